@@ -11,7 +11,7 @@ use crate::names::BOOTSTRAP_RESULT;
 
 /// Whether a command takes an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Need {
+pub enum InputRequirement {
     /// Refused without it.
     Required,
     /// Used when given.
@@ -69,7 +69,7 @@ pub enum Inputs {
     /// The wish and every document, to write from.
     Context,
     /// What is to be judged.
-    Judged(Judged),
+    JudgeSubject(JudgeSubject),
     /// Requirements and instructions of a review.
     Review,
     /// A list of repositories.
@@ -78,7 +78,7 @@ pub enum Inputs {
 
 /// What a judging command judges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Judged {
+pub enum JudgeSubject {
     /// Requirements.
     Prd,
     /// A feature.
@@ -160,11 +160,11 @@ impl CommandOutput {
 #[derive(Debug, Clone, Copy)]
 pub struct CommandSpec {
     /// The request's prompt.
-    pub prompt: Need,
+    pub prompt: InputRequirement,
     /// The request's artifacts.
-    pub artifacts: Need,
+    pub artifacts: InputRequirement,
     /// The primary repository.
-    pub repository: Need,
+    pub repository: InputRequirement,
     /// The repositories beside it.
     pub peers: Peers,
     /// Where it works.
@@ -276,7 +276,7 @@ impl LoopCommand {
     /// What the command needs and produces.
     #[must_use]
     pub const fn spec(self) -> CommandSpec {
-        use Need::{Optional, Required, Unused};
+        use InputRequirement::{Optional, Required, Unused};
         let written = CommandSpec {
             prompt: Optional,
             artifacts: Optional,
@@ -368,25 +368,25 @@ impl LoopCommand {
             },
             Self::EvaluatePrd => CommandSpec {
                 repository: Optional,
-                inputs: Inputs::Judged(Judged::Prd),
+                inputs: Inputs::JudgeSubject(JudgeSubject::Prd),
                 outputs: const { &[CommandOutput::required("prd-judges.json", "prdJudges", UploadForm::Object)] },
                 ..judged
             },
             Self::EvaluateFeature => CommandSpec {
                 repository: Optional,
-                inputs: Inputs::Judged(Judged::Feature),
+                inputs: Inputs::JudgeSubject(JudgeSubject::Feature),
                 outputs: const {
                     &[CommandOutput::required("feature-judges.json", "featureJudges", UploadForm::Object)]
                 },
                 ..judged
             },
             Self::EvaluatePlan => CommandSpec {
-                inputs: Inputs::Judged(Judged::Plan),
+                inputs: Inputs::JudgeSubject(JudgeSubject::Plan),
                 outputs: const { &[CommandOutput::required("plan-judges.json", "planJudges", UploadForm::Object)] },
                 ..judged
             },
             Self::EvaluateCode => CommandSpec {
-                inputs: Inputs::Judged(Judged::Code),
+                inputs: Inputs::JudgeSubject(JudgeSubject::Code),
                 outputs: const { &[CommandOutput::required("code-judges.json", "codeJudges", UploadForm::Object)] },
                 ..judged
             },

@@ -68,7 +68,7 @@ pub(crate) fn unpack(file: &File, into: &Directory, given_up: &AtomicBool) -> Re
         return Err(UnpackError::TooLarge);
     }
     let most = MOST_OF_ALL.min(RATIO_MATTERS.max(size.saturating_mul(MOST_RATIO)));
-    let mut unpacking = Unpacking { into, left: most, began: Instant::now(), given_up };
+    let mut unpacking = Extraction { into, left: most, began: Instant::now(), given_up };
     let mut entries = archive.files_with_reader(reader, ZipReadOptions::new()).map_err(unreadable)?;
     while let Some(entry) = entries.next() {
         let mut entry = entry.map_err(unreadable)?;
@@ -83,7 +83,7 @@ pub(crate) fn unpack(file: &File, into: &Directory, given_up: &AtomicBool) -> Re
 }
 
 /// One archive on its way to the disk.
-struct Unpacking<'a> {
+struct Extraction<'a> {
     into: &'a Directory,
     /// Bytes that may still come.
     left: u64,
@@ -91,7 +91,7 @@ struct Unpacking<'a> {
     given_up: &'a AtomicBool,
 }
 
-impl Unpacking<'_> {
+impl Extraction<'_> {
     fn take(&mut self, path: &Path, is_directory: bool, content: &mut dyn Read) -> Result<(), UnpackError> {
         if is_directory {
             return self.into.make_private_directory(path).map(drop).map_err(not_written);

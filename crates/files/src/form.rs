@@ -16,7 +16,7 @@ use thiserror::Error;
 
 use crate::images::ImageKind;
 use crate::plain_text::plain_text;
-use crate::spool::{Spooling, spawn_blocking};
+use crate::spool::{SpoolFile, spawn_blocking};
 
 /// Bytes of one image.
 const MOST_OF_IMAGE: u64 = 10 * 1024 * 1024;
@@ -238,7 +238,7 @@ fn type_of<'a>(part: &'a Field<'_>) -> &'a str {
 
 /// Reads a part to its end. The inner error is the size in bytes of one that is larger than `most`.
 async fn spooled(mut part: FormPart, directory: &Path, most: u64) -> Result<Result<File, u64>, FormError> {
-    let mut spooling = Spooling::begin(directory, None).await?;
+    let mut spooling = SpoolFile::begin(directory, None).await?;
     let mut size = 0;
     while let Some(bytes) = part.chunk().await? {
         size += bytes.len() as u64;

@@ -23,4 +23,4 @@ pub use images::{ImageKind, SavedImage};
 pub use plain_text::plain_text;
 pub use runs::{RunDir, RunError};
 pub use search::{FileSearch, Matches};
-pub use spool::{Spool, Spooling};
+pub use spool::{Spool, SpoolFile};

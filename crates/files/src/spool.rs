@@ -12,7 +12,7 @@ const CHUNK: usize = 128 * 1024;
 
 /// A file that is being filled.
 #[derive(Debug)]
-pub struct Spooling {
+pub struct SpoolFile {
     /// Absent after a failure.
     writer: Option<Writer>,
     length: u64,
@@ -38,7 +38,7 @@ pub struct Spool {
     pub hash: Option<String>,
 }
 
-impl Spooling {
+impl SpoolFile {
     /// Makes the file, in this directory; everything that comes is fed to the hash.
     ///
     /// # Errors
@@ -114,7 +114,7 @@ mod tests {
     #[tokio::test]
     async fn what_goes_in_comes_out_and_no_file_is_seen() {
         let dir = tempfile::tempdir().unwrap();
-        let mut spooling = Spooling::begin(dir.path(), Some(Sha256::new())).await.unwrap();
+        let mut spooling = SpoolFile::begin(dir.path(), Some(Sha256::new())).await.unwrap();
         let piece: Vec<u8> = (0..=255).cycle().take(100_000).collect();
         for _ in 0..7 {
             spooling.write(&piece).await.unwrap();

@@ -24,8 +24,8 @@ pub(crate) struct CachedRepository {
     program: PathBuf,
     max_age: Duration,
     validity: Arc<Validity>,
-    status: Cached<Status>,
-    listing: Cached<BranchListing>,
+    status: CacheSlot<Status>,
+    listing: CacheSlot<BranchListing>,
 }
 
 /// What tells whether anything has changed. Blocks on the file system.
@@ -43,7 +43,7 @@ struct Validity {
 
 /// The last answer. Whoever asks git holds the lock; the others wait for what it says.
 #[derive(Debug)]
-struct Cached<T>(tokio::sync::Mutex<Option<CacheEntry<T>>>);
+struct CacheSlot<T>(tokio::sync::Mutex<Option<CacheEntry<T>>>);
 
 #[derive(Debug)]
 struct CacheEntry<T> {
@@ -78,8 +78,8 @@ impl CachedRepository {
             program,
             max_age,
             validity: Arc::new(validity),
-            status: Cached::default(),
-            listing: Cached::default(),
+            status: CacheSlot::default(),
+            listing: CacheSlot::default(),
         })
     }
 
@@ -194,7 +194,7 @@ impl Validity {
     }
 }
 
-impl<T> Default for Cached<T> {
+impl<T> Default for CacheSlot<T> {
     fn default() -> Self {
         Self(tokio::sync::Mutex::new(None))
     }

@@ -18,7 +18,7 @@ const MAX_BATCH_BYTES: usize = 64 * 1024;
 
 /// One thing to put on the wire.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Outgoing {
+pub(crate) enum OutboundMessage {
     /// A text frame.
     Text(String),
     /// A protocol-level ping.
@@ -53,9 +53,9 @@ pub(crate) struct OutboxFull;
 
 #[derive(Default)]
 struct OutboxState {
-    queue: VecDeque<Outgoing>,
+    queue: VecDeque<OutboundMessage>,
     /// Filled instead of `queue` until the handshake is answered, so that nothing overtakes it.
-    held: Option<VecDeque<Outgoing>>,
+    held: Option<VecDeque<OutboundMessage>>,
     /// Bytes of every text that is queued, held or being written.
     bytes: usize,
     /// Nothing is taken any more.
@@ -101,8 +101,8 @@ impl SendQueue {
         }
         state.bytes += text.len();
         match &mut state.held {
-            Some(held) if !past_held => held.push_back(Outgoing::Text(text)),
-            _ => state.queue.push_back(Outgoing::Text(text)),
+            Some(held) if !past_held => held.push_back(OutboundMessage::Text(text)),
+            _ => state.queue.push_back(OutboundMessage::Text(text)),
         }
         drop(state);
         self.filled.notify_one();
@@ -122,8 +122,8 @@ impl SendQueue {
     /// Queues a ping, unless one waits already.
     pub(crate) fn ping(&self) {
         let mut state = self.lock();
-        if !state.closed && !state.queue.contains(&Outgoing::Ping) {
-            state.queue.push_back(Outgoing::Ping);
+        if !state.closed && !state.queue.contains(&OutboundMessage::Ping) {
+            state.queue.push_back(OutboundMessage::Ping);
         }
         drop(state);
         self.filled.notify_one();
@@ -138,7 +138,7 @@ impl SendQueue {
             if at_once {
                 state.queue.clear();
             }
-            state.queue.push_back(Outgoing::Close(closing));
+            state.queue.push_back(OutboundMessage::Close(closing));
         }
         drop(state);
         self.filled.notify_one();
@@ -158,7 +158,7 @@ impl SendQueue {
     /// Writes until a close was written or the sink refuses. For one writer.
     ///
     /// What waits together goes out together: one flush for many small frames.
-    pub(crate) async fn write_to<S, M>(&self, mut sink: S, message: impl Fn(Outgoing) -> M)
+    pub(crate) async fn write_to<S, M>(&self, mut sink: S, message: impl Fn(OutboundMessage) -> M)
     where
         S: Sink<M> + Unpin,
     {
@@ -166,10 +166,10 @@ impl SendQueue {
             let mut outgoing = self.next().await;
             let mut bytes = 0;
             loop {
-                if let Outgoing::Text(text) = &outgoing {
+                if let OutboundMessage::Text(text) = &outgoing {
                     bytes += text.len();
                 }
-                let last = matches!(outgoing, Outgoing::Close(_));
+                let last = matches!(outgoing, OutboundMessage::Close(_));
                 if sink.feed(message(outgoing)).await.is_err() {
                     return;
                 }
@@ -190,7 +190,7 @@ impl SendQueue {
         }
     }
 
-    async fn next(&self) -> Outgoing {
+    async fn next(&self) -> OutboundMessage {
         loop {
             match self.pop() {
                 Some(outgoing) => return outgoing,
@@ -199,7 +199,7 @@ impl SendQueue {
         }
     }
 
-    fn pop(&self) -> Option<Outgoing> {
+    fn pop(&self) -> Option<OutboundMessage> {
         self.lock().queue.pop_front()
     }
 
@@ -233,9 +233,9 @@ mod tests {
         for _ in 0..3 {
             seen.push(outbox.next().await);
         }
-        assert_eq!(seen[0], Outgoing::Text(frame("ack").to_text()));
-        assert_eq!(seen[1], Outgoing::Text(frame("command").to_text()));
-        assert!(matches!(seen[2], Outgoing::Close(_)));
+        assert_eq!(seen[0], OutboundMessage::Text(frame("ack").to_text()));
+        assert_eq!(seen[1], OutboundMessage::Text(frame("command").to_text()));
+        assert!(matches!(seen[2], OutboundMessage::Close(_)));
     }
 
     #[tokio::test]
@@ -243,7 +243,7 @@ mod tests {
         let outbox = SendQueue::default();
         let big = frame(&"x".repeat(MAX_QUEUED_BYTES / 2));
         outbox.push(&big).unwrap();
-        let Outgoing::Text(text) = outbox.next().await else { panic!("a text") };
+        let OutboundMessage::Text(text) = outbox.next().await else { panic!("a text") };
         assert_eq!(outbox.push(&big), Err(OutboxFull));
         outbox.wrote(text.len());
         outbox.room_for(text.len()).await;

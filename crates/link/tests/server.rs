@@ -11,8 +11,8 @@ use bench::{
 };
 use futures_util::{SinkExt as _, StreamExt as _};
 use loopgate_api::link::{
-    Accepted, Cancel, CommandAck, CommandEventAck, Frame, HelloAck, HelloNack, LINK_PATH, MAX_MESSAGE_BYTES,
-    NackReason, SUBPROTOCOL, Severity, Telemetry, TelemetryRejected, event,
+    Cancel, CommandAck, CommandEventAck, Frame, HelloAck, HelloNack, LINK_PATH, MAX_MESSAGE_BYTES,
+    NackReason, ReportAck, SUBPROTOCOL, Severity, Telemetry, TelemetryRejected, event,
 };
 use loopgate_link::server::{SendError, ServerTiming};
 use serde_json::{Value, json};
@@ -95,7 +95,7 @@ async fn a_bad_hello_is_refused_with_its_reason() {
     raw.send(&Frame::event(event::HELLO, &without_name)).await;
     let early = raw.frame().await;
     assert_eq!(early.ack.as_deref(), Some("early"));
-    assert_eq!(early.payload::<Accepted>().unwrap(), Accepted::no("validation_failed"));
+    assert_eq!(early.payload::<ReportAck>().unwrap(), ReportAck::no("validation_failed"));
     let nack: HelloNack = raw.frame().await.payload().unwrap();
     assert_eq!(nack.reason, NackReason::InvalidHello);
     assert_eq!(raw.closed().await, 4400);
@@ -234,9 +234,10 @@ async fn unknown_events_and_acknowledgements_leave_the_connection_alone() {
         (ack.ack.as_deref(), ack.data),
         (Some("u1"), json!({"accepted": false, "reason": "unknown_event"}))
     );
-    for (event_name, accepted) in [("wanted", Accepted::yes()), ("other", Accepted::no("feature_disabled"))] {
+    for (event_name, accepted) in [("wanted", ReportAck::yes()), ("other", ReportAck::no("feature_disabled"))]
+    {
         raw.send(&Frame::event(event::ANALYTICS, &json!({ "event": event_name })).with_id("a1")).await;
-        assert_eq!(raw.frame().await.payload::<Accepted>().unwrap(), accepted);
+        assert_eq!(raw.frame().await.payload::<ReportAck>().unwrap(), accepted);
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a Loopgate of a scene left running: loops outlive it by design, a scene does not.
+//! What a Loopgate of a testbed left running: loops outlive it by design, a testbed does not.
 //!
 //! Processes are known by the home in their environment. Linux only: elsewhere none is found, and
 //! they end by themselves when their servers are gone.

@@ -12,9 +12,9 @@ pub mod home;
 pub mod home_processes;
 pub mod loopgate;
 pub mod model;
-pub mod scene;
 pub mod story;
 pub mod tcp_proxy;
+pub mod testbed;
 pub mod wait;
 
 pub use loopgate_test_programs as programs;

@@ -6,13 +6,13 @@ use loopgate_testkit::git::GitRemotes;
 use loopgate_testkit::home::UserHome;
 use serde_json::Value;
 
-struct Desk {
+struct Fixture {
     home: UserHome,
     host: CodeHost,
     _remotes: GitRemotes,
 }
 
-impl Desk {
+impl Fixture {
     async fn new() -> Result<Self> {
         let remotes = GitRemotes::temporary()?;
         remotes.create("acme/shop", &[("README.md", "# Shop\n")])?;
@@ -51,9 +51,9 @@ impl Desk {
 
 #[tokio::test]
 async fn a_pull_request_lives_from_creation_to_approval() -> Result<()> {
-    let desk = Desk::new().await?;
-    desk.clone_with_branch().await?;
-    let url = desk
+    let fixture = Fixture::new().await?;
+    fixture.clone_with_branch().await?;
+    let url = fixture
         .gh(&[
             "pr",
             "create",
@@ -68,12 +68,12 @@ async fn a_pull_request_lives_from_creation_to_approval() -> Result<()> {
         ])
         .await?;
     assert_eq!(url.trim(), "https://github.com/acme/shop/pull/1");
-    desk.gh(&["pr", "edit", "1", "--title", "The cart", "--add-label", "bug"]).await?;
-    desk.gh(&["pr", "comment", "1", "--body", "Ready."]).await?;
-    desk.gh(&["pr", "review", "1", "--request-changes", "--body", "Tests?"]).await?;
-    desk.host.review("acme/shop", 1, "ann", "APPROVED", "Fine").context("review")?;
+    fixture.gh(&["pr", "edit", "1", "--title", "The cart", "--add-label", "bug"]).await?;
+    fixture.gh(&["pr", "comment", "1", "--body", "Ready."]).await?;
+    fixture.gh(&["pr", "review", "1", "--request-changes", "--body", "Tests?"]).await?;
+    fixture.host.review("acme/shop", 1, "ann", "APPROVED", "Fine").context("review")?;
 
-    let pulls = desk.host.pull_requests("acme/shop");
+    let pulls = fixture.host.pull_requests("acme/shop");
     let pull = &pulls[0];
     assert_eq!((pull.title.as_str(), pull.state), ("The cart", PullState::Open));
     assert_eq!(pull.labels, ["orchestrator", "bug"]);
@@ -84,45 +84,45 @@ async fn a_pull_request_lives_from_creation_to_approval() -> Result<()> {
 
     let fields =
         "number,url,title,state,labels,comments,reviews,reviewDecision,commits,files,headRefOid,author";
-    let seen: Value = serde_json::from_str(&desk.gh(&["pr", "view", "cart", "--json", fields]).await?)?;
+    let seen: Value = serde_json::from_str(&fixture.gh(&["pr", "view", "cart", "--json", fields]).await?)?;
     assert_eq!(seen["number"], 1);
     assert_eq!(seen["reviewDecision"], "CHANGES_REQUESTED");
     assert_eq!(seen["reviews"][1]["author"]["login"], "ann");
     assert_eq!(seen["commits"][0]["messageHeadline"], "Add a cart");
     assert_eq!(seen["files"][0]["path"], "cart.txt");
     let listed =
-        desk.gh(&["pr", "list", "--state", "open", "--limit", "51", "--json", "number,author"]).await?;
+        fixture.gh(&["pr", "list", "--state", "open", "--limit", "51", "--json", "number,author"]).await?;
     assert_eq!(serde_json::from_str::<Value>(&listed)?[0]["author"]["login"], "octo-dev");
-    desk.gh(&["pr", "view", "1"]).await?;
-    desk.gh(&["pr", "close", "1"]).await?;
-    assert_eq!(desk.host.pull_requests("acme/shop")[0].state, PullState::Closed);
+    fixture.gh(&["pr", "view", "1"]).await?;
+    fixture.gh(&["pr", "close", "1"]).await?;
+    assert_eq!(fixture.host.pull_requests("acme/shop")[0].state, PullState::Closed);
     Ok(())
 }
 
 #[tokio::test]
 async fn lines_are_discussed_over_rest_and_threads_read_over_graphql() -> Result<()> {
-    let desk = Desk::new().await?;
-    desk.clone_with_branch().await?;
-    desk.gh(&["pr", "create", "--title", "Cart", "--body", "", "--base", "main"]).await?;
-    let line = desk
+    let fixture = Fixture::new().await?;
+    fixture.clone_with_branch().await?;
+    fixture.gh(&["pr", "create", "--title", "Cart", "--body", "", "--base", "main"]).await?;
+    let line = fixture
         .host
         .comment_line("acme/shop", 1, "ann", ("cart.txt", 2), "Why two?")
         .context("comment on a line")?;
     let path = format!("repos/acme/shop/pulls/1/comments/{line}/replies");
-    desk.gh(&["api", &path, "--method", "POST", "-f", "body=Because."]).await?;
+    fixture.gh(&["api", &path, "--method", "POST", "-f", "body=Because."]).await?;
     for at in 0..51 {
-        desk.host.comment("acme/shop", 1, "ann", &format!("comment {at}")).context("comment")?;
+        fixture.host.comment("acme/shop", 1, "ann", &format!("comment {at}")).context("comment")?;
     }
     let pages =
-        desk.gh(&["api", "repos/acme/shop/issues/1/comments", "--paginate", "--jq", ".[].body"]).await?;
+        fixture.gh(&["api", "repos/acme/shop/issues/1/comments", "--paginate", "--jq", ".[].body"]).await?;
     assert_eq!(pages.lines().count(), 51);
-    let files = desk.gh(&["api", "repos/acme/shop/pulls/1/files", "--jq", ".[].filename"]).await?;
+    let files = fixture.gh(&["api", "repos/acme/shop/pulls/1/files", "--jq", ".[].filename"]).await?;
     assert_eq!(files.trim(), "cart.txt");
     let query = "query($owner: String!, $number: Int!) { repository(owner: $owner, name: \"shop\") {
         pullRequest(number: $number) { reviewThreads(first: 50) { nodes { id isResolved comments(first: 50) {
             nodes { databaseId body replyTo { databaseId } } } } pageInfo { hasNextPage } } } } }";
     let query = format!("query={query}");
-    let answer = desk.gh(&["api", "graphql", "-f", &query, "-f", "owner=acme", "-F", "number=1"]).await?;
+    let answer = fixture.gh(&["api", "graphql", "-f", &query, "-f", "owner=acme", "-F", "number=1"]).await?;
     let answer: Value = serde_json::from_str(&answer)?;
     let thread =
         &answer["data"]["repository"]["pullRequest"]["reviewThreads"]["nodes"][0]["comments"]["nodes"];
@@ -133,36 +133,38 @@ async fn lines_are_discussed_over_rest_and_threads_read_over_graphql() -> Result
 
 #[tokio::test]
 async fn refusals_are_the_hosts_own() -> Result<()> {
-    let desk = Desk::new().await?;
-    desk.clone_with_branch().await?;
+    let fixture = Fixture::new().await?;
+    fixture.clone_with_branch().await?;
     let error = |result: Result<String>| format!("{:#}", result.unwrap_err());
-    assert!(error(desk.gh(&["pr", "view", "42"]).await).contains("Could not resolve to a PullRequest"));
-    assert!(error(desk.run("", "gh", &["repo", "clone", "acme/none"]).await).contains("Could not resolve"));
+    assert!(error(fixture.gh(&["pr", "view", "42"]).await).contains("Could not resolve to a PullRequest"));
+    assert!(
+        error(fixture.run("", "gh", &["repo", "clone", "acme/none"]).await).contains("Could not resolve")
+    );
     let create = ["pr", "create", "--title", "x", "--body", "", "--base", "main"];
-    desk.gh(&create).await?;
-    assert!(error(desk.gh(&create).await).contains("already exists"));
+    fixture.gh(&create).await?;
+    assert!(error(fixture.gh(&create).await).contains("already exists"));
     let fault = Fault { on: "PullRequestList".into(), status: 502, message: "bad".into(), times: Some(1) };
-    desk.host.fail(fault);
-    assert!(error(desk.gh(&["pr", "list"]).await).contains("502"));
-    desk.gh(&["pr", "list"]).await?;
+    fixture.host.fail(fault);
+    assert!(error(fixture.gh(&["pr", "list"]).await).contains("502"));
+    fixture.gh(&["pr", "list"]).await?;
     Ok(())
 }
 
 #[tokio::test]
 async fn the_cli_is_logged_in() -> Result<()> {
-    let desk = Desk::new().await?;
-    assert_eq!(desk.run("", "gh", &["api", "user", "--jq", ".login"]).await?.trim(), "octo-dev");
-    desk.run("", "gh", &["auth", "status"]).await?;
-    assert!(desk.run("", "gh", &["label", "list", "-R", "acme/shop"]).await?.contains("orchestrator"));
+    let fixture = Fixture::new().await?;
+    assert_eq!(fixture.run("", "gh", &["api", "user", "--jq", ".login"]).await?.trim(), "octo-dev");
+    fixture.run("", "gh", &["auth", "status"]).await?;
+    assert!(fixture.run("", "gh", &["label", "list", "-R", "acme/shop"]).await?.contains("orchestrator"));
     Ok(())
 }
 
 #[tokio::test]
 async fn a_pull_request_has_a_page_at_its_own_path() -> Result<()> {
-    let desk = Desk::new().await?;
-    desk.clone_with_branch().await?;
-    desk.gh(&["pr", "create", "--title", "Add <a> cart", "--body", "x"]).await?;
-    let page = desk.host.page().await?;
+    let fixture = Fixture::new().await?;
+    fixture.clone_with_branch().await?;
+    fixture.gh(&["pr", "create", "--title", "Add <a> cart", "--body", "x"]).await?;
+    let page = fixture.host.page().await?;
     let get = async |path: &str| reqwest::get(format!("{}{path}", page.url())).await;
     for path in ["acme/shop/pull/1", "acme/shop/pull/1/files", ""] {
         let shown = get(path).await?.error_for_status()?.text().await?;

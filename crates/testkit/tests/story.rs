@@ -5,32 +5,32 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::git::git;
 use loopgate_testkit::loopgate::binary;
-use loopgate_testkit::scene::Scene;
 use loopgate_testkit::story;
+use loopgate_testkit::testbed::Testbed;
 use serde_json::Value;
 
 struct Stage {
-    scene: Scene,
+    testbed: Testbed,
     project: PathBuf,
     workdir: PathBuf,
 }
 
 impl Stage {
     async fn new() -> Result<Self> {
-        let scene = Scene::new(story::script()).await?;
-        let project = scene.add_story()?;
+        let testbed = Testbed::new(story::script()).await?;
+        let project = testbed.add_story()?;
         git(&project, &["checkout", "--quiet", "-b", "dark-mode"])?;
-        scene.home.link("loopgate", &binary()?)?;
+        testbed.home.link("loopgate", &binary()?)?;
         let workdir = project.join(".loopgate/work");
         std::fs::create_dir_all(&workdir)?;
         std::fs::write(workdir.join("prd.md"), story::WISH)?;
-        Ok(Self { scene, project, workdir })
+        Ok(Self { testbed, project, workdir })
     }
 
     /// Runs the assistant once; the prompt carries the marks that the loop's own prompts have.
     async fn act(&self, prompt: &str) -> Result<String> {
         let run = self
-            .scene
+            .testbed
             .home
             .command("claude")
             .args(["-p", prompt, "--output-format", "json", "--allowedTools", "Bash,Read,Write,Edit,Task"])
@@ -63,7 +63,7 @@ impl Stage {
 
     /// What the tools said: the first thing to look at when a step of the story went wrong.
     fn results(&self) -> String {
-        self.scene.model.requests().last().map(|request| request.tool_results()).unwrap_or_default()
+        self.testbed.model.requests().last().map(|request| request.tool_results()).unwrap_or_default()
     }
 }
 
@@ -83,7 +83,12 @@ async fn a_wish_becomes_a_plan_a_change_and_a_pull_request() -> Result<()> {
     assert_eq!(plan["content"], story::PLAN_MARKDOWN);
     assert_eq!(plan["pendingTasks"].as_array().map(Vec::len), Some(story::TASKS.len()));
     assert!(
-        stage.scene.model.requests_of(story::PLAN).last().is_some_and(|r| r.tool_results().contains("VALID"))
+        stage
+            .testbed
+            .model
+            .requests_of(story::PLAN)
+            .last()
+            .is_some_and(|r| r.tool_results().contains("VALID"))
     );
     let markdown = std::fs::read_to_string(stage.workdir.join("plan.md"))?;
     assert_eq!(markdown, story::PLAN_MARKDOWN);
@@ -94,14 +99,14 @@ async fn a_wish_becomes_a_plan_a_change_and_a_pull_request() -> Result<()> {
     let plan = stage.json(&stage.workdir.join("plan.json"))?;
     assert_eq!(plan["pendingTasks"], serde_json::json!([]));
     assert_eq!(plan["completedTasks"].as_array().map(Vec::len), Some(4));
-    let validated = stage.scene.model.requests_of("validator");
+    let validated = stage.testbed.model.requests_of("validator");
     assert!(validated.last().is_some_and(|request| request.tool_results().contains("# pass 5")));
 
     let prompt = "Commit. Begin its subject with `PLAN-7: `. Push with `git push -u origin HEAD`, create the pull \
                   request with --base main, end its text with these lines:\n\n---\nLoop ID: loop-7\n\
                   Artifact: http://x/implementation-plans/PLAN-7\n\n6. Then write execution-result.json.";
     stage.act(prompt).await?;
-    let pulls = stage.scene.host.pull_requests(story::REPOSITORY);
+    let pulls = stage.testbed.host.pull_requests(story::REPOSITORY);
     assert_eq!(pulls.len(), 1, "{}", stage.results());
     let pull = &pulls[0];
     let title = format!("PLAN-7: {}", story::TITLE);
@@ -118,7 +123,7 @@ async fn a_wish_becomes_a_plan_a_change_and_a_pull_request() -> Result<()> {
 
     stage.act(prompt).await?;
     assert_eq!(
-        stage.scene.host.pull_requests(story::REPOSITORY).len(),
+        stage.testbed.host.pull_requests(story::REPOSITORY).len(),
         1,
         "a second run finds its work done"
     );

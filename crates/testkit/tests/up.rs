@@ -5,8 +5,8 @@ use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::home_processes;
 use loopgate_testkit::loopgate::{Loopgate, SignedIn};
 use loopgate_testkit::model::{Script, Step, Turn};
-use loopgate_testkit::scene::Scene;
 use loopgate_testkit::story;
+use loopgate_testkit::testbed::Testbed;
 use reqwest::Method;
 use serde_json::Value;
 
@@ -20,12 +20,12 @@ fn script_with_gate(conversation: &str, turn: usize, gate: &str) -> Script {
     script
 }
 
-async fn begin(script: Script) -> Result<(Scene, Loopgate, SignedIn)> {
-    let scene = Scene::new(script).await?;
-    scene.add_story()?;
-    let loopgate = scene.loopgate()?.start().await?;
+async fn begin(script: Script) -> Result<(Testbed, Loopgate, SignedIn)> {
+    let testbed = Testbed::new(script).await?;
+    testbed.add_story()?;
+    let loopgate = testbed.loopgate()?.start().await?;
     let person = loopgate.sign_in().await?;
-    Ok((scene, loopgate, person))
+    Ok((testbed, loopgate, person))
 }
 
 /// Plans the wish; answers the document that holds the plan.
@@ -37,9 +37,9 @@ async fn planned(person: &SignedIn) -> Result<String> {
     Ok(document.to_owned())
 }
 
-fn assert_delivered(scene: &Scene, ended: &Value) -> Result<()> {
+fn assert_delivered(testbed: &Testbed, ended: &Value) -> Result<()> {
     ensure!(ended["status"] == "COMPLETED", "{ended:#}");
-    let pulls = scene.host.pull_requests(story::REPOSITORY);
+    let pulls = testbed.host.pull_requests(story::REPOSITORY);
     ensure!(pulls.len() == 1, "{pulls:?}");
     let commits = pulls[0].commits()?;
     assert_eq!(ended["results"][0]["prUrl"], pulls[0].url());
@@ -51,8 +51,8 @@ fn assert_delivered(scene: &Scene, ended: &Value) -> Result<()> {
 }
 
 /// Only the program itself is left.
-fn assert_no_orphans(scene: &Scene, loopgate: &Loopgate) -> Result<()> {
-    let mut left = home_processes::processes(scene.home.path());
+fn assert_no_orphans(testbed: &Testbed, loopgate: &Loopgate) -> Result<()> {
+    let mut left = home_processes::processes(testbed.home.path());
     left.retain(|process| Some(process.pid) != loopgate.pid());
     ensure!(left.is_empty(), "{left:#?}");
     Ok(())
@@ -60,13 +60,13 @@ fn assert_no_orphans(scene: &Scene, loopgate: &Loopgate) -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_wish_becomes_a_pull_request() -> Result<()> {
-    let (scene, mut loopgate, person) = begin(story::script()).await?;
+    let (testbed, mut loopgate, person) = begin(story::script()).await?;
     let health = loopgate.gateway_bare(Method::GET, "/health").send().await?;
     assert_eq!(health.status(), 200);
     let plan = planned(&person).await?;
     let run = person.run(&plan, "execute", story::REPOSITORY).await?;
-    assert_delivered(&scene, &person.wait_for_end(&run).await?)?;
-    assert_no_orphans(&scene, &loopgate)?;
+    assert_delivered(&testbed, &person.wait_for_end(&run).await?)?;
+    assert_no_orphans(&testbed, &loopgate)?;
     assert!(loopgate.stop().await?.success(), "{}", loopgate.output());
     Ok(())
 }
@@ -74,29 +74,29 @@ async fn a_wish_becomes_a_pull_request() -> Result<()> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_kill_in_the_middle_of_the_work_loses_nothing() -> Result<()> {
     let gate = "the second task";
-    let (scene, mut loopgate, person) = begin(script_with_gate("T-1.2", 0, gate)).await?;
+    let (testbed, mut loopgate, person) = begin(script_with_gate("T-1.2", 0, gate)).await?;
     let plan = planned(&person).await?;
     let run = person.run(&plan, "execute", story::REPOSITORY).await?;
-    scene.model.held(gate).await?;
+    testbed.model.held(gate).await?;
     loopgate.kill().await?;
-    scene.model.release(gate);
+    testbed.model.release(gate);
     let loopgate = loopgate.start_again().await?;
     let person = person.at(&loopgate);
-    assert_delivered(&scene, &person.wait_for_end(&run).await?)?;
-    assert_no_orphans(&scene, &loopgate)
+    assert_delivered(&testbed, &person.wait_for_end(&run).await?)?;
+    assert_no_orphans(&testbed, &loopgate)
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_kill_while_the_work_is_delivered_delivers_it_once() -> Result<()> {
     let gate = "before the pull request";
-    let (scene, mut loopgate, person) = begin(script_with_gate(story::COMMIT, 4, gate)).await?;
+    let (testbed, mut loopgate, person) = begin(script_with_gate(story::COMMIT, 4, gate)).await?;
     let plan = planned(&person).await?;
     let run = person.run(&plan, "execute", story::REPOSITORY).await?;
-    scene.model.held(gate).await?;
+    testbed.model.held(gate).await?;
     loopgate.kill().await?;
-    scene.model.release(gate);
+    testbed.model.release(gate);
     let loopgate = loopgate.start_again().await?;
     let person = person.at(&loopgate);
-    assert_delivered(&scene, &person.wait_for_end(&run).await?)?;
-    assert_no_orphans(&scene, &loopgate)
+    assert_delivered(&testbed, &person.wait_for_end(&run).await?)?;
+    assert_no_orphans(&testbed, &loopgate)
 }

@@ -17,12 +17,12 @@ use loopgate_tools::git::Git;
 use machine::{Machine, write_script};
 
 /// A machine whose `gh` is this script; it notes its arguments, one a line.
-struct Desk {
+struct Fixture {
     machine: Machine,
     host: CodeHost,
 }
 
-impl Desk {
+impl Fixture {
     fn new(script: &str) -> Self {
         let machine = Machine::new(&[]);
         fs::create_dir_all(machine.at("code")).unwrap();
@@ -63,57 +63,57 @@ fn branch(name: &str) -> BranchName {
 // LR-12
 #[tokio::test]
 async fn a_clone_appears_whole() {
-    let desk = Desk::new(r#"mkdir "$4"; echo code > "$4/file""#);
-    let destination = desk.code().join("widget");
-    desk.host.clone_repository(&widget(), &destination).await.unwrap();
+    let fixture = Fixture::new(r#"mkdir "$4"; echo code > "$4/file""#);
+    let destination = fixture.code().join("widget");
+    fixture.host.clone_repository(&widget(), &destination).await.unwrap();
     assert_eq!(fs::read_to_string(destination.join("file")).unwrap(), "code\n");
-    assert_eq!(desk.listed(), ["widget"]);
-    let noted = desk.noted();
+    assert_eq!(fixture.listed(), ["widget"]);
+    let noted = fixture.noted();
     assert_eq!(noted[..3], ["repo", "clone", "acme/widget"]);
     assert_eq!(noted[4..], ["prompt=1"]);
-    let again = desk.host.clone_repository(&widget(), &destination).await;
+    let again = fixture.host.clone_repository(&widget(), &destination).await;
     assert!(matches!(again, Err(CloneError::Exists)), "{again:?}");
-    let nowhere = desk.host.clone_repository(&widget(), &desk.code().join("no/widget")).await;
+    let nowhere = fixture.host.clone_repository(&widget(), &fixture.code().join("no/widget")).await;
     assert!(matches!(nowhere, Err(CloneError::NoParent)), "{nowhere:?}");
 }
 
 #[tokio::test]
 async fn a_clone_that_fails_leaves_nothing_and_says_why_without_secrets() {
-    let desk = Desk::new(
+    let fixture = Fixture::new(
         r#"mkdir "$4"; echo half > "$4/file"; echo "fatal: https://ada:hunter2@host/acme/widget denied" >&2; exit 1"#,
     );
-    let error = desk.host.clone_repository(&widget(), &desk.code().join("widget")).await.unwrap_err();
+    let error = fixture.host.clone_repository(&widget(), &fixture.code().join("widget")).await.unwrap_err();
     assert_eq!(error.to_string(), "fatal: https://***@host/acme/widget denied");
-    assert_eq!(desk.listed(), [""; 0]);
+    assert_eq!(fixture.listed(), [""; 0]);
 }
 
 #[tokio::test]
 async fn a_place_that_was_taken_during_the_clone_is_respected() {
-    let desk = Desk::new(r#"mkdir "$4" widget; echo other > widget/file"#);
-    let taken = desk.host.clone_repository(&widget(), &desk.code().join("widget")).await;
+    let fixture = Fixture::new(r#"mkdir "$4" widget; echo other > widget/file"#);
+    let taken = fixture.host.clone_repository(&widget(), &fixture.code().join("widget")).await;
     assert!(matches!(taken, Err(CloneError::Exists)), "{taken:?}");
-    assert_eq!(desk.listed(), ["widget"]);
-    assert_eq!(fs::read_to_string(desk.code().join("widget/file")).unwrap(), "other\n");
+    assert_eq!(fixture.listed(), ["widget"]);
+    assert_eq!(fs::read_to_string(fixture.code().join("widget/file")).unwrap(), "other\n");
 }
 
 #[tokio::test]
 async fn a_clone_goes_on_when_nobody_waits_and_cleans_up_after_itself() {
-    let desk = Desk::new(r#"mkfifo ../go; mkdir "$4"; read word < ../go; exit 1"#);
-    let (host, destination) = (desk.host.clone(), desk.code().join("widget"));
+    let fixture = Fixture::new(r#"mkfifo ../go; mkdir "$4"; read word < ../go; exit 1"#);
+    let (host, destination) = (fixture.host.clone(), fixture.code().join("widget"));
     let asked = tokio::spawn(async move { host.clone_repository(&widget(), &destination).await });
-    wait::seen(&desk.code(), async || (!desk.listed().is_empty()).then_some(())).await.unwrap();
+    wait::seen(&fixture.code(), async || (!fixture.listed().is_empty()).then_some(())).await.unwrap();
     asked.abort();
-    tokio::fs::write(desk.machine.at("go"), "go\n").await.unwrap();
-    wait::seen(&desk.code(), async || desk.listed().is_empty().then_some(())).await.unwrap();
+    tokio::fs::write(fixture.machine.at("go"), "go\n").await.unwrap();
+    wait::seen(&fixture.code(), async || fixture.listed().is_empty().then_some(())).await.unwrap();
 }
 
 // LR-16, LR-61
 #[tokio::test]
 async fn a_clone_that_hangs_is_ended_with_everything_that_it_started() {
-    let desk = Desk::new(r#"mkdir "$4"; sleep 600 & echo $! > ../child; wait"#);
-    let (host, destination) = (desk.host.clone(), desk.code().join("widget"));
+    let fixture = Fixture::new(r#"mkdir "$4"; sleep 600 & echo $! > ../child; wait"#);
+    let (host, destination) = (fixture.host.clone(), fixture.code().join("widget"));
     let asked = tokio::spawn(async move { host.clone_repository(&widget(), &destination).await });
-    let child = wait::lines_of(&desk.machine.at("child")).await.unwrap();
+    let child = wait::lines_of(&fixture.machine.at("child")).await.unwrap();
     // Two minutes, which nobody has to wait.
     tokio::time::pause();
     tokio::time::advance(Duration::from_secs(119)).await;
@@ -122,57 +122,58 @@ async fn a_clone_that_hangs_is_ended_with_everything_that_it_started() {
     tokio::time::resume();
     let ended = asked.await.unwrap();
     assert!(matches!(ended, Err(CloneError::CodeHost(CodeHostError::TimedOut))), "{ended:?}");
-    assert_eq!(desk.listed(), [""; 0]);
+    assert_eq!(fixture.listed(), [""; 0]);
     wait::end_of(child.parse().unwrap()).await.unwrap();
 }
 
 #[tokio::test]
 async fn an_open_pull_request_is_found() {
-    let desk =
-        Desk::new(r#"echo '{"number":7,"state":"OPEN","url":"https://github.com/acme/widget/pull/7"}'"#);
-    let found = desk.host.pr_view(&desk.code(), &branch("x")).await.unwrap().unwrap();
+    let fixture =
+        Fixture::new(r#"echo '{"number":7,"state":"OPEN","url":"https://github.com/acme/widget/pull/7"}'"#);
+    let found = fixture.host.pr_view(&fixture.code(), &branch("x")).await.unwrap().unwrap();
     assert_eq!((found.number, found.url.as_str()), (7, "https://github.com/acme/widget/pull/7"));
-    assert_eq!(desk.noted()[..2], ["pr", "view"]);
+    assert_eq!(fixture.noted()[..2], ["pr", "view"]);
 
-    let closed = Desk::new(r#"echo '{"number":7,"state":"MERGED","url":"https://x/pull/7"}'"#);
+    let closed = Fixture::new(r#"echo '{"number":7,"state":"MERGED","url":"https://x/pull/7"}'"#);
     assert_eq!(closed.host.pr_view(&closed.code(), &branch("x")).await.unwrap(), None);
-    let none = Desk::new(r#"echo 'no pull requests found for branch "x"' >&2; exit 1"#);
+    let none = Fixture::new(r#"echo 'no pull requests found for branch "x"' >&2; exit 1"#);
     assert_eq!(none.host.pr_view(&none.code(), &branch("x")).await.unwrap(), None);
-    let refused = Desk::new("echo 'HTTP 403: denied' >&2; exit 1");
+    let refused = Fixture::new("echo 'HTTP 403: denied' >&2; exit 1");
     let error = refused.host.pr_view(&refused.code(), &branch("x")).await.unwrap_err();
     assert_eq!(error.sentence(), "Permission denied. Check your GitHub access.");
-    let nonsense = Desk::new("echo hello");
+    let nonsense = Fixture::new("echo hello");
     let error = nonsense.host.pr_view(&nonsense.code(), &branch("x")).await.unwrap_err();
     assert!(matches!(error, CodeHostError::Unreadable));
 }
 
 #[tokio::test]
 async fn a_pull_request_is_made_with_exactly_these_words() {
-    let desk = Desk::new("echo 'Creating pull request'; echo https://github.com/acme/widget/pull/31");
+    let fixture = Fixture::new("echo 'Creating pull request'; echo https://github.com/acme/widget/pull/31");
     let (main, head) = (branch("main"), branch("orchestrator/a"));
     let new = NewPullRequest { title: "$(rm -rf) \"it\"", body: "Why", base: &main, head: Some(&head) };
-    let made = desk.host.pr_create(&desk.code(), &new).await.unwrap();
+    let made = fixture.host.pr_create(&fixture.code(), &new).await.unwrap();
     assert_eq!(made.number, 31);
     let words = ["pr", "create", "--title", "$(rm -rf) \"it\"", "--body-file", "-"];
     let words = words.into_iter().chain(["--base", "main", "--head", "orchestrator/a", "prompt=1"]);
-    assert!(desk.noted().iter().map(String::as_str).eq(words));
-    desk.host.pr_add_label(&desk.code(), 31, "orchestrator").await.unwrap();
-    assert_eq!(desk.noted()[..5], ["pr", "edit", "31", "--add-label", "orchestrator"]);
+    assert!(fixture.noted().iter().map(String::as_str).eq(words));
+    fixture.host.pr_add_label(&fixture.code(), 31, "orchestrator").await.unwrap();
+    assert_eq!(fixture.noted()[..5], ["pr", "edit", "31", "--add-label", "orchestrator"]);
 }
 
 #[tokio::test]
 async fn a_text_is_read_and_replaced() {
-    let desk = Desk::new(r#"printf '%s\n' '{"body":"line\nLoop ID: x"}'"#);
-    assert_eq!(desk.host.pr_body(&desk.code(), 5).await.unwrap(), "line\nLoop ID: x");
-    desk.host.pr_edit_body(&desk.code(), 5, "other").await.unwrap();
-    assert_eq!(desk.noted()[..5], ["pr", "edit", "5", "--body-file", "-"]);
+    let fixture = Fixture::new(r#"printf '%s\n' '{"body":"line\nLoop ID: x"}'"#);
+    assert_eq!(fixture.host.pr_body(&fixture.code(), 5).await.unwrap(), "line\nLoop ID: x");
+    fixture.host.pr_edit_body(&fixture.code(), 5, "other").await.unwrap();
+    assert_eq!(fixture.noted()[..5], ["pr", "edit", "5", "--body-file", "-"]);
 }
 
 #[tokio::test]
 async fn being_logged_in_is_asked_and_told_without_the_token() {
-    let desk = Desk::new("echo 'Logged in to github.com as ada (token ghp_aaaaaaaaaaaaaaaaaaaaaaaa)' >&2");
-    let status = desk.host.auth_status().await.unwrap();
+    let fixture =
+        Fixture::new("echo 'Logged in to github.com as ada (token ghp_aaaaaaaaaaaaaaaaaaaaaaaa)' >&2");
+    let status = fixture.host.auth_status().await.unwrap();
     assert!(status.logged_in && status.detail.contains("[REDACTED_GH_TOKEN]"), "{status:?}");
-    let out = Desk::new("echo 'You are not logged into any GitHub hosts.' >&2; exit 1");
+    let out = Fixture::new("echo 'You are not logged into any GitHub hosts.' >&2; exit 1");
     assert!(!out.host.auth_status().await.unwrap().logged_in);
 }

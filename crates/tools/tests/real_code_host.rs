@@ -16,7 +16,7 @@ use loopgate_tools::git::{Git, time};
 use loopgate_tools::login_path::LoginPath;
 use loopgate_tools::programs::{ProgramSource, Programs};
 
-struct Desk {
+struct Fixture {
     home: UserHome,
     host: Host,
     remotes: GitRemotes,
@@ -24,7 +24,7 @@ struct Desk {
     git: Git,
 }
 
-impl Desk {
+impl Fixture {
     async fn new() -> Self {
         let remotes = GitRemotes::temporary().unwrap();
         remotes.create("acme/shop", &[("README.md", "# Shop\n")]).unwrap();
@@ -53,25 +53,25 @@ fn branch(name: &str) -> BranchName {
 
 #[tokio::test]
 async fn the_real_programs_are_found_and_tell_their_versions() {
-    let desk = Desk::new().await;
-    assert_eq!(desk.programs.resolve(Program::Git).await.source, ProgramSource::Path);
-    let versions = desk.programs.versions().await;
+    let fixture = Fixture::new().await;
+    assert_eq!(fixture.programs.resolve(Program::Git).await.source, ProgramSource::Path);
+    let versions = fixture.programs.versions().await;
     assert!(versions[&Program::Git].as_deref().unwrap().starts_with("git version "), "{versions:?}");
     assert!(versions[&Program::CodeHost].as_deref().unwrap().starts_with("gh version "), "{versions:?}");
 }
 
 #[tokio::test]
 async fn a_clone_becomes_a_pull_request() {
-    let desk = Desk::new().await;
-    let (git, gh) = (desk.git.clone(), CodeHost::new(desk.programs.clone(), desk.git.clone()));
+    let fixture = Fixture::new().await;
+    let (git, gh) = (fixture.git.clone(), CodeHost::new(fixture.programs.clone(), fixture.git.clone()));
     assert!(gh.auth_status().await.unwrap().logged_in);
 
-    let shop = desk.at("shop");
+    let shop = fixture.at("shop");
     gh.clone_repository(&"acme/shop".parse().unwrap(), &shop).await.unwrap();
     assert_eq!(git.full_name(&shop).await.unwrap().unwrap().as_str(), "acme/shop");
     assert_eq!(git.default_branch(&shop).await.unwrap().as_deref(), Some("main"));
 
-    let (name, place) = (branch("orchestrator/cart"), desk.at("shop-loop-cart"));
+    let (name, place) = (branch("orchestrator/cart"), fixture.at("shop-loop-cart"));
     git.fetch(&shop).await.unwrap();
     let base = git.base_ref(&shop, &branch("main")).await.unwrap().unwrap();
     git.worktree_add(&shop, &place, &name, &base).await.unwrap();
@@ -79,7 +79,7 @@ async fn a_clone_becomes_a_pull_request() {
     let commit = git.commit_all(&place, "Add a cart", None).await.unwrap().unwrap();
     assert_eq!(gh.pr_view(&place, &name).await.unwrap(), None);
     git.push(&place, &name, time::PUSH).await.unwrap();
-    assert_eq!(desk.remotes.branches("acme/shop").unwrap()["orchestrator/cart"], commit);
+    assert_eq!(fixture.remotes.branches("acme/shop").unwrap()["orchestrator/cart"], commit);
 
     let main = branch("main");
     let new = NewPullRequest { title: "Cart", body: "A cart.\n", base: &main, head: None };
@@ -93,7 +93,7 @@ async fn a_clone_becomes_a_pull_request() {
     let body = gh.pr_body(&place, made.number).await.unwrap();
     let body = format!("{body}\n---\nLoop ID: 7\n");
     gh.pr_edit_body(&place, made.number, &body).await.unwrap();
-    let pull = desk.host.pull_requests("acme/shop").remove(0);
+    let pull = fixture.host.pull_requests("acme/shop").remove(0);
     assert_eq!(
         (pull.title.as_str(), pull.labels.as_slice()),
         ("Cart", ["orchestrator".to_owned()].as_slice())
@@ -106,9 +106,9 @@ async fn a_clone_becomes_a_pull_request() {
 
 #[tokio::test]
 async fn a_repository_that_is_not_there_leaves_nothing() {
-    let desk = Desk::new().await;
-    let gh = CodeHost::new(desk.programs.clone(), desk.git.clone());
-    let missing = desk.at("code");
+    let fixture = Fixture::new().await;
+    let gh = CodeHost::new(fixture.programs.clone(), fixture.git.clone());
+    let missing = fixture.at("code");
     fs::create_dir(&missing).unwrap();
     gh.clone_repository(&"acme/missing".parse().unwrap(), &missing.join("missing")).await.unwrap_err();
     assert_eq!(fs::read_dir(&missing).unwrap().count(), 0);

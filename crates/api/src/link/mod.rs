@@ -17,7 +17,7 @@ pub use command::{
 pub use frame::{Envelope, Frame, NotAFrame};
 pub use hello::{Hello, HelloAck, HelloNack, InvalidHello, NackReason, ServerCapabilities};
 pub use report::{
-    Accepted, Analytics, Presence, PresenceState, Severity, Telemetry, TelemetryIssue, TelemetryRejected,
+    Analytics, Presence, PresenceState, ReportAck, Severity, Telemetry, TelemetryIssue, TelemetryRejected,
     Trace,
 };
 

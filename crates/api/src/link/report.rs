@@ -144,7 +144,7 @@ pub struct Analytics {
 
 /// Result in the acknowledgement of a frame with an `id`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Accepted {
+pub struct ReportAck {
     /// Whether the event was taken.
     pub accepted: bool,
     /// `feature_disabled`, `rate_limited`, `validation_failed`, `unknown_event`, …
@@ -152,7 +152,7 @@ pub struct Accepted {
     pub reason: Option<String>,
 }
 
-impl Accepted {
+impl ReportAck {
     /// The event was taken.
     #[must_use]
     pub const fn yes() -> Self {

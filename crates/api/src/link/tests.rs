@@ -33,7 +33,7 @@ fn the_envelope_comes_first_and_the_payload_wins() {
 
 #[test]
 fn an_acknowledgement_has_no_envelope() {
-    let text = Frame::acknowledging(event::ANALYTICS, "a17", &Accepted::yes()).to_text();
+    let text = Frame::acknowledging(event::ANALYTICS, "a17", &ReportAck::yes()).to_text();
     assert_eq!(text, r#"{"event":"desktop.analytics","ack":"a17","data":{"accepted":true}}"#);
 }
 

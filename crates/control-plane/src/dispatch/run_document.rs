@@ -1,7 +1,7 @@
 //! Starts a loop about a document: finds the repository, the desktop and the work to continue,
 //! makes the record, and leaves the dispatch to the background.
 
-use loopgate_api::command::{LoopCommand, Need};
+use loopgate_api::command::{InputRequirement, LoopCommand};
 use loopgate_api::event::code;
 use loopgate_api::job::LoopStatus;
 use loopgate_api::launch::{ArtifactType, RepoRef};
@@ -230,7 +230,7 @@ fn repository(
     let repo = given
         .or_else(|| parse_json(subject.repo.as_ref()))
         .or_else(|| parse_json(parent.and_then(|row| row.repo.as_ref())));
-    if repo.is_none() && command.spec().repository == Need::Required {
+    if repo.is_none() && command.spec().repository == InputRequirement::Required {
         return Err(bad_request(
             "No repository configured. Link a repository to the project or set a target repo on the artifact.",
         ));

@@ -7,13 +7,13 @@ use proptest::prelude::*;
 
 use super::*;
 
-struct Place {
+struct Fixture {
     dir: tempfile::TempDir,
     sandbox: Arc<Sandbox>,
     search: FileSearch,
 }
 
-impl Place {
+impl Fixture {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir_all(dir.path().join("box/tree")).unwrap();
@@ -53,50 +53,50 @@ impl Place {
 
 #[test]
 fn dependencies_and_build_output_are_skipped() {
-    let place = Place::new();
+    let fixture = Fixture::new();
     for name in
         ["src/x.rs", "node_modules/x.js", "a/dist/x.js", "a/.git/x", "b/x.PYC", ".hidden/x", "c/.DS_Store"]
     {
-        place.write(name);
+        fixture.write(name);
     }
-    place.write("worktree/.git");
-    place.write("private/x");
-    assert_eq!(place.find("x"), [".hidden/x", "src/x.rs"]);
-    assert_eq!(place.find(".git"), [""; 0]);
-    assert_eq!(place.find("DS_S"), [""; 0]);
+    fixture.write("worktree/.git");
+    fixture.write("private/x");
+    assert_eq!(fixture.find("x"), [".hidden/x", "src/x.rs"]);
+    assert_eq!(fixture.find(".git"), [""; 0]);
+    assert_eq!(fixture.find("DS_S"), [""; 0]);
 }
 
 #[test]
 fn ignored_files_are_skipped_in_a_repository() {
-    let place = Place::new();
-    place.write("target/out.o");
-    place.write("src/out.rs");
-    fs::write(place.path(".gitignore"), "/target\n").unwrap();
-    assert_eq!(place.find("out").len(), 2, "no repository, no rules");
-    fs::create_dir(place.path(".git")).unwrap();
-    assert_eq!(place.find("out"), ["src/out.rs"]);
-    fs::write(place.path(".gitignore"), "*.rs\n").unwrap();
-    assert_eq!(place.find("out"), ["target/out.o"], "rules that change are followed");
-    place.write("src/.gitignore");
-    fs::write(place.path("src/.gitignore"), "!out.rs\n").unwrap();
-    assert_eq!(place.find("out").len(), 2);
+    let fixture = Fixture::new();
+    fixture.write("target/out.o");
+    fixture.write("src/out.rs");
+    fs::write(fixture.path(".gitignore"), "/target\n").unwrap();
+    assert_eq!(fixture.find("out").len(), 2, "no repository, no rules");
+    fs::create_dir(fixture.path(".git")).unwrap();
+    assert_eq!(fixture.find("out"), ["src/out.rs"]);
+    fs::write(fixture.path(".gitignore"), "*.rs\n").unwrap();
+    assert_eq!(fixture.find("out"), ["target/out.o"], "rules that change are followed");
+    fixture.write("src/.gitignore");
+    fs::write(fixture.path("src/.gitignore"), "!out.rs\n").unwrap();
+    assert_eq!(fixture.find("out").len(), 2);
 }
 
 #[test]
 fn rules_of_the_repository_above_its_own_list_and_a_worktrees_clone_count() {
-    let place = Place::new();
-    let above = place.dir.path().join("box");
+    let fixture = Fixture::new();
+    let above = fixture.dir.path().join("box");
     fs::write(above.join(".gitignore"), "/tree/one\n*.o\n!keep.o\n").unwrap();
     for name in ["one", "sub/one", "x.o", "keep.o", "two", "nested/x.o", "nested/three"] {
-        place.write(name);
+        fixture.write(name);
     }
     fs::create_dir_all(above.join(".git/info")).unwrap();
     fs::write(above.join(".git/info/exclude"), "two\n!x.o\n").unwrap();
-    assert_eq!(place.find(""), ["keep.o", "sub/one", "nested/three"]);
+    assert_eq!(fixture.find(""), ["keep.o", "sub/one", "nested/three"]);
     // A repository of its own: nothing above it counts.
-    fs::create_dir_all(place.path("nested/.git/info")).unwrap();
-    fs::write(place.path("nested/.git/info/exclude"), "three\n").unwrap();
-    assert_eq!(place.find(""), ["keep.o", "sub/one", "nested/x.o"]);
+    fs::create_dir_all(fixture.path("nested/.git/info")).unwrap();
+    fs::write(fixture.path("nested/.git/info/exclude"), "three\n").unwrap();
+    assert_eq!(fixture.find(""), ["keep.o", "sub/one", "nested/x.o"]);
 
     let worktree = above.join("worktree");
     let records = above.join(".git/worktrees/worktree");
@@ -111,42 +111,42 @@ fn rules_of_the_repository_above_its_own_list_and_a_worktrees_clone_count() {
     for name in ["one", "two", "x.o"] {
         fs::write(worktree.join(name), "").unwrap();
     }
-    let found = place.search.search(&place.sandbox.check(&worktree).unwrap(), "").unwrap();
+    let found = fixture.search.search(&fixture.sandbox.check(&worktree).unwrap(), "").unwrap();
     assert_eq!(found.files, ["one", "x.o"]);
 }
 
 #[test]
 fn rules_that_are_no_regular_file_are_not_read() {
-    let place = Place::new();
-    fs::create_dir_all(place.path(".git/info")).unwrap();
-    place.write("sub/x.o");
-    place.write("y.o");
+    let fixture = Fixture::new();
+    fs::create_dir_all(fixture.path(".git/info")).unwrap();
+    fixture.write("sub/x.o");
+    fixture.write("y.o");
     let mode = rustix::fs::Mode::from_raw_mode(0o600);
-    rustix::fs::mkfifoat(rustix::fs::CWD, place.path(".gitignore"), mode).unwrap();
-    std::os::unix::fs::symlink("/dev/zero", place.path("sub/.gitignore")).unwrap();
-    std::os::unix::fs::symlink("/dev/zero", place.path(".git/info/exclude")).unwrap();
-    assert_eq!(place.find("o"), ["y.o", "sub/x.o"]);
+    rustix::fs::mkfifoat(rustix::fs::CWD, fixture.path(".gitignore"), mode).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", fixture.path("sub/.gitignore")).unwrap();
+    std::os::unix::fs::symlink("/dev/zero", fixture.path(".git/info/exclude")).unwrap();
+    assert_eq!(fixture.find("o"), ["y.o", "sub/x.o"]);
 }
 
 /// Searches while directories of the tree, and the tree itself, are swapped for links to the outside.
 #[test]
 fn a_directory_that_becomes_a_link_meanwhile_shows_nothing_from_outside() {
     const SEARCHES: usize = 3000;
-    let place = Place::new();
-    let outside = place.dir.path().join("outside");
+    let fixture = Fixture::new();
+    let outside = fixture.dir.path().join("outside");
     for name in ["leaked", "deep/leaked", "sub/leaked", "sub/deep/leaked"] {
         fs::create_dir_all(outside.join(name).parent().unwrap()).unwrap();
         fs::write(outside.join(name), "").unwrap();
-        place.write(&name.replace("leaked", "file"));
+        fixture.write(&name.replace("leaked", "file"));
     }
     let (done, swapped) = (std::sync::atomic::AtomicBool::new(false), std::sync::atomic::AtomicUsize::new(0));
     let order = std::sync::atomic::Ordering::SeqCst;
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            let parked = place.dir.path().join("parked");
+            let parked = fixture.dir.path().join("parked");
             while !done.load(order) {
                 for (name, target) in [("sub", ""), ("sub/deep", "deep"), ("deep", "deep"), ("", "")] {
-                    let path = place.path(name);
+                    let path = fixture.path(name);
                     let path = path.components().collect::<PathBuf>();
                     fs::rename(&path, &parked).unwrap();
                     std::os::unix::fs::symlink(outside.join(target), &path).unwrap();
@@ -158,9 +158,9 @@ fn a_directory_that_becomes_a_link_meanwhile_shows_nothing_from_outside() {
         });
         let mut whole = 0;
         let found = (0..SEARCHES).map(|round| {
-            let fresh = FileSearch::new(place.sandbox.clone());
-            let search = if round % 2 == 0 { &fresh } else { &place.search };
-            let Ok(tree) = place.sandbox.check(place.path("")) else { return Vec::new() };
+            let fresh = FileSearch::new(fixture.sandbox.clone());
+            let search = if round % 2 == 0 { &fresh } else { &fixture.search };
+            let Ok(tree) = fixture.sandbox.check(fixture.path("")) else { return Vec::new() };
             let files = search.search(&tree, "").map(|found| found.files).unwrap_or_default();
             whole += usize::from(files.len() == 4);
             files.into_iter().filter(|file| file.contains("leaked")).collect()
@@ -170,70 +170,70 @@ fn a_directory_that_becomes_a_link_meanwhile_shows_nothing_from_outside() {
         assert_eq!(leaked, [[""; 0]; 0]);
         assert!(whole > 0 && swapped.load(order) > SEARCHES / 10, "there was no race");
     });
-    assert_eq!(place.find("").len(), 4);
+    assert_eq!(fixture.find("").len(), 4);
 }
 
 #[test]
 fn changes_are_in_the_next_result() {
-    let place = Place::new();
-    place.write("a/one");
-    assert_eq!(place.find("one"), ["a/one"]);
-    assert!(place.is_cached());
-    place.write("a/two");
-    assert_eq!(place.find("two"), ["a/two"]);
-    place.write("new/deep/three");
-    assert_eq!(place.find("three"), ["new/deep/three"]);
-    fs::rename(place.path("new/deep"), place.path("a/moved")).unwrap();
-    assert_eq!(place.find("three"), ["a/moved/three"]);
-    place.write("a/moved/four");
-    assert_eq!(place.find("four"), ["a/moved/four"], "a moved directory is still watched");
-    fs::remove_dir_all(place.path("a")).unwrap();
-    assert_eq!(place.find("o"), [""; 0]);
-    place.write("a/one");
-    assert_eq!(place.find("one"), ["a/one"]);
-    assert!(place.is_cached(), "all of that without reading the tree anew");
-    fs::rename(place.path(""), place.dir.path().join("box/aside")).unwrap();
-    place.write("other");
-    assert_eq!(place.find(""), ["other"], "another tree in the same place");
+    let fixture = Fixture::new();
+    fixture.write("a/one");
+    assert_eq!(fixture.find("one"), ["a/one"]);
+    assert!(fixture.is_cached());
+    fixture.write("a/two");
+    assert_eq!(fixture.find("two"), ["a/two"]);
+    fixture.write("new/deep/three");
+    assert_eq!(fixture.find("three"), ["new/deep/three"]);
+    fs::rename(fixture.path("new/deep"), fixture.path("a/moved")).unwrap();
+    assert_eq!(fixture.find("three"), ["a/moved/three"]);
+    fixture.write("a/moved/four");
+    assert_eq!(fixture.find("four"), ["a/moved/four"], "a moved directory is still watched");
+    fs::remove_dir_all(fixture.path("a")).unwrap();
+    assert_eq!(fixture.find("o"), [""; 0]);
+    fixture.write("a/one");
+    assert_eq!(fixture.find("one"), ["a/one"]);
+    assert!(fixture.is_cached(), "all of that without reading the tree anew");
+    fs::rename(fixture.path(""), fixture.dir.path().join("box/aside")).unwrap();
+    fixture.write("other");
+    assert_eq!(fixture.find(""), ["other"], "another tree in the same fixture");
 }
 
 #[test]
 fn a_tree_that_cannot_be_watched_is_walked_with_each_search() {
-    let mut place = Place::new();
+    let mut fixture = Fixture::new();
     for name in ["a/one", "b/one", ".gitignore"] {
-        place.write(name);
+        fixture.write(name);
     }
     for (max_watches, is_watched) in [(0, false), (2, false), (3, false), (4, true)] {
-        place.search = FileSearch::new(place.sandbox.clone());
-        place.search.max_watches = max_watches;
-        assert_eq!(place.find("one"), ["a/one", "b/one"]);
-        assert_eq!(place.is_cached(), is_watched, "three directories and the rules of one need four");
-        place.write("a/two");
-        assert_eq!(place.find("two"), ["a/two"]);
-        fs::remove_file(place.path("a/two")).unwrap();
-        assert_eq!(place.find("two"), [""; 0]);
+        fixture.search = FileSearch::new(fixture.sandbox.clone());
+        fixture.search.max_watches = max_watches;
+        assert_eq!(fixture.find("one"), ["a/one", "b/one"]);
+        assert_eq!(fixture.is_cached(), is_watched, "three directories and the rules of one need four");
+        fixture.write("a/two");
+        assert_eq!(fixture.find("two"), ["a/two"]);
+        fs::remove_file(fixture.path("a/two")).unwrap();
+        assert_eq!(fixture.find("two"), [""; 0]);
     }
     // What is forgotten makes room.
-    fs::remove_dir_all(place.path("b")).unwrap();
-    place.write("c/one");
-    assert_eq!(place.find("one"), ["a/one", "c/one"]);
-    assert!(place.is_cached());
+    fs::remove_dir_all(fixture.path("b")).unwrap();
+    fixture.write("c/one");
+    assert_eq!(fixture.find("one"), ["a/one", "c/one"]);
+    assert!(fixture.is_cached());
 }
 
 /// Rules outside the tree are not watched: a search sees them once the index has its maximal age.
 #[test]
 fn rules_outside_the_tree_are_followed_after_the_maximal_age() {
-    let mut place = Place::new();
-    let above = place.dir.path().join("box");
+    let mut fixture = Fixture::new();
+    let above = fixture.dir.path().join("box");
     fs::create_dir_all(above.join(".git/info")).unwrap();
-    place.write("one");
+    fixture.write("one");
     for (max_age, is_cached, found) in [(MAX_AGE, true, &["one"][..]), (Duration::ZERO, false, &[])] {
-        place.search.max_age = max_age;
-        assert_eq!(place.find("one"), ["one"]);
+        fixture.search.max_age = max_age;
+        assert_eq!(fixture.find("one"), ["one"]);
         for rules in [".gitignore", ".git/info/exclude"] {
             fs::write(above.join(rules), "one\n").unwrap();
-            assert_eq!(place.is_cached(), is_cached);
-            assert_eq!(place.find("one"), found);
+            assert_eq!(fixture.is_cached(), is_cached);
+            assert_eq!(fixture.find("one"), found);
             fs::remove_file(above.join(rules)).unwrap();
         }
     }
@@ -241,50 +241,51 @@ fn rules_outside_the_tree_are_followed_after_the_maximal_age() {
 
 #[test]
 fn links_are_shown_when_they_lead_to_a_file_inside() {
-    let place = Place::new();
-    place.write("real/file");
-    fs::write(place.dir.path().join("outside"), "").unwrap();
+    let fixture = Fixture::new();
+    fixture.write("real/file");
+    fs::write(fixture.dir.path().join("outside"), "").unwrap();
     for (target, name) in
         [("real/file", "good"), ("../../outside", "out"), ("real", "dir"), ("nowhere", "gone")]
     {
-        std::os::unix::fs::symlink(target, place.path(name)).unwrap();
+        std::os::unix::fs::symlink(target, fixture.path(name)).unwrap();
     }
-    assert_eq!(place.find(""), ["good", "real/file"]);
+    assert_eq!(fixture.find(""), ["good", "real/file"]);
 }
 
 #[test]
 fn paths_end_at_ten_segments() {
-    let place = Place::new();
-    place.write("1/2/3/4/5/6/7/8/9/deep");
-    place.write("1/2/3/4/5/6/7/8/9/10/deeper");
-    assert_eq!(place.find("deep"), ["1/2/3/4/5/6/7/8/9/deep"]);
-    place.write("1/2/3/4/5/6/7/8/9/10/deepest");
-    assert_eq!(place.find("deep"), ["1/2/3/4/5/6/7/8/9/deep"]);
+    let fixture = Fixture::new();
+    fixture.write("1/2/3/4/5/6/7/8/9/deep");
+    fixture.write("1/2/3/4/5/6/7/8/9/10/deeper");
+    assert_eq!(fixture.find("deep"), ["1/2/3/4/5/6/7/8/9/deep"]);
+    fixture.write("1/2/3/4/5/6/7/8/9/10/deepest");
+    assert_eq!(fixture.find("deep"), ["1/2/3/4/5/6/7/8/9/deep"]);
 }
 
 #[test]
 fn idle_and_excess_indexes_are_evicted() {
-    let place = Place::new();
-    place.write("one");
-    place.find("one");
+    let fixture = Fixture::new();
+    fixture.write("one");
+    fixture.find("one");
     let now = Instant::now();
-    assert!(!place.search.indexes.evict_idle(now));
-    assert!(place.is_cached());
-    assert!(place.search.indexes.evict_idle(now + MAX_IDLE));
-    assert_eq!(place.find("one"), ["one"]);
+    assert!(!fixture.search.indexes.evict_idle(now));
+    assert!(fixture.is_cached());
+    assert!(fixture.search.indexes.evict_idle(now + MAX_IDLE));
+    assert_eq!(fixture.find("one"), ["one"]);
     for n in 0..MAX_INDEXES + 3 {
-        let tree = place.dir.path().join(format!("box/other-{n}"));
+        let tree = fixture.dir.path().join(format!("box/other-{n}"));
         fs::create_dir(&tree).unwrap();
-        place.search.search(&place.sandbox.check(&tree).unwrap(), "").unwrap();
+        fixture.search.search(&fixture.sandbox.check(&tree).unwrap(), "").unwrap();
     }
-    assert_eq!(lock(&place.search.indexes.slots).len(), MAX_INDEXES);
+    assert_eq!(lock(&fixture.search.indexes.slots).len(), MAX_INDEXES);
 }
 
 #[test]
 fn searching_anything_but_a_directory_fails() {
-    let place = Place::new();
-    place.write("file");
-    let search = |name| place.search.search(&place.sandbox.check(place.path(name)).unwrap(), "").unwrap_err();
+    let fixture = Fixture::new();
+    fixture.write("file");
+    let search =
+        |name| fixture.search.search(&fixture.sandbox.check(fixture.path(name)).unwrap(), "").unwrap_err();
     assert_eq!(search("missing").kind(), io::ErrorKind::NotFound);
     assert_eq!(search("file").kind(), io::ErrorKind::NotADirectory);
 }
@@ -317,28 +318,28 @@ proptest! {
     /// Whatever changes between two searches, the index finds what a walk of the tree finds.
     #[test]
     fn indexed_results_equal_those_of_a_fresh_walk(steps in prop::collection::vec(step(), 1..25)) {
-        let place = Place::new();
-        fs::create_dir(place.path(".git")).unwrap();
+        let fixture = Fixture::new();
+        fs::create_dir(fixture.path(".git")).unwrap();
         for step in steps.into_iter().chain([Step::Search]) {
             match step {
                 Step::Write(name) => {
-                    let _ = fs::create_dir_all(place.path(&name).parent().unwrap());
-                    let _ = fs::write(place.path(&name), "");
+                    let _ = fs::create_dir_all(fixture.path(&name).parent().unwrap());
+                    let _ = fs::write(fixture.path(&name), "");
                 }
                 Step::Remove(name) => {
-                    let _ = fs::remove_dir_all(place.path(&name));
-                    let _ = fs::remove_file(place.path(&name));
+                    let _ = fs::remove_dir_all(fixture.path(&name));
+                    let _ = fs::remove_file(fixture.path(&name));
                 }
                 Step::Move(from, to) => {
-                    let _ = fs::rename(place.path(&from), place.path(&to));
+                    let _ = fs::rename(fixture.path(&from), fixture.path(&to));
                 }
                 Step::Ignore(at, rule) => {
-                    let _ = fs::write(place.path(&at).join(".gitignore"), rule);
+                    let _ = fs::write(fixture.path(&at).join(".gitignore"), rule);
                 }
                 Step::Search => {
-                    let fresh = FileSearch::new(place.sandbox.clone());
-                    let fresh = fresh.search(&place.sandbox.check(place.path("")).unwrap(), "").unwrap();
-                    prop_assert_eq!(place.matches(""), fresh);
+                    let fresh = FileSearch::new(fixture.sandbox.clone());
+                    let fresh = fresh.search(&fixture.sandbox.check(fixture.path("")).unwrap(), "").unwrap();
+                    prop_assert_eq!(fixture.matches(""), fresh);
                 }
             }
         }

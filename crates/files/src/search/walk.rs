@@ -105,7 +105,7 @@ impl Root {
             changed: Condvar::new(),
             found: Mutex::default(),
         };
-        walk.put(vec![Pending {
+        walk.put(vec![PendingDirectory {
             path: PathBuf::from(directory),
             shown: directory.into(),
             depth: 0,
@@ -125,7 +125,7 @@ impl Root {
 }
 
 /// A directory that is to be read.
-struct Pending {
+struct PendingDirectory {
     /// Relative to the root.
     path: PathBuf,
     /// The same as text.
@@ -139,7 +139,7 @@ struct Pending {
 /// Directories that are to be read.
 #[derive(Default)]
 struct Queue {
-    pending: Vec<Pending>,
+    pending: Vec<PendingDirectory>,
     /// Threads that read one at this moment, and may find more.
     reading: usize,
 }
@@ -166,13 +166,13 @@ impl TreeWalk<'_> {
         visited >= MAX_ENTRIES || self.began.elapsed() > TIME_LIMIT
     }
 
-    fn put(&self, directories: Vec<Pending>) {
+    fn put(&self, directories: Vec<PendingDirectory>) {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner).pending.extend(directories);
         self.changed.notify_all();
     }
 
     /// The next directory to read; `None` once there is none and nobody will find another one.
-    fn take(&self) -> Option<Pending> {
+    fn take(&self) -> Option<PendingDirectory> {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if self.cut.load(Ordering::Relaxed) {
@@ -190,7 +190,7 @@ impl TreeWalk<'_> {
     }
 
     /// Says that a directory was read.
-    fn finish(&self, inside: Vec<Pending>) {
+    fn finish(&self, inside: Vec<PendingDirectory>) {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         queue.reading -= 1;
         queue.pending.extend(inside);
@@ -222,7 +222,7 @@ impl<'a> WalkWorker<'a> {
 
     /// Takes in the entries of a directory; answers the directories in it that are to be read. What
     /// cannot be read is left out.
-    fn read(&mut self, directory: &Pending) -> Vec<Pending> {
+    fn read(&mut self, directory: &PendingDirectory) -> Vec<PendingDirectory> {
         let walk = self.walk;
         let Ok(handle) = walk.root.handle.directory(&directory.path) else { return Vec::new() };
         (walk.enter)(&directory.shown, &handle);
@@ -272,10 +272,10 @@ impl<'a> WalkWorker<'a> {
     /// Takes in a directory; answers it when it is to be read.
     fn add_directory(
         &mut self,
-        parent: &Pending,
+        parent: &PendingDirectory,
         name: &OsStr,
         rules: Option<&Arc<IgnoreRules>>,
-    ) -> Option<Pending> {
+    ) -> Option<PendingDirectory> {
         let path = parent.path.join(name);
         let denied = self.walk.root.denied.as_ref();
         if denied.is_some_and(|denied| denied(&self.walk.root.path.canonical().join(&path))) {
@@ -284,10 +284,10 @@ impl<'a> WalkWorker<'a> {
         let shown: Box<str> = path.to_string_lossy().into();
         self.found.directories.push(shown.clone());
         let depth = parent.depth + 1;
-        (depth < self.walk.max_depth).then(|| Pending { path, shown, depth, rules: rules.cloned() })
+        (depth < self.walk.max_depth).then(|| PendingDirectory { path, shown, depth, rules: rules.cloned() })
     }
 
-    fn leads_to_a_file_inside(&self, directory: &Pending, link: &str) -> bool {
+    fn leads_to_a_file_inside(&self, directory: &PendingDirectory, link: &str) -> bool {
         let root = self.walk.root.path.canonical();
         let target = root.join(&directory.path).join(link).canonicalize();
         target.is_ok_and(|target| target.starts_with(root) && target.is_file())

@@ -11,7 +11,7 @@ use http::header::CONTENT_LENGTH;
 use http::{HeaderMap, StatusCode};
 use http_body::Body as _;
 use http_body_util::BodyExt as _;
-use loopgate_files::{Spool, Spooling};
+use loopgate_files::{Spool, SpoolFile};
 use sha2::Sha256;
 use tokio_util::io::ReaderStream;
 
@@ -151,7 +151,7 @@ impl LimitedBody {
 /// Where the bytes go.
 enum BodyWriter {
     Memory { first: Bytes, rest: BytesMut },
-    File(Box<Spooling>),
+    File(Box<SpoolFile>),
     Nowhere,
 }
 
@@ -161,7 +161,7 @@ impl BodyWriter {
             BodyStorage::Memory => Self::Memory { first: Bytes::new(), rest: BytesMut::new() },
             BodyStorage::Discard => Self::Nowhere,
             BodyStorage::File(directory, hash) => {
-                let spooling = Spooling::begin(directory, Some(hash)).await.map_err(BodyError::Disk)?;
+                let spooling = SpoolFile::begin(directory, Some(hash)).await.map_err(BodyError::Disk)?;
                 Self::File(Box::new(spooling))
             }
         })

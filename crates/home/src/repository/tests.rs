@@ -8,12 +8,12 @@ use std::sync::Arc;
 use super::*;
 use crate::settings::{Overrides, SettingsStore};
 
-struct Place {
+struct Fixture {
     dir: tempfile::TempDir,
     sandbox: Sandbox,
 }
 
-impl Place {
+impl Fixture {
     /// A sandbox around `box`.
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
@@ -67,135 +67,135 @@ impl Place {
 
 #[test]
 fn clones_worktrees_submodules_and_bare_repositories_are_found() {
-    let place = Place::new();
-    place.records("box/clone/.git");
-    fs::create_dir_all(place.at("box/clone/src/deep")).unwrap();
-    let below = place.found("box/clone/src/deep");
-    assert_eq!((below.root, below.prefix), (place.at("box/clone"), PathBuf::from("src/deep")));
-    assert_eq!((&below.own, &below.common), (&place.at("box/clone/.git"), &place.at("box/clone/.git")));
+    let fixture = Fixture::new();
+    fixture.records("box/clone/.git");
+    fs::create_dir_all(fixture.at("box/clone/src/deep")).unwrap();
+    let below = fixture.found("box/clone/src/deep");
+    assert_eq!((below.root, below.prefix), (fixture.at("box/clone"), PathBuf::from("src/deep")));
+    assert_eq!((&below.own, &below.common), (&fixture.at("box/clone/.git"), &fixture.at("box/clone/.git")));
 
-    place.worktree("box/clone", "box/w");
-    let worktree = place.found("box/w");
-    assert_eq!(worktree.own, place.at("box/clone/.git/worktrees/w"));
-    assert_eq!((worktree.common, worktree.bare), (place.at("box/clone/.git"), false));
+    fixture.worktree("box/clone", "box/w");
+    let worktree = fixture.found("box/w");
+    assert_eq!(worktree.own, fixture.at("box/clone/.git/worktrees/w"));
+    assert_eq!((worktree.common, worktree.bare), (fixture.at("box/clone/.git"), false));
 
-    place.records("box/clone/.git/modules/sub");
-    place.write("box/clone/.git/modules/sub/config", "[core]\nworktree = ../../../sub\n");
-    place.write("box/clone/sub/.git", "gitdir: ../.git/modules/sub\n");
-    assert_eq!(place.found("box/clone/sub").own, place.at("box/clone/.git/modules/sub"));
+    fixture.records("box/clone/.git/modules/sub");
+    fixture.write("box/clone/.git/modules/sub/config", "[core]\nworktree = ../../../sub\n");
+    fixture.write("box/clone/sub/.git", "gitdir: ../.git/modules/sub\n");
+    assert_eq!(fixture.found("box/clone/sub").own, fixture.at("box/clone/.git/modules/sub"));
 
-    place.records("box/bare.git");
-    assert!(place.found("box/bare.git").bare);
-    symlink("clone", place.at("box/link")).unwrap();
-    assert_eq!(place.found("box/link").root, place.at("box/clone"), "a link inside is followed");
-    assert_eq!(place.refusal("box"), "not a git repository");
+    fixture.records("box/bare.git");
+    assert!(fixture.found("box/bare.git").bare);
+    symlink("clone", fixture.at("box/link")).unwrap();
+    assert_eq!(fixture.found("box/link").root, fixture.at("box/clone"), "a link inside is followed");
+    assert_eq!(fixture.refusal("box"), "not a git repository");
 }
 
 #[test]
 fn nothing_above_or_outside_the_sandbox_is_a_repository() {
-    let place = Place::new();
-    place.records(".git");
-    place.records("out/.git");
-    fs::create_dir(place.at("box/plain")).unwrap();
+    let fixture = Fixture::new();
+    fixture.records(".git");
+    fixture.records("out/.git");
+    fs::create_dir(fixture.at("box/plain")).unwrap();
     for name in ["box/plain", "box", "out", "box/missing"] {
-        assert_eq!(place.refusal(name), "not a git repository", "{name}");
+        assert_eq!(fixture.refusal(name), "not a git repository", "{name}");
     }
 }
 
 #[test]
 fn records_that_lie_elsewhere_or_belong_to_another_are_refused() {
-    let place = Place::new();
-    place.records("out/.git");
-    place.records("box/victim/.git");
-    let outside = place.at("out/.git");
-    place.write("box/pointer/.git", &format!("gitdir: {}\n", outside.display()));
-    assert!(place.refusal("box/pointer").contains("outside of the sandbox"));
-    place.write("box/thief/.git", "gitdir: ../victim/.git\n");
-    assert!(place.refusal("box/thief").contains("another working tree"));
-    fs::create_dir(place.at("box/link")).unwrap();
-    symlink(&outside, place.at("box/link/.git")).unwrap();
-    assert!(place.refusal("box/link").contains("neither a directory nor a file"));
-    place.records("box/common/.git");
-    place.write("box/common/.git/commondir", &outside.display().to_string());
-    assert!(place.refusal("box/common").contains("outside of the sandbox"));
+    let fixture = Fixture::new();
+    fixture.records("out/.git");
+    fixture.records("box/victim/.git");
+    let outside = fixture.at("out/.git");
+    fixture.write("box/pointer/.git", &format!("gitdir: {}\n", outside.display()));
+    assert!(fixture.refusal("box/pointer").contains("outside of the sandbox"));
+    fixture.write("box/thief/.git", "gitdir: ../victim/.git\n");
+    assert!(fixture.refusal("box/thief").contains("another working tree"));
+    fs::create_dir(fixture.at("box/link")).unwrap();
+    symlink(&outside, fixture.at("box/link/.git")).unwrap();
+    assert!(fixture.refusal("box/link").contains("neither a directory nor a file"));
+    fixture.records("box/common/.git");
+    fixture.write("box/common/.git/commondir", &outside.display().to_string());
+    assert!(fixture.refusal("box/common").contains("outside of the sandbox"));
     for (name, alternates) in [("one", outside.join("objects")), ("two", PathBuf::from("../../../hop"))] {
-        place.records(&format!("box/{name}/.git"));
+        fixture.records(&format!("box/{name}/.git"));
         let listed = format!("# comment\n{}\n", alternates.display());
-        place.write(&format!("box/{name}/.git/objects/info/alternates"), &listed);
+        fixture.write(&format!("box/{name}/.git/objects/info/alternates"), &listed);
     }
-    place.write("box/hop/info/alternates", &outside.join("objects").display().to_string());
+    fixture.write("box/hop/info/alternates", &outside.join("objects").display().to_string());
     for name in ["box/one", "box/two"] {
-        assert!(place.refusal(name).contains("borrows objects from outside"), "{name}");
+        assert!(fixture.refusal(name).contains("borrows objects from outside"), "{name}");
     }
 }
 
 #[test]
 fn a_bare_repository_in_a_working_tree_is_refused() {
-    let place = Place::new();
-    place.records("box/clone/.git");
-    place.records("box/clone/sub");
+    let fixture = Fixture::new();
+    fixture.records("box/clone/.git");
+    fixture.records("box/clone/sub");
     for name in ["box/clone/sub", "box/clone/sub/objects"] {
-        assert!(place.refusal(name).contains("bare repository inside"), "{name}");
+        assert!(fixture.refusal(name).contains("bare repository inside"), "{name}");
     }
 }
 
 #[test]
 fn records_are_files_and_directories_of_their_own() {
-    let place = Place::new();
+    let fixture = Fixture::new();
     for (number, name) in
         ["HEAD", "config", "index", "objects/pack", "refs", "info/exclude"].iter().enumerate()
     {
         let clone = format!("box/{number}");
-        place.records(&format!("{clone}/.git"));
-        let record = place.at(&clone).join(".git").join(name);
+        fixture.records(&format!("{clone}/.git"));
+        let record = fixture.at(&clone).join(".git").join(name);
         let _ = fs::remove_file(&record).or_else(|_| fs::remove_dir_all(&record));
         fs::create_dir_all(record.parent().unwrap()).unwrap();
-        symlink(place.at("out"), &record).unwrap();
-        assert!(place.refusal(&clone).contains(name), "{name}");
+        symlink(fixture.at("out"), &record).unwrap();
+        assert!(fixture.refusal(&clone).contains(name), "{name}");
     }
     let pipe = |name: &str| {
-        let path = place.at(name);
+        let path = fixture.at(name);
         rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
     };
-    place.records("box/pipe/.git");
-    fs::remove_file(place.at("box/pipe/.git/config")).unwrap();
+    fixture.records("box/pipe/.git");
+    fs::remove_file(fixture.at("box/pipe/.git/config")).unwrap();
     pipe("box/pipe/.git/config");
-    assert!(place.refusal("box/pipe").contains("config"));
-    place.records("box/rules/.git");
+    assert!(fixture.refusal("box/pipe").contains("config"));
+    fixture.records("box/rules/.git");
     pipe("box/rules/.gitignore");
-    assert!(place.refusal("box/rules").contains("rules"));
-    place.records("box/broken/.git");
-    place.write("box/broken/.git/config", "[core\n");
-    assert!(place.refusal("box/broken").contains("malformed"));
+    assert!(fixture.refusal("box/rules").contains("rules"));
+    fixture.records("box/broken/.git");
+    fixture.write("box/broken/.git/config", "[core\n");
+    assert!(fixture.refusal("box/broken").contains("malformed"));
 }
 
 #[test]
 fn what_was_found_stays_in_hand_when_its_name_moves_on() {
-    let place = Place::new();
-    place.records("box/clone/.git");
-    place.write("box/clone/mine", "mine");
-    let found = place.found("box/clone");
-    fs::rename(place.at("box/clone"), place.at("box/moved")).unwrap();
-    symlink(place.at("out"), place.at("box/clone")).unwrap();
+    let fixture = Fixture::new();
+    fixture.records("box/clone/.git");
+    fixture.write("box/clone/mine", "mine");
+    let found = fixture.found("box/clone");
+    fs::rename(fixture.at("box/clone"), fixture.at("box/moved")).unwrap();
+    symlink(fixture.at("out"), fixture.at("box/clone")).unwrap();
     let held = found.handles.root.held_path().unwrap();
     assert_eq!(fs::read_to_string(held.join("mine")).unwrap(), "mine");
-    let error = place.sandbox.repository(&place.at("box/clone")).unwrap_err();
+    let error = fixture.sandbox.repository(&fixture.at("box/clone")).unwrap_err();
     assert!(matches!(error, RepositoryError::None), "{error}");
 }
 
 #[test]
 fn a_worktree_speaks_for_its_clone() {
-    let place = Place::new();
-    place.records("box/clone/.git");
-    place.write("box/clone/.git/config", "[remote \"origin\"]\n\turl = git@github.com:acme/shop.git\n");
-    place.worktree("box/clone", "box/w");
+    let fixture = Fixture::new();
+    fixture.records("box/clone/.git");
+    fixture.write("box/clone/.git/config", "[remote \"origin\"]\n\turl = git@github.com:acme/shop.git\n");
+    fixture.worktree("box/clone", "box/w");
     for name in ["box/clone", "box/w"] {
-        let found = place.found(name);
+        let found = fixture.found(name);
         assert_eq!(found.origin().unwrap().as_str(), "acme/shop");
         assert_eq!(found.default_branch().as_deref(), Some("main"), "{name}");
     }
-    fs::create_dir(place.at("box/clone/src")).unwrap();
-    assert_eq!(place.sandbox.origin_of(&place.at("box/clone/src")), None, "it is none itself");
-    place.write("box/clone/.git/refs/remotes/origin/HEAD", "ref: refs/remotes/origin/trunk\n");
-    assert_eq!(place.found("box/w").default_branch().as_deref(), Some("trunk"));
+    fs::create_dir(fixture.at("box/clone/src")).unwrap();
+    assert_eq!(fixture.sandbox.origin_of(&fixture.at("box/clone/src")), None, "it is none itself");
+    fixture.write("box/clone/.git/refs/remotes/origin/HEAD", "ref: refs/remotes/origin/trunk\n");
+    assert_eq!(fixture.found("box/w").default_branch().as_deref(), Some("trunk"));
 }

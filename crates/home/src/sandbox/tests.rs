@@ -5,12 +5,12 @@ use proptest::prelude::*;
 use super::*;
 use crate::settings::Overrides;
 
-struct Place {
+struct Fixture {
     dir: tempfile::TempDir,
     sandbox: Sandbox,
 }
 
-impl Place {
+impl Fixture {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         for name in ["box/sub", "box-evil", "data"] {
@@ -31,27 +31,27 @@ impl Place {
 // GC-37
 #[test]
 fn inside_is_allowed_and_outside_is_not() {
-    let place = Place::new();
-    assert!(place.allows("box"));
-    assert!(place.allows("box/sub"));
-    assert!(place.allows("box/missing/child"));
-    assert!(place.allows("box/sub/../sub"));
-    assert!(!place.allows("box-evil"), "a sibling with the same beginning");
-    assert!(!place.allows("box/../data"));
-    assert!(!place.allows("box/../../../../../etc/passwd"));
-    assert!(place.sandbox.check("relative").is_err());
-    assert!(place.sandbox.check("/").is_err());
-    assert!(place.sandbox.check("").is_err());
-    assert!(place.sandbox.check("~/.SSH").is_err());
+    let fixture = Fixture::new();
+    assert!(fixture.allows("box"));
+    assert!(fixture.allows("box/sub"));
+    assert!(fixture.allows("box/missing/child"));
+    assert!(fixture.allows("box/sub/../sub"));
+    assert!(!fixture.allows("box-evil"), "a sibling with the same beginning");
+    assert!(!fixture.allows("box/../data"));
+    assert!(!fixture.allows("box/../../../../../etc/passwd"));
+    assert!(fixture.sandbox.check("relative").is_err());
+    assert!(fixture.sandbox.check("/").is_err());
+    assert!(fixture.sandbox.check("").is_err());
+    assert!(fixture.sandbox.check("~/.SSH").is_err());
 }
 
 // GC-37
 #[cfg(unix)]
 #[test]
 fn links_are_followed_before_the_decision() {
-    let place = Place::new();
+    let fixture = Fixture::new();
     let link = |target: &str, name: &str| {
-        std::os::unix::fs::symlink(target, place.dir.path().join("box").join(name)).unwrap();
+        std::os::unix::fs::symlink(target, fixture.dir.path().join("box").join(name)).unwrap();
     };
     link("../box-evil", "out");
     link("/etc", "etc");
@@ -60,44 +60,44 @@ fn links_are_followed_before_the_decision() {
     link("not-there-yet", "dangling-inside");
     link("dangling-inside/../../box-evil", "through-nothing");
     link("circle", "circle");
-    assert!(!place.allows("box/out"));
-    assert!(!place.allows("box/out/new-file"));
-    assert!(!place.allows("box/etc/passwd"));
-    assert!(place.allows("box/in"));
-    assert!(!place.allows("box/dangling"));
-    assert!(!place.allows("box/dangling/child"));
-    assert!(place.allows("box/dangling-inside"));
-    assert!(!place.allows("box/through-nothing"));
-    assert!(!place.allows("box/circle"));
-    assert!(!place.allows("box/circle/child"));
+    assert!(!fixture.allows("box/out"));
+    assert!(!fixture.allows("box/out/new-file"));
+    assert!(!fixture.allows("box/etc/passwd"));
+    assert!(fixture.allows("box/in"));
+    assert!(!fixture.allows("box/dangling"));
+    assert!(!fixture.allows("box/dangling/child"));
+    assert!(fixture.allows("box/dangling-inside"));
+    assert!(!fixture.allows("box/through-nothing"));
+    assert!(!fixture.allows("box/circle"));
+    assert!(!fixture.allows("box/circle/child"));
 }
 
 #[test]
 fn odd_names_lead_nowhere_else() {
-    let place = Place::new();
-    assert!(!place.allows("box/a\0b"));
-    assert!(place.sandbox.check("\0").is_err());
+    let fixture = Fixture::new();
+    assert!(!fixture.allows("box/a\0b"));
+    assert!(fixture.sandbox.check("\0").is_err());
     for name in ["%2e%2e", "..%2f..%2fdata", "\u{ff0e}\u{ff0e}", "..\\..\\data", "...", ".. ", " "] {
-        let checked = place.sandbox.check(place.dir.path().join("box").join(name)).unwrap();
-        let base = place.dir.path().join("box").canonicalize().unwrap();
+        let checked = fixture.sandbox.check(fixture.dir.path().join("box").join(name)).unwrap();
+        let base = fixture.dir.path().join("box").canonicalize().unwrap();
         assert_eq!(checked.canonical(), base.join(name), "is only a name");
     }
-    assert!(place.allows(&format!("box/{}", "n".repeat(300))), "a name that cannot exist is a missing one");
-    assert!(!place.allows(&format!("box/{}", "n/".repeat(4000))), "a path that cannot exist");
-    assert!(!place.allows(&format!("box/{}", "../".repeat(4000))));
+    assert!(fixture.allows(&format!("box/{}", "n".repeat(300))), "a name that cannot exist is a missing one");
+    assert!(!fixture.allows(&format!("box/{}", "n/".repeat(4000))), "a path that cannot exist");
+    assert!(!fixture.allows(&format!("box/{}", "../".repeat(4000))));
 }
 
 #[cfg(unix)]
 #[test]
 fn a_link_put_in_after_the_check_is_not_followed() {
-    let place = Place::new();
-    let base = place.dir.path().join("box");
+    let fixture = Fixture::new();
+    let base = fixture.dir.path().join("box");
     std::fs::create_dir(base.join("denied")).unwrap();
     std::fs::write(base.join("denied/file"), "secret").unwrap();
-    std::fs::write(place.dir.path().join("box-evil/file"), "secret").unwrap();
+    std::fs::write(fixture.dir.path().join("box-evil/file"), "secret").unwrap();
     std::fs::write(base.join("sub/file"), "fine").unwrap();
-    let file = place.sandbox.check(base.join("sub/file")).unwrap();
-    let new = place.sandbox.check(base.join("sub/new")).unwrap();
+    let file = fixture.sandbox.check(base.join("sub/file")).unwrap();
+    let new = fixture.sandbox.check(base.join("sub/new")).unwrap();
     assert!(file.open_file().is_ok());
     for target in ["../box-evil", "denied"] {
         std::fs::rename(base.join("sub"), base.join("aside")).unwrap();
@@ -107,7 +107,7 @@ fn a_link_put_in_after_the_check_is_not_followed() {
         std::fs::remove_file(base.join("sub")).unwrap();
         std::fs::rename(base.join("aside"), base.join("sub")).unwrap();
     }
-    assert!(!place.dir.path().join("box-evil/new").exists() && !base.join("denied/new").exists());
+    assert!(!fixture.dir.path().join("box-evil/new").exists() && !base.join("denied/new").exists());
 }
 
 #[test]
@@ -160,10 +160,10 @@ fn without_a_base_nothing_is_allowed() {
 proptest! {
     #[test]
     fn what_is_allowed_lies_inside(parts in proptest::collection::vec("(\\.\\.|\\.|[a-z]{1,3}|sub)", 0..8)) {
-        let place = Place::new();
-        let path = place.dir.path().join("box").join(parts.join("/"));
-        if let Ok(allowed) = place.sandbox.check(&path) {
-            let base = place.dir.path().join("box").canonicalize().unwrap();
+        let fixture = Fixture::new();
+        let path = fixture.dir.path().join("box").join(parts.join("/"));
+        if let Ok(allowed) = fixture.sandbox.check(&path) {
+            let base = fixture.dir.path().join("box").canonicalize().unwrap();
             prop_assert!(allowed.canonical().starts_with(base));
         }
     }

@@ -8,7 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use loopgate_api::link::{Accepted, Analytics, Frame, event};
+use loopgate_api::link::{Analytics, Frame, ReportAck, event};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep_until};
 use uuid::Uuid;
@@ -107,7 +107,7 @@ impl<'a> AnalyticsSender<'a> {
             return;
         }
         self.open = None;
-        let Ok(Accepted { accepted: false, reason }) = frame.payload::<Accepted>() else { return };
+        let Ok(ReportAck { accepted: false, reason }) = frame.payload::<ReportAck>() else { return };
         let reason = reason.unwrap_or_default();
         tracing::info!(reason, "the control plane does not take an analytics event");
         self.disabled = reason == DISABLED;
@@ -137,7 +137,7 @@ mod tests {
         frame.data["event"].as_str().unwrap()
     }
 
-    fn answer(frame: &Frame, answer: &Accepted) -> Frame {
+    fn answer(frame: &Frame, answer: &ReportAck) -> Frame {
         Frame::acknowledging(&frame.event, frame.id.as_deref().unwrap(), answer)
     }
 
@@ -161,18 +161,18 @@ mod tests {
         let first = sender.next().await;
         assert_eq!(name(&first), "0");
         assert!(sender.next().now_or_never().is_none());
-        sender.answered(&Frame::acknowledging(&first.event, "another", &Accepted::no(DISABLED)));
-        sender.answered(&answer(&first, &Accepted::yes()));
+        sender.answered(&Frame::acknowledging(&first.event, "another", &ReportAck::no(DISABLED)));
+        sender.answered(&answer(&first, &ReportAck::yes()));
         let second = sender.next().now_or_never().unwrap();
         assert_eq!(name(&second), "1");
         let start = Instant::now();
         let third = sender.next().await;
         assert_eq!((name(&third), start.elapsed()), ("2", ACK_TIME));
         // Too late to count.
-        sender.answered(&answer(&second, &Accepted::no(DISABLED)));
-        sender.answered(&answer(&third, &Accepted::no("rate_limited")));
+        sender.answered(&answer(&second, &ReportAck::no(DISABLED)));
+        sender.answered(&answer(&third, &ReportAck::no("rate_limited")));
         let fourth = sender.next().await;
-        sender.answered(&answer(&fourth, &Accepted::no(DISABLED)));
+        sender.answered(&answer(&fourth, &ReportAck::no(DISABLED)));
         waiting.push(analytics(5));
         assert!(sender.next().now_or_never().is_none());
         assert!(sender.rest().is_empty());

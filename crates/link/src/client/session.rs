@@ -9,8 +9,8 @@ use futures_util::stream::SplitStream;
 use futures_util::{FutureExt as _, StreamExt as _};
 use loopgate_api::DESKTOP_VERSION;
 use loopgate_api::link::{
-    Accepted, Cancel, CommandAck, CommandEventAck, Frame, HelloAck, HelloNack, LinkCommand,
-    MAX_MESSAGE_BYTES, Severity, Telemetry, close, event,
+    Cancel, CommandAck, CommandEventAck, Frame, HelloAck, HelloNack, LinkCommand, MAX_MESSAGE_BYTES,
+    ReportAck, Severity, Telemetry, close, event,
 };
 use serde_json::Value;
 use tokio::time::{Instant, sleep_until, timeout};
@@ -24,7 +24,7 @@ use super::context::{LinkContext, LinkState};
 use super::dial::Socket;
 use super::timing::Retry;
 use crate::executor::ExecutorReport;
-use crate::outbox::{CloseReason, MAX_QUEUED_BYTES, Outgoing, SendQueue};
+use crate::outbox::{CloseReason, MAX_QUEUED_BYTES, OutboundMessage, SendQueue};
 
 /// How a connection ended.
 #[derive(Debug)]
@@ -92,11 +92,11 @@ pub(super) async fn serve(
     SessionEnd { retry: code.map_or(Retry::Backoff, Retry::after), reason, unauthorized, was_online }
 }
 
-fn message(outgoing: Outgoing) -> Message {
+fn message(outgoing: OutboundMessage) -> Message {
     match outgoing {
-        Outgoing::Text(text) => Message::text(text),
-        Outgoing::Ping => Message::Ping(Vec::new().into()),
-        Outgoing::Close(closing) => {
+        OutboundMessage::Text(text) => Message::text(text),
+        OutboundMessage::Ping => Message::Ping(Vec::new().into()),
+        OutboundMessage::Close(closing) => {
             Message::Close(Some(CloseFrame { code: closing.code.into(), reason: closing.reason.into() }))
         }
     }
@@ -273,7 +273,7 @@ impl ClientSession<'_> {
             _ if frame.ack.is_some() => {}
             _ => {
                 if let Some(id) = &frame.id {
-                    self.push(&Frame::acknowledging(&frame.event, id, &Accepted::no("unknown_event")));
+                    self.push(&Frame::acknowledging(&frame.event, id, &ReportAck::no("unknown_event")));
                 }
             }
         }

@@ -77,7 +77,7 @@ impl AbortHandle {
     }
 }
 
-struct Running {
+struct RunningCommand {
     lock: Option<String>,
     abort_handle: Arc<AbortHandle>,
 }
@@ -108,7 +108,7 @@ pub(super) struct ExecutorState {
     /// The program ends: nothing starts any more.
     stopping: bool,
     queue: VecDeque<QueuedCommand>,
-    running: HashMap<String, Running>,
+    running: HashMap<String, RunningCommand>,
     commands: HashMap<String, CommandEntry>,
     /// Ended commands, the earliest first.
     ended: VecDeque<String>,
@@ -160,7 +160,7 @@ impl ExecutorState {
         let free = |job: &QueuedCommand| job.lock.as_deref().is_none_or(|lock| !held.contains(lock));
         let index = self.queue.iter().position(free)?;
         let job = self.queue.remove(index)?;
-        let running = Running { lock: job.lock.clone(), abort_handle: Arc::clone(&job.abort_handle) };
+        let running = RunningCommand { lock: job.lock.clone(), abort_handle: Arc::clone(&job.abort_handle) };
         self.running.insert(job.command.command_id.clone(), running);
         Some(job)
     }

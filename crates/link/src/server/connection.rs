@@ -11,8 +11,8 @@ use axum::extract::ws::{CloseFrame, Message, WebSocket};
 use futures_util::StreamExt as _;
 use futures_util::stream::SplitStream;
 use loopgate_api::link::{
-    Accepted, Analytics, CommandAck, CommandEvent, CommandEventAck, Frame, Hello, HelloAck, HelloNack,
-    MAX_MESSAGE_BYTES, NackReason, Presence, ServerCapabilities, TelemetryRejected, close, event,
+    Analytics, CommandAck, CommandEvent, CommandEventAck, Frame, Hello, HelloAck, HelloNack,
+    MAX_MESSAGE_BYTES, NackReason, Presence, ReportAck, ServerCapabilities, TelemetryRejected, close, event,
 };
 use loopgate_api::time::now_iso;
 use tokio::time::{Instant, sleep_until, timeout, timeout_at};
@@ -23,7 +23,7 @@ use super::host::{DesktopSession, EventOutcome, Host, Identity, OutstandingComma
 use super::keyed_tasks::KeyedTasks;
 use super::registry::{CloseHandle, ConnectionHandle, ConnectionRegistry};
 use super::telemetry;
-use crate::outbox::{CloseReason, Outgoing, SendQueue};
+use crate::outbox::{CloseReason, OutboundMessage, SendQueue};
 
 /// Frames that wait for the handshake; more are dropped.
 const MAX_EARLY_FRAMES: usize = 100;
@@ -43,7 +43,7 @@ impl ConnectionEnd {
 }
 
 /// What the socket brought.
-enum Incoming {
+enum ReceivedMessage {
     Frame(Frame, usize),
     Pong,
     Nothing,
@@ -89,11 +89,11 @@ pub(super) async fn serve<H: Host>(registry: &ConnectionRegistry<H>, socket: Web
     }
 }
 
-fn message(outgoing: Outgoing) -> Message {
+fn message(outgoing: OutboundMessage) -> Message {
     match outgoing {
-        Outgoing::Text(text) => Message::Text(text.into()),
-        Outgoing::Ping => Message::Ping(Vec::new().into()),
-        Outgoing::Close(closing) => {
+        OutboundMessage::Text(text) => Message::Text(text.into()),
+        OutboundMessage::Ping => Message::Ping(Vec::new().into()),
+        OutboundMessage::Close(closing) => {
             Message::Close(Some(CloseFrame { code: closing.code, reason: closing.reason.into() }))
         }
     }
@@ -136,7 +136,7 @@ impl<H: Host> Connection<'_, H> {
             let incoming = timeout_at(deadline, read(stream))
                 .await
                 .map_err(|_| ConnectionEnd::close(close::NO_HELLO, "no hello"))??;
-            let Incoming::Frame(frame, bytes) = incoming else { continue };
+            let ReceivedMessage::Frame(frame, bytes) = incoming else { continue };
             if frame.event == event::HELLO {
                 break frame;
             }
@@ -146,7 +146,7 @@ impl<H: Host> Connection<'_, H> {
         };
         let refused = |nack: HelloNack| {
             for (frame, _) in &early {
-                self.acknowledge(frame, &Accepted::no("validation_failed"));
+                self.acknowledge(frame, &ReportAck::no("validation_failed"));
             }
             self.refuse(&nack)
         };
@@ -280,9 +280,9 @@ impl<H: Host> Connection<'_, H> {
                     registered_connection.touch(&mut tasks);
                 }
                 incoming = read(stream), if tasks.has_room() => match incoming {
-                    Ok(Incoming::Frame(frame, bytes)) => registered_connection.handle(frame, bytes, &mut tasks, &mut rate),
-                    Ok(Incoming::Pong) => pong_due = None,
-                    Ok(Incoming::Nothing) => {}
+                    Ok(ReceivedMessage::Frame(frame, bytes)) => registered_connection.handle(frame, bytes, &mut tasks, &mut rate),
+                    Ok(ReceivedMessage::Pong) => pong_due = None,
+                    Ok(ReceivedMessage::Nothing) => {}
                     Err(end) => return end,
                 },
                 () = sleep_until(pong_due.unwrap_or(next_ping)), if pong_due.is_some() && tasks.has_room() => {
@@ -293,7 +293,7 @@ impl<H: Host> Connection<'_, H> {
         }
     }
 
-    fn acknowledge(&self, frame: &Frame, result: &Accepted) {
+    fn acknowledge(&self, frame: &Frame, result: &ReportAck) {
         if let Some(id) = &frame.id {
             self.push(&Frame::acknowledging(&frame.event, id, result));
         }
@@ -354,18 +354,18 @@ impl<'a, H: Host> RegisteredConnection<'a, H> {
                             self.analytics(&frame, analytics).await
                         });
                     }
-                    Err(_) => self.connection.acknowledge(&frame, &Accepted::no("validation_failed")),
+                    Err(_) => self.connection.acknowledge(&frame, &ReportAck::no("validation_failed")),
                 }
             }
             event::AGENT_SESSIONS => {
-                self.connection.acknowledge(&frame, &Accepted::no("feature_disabled"));
+                self.connection.acknowledge(&frame, &ReportAck::no("feature_disabled"));
             }
             // A desktop that missed our answer says hello again.
             event::HELLO => {
                 tasks.push(TaskKey::Handshake, bytes, async move { self.repeat_welcome().await });
             }
             _ if frame.ack.is_some() => {}
-            _ => self.connection.acknowledge(&frame, &Accepted::no("unknown_event")),
+            _ => self.connection.acknowledge(&frame, &ReportAck::no("unknown_event")),
         }
     }
 
@@ -449,18 +449,18 @@ impl<'a, H: Host> RegisteredConnection<'a, H> {
 }
 
 /// Reads one message and applies the rules that every frame is under.
-async fn read(stream: &mut SplitStream<WebSocket>) -> Result<Incoming, ConnectionEnd> {
+async fn read(stream: &mut SplitStream<WebSocket>) -> Result<ReceivedMessage, ConnectionEnd> {
     match stream.next().await {
         Some(Ok(Message::Text(text))) if text.len() > MAX_MESSAGE_BYTES => {
             Err(ConnectionEnd::close(close::TOO_BIG, "message above 10 MiB"))
         }
         Some(Ok(Message::Text(text))) => match Frame::parse(&text) {
-            Ok(frame) => Ok(Incoming::Frame(frame, text.len())),
+            Ok(frame) => Ok(ReceivedMessage::Frame(frame, text.len())),
             Err(_) => Err(ConnectionEnd::close(close::MALFORMED, "not a frame")),
         },
         Some(Ok(Message::Binary(_))) => Err(ConnectionEnd::close(close::UNSUPPORTED, "binary frame")),
-        Some(Ok(Message::Pong(_))) => Ok(Incoming::Pong),
-        Some(Ok(Message::Ping(_))) => Ok(Incoming::Nothing),
+        Some(Ok(Message::Pong(_))) => Ok(ReceivedMessage::Pong),
+        Some(Ok(Message::Ping(_))) => Ok(ReceivedMessage::Nothing),
         Some(Ok(Message::Close(_))) | None => Err(ConnectionEnd::Lost),
         Some(Err(error)) => Err(unreadable(error)),
     }

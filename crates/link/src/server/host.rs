@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 
 use loopgate_api::link::{
-    Accepted, Analytics, Cancel, CommandAck, CommandEvent, Hello, HelloNack, LinkCommand, Presence,
+    Analytics, Cancel, CommandAck, CommandEvent, Hello, HelloNack, LinkCommand, Presence, ReportAck,
     ServerCapabilities, Telemetry,
 };
 use uuid::Uuid;
@@ -136,8 +136,8 @@ pub trait Host: Send + Sync + 'static {
     fn telemetry(&self, session: &DesktopSession, telemetry: Telemetry) -> impl Future<Output = ()> + Send;
 
     /// Takes an analytics event. Off unless the control plane says otherwise.
-    fn analytics(&self, _: &DesktopSession, _: Analytics) -> impl Future<Output = Accepted> + Send {
-        async { Accepted::no("feature_disabled") }
+    fn analytics(&self, _: &DesktopSession, _: Analytics) -> impl Future<Output = ReportAck> + Send {
+        async { ReportAck::no("feature_disabled") }
     }
 
     /// The desktop is still there: sets it online and its last sign of life to now.

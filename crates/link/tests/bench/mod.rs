@@ -19,8 +19,8 @@ use futures_util::future::BoxFuture;
 use futures_util::{SinkExt as _, StreamExt as _};
 use http::{HeaderMap, HeaderValue};
 use loopgate_api::link::{
-    Accepted, Analytics, CommandAck, CommandEvent, Frame, Hello, HelloNack, LINK_PATH, LinkCommand,
-    NackReason, Presence, SUBPROTOCOL, ServerCapabilities, Telemetry, event,
+    Analytics, CommandAck, CommandEvent, Frame, Hello, HelloNack, LINK_PATH, LinkCommand, NackReason,
+    Presence, ReportAck, SUBPROTOCOL, ServerCapabilities, Telemetry, event,
 };
 use loopgate_home::{Credentials, DataDir};
 use loopgate_link::client::{self, Client, ClientConfig, FixedSettings, HelloInfo, LinkState};
@@ -211,8 +211,8 @@ impl Host for MemoryHost {
         self.change(|store| store.telemetry.push(telemetry));
     }
 
-    async fn analytics(&self, _: &DesktopSession, analytics: Analytics) -> Accepted {
-        if analytics.event == "wanted" { Accepted::yes() } else { Accepted::no("feature_disabled") }
+    async fn analytics(&self, _: &DesktopSession, analytics: Analytics) -> ReportAck {
+        if analytics.event == "wanted" { ReportAck::yes() } else { ReportAck::no("feature_disabled") }
     }
 
     async fn touch(&self, session: &DesktopSession) {

@@ -11,10 +11,10 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::cli;
-use crate::commands::Desk;
+use crate::commands::TestDesktop;
 use crate::foreign::encoded;
 use crate::records;
-use crate::stage::{gone, of_loop};
+use crate::test_system::{gone, of_loop};
 
 /// A run of the coding loop for a command.
 pub fn in_loop(name: &str, command: &str) -> Conversation {
@@ -38,10 +38,10 @@ async fn kill_all(id: LoopId) -> Result<()> {
 }
 
 /// Orders a loop that waits somewhere, and kills it and Loopgate there.
-async fn killed(desk: &mut Desk, hold: &str, order: Value) -> Result<(LoopId, Value)> {
-    let (id, started) = desk.start(order).await?;
-    desk.scene.model.held(hold).await?;
-    desk.loopgate.kill().await?;
+async fn killed(desktop: &mut TestDesktop, hold: &str, order: Value) -> Result<(LoopId, Value)> {
+    let (id, started) = desktop.start(order).await?;
+    desktop.testbed.model.held(hold).await?;
+    desktop.loopgate.kill().await?;
     kill_all(id).await?;
     Ok((id, started))
 }
@@ -54,12 +54,12 @@ fn delivered(number: u64) -> Value {
 }
 
 /// Waits until nothing is left to tell of a loop that ended so.
-async fn forgotten(desk: &Desk, id: LoopId, status: &str) -> Result<()> {
-    let logs = desk.loopgate.setup().data_dir().join("logs");
+async fn forgotten(desktop: &TestDesktop, id: LoopId, status: &str) -> Result<()> {
+    let logs = desktop.loopgate.setup().data_dir().join("logs");
     let id = id.to_string();
     let over = wait::seen(&logs, async || {
-        let record = records::record(&desk.loopgate, &id).await.ok()??;
-        let tokens = records::tokens(&desk.loopgate, &id).await.ok()?;
+        let record = records::record(&desktop.loopgate, &id).await.ok()??;
+        let tokens = records::tokens(&desktop.loopgate, &id).await.ok()?;
         (record["status"] == status && record["cloudFinalizedAt"].is_string() && tokens == 0).then_some(())
     });
     over.await.with_context(|| format!("{id} does not end as {status}, or its token is kept"))
@@ -70,8 +70,8 @@ fn heartbeats(cloud: &Cloud, id: LoopId) -> usize {
     cloud.requests().iter().filter(|received| received.route == "heartbeat" && received.loop_id == of).count()
 }
 
-async fn heard_heartbeats(desk: &Desk, id: LoopId, number: usize) {
-    desk.cloud.seen(|cloud| (heartbeats(cloud, id) >= number).then_some(())).await;
+async fn heard_heartbeats(desktop: &TestDesktop, id: LoopId, number: usize) {
+    desktop.cloud.seen(|cloud| (heartbeats(cloud, id) >= number).then_some(())).await;
 }
 
 // LR-24
@@ -83,18 +83,18 @@ async fn an_execution_that_fails_hands_over_the_plan_that_it_was_given() -> Resu
         .turn([Step::write("{{workdir}}/plan.json", local)])
         .says("<promise>COMPLETE</promise>");
     let failing = in_loop("execute", "EXECUTE").turn([Step::error(400, "invalid_request_error", "no")]);
-    let desk = Desk::playing([planned, failing]).await?;
-    let plan = desk.run(json!({"command": "PLAN", "prompt": "Plan it"})).await?;
+    let desktop = TestDesktop::playing([planned, failing]).await?;
+    let plan = desktop.run(json!({"command": "PLAN", "prompt": "Plan it"})).await?;
     plan.completed("plan")?;
 
     let given = "# The plan\n\n1. Do it.\n";
     let artifact = json!({"id": "p", "type": "IMPLEMENTATION_PLAN", "title": "t", "content": given});
-    let run = desk.run(json!({"command": "EXECUTE", "artifacts": [artifact]})).await?;
+    let run = desktop.run(json!({"command": "EXECUTE", "artifacts": [artifact]})).await?;
     ensure!(run.last["type"] == "error", "{}", run.last);
     let work_dir = run.worktree()?.join(".loopgate/work");
     ensure!(!work_dir.join("plan.json").exists(), "the local plan was another one");
     ensure!(std::fs::read_to_string(work_dir.join("imported-plan.md"))? == given);
-    let received = desk.cloud.requests();
+    let received = desktop.cloud.requests();
     let of_the_run = received.iter().filter(|received| received.loop_id == run.id.to_string());
     let told: Vec<&Value> = of_the_run
         .filter(|received| received.route == "upload-artifacts" || received.body["type"] == "error")
@@ -105,9 +105,9 @@ async fn an_execution_that_fails_hands_over_the_plan_that_it_was_given() -> Resu
     ensure!(error["type"] == "error" && error["abortReason"] == "process-exit", "{error}");
     let id = run.id.to_string();
     // The last word is marked as told a moment after it was.
-    let data = desk.loopgate.setup().data_dir();
+    let data = desktop.loopgate.setup().data_dir();
     let told = wait::seen(&data, async || {
-        let record = records::record(&desk.loopgate, &id).await.ok()??;
+        let record = records::record(&desktop.loopgate, &id).await.ok()??;
         record["cloudFinalizedAt"].is_string().then_some(record)
     });
     let record = told.await?;
@@ -120,45 +120,46 @@ async fn an_execution_that_fails_hands_over_the_plan_that_it_was_given() -> Resu
 /// A heartbeat that is refused for good ends no process; a process that is gone ends the heartbeats.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_loop_that_the_control_plane_gives_up_lives_as_long_as_its_process() -> Result<()> {
-    let desk = Desk::with([held_plan()], |setup| setup.env("LOOPGATE_HEARTBEAT_INTERVAL_MS", "100")).await?;
-    desk.cloud.answer_always("heartbeat", 410, json!({"success": false, "error": "gone"}));
+    let desktop =
+        TestDesktop::with([held_plan()], |setup| setup.env("LOOPGATE_HEARTBEAT_INTERVAL_MS", "100")).await?;
+    desktop.cloud.answer_always("heartbeat", 410, json!({"success": false, "error": "gone"}));
     let plan = |slug: &str| json!({"command": "PLAN", "prompt": "Plan it", "artifactSlug": slug});
-    let (dead, _) = desk.start(plan("SHOP-7")).await?;
-    desk.scene.model.held("planning").await?;
-    heard_heartbeats(&desk, dead, 3).await;
+    let (dead, _) = desktop.start(plan("SHOP-7")).await?;
+    desktop.testbed.model.held("planning").await?;
+    heard_heartbeats(&desktop, dead, 3).await;
     kill_all(dead).await?;
-    let last = desk.ended(dead).await;
+    let last = desktop.ended(dead).await;
     ensure!(last["code"] == "PROCESS_STOPPED", "{last}");
-    desk.free(dead).await?;
+    desktop.free(dead).await?;
     let status = async |id: LoopId| {
-        let record = records::record(&desk.loopgate, &id.to_string()).await?.context("a record")?;
+        let record = records::record(&desktop.loopgate, &id.to_string()).await?.context("a record")?;
         anyhow::Ok(record["status"].clone())
     };
     ensure!(status(dead).await? == "UNKNOWN");
-    let before = heartbeats(&desk.cloud, dead);
+    let before = heartbeats(&desktop.cloud, dead);
 
-    let (living, _) = desk.start(plan("SHOP-8")).await?;
-    desk.scene.model.held_times("planning", 2).await?;
-    heard_heartbeats(&desk, living, 5).await;
+    let (living, _) = desktop.start(plan("SHOP-8")).await?;
+    desktop.testbed.model.held_times("planning", 2).await?;
+    heard_heartbeats(&desktop, living, 5).await;
     ensure!(status(living).await? == "RUNNING");
-    ensure!(heartbeats(&desk.cloud, dead) == before, "a dead loop says that it lives");
-    desk.scene.model.release("planning");
-    ensure!(desk.ended(living).await["type"] == "completed");
+    ensure!(heartbeats(&desktop.cloud, dead) == before, "a dead loop says that it lives");
+    desktop.testbed.model.release("planning");
+    ensure!(desktop.ended(living).await["type"] == "completed");
     Ok(())
 }
 
 // LR-46
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_dead_loop_without_a_token_is_kept_and_told_of_to_nobody() -> Result<()> {
-    let mut desk = Desk::playing([held_plan()]).await?;
-    let (id, _) = killed(&mut desk, "planning", json!({"command": "PLAN", "prompt": "Plan it"})).await?;
-    records::forget_token(&desk.loopgate, &id.to_string()).await?;
-    let before = desk.cloud.requests().len();
-    let desk = desk.restart().await?;
-    desk.free(id).await?;
-    let record = records::record(&desk.loopgate, &id.to_string()).await?.context("a record")?;
+    let mut desktop = TestDesktop::playing([held_plan()]).await?;
+    let (id, _) = killed(&mut desktop, "planning", json!({"command": "PLAN", "prompt": "Plan it"})).await?;
+    records::forget_token(&desktop.loopgate, &id.to_string()).await?;
+    let before = desktop.cloud.requests().len();
+    let desktop = desktop.restart().await?;
+    desktop.free(id).await?;
+    let record = records::record(&desktop.loopgate, &id.to_string()).await?.context("a record")?;
     ensure!(record["status"] == "UNKNOWN" && record.get("cloudFinalizedAt").is_none(), "{record}");
-    ensure!(desk.cloud.requests().len() == before, "{:?}", desk.cloud.requests().split_off(before));
+    ensure!(desktop.cloud.requests().len() == before, "{:?}", desktop.cloud.requests().split_off(before));
     Ok(())
 }
 
@@ -171,20 +172,21 @@ async fn an_execution_that_died_with_its_work_delivered_is_reported_as_it_says()
         .turn([Step::write("{{workdir}}/execution-result.json", &result)])
         .runs("loopgate plan set-state 'Phase 7: Completion' COMPLETED --workdir '{{workdir}}'")
         .turn([Step::hold("almost"), Step::text("<promise>COMPLETE</promise>")]);
-    let mut desk = Desk::playing([executed]).await?;
-    let (id, started) = killed(&mut desk, "almost", json!({"command": "EXECUTE", "prompt": "Do it"})).await?;
+    let mut desktop = TestDesktop::playing([executed]).await?;
+    let (id, started) =
+        killed(&mut desktop, "almost", json!({"command": "EXECUTE", "prompt": "Do it"})).await?;
     let work_dir = std::path::Path::new(started["worktreePath"].as_str().context("a worktree")?);
     ensure!(!work_dir.join(".loopgate/work/exit.json").exists(), "somebody saw its end");
-    let desk = desk.restart().await?;
-    let last = desk.ended(id).await;
-    desk.free(id).await?;
+    let desktop = desktop.restart().await?;
+    let last = desktop.ended(id).await;
+    desktop.free(id).await?;
     ensure!(last["type"] == "completed" && last["results"] == json!([delivered(7)]), "{last}");
     let told = &last["result"];
     ensure!(told["finalizationSource"] == "boot-recovery", "{last}");
     ensure!(told["executeFinalizationPath"] == "artifact-existing", "{last}");
-    ensure!(desk.uploaded(id)["artifacts"]["executionResult"]["results"] == json!([delivered(7)]));
-    ensure!(desk.scene.host.pull_requests(story::REPOSITORY).is_empty(), "nothing is delivered again");
-    forgotten(&desk, id, "COMPLETED").await
+    ensure!(desktop.uploaded(id)["artifacts"]["executionResult"]["results"] == json!([delivered(7)]));
+    ensure!(desktop.testbed.host.pull_requests(story::REPOSITORY).is_empty(), "nothing is delivered again");
+    forgotten(&desktop, id, "COMPLETED").await
 }
 
 /// Nobody saw its end, and it had not come to one: nothing is delivered, and the next one goes on.
@@ -193,20 +195,23 @@ async fn what_a_killed_execution_had_done_is_kept_for_the_next_one() -> Result<(
     let executed = in_loop("execute", "EXECUTE")
         .turn([Step::bash("echo done >> half.txt")])
         .turn([Step::hold("half"), Step::text("<promise>COMPLETE</promise>")]);
-    let mut desk = Desk::playing([executed]).await?;
+    let mut desktop = TestDesktop::playing([executed]).await?;
     let order = json!({"command": "EXECUTE", "prompt": "Do it"});
-    let (id, started) = killed(&mut desk, "half", order.clone()).await?;
-    let desk = desk.restart().await?;
-    let last = desk.ended(id).await;
-    desk.free(id).await?;
+    let (id, started) = killed(&mut desktop, "half", order.clone()).await?;
+    let desktop = desktop.restart().await?;
+    let last = desktop.ended(id).await;
+    desktop.free(id).await?;
     ensure!(last["type"] == "error" && last["code"] == "PROCESS_STOPPED", "{last}");
-    let record = records::record(&desk.loopgate, &id.to_string()).await?.context("a record")?;
+    let record = records::record(&desktop.loopgate, &id.to_string()).await?.context("a record")?;
     let told = record["liveActivity"].as_str().unwrap_or_default();
     ensure!(told.contains("stays in the worktree"), "{record}");
-    ensure!(desk.scene.host.pull_requests(story::REPOSITORY).is_empty(), "half of the work is not delivered");
+    ensure!(
+        desktop.testbed.host.pull_requests(story::REPOSITORY).is_empty(),
+        "half of the work is not delivered"
+    );
 
-    desk.scene.model.release("half");
-    let run = desk.run(order).await?;
+    desktop.testbed.model.release("half");
+    let run = desktop.run(order).await?;
     ensure!(run.completed("execute")?["has_changes"] == true, "{}", run.last);
     ensure!(run.started["worktreePath"] == started["worktreePath"], "{}", run.started);
     ensure!(std::fs::read_to_string(run.worktree()?.join("half.txt"))? == "done\ndone\n");
@@ -216,12 +221,12 @@ async fn what_a_killed_execution_had_done_is_kept_for_the_next_one() -> Result<(
 // LR-45
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_end_of_a_loop_that_the_control_plane_gave_up_is_told_nevertheless() -> Result<()> {
-    let mut desk = Desk::playing([held_plan()]).await?;
-    let (id, _) = killed(&mut desk, "planning", json!({"command": "PLAN", "prompt": "Plan it"})).await?;
-    desk.cloud.answer_always("loop", 200, json!({"success": true, "data": {"status": "TIMED_OUT"}}));
-    let desk = desk.restart().await?;
-    forgotten(&desk, id, "UNKNOWN").await?;
-    let [error] = &desk.cloud.events(id, "error")[..] else { anyhow::bail!("it is told once") };
+    let mut desktop = TestDesktop::playing([held_plan()]).await?;
+    let (id, _) = killed(&mut desktop, "planning", json!({"command": "PLAN", "prompt": "Plan it"})).await?;
+    desktop.cloud.answer_always("loop", 200, json!({"success": true, "data": {"status": "TIMED_OUT"}}));
+    let desktop = desktop.restart().await?;
+    forgotten(&desktop, id, "UNKNOWN").await?;
+    let [error] = &desktop.cloud.events(id, "error")[..] else { anyhow::bail!("it is told once") };
     ensure!(error["code"] == "PROCESS_STOPPED", "{error}");
     Ok(())
 }
@@ -237,22 +242,22 @@ async fn what_an_execution_says_of_its_own_delivery_is_not_done_again() -> Resul
     let executed = in_loop("execute", "EXECUTE")
         .turn([Step::write("{{workdir}}/execution-result.json", &result), Step::bash("echo x > more.txt")])
         .says("<promise>COMPLETE</promise>");
-    let desk = Desk::playing([executed]).await?;
-    desk.scene.add_repository("acme/web", &[("README.md", "Web\n")])?;
+    let desktop = TestDesktop::playing([executed]).await?;
+    desktop.testbed.add_repository("acme/web", &[("README.md", "Web\n")])?;
     let peers = json!([{"fullName": "acme/web", "branch": "main"}]);
     let order = json!({"command": "EXECUTE", "prompt": "Do it", "additionalRepos": peers});
-    let run = desk.run(order).await?;
+    let run = desktop.run(order).await?;
     let told = run.completed("execute")?;
     ensure!(told["executeFinalizationPath"] == "artifact-existing", "{}", run.last);
     ensure!(told["prUrl"] == delivered(41)["prUrl"] && told["has_changes"] == true, "{}", run.last);
     ensure!(run.last["results"] == json!([delivered(41), beside]), "{}", run.last);
     ensure!(run.last["warnings"] == json!(["GIT_PUSH_FAILED"]), "{}", run.last);
-    let status = records::record(&desk.loopgate, &run.id.to_string()).await?.context("a record")?;
+    let status = records::record(&desktop.loopgate, &run.id.to_string()).await?.context("a record")?;
     ensure!(status["status"] == "COMPLETED", "{status}");
-    let asked = desk.scene.model.requests();
+    let asked = desktop.testbed.model.requests();
     let commits = asked.iter().filter(|one| one.user_text().contains("git push -u origin HEAD")).count();
     ensure!(commits == 0, "an assistant was asked to commit");
-    desk.is_tidy(&run, &[]).await
+    desktop.is_tidy(&run, &[]).await
 }
 
 // LR-53
@@ -265,19 +270,19 @@ async fn a_loop_that_is_delivered_looks_like_one_that_runs() -> Result<()> {
         .says("<promise>COMPLETE</promise>");
     let commits = Conversation::when("commit", "git push -u origin HEAD")
         .turn([Step::hold("committing"), Step::text("Not I.")]);
-    let desk = Desk::playing([executed, commits]).await?;
-    let (id, _) = desk.start(json!({"command": "EXECUTE", "prompt": "Do it"})).await?;
-    desk.scene.model.held("committing").await?;
-    let record = records::record(&desk.loopgate, &id.to_string()).await?.context("a record")?;
+    let desktop = TestDesktop::playing([executed, commits]).await?;
+    let (id, _) = desktop.start(json!({"command": "EXECUTE", "prompt": "Do it"})).await?;
+    desktop.testbed.model.held("committing").await?;
+    let record = records::record(&desktop.loopgate, &id.to_string()).await?.context("a record")?;
     ensure!(record["status"] == "RUNNING" && record["exitCode"] == 0, "{record}");
-    let rows = cli::loops(&desk.scene.home, &desk.loopgate).await?;
+    let rows = cli::loops(&desktop.testbed.home, &desktop.loopgate).await?;
     ensure!(rows.len() == 1 && rows[0]["status"] == "RUNNING", "{rows:?}");
-    let repo = encoded(&desk.clone.to_string_lossy());
+    let repo = encoded(&desktop.clone.to_string_lossy());
     let path = format!("/api/gateway/orchestrator/status/{id}?repo={repo}");
-    let shown: Value = desk.loopgate.gateway(Method::GET, &path).send().await?.json().await?;
+    let shown: Value = desktop.loopgate.gateway(Method::GET, &path).send().await?.json().await?;
     ensure!(shown["status"] == "IN_PROGRESS" && shown["processRunning"] == true, "{shown}");
-    desk.scene.model.release("committing");
-    let last = desk.ended(id).await;
+    desktop.testbed.model.release("committing");
+    let last = desktop.ended(id).await;
     ensure!(last["result"]["executeFinalizationPath"] == "git-fallback", "{last}");
     ensure!(last["result"]["has_changes"] == true, "{last}");
     Ok(())
@@ -290,8 +295,8 @@ async fn work_that_git_cannot_read_is_a_warning() -> Result<()> {
     let executed = in_loop("execute", "EXECUTE")
         .turn([Step::bash("echo x > more.txt; echo broken > \"$(git rev-parse --git-path index)\"")])
         .says("<promise>COMPLETE</promise>");
-    let desk = Desk::playing([executed]).await?;
-    let run = desk.run(json!({"command": "EXECUTE", "prompt": "Do it"})).await?;
+    let desktop = TestDesktop::playing([executed]).await?;
+    let run = desktop.run(json!({"command": "EXECUTE", "prompt": "Do it"})).await?;
     let told = run.completed("execute")?;
     ensure!(told["prUrl"].is_null() && told["prNumber"].is_null(), "{}", run.last);
     ensure!(told["has_changes"] == false && told["executeFinalizationStatus"] == "error", "{}", run.last);
@@ -307,15 +312,15 @@ async fn work_that_git_cannot_read_is_a_warning() -> Result<()> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn of_the_loops_that_ended_the_newest_hundred_are_kept() -> Result<()> {
     let quick = in_loop("plan", "PLAN").says("<promise>COMPLETE</promise>");
-    let mut desk = Desk::playing([quick]).await?;
+    let mut desktop = TestDesktop::playing([quick]).await?;
     let wish = json!({"command": "PLAN", "prompt": "Plan it"});
-    let first = desk.run(wish.clone()).await?.id.to_string();
-    desk.loopgate.stop().await?;
-    let past = records::write_past(&desk.loopgate, &first, 100).await?;
-    ensure!(records::ended(&desk.loopgate).await?.len() == 101);
-    let desk = desk.restart().await?;
-    let last = desk.run(wish).await?.id.to_string();
-    let kept = records::ended(&desk.loopgate).await?;
+    let first = desktop.run(wish.clone()).await?.id.to_string();
+    desktop.loopgate.stop().await?;
+    let past = records::write_past(&desktop.loopgate, &first, 100).await?;
+    ensure!(records::ended(&desktop.loopgate).await?.len() == 101);
+    let desktop = desktop.restart().await?;
+    let last = desktop.run(wish).await?.id.to_string();
+    let kept = records::ended(&desktop.loopgate).await?;
     let newest_first = [last, first].into_iter().chain(past[2..].iter().rev().cloned());
     ensure!(kept == newest_first.collect::<Vec<_>>(), "{kept:?}");
     Ok(())

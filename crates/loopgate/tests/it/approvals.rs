@@ -14,7 +14,7 @@ use tokio::task::JoinHandle;
 
 use crate::local::Local;
 use crate::owner::{Owner, Watch};
-use crate::stage::Stage;
+use crate::test_system::TestSystem;
 
 pub const VERSION: &str = "/api/gateway/version";
 const WAITING: &str = "/api/gateway/approvals";
@@ -44,9 +44,9 @@ async fn waiting(loopgate: &Loopgate) -> Result<Vec<Value>> {
 // GC-41
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_nobody_decides_ends_before_the_control_plane_gives_up() -> Result<()> {
-    let stage = Stage::story().await?;
-    let loopgate = &stage.loopgate;
-    let targets = stage.page.0.get("/compute-targets").await?;
+    let system = TestSystem::story().await?;
+    let loopgate = &system.loopgate;
+    let targets = system.page.0.get("/compute-targets").await?;
     let target = targets["data"][0]["id"].as_str().context("a desktop")?.to_owned();
     let mut watch = Watch::of(loopgate).await?;
     let begun = Instant::now();
@@ -58,7 +58,7 @@ async fn what_nobody_decides_ends_before_the_control_plane_gives_up() -> Result<
     watch.until(2).await?;
     let command = json!({"operationId": "health_check", "method": "GET", "path": "/api/gateway/version?relay",
         "timeoutMs": 120_000, "requiresApproval": true, "approvalReason": "because"});
-    let sent = stage.page.0.post(&format!("/compute-targets/{target}/commands"), &command).await?;
+    let sent = system.page.0.post(&format!("/compute-targets/{target}/commands"), &command).await?;
     let command = sent["data"]["commandId"].as_str().context("a command")?.to_owned();
     let relayed = watch.until(3).await?[0].clone();
     ensure!(relayed["location"] == "cloud-socket" && relayed["reason"] == "because", "{relayed}");
@@ -69,7 +69,7 @@ async fn what_nobody_decides_ends_before_the_control_plane_gives_up() -> Result<
     ensure!(body["code"] == "approval_timed_out" && body["operationId"] == "health_check", "{body}");
     ensure!(took >= OVER_LINK && took < LINK_PATIENCE, "it took {took:?}");
     let path = format!("/compute-targets/{target}/commands/{command}/events?stream=true");
-    let stream = stage.page.0.request(Method::GET, &path).header("accept", "text/event-stream");
+    let stream = system.page.0.request(Method::GET, &path).header("accept", "text/event-stream");
     let told_by_link = stream.send().await?.text().await?;
     ensure!(told_by_link.contains("408") && told_by_link.contains("approval timed out"), "{told_by_link}");
 

@@ -8,8 +8,8 @@ use loopgate_testkit::model::{Conversation, Step};
 use loopgate_testkit::{story, wait};
 use serde_json::{Value, json};
 
-use crate::commands::{Desk, Run};
-use crate::stage::git;
+use crate::commands::{Run, TestDesktop};
+use crate::test_system::git;
 
 const AGENT: &str = "---\nname: Tester\ndescription: Tests it\n---\n\nBe thorough.\n";
 
@@ -23,8 +23,8 @@ fn write_plugin(folder: &Path) -> Result<()> {
     Ok(std::fs::write(folder.join("commands/agent-bootstrap.md"), command)?)
 }
 
-fn install(desk: &Desk) -> Result<()> {
-    write_plugin(&desk.scene.home.path().join(".claude/plugins/cache/loopgate/bootstrap/1.2.3"))
+fn install(desktop: &TestDesktop) -> Result<()> {
+    write_plugin(&desktop.testbed.home.path().join(".claude/plugins/cache/loopgate/bootstrap/1.2.3"))
 }
 
 /// Writes an agent where it is asked to, and the facts of the repository into it.
@@ -39,11 +39,11 @@ fn writer() -> Conversation {
         .says("One agent.")
 }
 
-fn repos(run: &Run, desk: &Desk) -> Result<Vec<Value>> {
+fn repos(run: &Run, desktop: &TestDesktop) -> Result<Vec<Value>> {
     let result = run.completed("bootstrap")?;
     ensure!(result.get("prUrl").is_none() && run.last["warnings"].is_null(), "{}", run.last);
     ensure!(run.started["worktreePath"].is_null() && run.last.get("results").is_none(), "{}", run.started);
-    let uploaded = desk.uploaded(run.id);
+    let uploaded = desktop.uploaded(run.id);
     ensure!(uploaded["metadata"]["command"] == "bootstrap", "{uploaded}");
     ensure!(uploaded["artifacts"].as_object().map(|all| all.len()) == Some(1), "{uploaded}");
     let repos = uploaded["artifacts"]["bootstrapResult"]["repos"].as_array();
@@ -53,16 +53,16 @@ fn repos(run: &Run, desk: &Desk) -> Result<Vec<Value>> {
 // LR-09, LR-60
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_known_repository_gets_agents() -> Result<()> {
-    let desk = Desk::playing([writer()]).await?;
-    let web = desk.scene.add_repository("acme/web", &[("README.md", "The other page\n")])?;
-    let alone = desk.scene.add_repository("acme/alone", &[("README.md", "On its own\n")])?;
+    let desktop = TestDesktop::playing([writer()]).await?;
+    let web = desktop.testbed.add_repository("acme/web", &[("README.md", "The other page\n")])?;
+    let alone = desktop.testbed.add_repository("acme/alone", &[("README.md", "On its own\n")])?;
     git(&alone, &["remote", "remove", "origin"])?;
     let order = json!({"command": "BOOTSTRAP", "prompt": "  ", "repo": null});
-    let (_, status, refused) = desk.order(order.clone()).await?;
+    let (_, status, refused) = desktop.order(order.clone()).await?;
     ensure!(status == 500 && refused["error"] == "plugin bootstrap not found in plugin cache", "{refused}");
-    install(&desk)?;
-    let run = desk.run(order).await?;
-    let repos = repos(&run, &desk)?;
+    install(&desktop)?;
+    let run = desktop.run(order).await?;
+    let repos = repos(&run, &desktop)?;
     ensure!(repos.len() == 3, "{repos:?}");
     let agent = json!({"name": "Tester", "slug": "tester", "role": "tester", "description": "Tests it",
         "prompt": AGENT});
@@ -76,21 +76,21 @@ async fn every_known_repository_gets_agents() -> Result<()> {
         "agents": [], "criticGates": null, "metadata": null, "duration": 0});
     ensure!(repos[2] == progress_lines, "{}", repos[2]);
     let seen: Vec<String> =
-        desk.scene.model.requests_of("agents").iter().map(|request| request.tool_results()).collect();
-    for clone in [&desk.clone, &web] {
+        desktop.testbed.model.requests_of("agents").iter().map(|request| request.tool_results()).collect();
+    for clone in [&desktop.clone, &web] {
         let place = format!("{}\n", clone.display());
         ensure!(seen.iter().any(|seen| seen.contains(&place)), "{place} is missing in {seen:?}");
         ensure!(git(clone, &["status", "--porcelain"])?.is_empty(), "nothing is to be committed");
     }
-    ensure!(desk.cloud.output(run.id).join("\n").contains("One agent."));
+    ensure!(desktop.cloud.output(run.id).join("\n").contains("One agent."));
     let place =
         std::env::temp_dir().canonicalize()?.join(format!("orchestrator-bootstrap-{}", run.id.short()));
-    crate::stage::gone(&run.id.to_string()).await?;
+    crate::test_system::gone(&run.id.to_string()).await?;
     ensure!(!place.exists(), "{} is left", place.display());
 
     // No wish at all says the same as a blank one.
-    let run = desk.run(json!({"command": "BOOTSTRAP", "repo": null})).await?;
-    let names = self::repos(&run, &desk)?;
+    let run = desktop.run(json!({"command": "BOOTSTRAP", "repo": null})).await?;
+    let names = self::repos(&run, &desktop)?;
     let names: Vec<&str> = names.iter().filter_map(|repo| repo["fullName"].as_str()).collect();
     ensure!(names == [story::REPOSITORY, "acme/web", "alone"], "{names:?}");
     Ok(())
@@ -98,7 +98,7 @@ async fn every_known_repository_gets_agents() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn named_repositories_are_looked_at_as_closely_as_wished() -> Result<()> {
-    let desk = Desk::playing([
+    let desktop = TestDesktop::playing([
         // The one that fails is named first, and stops nobody.
         Conversation::when("broken", "# Agents for a test")
             .and("--output-dir [^ ]*repo-0-agents")
@@ -106,21 +106,21 @@ async fn named_repositories_are_looked_at_as_closely_as_wished() -> Result<()> {
         writer(),
     ])
     .await?;
-    install(&desk)?;
-    desk.scene.add_repository("acme/web", &[("README.md", "The other page\n")])?;
-    let file = desk.scene.sandbox().join("file");
+    install(&desktop)?;
+    desktop.testbed.add_repository("acme/web", &[("README.md", "The other page\n")])?;
+    let file = desktop.testbed.sandbox().join("file");
     std::fs::write(&file, "")?;
     let prompt = json!({"repos": [
         {"fullName": "acme/web", "branch": "release"},
-        {"fullName": story::REPOSITORY, "localPath": desk.clone},
+        {"fullName": story::REPOSITORY, "localPath": desktop.clone},
         {"fullName": "acme/nowhere"},
         {"fullName": "acme/outside", "localPath": "/etc"},
-        {"fullName": "acme/gone", "localPath": desk.scene.sandbox().join("gone")},
+        {"fullName": "acme/gone", "localPath": desktop.testbed.sandbox().join("gone")},
         {"fullName": "acme/file", "localPath": file},
     ], "options": {"depth": "deep", "update": true}});
     let order = json!({"command": "BOOTSTRAP", "prompt": prompt.to_string(), "repo": null});
-    let run = desk.run(order).await?;
-    let repos = repos(&run, &desk)?;
+    let run = desktop.run(order).await?;
+    let repos = repos(&run, &desktop)?;
     let progress_lines: Vec<(&Value, &Value)> =
         repos.iter().map(|repo| (&repo["fullName"], repo.get("error").unwrap_or(&Value::Null))).collect();
     let wanted = [
@@ -138,14 +138,14 @@ async fn named_repositories_are_looked_at_as_closely_as_wished() -> Result<()> {
     );
     ensure!(repos[0]["branch"] == "release" && repos[0]["success"] == false, "{}", repos[0]);
     ensure!(repos[1]["success"] == true && repos[1]["agents"][0]["slug"] == "tester", "{}", repos[1]);
-    let seen = desk.scene.model.requests_of("agents").pop().context("asked")?.tool_results();
+    let seen = desktop.testbed.model.requests_of("agents").pop().context("asked")?.tool_results();
     ensure!(seen.contains("options --depth deep --update"), "{seen}");
     Ok(())
 }
 
 /// What was told about agents before the driver of a loop started.
-fn progress_lines(desk: &Desk, id: LoopId) -> Vec<String> {
-    let events = desk.cloud.events(id, "output");
+fn progress_lines(desktop: &TestDesktop, id: LoopId) -> Vec<String> {
+    let events = desktop.cloud.events(id, "output");
     let chunks = events.iter().filter_map(|event| event["data"]["chunk"].as_str());
     chunks.filter(|chunk| chunk.starts_with("[bootstrap-")).map(str::to_owned).collect()
 }
@@ -163,8 +163,8 @@ fn planner() -> Conversation {
 }
 
 /// Installs the plugin for the user by the assistant itself.
-async fn install_for_user(desk: &Desk) -> Result<()> {
-    let market = desk.scene.home.path().join("market");
+async fn install_for_user(desktop: &TestDesktop) -> Result<()> {
+    let market = desktop.testbed.home.path().join("market");
     write_plugin(&market.join("bootstrap"))?;
     std::fs::create_dir_all(market.join(".claude-plugin"))?;
     let listed = json!({"name": "loopgate", "owner": {"name": "Test"},
@@ -175,7 +175,7 @@ async fn install_for_user(desk: &Desk) -> Result<()> {
         ["plugin", "marketplace", "add", &market].as_slice(),
         ["plugin", "install", "bootstrap@loopgate", "--scope", "user"].as_slice(),
     ] {
-        let output = desk.scene.home.command("claude").args(words).output().await?;
+        let output = desktop.testbed.home.command("claude").args(words).output().await?;
         ensure!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
     }
     Ok(())
@@ -187,24 +187,24 @@ async fn a_plan_begins_with_agents_for_its_worktrees_when_the_user_has_the_plugi
         .and(r"Asked for: --output-dir (?P<output>\S+)")
         .turn([Step::write("{{output}}/tester.md", AGENT)])
         .says("One agent.");
-    let desk = Desk::playing([agents, planner()]).await?;
+    let desktop = TestDesktop::playing([agents, planner()]).await?;
     let order = json!({"command": "PLAN", "prompt": "Add a file"});
-    let run = desk.run(order.clone()).await?;
+    let run = desktop.run(order.clone()).await?;
     run.completed("plan")?;
     let name = "garden-notes-loop-shop-7";
     let wanted = [
         format!("[bootstrap-started] {name}"),
         format!("[bootstrap-skipped] {name}: the plugin bootstrap is not installed"),
     ];
-    ensure!(progress_lines(&desk, run.id) == wanted, "{:?}", progress_lines(&desk, run.id));
+    ensure!(progress_lines(&desktop, run.id) == wanted, "{:?}", progress_lines(&desktop, run.id));
 
-    install_for_user(&desk).await?;
-    desk.scene.add_repository("acme/web", &[("README.md", "The other page\n")])?;
+    install_for_user(&desktop).await?;
+    desktop.testbed.add_repository("acme/web", &[("README.md", "The other page\n")])?;
     let mut both = order.clone();
     both["additionalRepos"] = json!([{"fullName": "acme/web", "branch": "main"}]);
-    let run = desk.run(both).await?;
+    let run = desktop.run(both).await?;
     run.completed("plan")?;
-    let told_now = progress_lines(&desk, run.id);
+    let told_now = progress_lines(&desktop, run.id);
     ensure!(told_now.len() == 4 && told_now[0].starts_with("[bootstrap-started] web-loop-shop-7-main-"));
     ensure!(
         told_now[1].starts_with("[bootstrap-completed] web-loop-"),
@@ -214,7 +214,7 @@ async fn a_plan_begins_with_agents_for_its_worktrees_when_the_user_has_the_plugi
         told_now[2..] == [format!("[bootstrap-started] {name}"), format!("[bootstrap-completed] {name}")]
     );
     let worktree = run.worktree()?;
-    let seen = desk.scene.model.requests_of("agents").pop().context("asked")?.tool_results();
+    let seen = desktop.testbed.model.requests_of("agents").pop().context("asked")?.tool_results();
     let agent = std::fs::read_to_string(worktree.join(".claude/agents/tester.md"));
     ensure!(agent.with_context(|| seen)? == AGENT);
 
@@ -222,11 +222,11 @@ async fn a_plan_begins_with_agents_for_its_worktrees_when_the_user_has_the_plugi
     std::fs::remove_dir_all(worktree.join(".claude"))?;
     std::fs::create_dir_all(worktree.join(".loopgate"))?;
     std::fs::write(worktree.join(".loopgate/bootstrap-metadata.json"), "{}")?;
-    let id = desk.run(json!({"command": "EXECUTE", "prompt": "Add a file"})).await?.id;
+    let id = desktop.run(json!({"command": "EXECUTE", "prompt": "Add a file"})).await?.id;
     ensure!(
-        progress_lines(&desk, id)[1] == format!("[bootstrap-skipped] {name}: it has agents"),
+        progress_lines(&desktop, id)[1] == format!("[bootstrap-skipped] {name}: it has agents"),
         "{:?}",
-        progress_lines(&desk, id)
+        progress_lines(&desktop, id)
     );
     Ok(())
 }
@@ -240,19 +240,20 @@ async fn agents_that_cannot_be_written_hold_up_no_plan() -> Result<()> {
     )]);
     let hanging = Conversation::when("agents", "# Agents for a test").turn([Step::hold("agents")]);
     for (begin, wanted) in [(broken, "[bootstrap-failed]"), (hanging, "[bootstrap-timeout]")] {
-        let mut desk = Desk::playing([begin, planner()]).await?;
-        install_for_user(&desk).await?;
+        let mut desktop = TestDesktop::playing([begin, planner()]).await?;
+        install_for_user(&desktop).await?;
         if wanted == "[bootstrap-timeout]" {
-            desk.loopgate.stop().await?;
-            let setup = desk.loopgate.setup().clone().env("LOOPGATE_BOOTSTRAP_TIMEOUT_MS", "1");
-            desk.loopgate = setup.start().await?;
+            desktop.loopgate.stop().await?;
+            let setup = desktop.loopgate.setup().clone().env("LOOPGATE_BOOTSTRAP_TIMEOUT_MS", "1");
+            desktop.loopgate = setup.start().await?;
         }
-        let run = desk.run(json!({"command": "PLAN", "prompt": "Add a file"})).await?;
+        let run = desktop.run(json!({"command": "PLAN", "prompt": "Add a file"})).await?;
         run.completed("plan")?;
-        let progress_lines = progress_lines(&desk, run.id);
+        let progress_lines = progress_lines(&desktop, run.id);
         ensure!(progress_lines.len() == 2 && progress_lines[1].starts_with(wanted), "{progress_lines:?}");
-        let all = || loopgate_testkit::home_processes::processes(desk.scene.home.path());
-        let others = || all().into_iter().map(|one| one.pid).filter(|pid| Some(*pid) != desk.loopgate.pid());
+        let all = || loopgate_testkit::home_processes::processes(desktop.testbed.home.path());
+        let others =
+            || all().into_iter().map(|one| one.pid).filter(|pid| Some(*pid) != desktop.loopgate.pid());
         wait::all_end(|| others().collect()).await?;
     }
     Ok(())

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::ChildStdout;
 
-use crate::stage::free_port;
+use crate::test_system::free_port;
 
 /// How long a command that ends by itself may take.
 const RUN_LIMIT: Duration = Duration::from_secs(30);

@@ -7,13 +7,13 @@ use anyhow::{Context as _, Result, ensure};
 use loopgate_api::ids::LoopId;
 use loopgate_testkit::loopgate::{Loopgate, Setup};
 use loopgate_testkit::model::{Conversation, Script, Step};
-use loopgate_testkit::scene::Scene;
+use loopgate_testkit::testbed::Testbed;
 use loopgate_testkit::{story, wait};
 use reqwest::Method;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::stage::{self, git};
+use crate::test_system::{self, git};
 use loopgate_testkit::cloud::Cloud;
 
 const LOOP: &str = "/api/gateway/orchestrator/loop";
@@ -22,14 +22,14 @@ const API_KEY: &str = "lgk_live_0123456789abcdef0123456789abcdef";
 const WORK_DIR: &str = r"Files of this run: `(?P<workdir>[^`]+)`";
 
 /// A gateway alone, with its surroundings.
-pub struct Desk {
-    pub scene: Scene,
+pub struct TestDesktop {
+    pub testbed: Testbed,
     pub clone: PathBuf,
     pub cloud: Cloud,
     pub loopgate: Loopgate,
 }
 
-impl Desk {
+impl TestDesktop {
     pub async fn playing(conversations: impl IntoIterator<Item = Conversation>) -> Result<Self> {
         Self::with(conversations, |setup| setup).await
     }
@@ -39,13 +39,13 @@ impl Desk {
         conversations: impl IntoIterator<Item = Conversation>,
         change: impl FnOnce(Setup) -> Setup,
     ) -> Result<Self> {
-        let scene = Scene::new(Script::new(conversations)).await?;
-        let clone = scene.add_story()?;
+        let testbed = Testbed::new(Script::new(conversations)).await?;
+        let clone = testbed.add_story()?;
         let cloud = Cloud::start().await?;
-        let setup = scene.loopgate()?.binary(env!("CARGO_BIN_EXE_loopgate")).gateway_alone();
+        let setup = testbed.loopgate()?.binary(env!("CARGO_BIN_EXE_loopgate")).gateway_alone();
         let setup = setup.env("LOOPGATE_API_KEY", API_KEY).arg("--api-origin").arg(cloud.origin());
         let loopgate = change(setup).start().await?;
-        Ok(Self { scene, clone, cloud, loopgate })
+        Ok(Self { testbed, clone, cloud, loopgate })
     }
 
     /// Starts the gateway again after its end.
@@ -110,13 +110,13 @@ impl Desk {
 
     /// The whole prompt of the first request that a conversation answered.
     pub fn asked(&self, conversation: &str) -> Result<String> {
-        let requests = self.scene.model.requests_of(conversation);
+        let requests = self.testbed.model.requests_of(conversation);
         Ok(requests.first().with_context(|| format!("{conversation} was not asked"))?.user_text())
     }
 
     /// Nothing of a loop runs or lies around, and the clone is as it was.
     pub async fn is_tidy(&self, run: &Run, gone: &[&Path]) -> Result<()> {
-        stage::gone(&run.id.to_string()).await?;
+        test_system::gone(&run.id.to_string()).await?;
         for path in gone {
             ensure!(!path.exists(), "{} is left", path.display());
         }
@@ -158,7 +158,7 @@ fn prompted(name: &str, title: &str) -> Conversation {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_is_changed_where_it_was_made() -> Result<()> {
     let changed = story::PLAN_MARKDOWN.replacen("## Summary\n", "## Summary\n\nShorter, as wished.\n", 1);
-    let desk = Desk::playing([prompted("amend", "# Change a plan")
+    let desktop = TestDesktop::playing([prompted("amend", "# Change a plan")
         .turn([
             Step::text("I read what there is."),
             Step::bash("cat '{{workdir}}/plan-source.md' '{{workdir}}/prompt.md'"),
@@ -171,22 +171,22 @@ async fn a_plan_is_changed_where_it_was_made() -> Result<()> {
     let wish = "Make it shorter";
     let order = json!({"command": "REQUEST_CHANGES", "prompt": wish, "artifacts": [plan],
         "committer": {"name": "Ada", "email": "ada@example.org"}});
-    let run = desk.run(order.clone()).await?;
+    let run = desktop.run(order.clone()).await?;
     let result = run.completed("request_changes")?;
     ensure!(run.last["warnings"].is_null() && result["branchName"] == "orchestrator/shop-7", "{}", run.last);
     ensure!(run.last["tokensUsed"]["input"].as_u64() > Some(0), "{}", run.last);
     let worktree = run.worktree()?;
     ensure!(worktree.ends_with("garden-notes-loop-shop-7") && worktree.join(".git").is_file(), "it stays");
-    let uploaded = desk.uploaded(run.id);
+    let uploaded = desktop.uploaded(run.id);
     ensure!(uploaded["artifacts"]["plan"]["content"] == changed, "{uploaded}");
     let tasks = uploaded["artifacts"]["plan"]["raw"]["pendingTasks"].as_array().map(Vec::len);
     ensure!(tasks == Some(story::TASKS.len()), "{uploaded}");
     ensure!(uploaded["metadata"]["command"] == "request_changes", "{uploaded}");
-    let prompt = desk.asked("amend")?;
+    let prompt = desktop.asked("amend")?;
     for part in [wish, "plan-source.md", "REQUEST_CHANGES", &worktree.to_string_lossy()] {
         ensure!(prompt.contains(part), "{part} is missing in {prompt}");
     }
-    let output = desk.cloud.output(run.id).join("\n");
+    let output = desktop.cloud.output(run.id).join("\n");
     ensure!(output.contains("I read what there is.") && output.contains("Turn complete"), "{output}");
     ensure!(git(&worktree, &["status", "--porcelain"])?.is_empty(), "nothing is to be committed");
 
@@ -194,13 +194,13 @@ async fn a_plan_is_changed_where_it_was_made() -> Result<()> {
     let session = result["sessionId"].as_str().context("a session")?;
     let mut again = order;
     again["parentSessionId"] = json!(session);
-    let next = desk.run(again).await?;
+    let next = desktop.run(again).await?;
     next.completed("request_changes")?;
     ensure!(next.worktree()? == worktree);
-    let requests = desk.scene.model.requests_of("amend");
+    let requests = desktop.testbed.model.requests_of("amend");
     let last = requests.last().context("requests")?.user_text();
     ensure!(last.matches("# Change a plan").count() == 2, "the session goes on: {last}");
-    desk.is_tidy(&next, &[]).await
+    desktop.is_tidy(&next, &[]).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -215,16 +215,18 @@ async fn requirements_are_written_beside_a_repository_that_is_only_read() -> Res
             .turn([Step::write("{{prd}}", "# Dark mode\n\nFor people who read at night.\n")])
             .says("Written.")
     };
-    let desk =
-        Desk::playing([writer("write", "# Write requirements"), writer("rewrite", "# Change requirements")])
-            .await?;
-    let web = desk.scene.add_repository("acme/web", &[("README.md", "The other page\n")])?;
+    let desktop = TestDesktop::playing([
+        writer("write", "# Write requirements"),
+        writer("rewrite", "# Change requirements"),
+    ])
+    .await?;
+    let web = desktop.testbed.add_repository("acme/web", &[("README.md", "The other page\n")])?;
     let peers = json!([{"fullName": "acme/web", "branch": "main"}]);
     let old = document("../PRD 1", "PRD", "Old text");
     for (command, subtype, name) in
         [("GENERATE_PRD", "generate_prd", "write"), ("REQUEST_PRD_CHANGES", "request_prd_changes", "rewrite")]
     {
-        let run = desk
+        let run = desktop
             .run(json!({"command": command, "prompt": "Dark mode", "artifacts": [old], "additionalRepos": peers}))
             .await?;
         run.completed(subtype)?;
@@ -232,10 +234,10 @@ async fn requirements_are_written_beside_a_repository_that_is_only_read() -> Res
         let worktree = run.worktree()?;
         ensure!(worktree.ends_with(format!("garden-notes-loop-{key}-shop-7")), "{}", worktree.display());
         ensure!(run.last["result"]["branchName"] == format!("orchestrator/{key}-shop-7"), "{}", run.last);
-        let uploaded = desk.uploaded(run.id);
+        let uploaded = desktop.uploaded(run.id);
         let wanted = json!({"prd": {"content": "# Dark mode\n\nFor people who read at night.\n"}});
         ensure!(uploaded["artifacts"] == wanted, "{uploaded}");
-        let read = desk.scene.model.requests_of(name).last().context("asked")?.tool_results();
+        let read = desktop.testbed.model.requests_of(name).last().context("asked")?.tool_results();
         for part in [
             "The other page",
             "peer-repos.json",
@@ -247,17 +249,19 @@ async fn requirements_are_written_beside_a_repository_that_is_only_read() -> Res
             ensure!(read.contains(part), "{part} is missing in {read}");
         }
         // Worktrees go; branches stay.
-        let beside: Vec<PathBuf> = std::fs::read_dir(desk.scene.sandbox())?
+        let beside: Vec<PathBuf> = std::fs::read_dir(desktop.testbed.sandbox())?
             .flatten()
             .map(|entry| entry.path())
             .filter(|path| path.to_string_lossy().contains("web-loop-"))
             .collect();
         let beside: Vec<&Path> = beside.iter().map(PathBuf::as_path).collect();
-        desk.is_tidy(&run, &[&[worktree.as_path()], beside.as_slice()].concat()).await?;
-        ensure!(!git(&desk.clone, &["branch", "--list", &format!("orchestrator/{key}-shop-7")])?.is_empty());
+        desktop.is_tidy(&run, &[&[worktree.as_path()], beside.as_slice()].concat()).await?;
+        ensure!(
+            !git(&desktop.clone, &["branch", "--list", &format!("orchestrator/{key}-shop-7")])?.is_empty()
+        );
         ensure!(git(&web, &["status", "--porcelain", "--ignored"])?.is_empty());
     }
-    ensure!(desk.scene.host.pull_requests("acme/web").is_empty());
+    ensure!(desktop.testbed.host.pull_requests("acme/web").is_empty());
     Ok(())
 }
 
@@ -265,37 +269,40 @@ async fn requirements_are_written_beside_a_repository_that_is_only_read() -> Res
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn requirements_are_split_without_a_repository() -> Result<()> {
     let features = r#"{"features": [{"id": "F-1", "title": "Switch"}]}"#;
-    let desk = Desk::playing([prompted("split", "# Split requirements")
+    let desktop = TestDesktop::playing([prompted("split", "# Split requirements")
         .turn([Step::bash("pwd; cat .loopgate/context/artifacts/*.md .loopgate/context/prompt.md")])
         .turn([Step::write("{{workdir}}/features.json", features)])
         .says("One feature.")])
     .await?;
     let order = json!({"command": "DECOMPOSE", "artifacts": [document("1", "PRD", "Dark mode, please")],
         "repo": {"fullName": "acme/nowhere", "branch": "main"}});
-    let run = desk.run(order.clone()).await?;
+    let run = desktop.run(order.clone()).await?;
     run.completed("decompose")?;
     ensure!(
         run.started["worktreePath"].is_null() && run.last["result"]["branchName"].is_null(),
         "{}",
         run.started
     );
-    ensure!(desk.uploaded(run.id)["artifacts"]["features"]["features"][0]["id"] == "F-1");
-    let read = desk.scene.model.requests_of("split").last().context("asked")?.tool_results();
+    ensure!(desktop.uploaded(run.id)["artifacts"]["features"]["features"][0]["id"] == "F-1");
+    let read = desktop.testbed.model.requests_of("split").last().context("asked")?.tool_results();
     ensure!(
         read.contains("# Untitled\n\nDark mode, please") && read.contains("Split these requirements"),
         "{read}"
     );
     let place = std::env::temp_dir().canonicalize()?.join(format!("orchestrator-decompose-{}", run.id));
     ensure!(read.contains(&*place.to_string_lossy()), "{read}");
-    ensure!(desk.scene.host.calls().is_empty(), "nothing was cloned");
-    desk.is_tidy(&run, &[&place]).await?;
+    ensure!(desktop.testbed.host.calls().is_empty(), "nothing was cloned");
+    desktop.is_tidy(&run, &[&place]).await?;
 
     // Whoever leaves nothing is done all the same, with a word about it.
-    desk.scene.model.play(Script::new([prompted("lazy", "# Split requirements").says("I see none.")]))?;
-    let run = desk.run(order).await?;
+    desktop
+        .testbed
+        .model
+        .play(Script::new([prompted("lazy", "# Split requirements").says("I see none.")]))?;
+    let run = desktop.run(order).await?;
     run.completed("decompose")?;
     ensure!(run.last["warnings"] == json!(["REQUIRED_OUTPUT_MISSING"]), "{}", run.last);
-    ensure!(desk.uploaded(run.id)["artifacts"] == json!({}));
+    ensure!(desktop.uploaded(run.id)["artifacts"] == json!({}));
     Ok(())
 }
 
@@ -304,7 +311,7 @@ async fn requirements_are_split_without_a_repository() -> Result<()> {
 async fn documents_and_code_are_judged() -> Result<()> {
     let file = r"`(?P<report>[^`]+-judges\.json)` \(required\)";
     let report = r#"{"report_id": "r-judges", "timestamp": "2030-01-01T00:00:00Z", "stats": []}"#;
-    let desk = Desk::playing([prompted("judge", "# Judge")
+    let desktop = TestDesktop::playing([prompted("judge", "# Judge")
         .and(file)
         .turn([Step::bash("pwd; for f in prd.md feature.md plan.md .loopgate/context/code-context.json; do [ -e $f ] && echo \"$f: $(cat $f)\"; done")])
         .turn([Step::write("{{report}}", report)])
@@ -315,41 +322,41 @@ async fn documents_and_code_are_judged() -> Result<()> {
         document("r", "PRD", "the requirements"),
         document("p", "IMPLEMENTATION_PLAN", "the plan")
     ]);
-    let head = git(&desk.clone, &["rev-parse", "HEAD"])?;
+    let head = git(&desktop.clone, &["rev-parse", "HEAD"])?;
     for (command, key, seen) in [
         ("EVALUATE_PRD", "prdJudges", vec!["prd.md: the requirements"]),
         ("EVALUATE_FEATURE", "featureJudges", vec!["prd.md: the feature", "feature.md: the feature"]),
         ("EVALUATE_PLAN", "planJudges", vec!["prd.md: the requirements", "plan.md: the plan"]),
         ("EVALUATE_CODE", "codeJudges", vec!["plan.md: the plan", head.as_str(), "\"branch\": \"main\""]),
     ] {
-        let run = desk.run(json!({"command": command, "artifacts": documents})).await?;
+        let run = desktop.run(json!({"command": command, "artifacts": documents})).await?;
         run.completed(&command.to_lowercase())?;
         ensure!(run.started["worktreePath"].is_null() && run.last["warnings"].is_null(), "{}", run.last);
-        let uploaded = desk.uploaded(run.id)["artifacts"].clone();
+        let uploaded = desktop.uploaded(run.id)["artifacts"].clone();
         ensure!(
             uploaded[key]["report_id"] == "r-judges" && uploaded.as_object().map(|m| m.len()) == Some(1),
             "{uploaded}"
         );
-        let request = desk.scene.model.requests_of("judge").pop().context("asked")?;
+        let request = desktop.testbed.model.requests_of("judge").pop().context("asked")?;
         let read = request.tool_results();
         for part in seen {
             ensure!(read.contains(part), "{command}: {part} is missing in {read}");
         }
-        ensure!(request.user_text().contains(&format!("REPO_PATH={}", desk.clone.display())), "{command}");
+        ensure!(request.user_text().contains(&format!("REPO_PATH={}", desktop.clone.display())), "{command}");
         let dashed = command.to_lowercase().replace('_', "-");
         let place =
             std::env::temp_dir().canonicalize()?.join(format!("orchestrator-{dashed}-{}", run.id.short()));
         ensure!(read.contains(&*place.to_string_lossy()), "{read}");
-        desk.is_tidy(&run, &[&place]).await?;
+        desktop.is_tidy(&run, &[&place]).await?;
     }
     // A repository that may not be used is no reason not to judge a text.
     let order = json!({"command": "EVALUATE_PRD", "artifacts": documents, "localRepoPath": "/etc"});
-    let run = desk.run(order).await?;
+    let run = desktop.run(order).await?;
     run.completed("evaluate_prd")?;
-    let prompt = desk.scene.model.requests_of("judge").pop().context("asked")?.user_text();
+    let prompt = desktop.testbed.model.requests_of("judge").pop().context("asked")?.user_text();
     ensure!(!prompt.contains("REPO_PATH"), "{prompt}");
-    ensure!(desk.cloud.events(run.id, "error").is_empty());
-    let refused = desk
+    ensure!(desktop.cloud.events(run.id, "error").is_empty());
+    let refused = desktop
         .order(json!({"command": "EVALUATE_CODE", "artifacts": documents, "localRepoPath": "/etc"}))
         .await?;
     ensure!(refused.1 == 403, "{refused:?}");

@@ -13,7 +13,7 @@ use rand::{RngExt as _, SeedableRng as _};
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, gone, of_loop};
+use crate::test_system::{TestSystem, gone, of_loop};
 
 /// Names the seed of a run that is to be repeated.
 const SEED_VARIABLE: &str = "LOOPGATE_CRASH_SEED";
@@ -48,11 +48,11 @@ fn gated(mut script: Script, conversation: &str, turn: usize, gate: &str) -> Res
 }
 
 /// What must hold when a loop that was to deliver is over.
-async fn delivered_once(stage: &Stage, loop_id: &str, pulls_before: usize) -> Result<()> {
-    let ended = stage.page.ended(loop_id).await?;
-    ensure!(ended["status"] == "COMPLETED", "{ended}\n{}", stage.loopgate.output());
-    ends_once(stage, loop_id, "completed", "Completed").await?;
-    let pulls = stage.scene.host.pull_requests(story::REPOSITORY);
+async fn delivered_once(system: &TestSystem, loop_id: &str, pulls_before: usize) -> Result<()> {
+    let ended = system.page.ended(loop_id).await?;
+    ensure!(ended["status"] == "COMPLETED", "{ended}\n{}", system.loopgate.output());
+    ends_once(system, loop_id, "completed", "Completed").await?;
+    let pulls = system.testbed.host.pull_requests(story::REPOSITORY);
     ensure!(pulls.len() == pulls_before + 1, "{pulls:?}");
     let pull = pulls.last().context("there is one")?;
     ensure!(ended["prUrl"] == pull.url(), "{ended}");
@@ -60,7 +60,7 @@ async fn delivered_once(stage: &Stage, loop_id: &str, pulls_before: usize) -> Re
     ensure!(commits.len() == 1, "{commits:?}");
     let files: Vec<String> = pull.files()?.into_iter().map(|file| file.path).collect();
     ensure!(files == ["index.html", "styles.css", "test/theme.test.js", "theme.js"], "{files:?}");
-    stage.alone(loop_id).await
+    system.alone(loop_id).await
 }
 
 /// Whether an event tells of a loop's end.
@@ -77,41 +77,41 @@ fn seed() -> u64 {
 }
 
 /// One event tells of the end, and the desktop's record agrees that it is over.
-async fn ends_once(stage: &Stage, loop_id: &str, kind: &str, status: &str) -> Result<()> {
-    let events = stage.page.events(loop_id).await?;
+async fn ends_once(system: &TestSystem, loop_id: &str, kind: &str, status: &str) -> Result<()> {
+    let events = system.page.events(loop_id).await?;
     let ends: Vec<&Value> = events.iter().filter(|event| is_end(event)).collect();
     ensure!(ends.len() == 1 && ends[0]["type"] == kind, "{ends:?}");
     let started = events.iter().filter(|event| event["type"] == "started").count();
     ensure!(started == 1, "{started} beginnings");
-    stage.settled(loop_id, status).await
+    system.settled(loop_id, status).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn killed_in_the_middle_of_execute() -> Result<()> {
     let script = gated(brisk(), story::EXECUTE, 4, "middle")?;
-    let stage = Stage::playing(script).await?;
-    let wish = stage.page.planned().await?;
-    let loop_id = stage.page.press(&wish, "execute").await?;
-    stage.scene.model.held("middle").await?;
-    let stage = stage.kill_and_restart().await?;
+    let system = TestSystem::playing(script).await?;
+    let wish = system.page.planned().await?;
+    let loop_id = system.page.press(&wish, "execute").await?;
+    system.testbed.model.held("middle").await?;
+    let system = system.kill_and_restart().await?;
     ensure!(!of_loop(&loop_id).is_empty(), "the loop goes on without Loopgate");
-    stage.scene.model.release("middle");
-    delivered_once(&stage, &loop_id, 0).await
+    system.testbed.model.release("middle");
+    delivered_once(&system, &loop_id, 0).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_assistant_ends_while_loopgate_is_dead() -> Result<()> {
     let script = gated(brisk(), story::EXECUTE, 4, "middle")?;
-    let mut stage = Stage::playing(script).await?;
-    let wish = stage.page.planned().await?;
-    let loop_id = stage.page.press(&wish, "execute").await?;
-    stage.scene.model.held("middle").await?;
-    stage.loopgate.kill().await?;
-    stage.scene.model.release("middle");
+    let mut system = TestSystem::playing(script).await?;
+    let wish = system.page.planned().await?;
+    let loop_id = system.page.press(&wish, "execute").await?;
+    system.testbed.model.held("middle").await?;
+    system.loopgate.kill().await?;
+    system.testbed.model.release("middle");
     gone(&loop_id).await?;
-    ensure!(stage.scene.host.pull_requests(story::REPOSITORY).is_empty(), "nobody delivers meanwhile");
-    let stage = stage.restart().await?;
-    delivered_once(&stage, &loop_id, 0).await
+    ensure!(system.testbed.host.pull_requests(story::REPOSITORY).is_empty(), "nobody delivers meanwhile");
+    let system = system.restart().await?;
+    delivered_once(&system, &loop_id, 0).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -121,15 +121,15 @@ async fn killed_before_the_push_after_it_and_after_the_pull_request() -> Result<
     for (turn, gate) in gates {
         script = gated(script, story::COMMIT, turn, gate)?;
     }
-    let mut stage = Stage::playing(script).await?;
-    let wish = stage.page.planned().await?;
-    let loop_id = stage.page.press(&wish, "execute").await?;
+    let mut system = TestSystem::playing(script).await?;
+    let wish = system.page.planned().await?;
+    let loop_id = system.page.press(&wish, "execute").await?;
     for (_, gate) in gates {
-        stage.scene.model.held(gate).await?;
-        stage = stage.kill_and_restart().await?;
-        stage.scene.model.release(gate);
+        system.testbed.model.held(gate).await?;
+        system = system.kill_and_restart().await?;
+        system.testbed.model.release(gate);
     }
-    delivered_once(&stage, &loop_id, 0).await
+    delivered_once(&system, &loop_id, 0).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -156,10 +156,10 @@ enum KillPoint {
 /// Kills Loopgate at some moments between Execute and the end, the last one close to the end.
 /// Answers how many came in time.
 async fn one_loop_many_kills(random: &mut StdRng) -> Result<usize> {
-    let mut stage = Stage::playing(brisk()).await?;
-    let wish = stage.page.planned().await?;
-    let before = stage.scene.model.requests().len();
-    let loop_id = stage.page.press(&wish, "execute").await?;
+    let mut system = TestSystem::playing(brisk()).await?;
+    let wish = system.page.planned().await?;
+    let before = system.testbed.model.requests().len();
+    let loop_id = system.page.press(&wish, "execute").await?;
     let mut asked: Vec<usize> = (1..KILLS).map(|_| random.random_range(0..=REQUESTS)).collect();
     asked.sort_unstable();
     let moments = asked.into_iter().map(KillPoint::Asked).chain([KillPoint::Delivered]);
@@ -170,24 +170,24 @@ async fn one_loop_many_kills(random: &mut StdRng) -> Result<usize> {
             KillPoint::Asked(times) => requests.len() >= before + times,
             KillPoint::Delivered => requests.iter().any(has_delivered),
         };
-        let page = stage.page.clone();
+        let page = system.page.clone();
         tokio::select! {
-            reached = stage.scene.model.wait_for(reached) => reached?,
+            reached = system.testbed.model.wait_for(reached) => reached?,
             ended = page.ended(&loop_id) => drop(ended?),
         }
-        after_changes(&stage, &loop_id, signs).await?;
-        let ended = stage.page.read(&loop_id).await?["completedAt"].is_string();
+        after_changes(&system, &loop_id, signs).await?;
+        let ended = system.page.read(&loop_id).await?["completedAt"].is_string();
         in_time += usize::from(!ended);
-        stage = stage.kill_and_restart().await?;
-        ensure!(stage.scene.host.pull_requests(story::REPOSITORY).len() <= 1, "a second pull request");
+        system = system.kill_and_restart().await?;
+        ensure!(system.testbed.host.pull_requests(story::REPOSITORY).len() <= 1, "a second pull request");
     }
-    delivered_once(&stage, &loop_id, 0).await?;
+    delivered_once(&system, &loop_id, 0).await?;
     Ok(in_time)
 }
 
 /// Waits until files of the home have changed so often, or the loop is over.
-async fn after_changes(stage: &Stage, loop_id: &str, times: usize) -> Result<()> {
-    let mut changes = Changes::below(stage.scene.home.path())?;
+async fn after_changes(system: &TestSystem, loop_id: &str, times: usize) -> Result<()> {
+    let mut changes = Changes::below(system.testbed.home.path())?;
     let changing = async {
         for _ in 0..times {
             changes.next().await?;
@@ -196,7 +196,7 @@ async fn after_changes(stage: &Stage, loop_id: &str, times: usize) -> Result<()>
     };
     tokio::select! {
         changed = changing => changed,
-        ended = stage.page.ended(loop_id) => ended.map(drop),
+        ended = system.page.ended(loop_id) => ended.map(drop),
     }
 }
 
@@ -211,23 +211,23 @@ fn has_delivered(request: &ModelRequest) -> bool {
 async fn killed_while_a_loop_is_prepared() -> Result<()> {
     let seed = seed();
     let mut random = StdRng::seed_from_u64(seed);
-    let mut stage = Stage::playing(brisk()).await?;
+    let mut system = TestSystem::playing(brisk()).await?;
     for round in 0..KILLS {
-        let wish = stage.page.wish().await?;
-        let before = stage.scene.model.requests().len();
-        let loop_id = stage.page.press(&wish, "plan").await?;
-        after_changes(&stage, &loop_id, random.random_range(0..CHANGES)).await?;
-        stage = stage.kill_and_restart().await?;
-        let ended = stage.page.ended(&loop_id).await?;
-        let told = stage.page.events(&loop_id).await?;
+        let wish = system.page.wish().await?;
+        let before = system.testbed.model.requests().len();
+        let loop_id = system.page.press(&wish, "plan").await?;
+        after_changes(&system, &loop_id, random.random_range(0..CHANGES)).await?;
+        system = system.kill_and_restart().await?;
+        let ended = system.page.ended(&loop_id).await?;
+        let told = system.page.events(&loop_id).await?;
         println!("round {round}: {} {}", ended["status"], ended["error"]);
         let said = format!("round {round} of {SEED_VARIABLE}={seed}: {ended}\n{told:?}");
         let ends = told.iter().filter(|event| is_end(event)).count();
         let starts = told.iter().filter(|event| event["type"] == "started").count();
         ensure!(ends == 1 && starts <= 1, "{said}");
-        let worked = stage.scene.model.requests().len() > before;
+        let worked = system.testbed.model.requests().len() > before;
         ensure!(ended["status"] == if worked { "COMPLETED" } else { "FAILED" }, "{said}");
-        stage.alone(&loop_id).await.context(said)?;
+        system.alone(&loop_id).await.context(said)?;
     }
     Ok(())
 }
@@ -235,40 +235,40 @@ async fn killed_while_a_loop_is_prepared() -> Result<()> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_killed_shim_takes_its_loop_along() -> Result<()> {
     let script = gated(brisk(), story::EXECUTE, 4, "middle")?;
-    let stage = Stage::playing(script).await?;
-    let wish = stage.page.planned().await?;
-    let loop_id = stage.page.press(&wish, "execute").await?;
-    stage.scene.model.held("middle").await?;
-    let shims = stage.others().into_iter().filter(|process| process.command.contains(" shim "));
+    let system = TestSystem::playing(script).await?;
+    let wish = system.page.planned().await?;
+    let loop_id = system.page.press(&wish, "execute").await?;
+    system.testbed.model.held("middle").await?;
+    let shims = system.others().into_iter().filter(|process| process.command.contains(" shim "));
     let shims: Vec<Process> = shims.collect();
     ensure!(shims.len() == 1, "{shims:?}");
     kill(shims[0].pid, "KILL")?;
-    let ended = stage.page.ended(&loop_id).await?;
+    let ended = system.page.ended(&loop_id).await?;
     ensure!(ended["status"] == "FAILED", "{ended}");
     ensure!(ended["error"]["code"] == "PROCESS_STOPPED", "{ended}");
-    ends_once(&stage, &loop_id, "error", "Unknown").await?;
-    stage.alone(&loop_id).await
+    ends_once(&system, &loop_id, "error", "Unknown").await?;
+    system.alone(&loop_id).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_cancelled_loop_leaves_no_process() -> Result<()> {
     let script = gated(brisk(), story::EXECUTE, 4, "middle")?;
-    let stage = Stage::playing(script).await?;
-    let wish = stage.page.planned().await?;
-    let loop_id = stage.page.press(&wish, "execute").await?;
-    stage.scene.model.held("middle").await?;
+    let system = TestSystem::playing(script).await?;
+    let wish = system.page.planned().await?;
+    let loop_id = system.page.press(&wish, "execute").await?;
+    system.testbed.model.held("middle").await?;
     let kill = || async {
-        let request = stage.loopgate.gateway(Method::POST, "/api/gateway/orchestrator/loop/kill");
+        let request = system.loopgate.gateway(Method::POST, "/api/gateway/orchestrator/loop/kill");
         let answer = request.json(&json!({"loopId": loop_id})).send().await?;
         anyhow::Ok((answer.status().as_u16(), answer.json::<Value>().await?))
     };
     ensure!(kill().await? == (200, json!({"success": true, "message": "Loop process terminated"})));
-    let ended = stage.page.ended(&loop_id).await?;
+    let ended = system.page.ended(&loop_id).await?;
     ensure!(ended["status"] == "CANCELLED", "{ended}");
-    ends_once(&stage, &loop_id, "cancelled", "Cancelled").await?;
-    stage.alone(&loop_id).await?;
+    ends_once(&system, &loop_id, "cancelled", "Cancelled").await?;
+    system.alone(&loop_id).await?;
     ensure!(
-        stage.scene.host.pull_requests(story::REPOSITORY).is_empty(),
+        system.testbed.host.pull_requests(story::REPOSITORY).is_empty(),
         "a cancelled loop delivers nothing"
     );
     let (status, again) = kill().await?;
@@ -279,18 +279,18 @@ async fn a_cancelled_loop_leaves_no_process() -> Result<()> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_loop_goes_on_after_ctrl_c() -> Result<()> {
     let script = gated(brisk(), story::EXECUTE, 4, "middle")?;
-    let mut stage = Stage::playing(script).await?;
-    let wish = stage.page.planned().await?;
-    let loop_id = stage.page.press(&wish, "execute").await?;
-    stage.scene.model.held("middle").await?;
-    kill(stage.loopgate.pid().context("it runs")?, "INT")?;
+    let mut system = TestSystem::playing(script).await?;
+    let wish = system.page.planned().await?;
+    let loop_id = system.page.press(&wish, "execute").await?;
+    system.testbed.model.held("middle").await?;
+    kill(system.loopgate.pid().context("it runs")?, "INT")?;
     let status =
-        tokio::time::timeout(STOP_LIMIT, stage.loopgate.wait()).await.context("it does not stop")??;
+        tokio::time::timeout(STOP_LIMIT, system.loopgate.wait()).await.context("it does not stop")??;
     ensure!(status.code() == Some(0), "{status}");
     ensure!(!of_loop(&loop_id).is_empty(), "the loop goes on");
-    let stage = stage.restart().await?;
-    stage.scene.model.release("middle");
-    delivered_once(&stage, &loop_id, 0).await
+    let system = system.restart().await?;
+    system.testbed.model.release("middle");
+    delivered_once(&system, &loop_id, 0).await
 }
 
 /// A stop that takes longer is no clean stop.

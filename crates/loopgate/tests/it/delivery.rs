@@ -8,8 +8,8 @@ use loopgate_testkit::story;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::commands::{Desk, Run};
-use crate::stage::git;
+use crate::commands::{Run, TestDesktop};
+use crate::test_system::git;
 
 const KILL: &str = "/api/gateway/orchestrator/loop/kill";
 const BRANCH: &str = "orchestrator/shop-7";
@@ -31,55 +31,56 @@ pub fn commits_nothing() -> Conversation {
 }
 
 /// Orders an execution; the assistant works on until the answer.
-pub async fn started(desk: &Desk) -> Result<(LoopId, Value)> {
-    let started = desk.start(json!({"command": "EXECUTE", "prompt": "Do it"})).await?;
-    desk.scene.model.held("working").await?;
+pub async fn started(desktop: &TestDesktop) -> Result<(LoopId, Value)> {
+    let started = desktop.start(json!({"command": "EXECUTE", "prompt": "Do it"})).await?;
+    desktop.testbed.model.held("working").await?;
     Ok(started)
 }
 
 /// The end of a loop that was started.
-pub async fn ended(desk: &Desk, (id, started): (LoopId, Value)) -> Result<Run> {
-    let last = desk.ended(id).await;
-    desk.free(id).await?;
+pub async fn ended(desktop: &TestDesktop, (id, started): (LoopId, Value)) -> Result<Run> {
+    let last = desktop.ended(id).await;
+    desktop.free(id).await?;
     Ok(Run { id, started, last })
 }
 
 /// Waits until a loop says that its delivery waits for this.
-async fn waits_for(desk: &Desk, id: LoopId, step: &str) {
+async fn waits_for(desktop: &TestDesktop, id: LoopId, step: &str) {
     let text = format!("The delivery waits: {step} failed");
-    desk.cloud
+    desktop
+        .cloud
         .seen(|cloud| {
             cloud.events(id, "output").iter().any(|one| one.to_string().contains(&text)).then_some(())
         })
         .await;
 }
 
-fn branches(desk: &Desk) -> Result<Vec<String>> {
-    Ok(desk.scene.remotes.branches(story::REPOSITORY)?.into_keys().collect())
+fn branches(desktop: &TestDesktop) -> Result<Vec<String>> {
+    Ok(desktop.testbed.remotes.branches(story::REPOSITORY)?.into_keys().collect())
 }
 
-async fn stop(desk: &Desk, id: LoopId) -> Result<()> {
-    let answer = desk.loopgate.gateway(Method::POST, KILL).json(&json!({"loopId": id})).send().await?;
+async fn stop(desktop: &TestDesktop, id: LoopId) -> Result<()> {
+    let answer = desktop.loopgate.gateway(Method::POST, KILL).json(&json!({"loopId": id})).send().await?;
     ensure!(answer.status() == 200, "{}", answer.status());
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_outage_of_the_network_delays_a_delivery_and_nothing_else() -> Result<()> {
-    let mut desk = Desk::playing([executes("echo x > more.txt"), commits_nothing()]).await?;
-    let order = started(&desk).await?;
-    desk.scene.home.script("code-host-ssh", UNREACHABLE)?;
+    let mut desktop = TestDesktop::playing([executes("echo x > more.txt"), commits_nothing()]).await?;
+    let order = started(&desktop).await?;
+    desktop.testbed.home.script("code-host-ssh", UNREACHABLE)?;
     let outage =
         Fault { on: "PullRequest".to_owned(), status: 502, message: "Bad Gateway".to_owned(), times: None };
-    desk.scene.host.fail(outage);
-    desk.scene.model.release("working");
-    waits_for(&desk, order.0, &format!("the push of {BRANCH}")).await;
-    let remotes = desk.scene.remotes.clone();
-    desk.scene.home.reach_remotes(&remotes)?;
-    waits_for(&desk, order.0, "opening the pull request").await;
-    ensure!(branches(&desk)? == ["main", BRANCH], "pushed");
-    desk.scene.host.heal();
-    let run = ended(&desk, order).await?;
+    desktop.testbed.host.fail(outage);
+    desktop.testbed.model.release("working");
+    waits_for(&desktop, order.0, &format!("the push of {BRANCH}")).await;
+    let remotes = desktop.testbed.remotes.clone();
+    desktop.testbed.home.reach_remotes(&remotes)?;
+    waits_for(&desktop, order.0, "opening the pull request").await;
+    ensure!(branches(&desktop)? == ["main", BRANCH], "pushed");
+    desktop.testbed.host.heal();
+    let run = ended(&desktop, order).await?;
     let told = run.completed("execute")?;
     ensure!(
         told["executeFinalizationPath"] == "git-fallback" && told["branchName"] == BRANCH,
@@ -87,48 +88,48 @@ async fn an_outage_of_the_network_delays_a_delivery_and_nothing_else() -> Result
         run.last
     );
     ensure!(run.last["warnings"].is_null(), "{}", run.last);
-    let pulls = desk.scene.host.pull_requests(story::REPOSITORY);
+    let pulls = desktop.testbed.host.pull_requests(story::REPOSITORY);
     ensure!(pulls.len() == 1 && pulls[0].commits()?.len() == 1, "{pulls:?}");
-    ensure!(branches(&desk)? == ["main", BRANCH]);
-    desk.is_tidy(&run, &[]).await
+    ensure!(branches(&desktop)? == ["main", BRANCH]);
+    desktop.is_tidy(&run, &[]).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_branch_that_others_went_on_with_is_pushed_already() -> Result<()> {
-    let mut desk = Desk::playing([executes("echo x > more.txt"), commits_nothing()]).await?;
-    let order = started(&desk).await?;
-    desk.scene.home.script("code-host-ssh", UNREACHABLE)?;
-    desk.scene.model.release("working");
-    waits_for(&desk, order.0, &format!("the push of {BRANCH}")).await;
+    let mut desktop = TestDesktop::playing([executes("echo x > more.txt"), commits_nothing()]).await?;
+    let order = started(&desktop).await?;
+    desktop.testbed.home.script("code-host-ssh", UNREACHABLE)?;
+    desktop.testbed.model.release("working");
+    waits_for(&desktop, order.0, &format!("the push of {BRANCH}")).await;
     // The push had arrived, its answer had not; and a colleague was fast.
     let worktree = order.1["worktreePath"].as_str().context("a worktree")?;
-    let bare = desk.scene.remotes.bare(story::REPOSITORY);
+    let bare = desktop.testbed.remotes.bare(story::REPOSITORY);
     git(worktree.as_ref(), &["push", "--quiet", &bare.to_string_lossy(), BRANCH])?;
-    desk.scene.remotes.commit(story::REPOSITORY, BRANCH, "A correction", &[("more.txt", "y")])?;
-    let remotes = desk.scene.remotes.clone();
-    desk.scene.home.reach_remotes(&remotes)?;
-    let run = ended(&desk, order).await?;
+    desktop.testbed.remotes.commit(story::REPOSITORY, BRANCH, "A correction", &[("more.txt", "y")])?;
+    let remotes = desktop.testbed.remotes.clone();
+    desktop.testbed.home.reach_remotes(&remotes)?;
+    let run = ended(&desktop, order).await?;
     let told = run.completed("execute")?;
     ensure!(told["branchName"] == BRANCH && told["prNumber"] == 1, "{}", run.last);
-    ensure!(branches(&desk)? == ["main", BRANCH]);
-    let pulls = desk.scene.host.pull_requests(story::REPOSITORY);
+    ensure!(branches(&desktop)? == ["main", BRANCH]);
+    let pulls = desktop.testbed.host.pull_requests(story::REPOSITORY);
     ensure!(pulls.len() == 1 && pulls[0].commits()?.len() == 2, "{pulls:?}");
-    desk.is_tidy(&run, &[]).await
+    desktop.is_tidy(&run, &[]).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stop_ends_a_delivery_that_waits() -> Result<()> {
-    let desk = Desk::playing([executes("echo x > more.txt"), commits_nothing()]).await?;
-    let order = started(&desk).await?;
-    desk.scene.home.script("code-host-ssh", UNREACHABLE)?;
-    desk.scene.model.release("working");
-    waits_for(&desk, order.0, &format!("the push of {BRANCH}")).await;
-    stop(&desk, order.0).await?;
-    let run = ended(&desk, order).await?;
+    let desktop = TestDesktop::playing([executes("echo x > more.txt"), commits_nothing()]).await?;
+    let order = started(&desktop).await?;
+    desktop.testbed.home.script("code-host-ssh", UNREACHABLE)?;
+    desktop.testbed.model.release("working");
+    waits_for(&desktop, order.0, &format!("the push of {BRANCH}")).await;
+    stop(&desktop, order.0).await?;
+    let run = ended(&desktop, order).await?;
     ensure!(run.last["code"] == "CANCELLED" && run.last.get("results").is_none(), "{}", run.last);
-    ensure!(branches(&desk)? == ["main"]);
+    ensure!(branches(&desktop)? == ["main"]);
     ensure!(run.worktree()?.join("more.txt").is_file(), "the work is kept");
-    desk.is_tidy(&run, &[]).await
+    desktop.is_tidy(&run, &[]).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -139,19 +140,19 @@ async fn a_loop_that_is_stopped_in_its_delivery_tells_of_its_pull_request() -> R
     // The pull request is open, and the assistant has not said so yet.
     let before_the_result = committer.turns.len() - 2;
     committer.turns[before_the_result].0.insert(0, Step::hold("delivered"));
-    let desk = Desk::playing([executes("echo x > more.txt"), committer]).await?;
-    let order = started(&desk).await?;
-    desk.scene.model.release("working");
-    desk.scene.model.held("delivered").await?;
-    stop(&desk, order.0).await?;
-    let run = ended(&desk, order).await?;
+    let desktop = TestDesktop::playing([executes("echo x > more.txt"), committer]).await?;
+    let order = started(&desktop).await?;
+    desktop.testbed.model.release("working");
+    desktop.testbed.model.held("delivered").await?;
+    stop(&desktop, order.0).await?;
+    let run = ended(&desktop, order).await?;
     ensure!(run.last["code"] == "CANCELLED", "{}", run.last);
-    let pulls = desk.scene.host.pull_requests(story::REPOSITORY);
+    let pulls = desktop.testbed.host.pull_requests(story::REPOSITORY);
     ensure!(pulls.len() == 1, "{pulls:?}");
     ensure!(run.last["result"]["prUrl"] == pulls[0].url(), "{}", run.last);
     let result = &run.last["results"][0];
     ensure!(result["status"] == "success" && result["prNumber"] == pulls[0].number, "{}", run.last);
-    desk.is_tidy(&run, &[]).await
+    desktop.is_tidy(&run, &[]).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -160,27 +161,27 @@ async fn a_further_loop_of_a_document_goes_on_with_its_pull_request() -> Result<
         .and(r#"LOOPGATE_COMMAND="PLAN""#)
         .turn([Step::bash("cat more.txt")])
         .says("<promise>COMPLETE</promise>");
-    let desk = Desk::playing([plans, executes("echo x >> more.txt"), commits_nothing()]).await?;
+    let desktop = TestDesktop::playing([plans, executes("echo x >> more.txt"), commits_nothing()]).await?;
     let execute = async || {
-        let order = started(&desk).await?;
-        desk.scene.model.release("working");
-        let run = ended(&desk, order).await?;
+        let order = started(&desktop).await?;
+        desktop.testbed.model.release("working");
+        let run = ended(&desktop, order).await?;
         ensure!(run.completed("execute")?["prNumber"] == 1, "{}", run.last);
         anyhow::Ok(run)
     };
     execute().await?;
     // A plan begins in a worktree of its own, which is made anew.
-    let plan = desk.run(json!({"command": "PLAN", "prompt": "Plan it again"})).await?;
+    let plan = desktop.run(json!({"command": "PLAN", "prompt": "Plan it again"})).await?;
     plan.completed("plan")?;
     let run = execute().await?;
-    let pulls = desk.scene.host.pull_requests(story::REPOSITORY);
+    let pulls = desktop.testbed.host.pull_requests(story::REPOSITORY);
     ensure!(pulls.len() == 1 && pulls[0].commits()?.len() == 2, "{pulls:?}");
-    ensure!(pulls[0].file("more.txt")? == "x\nx\n" && branches(&desk)? == ["main", BRANCH]);
+    ensure!(pulls[0].file("more.txt")? == "x\nx\n" && branches(&desktop)? == ["main", BRANCH]);
     ensure!(pulls[0].body.contains(&format!("Loop ID: {}", run.id)), "{}", pulls[0].body);
 
     // One that is merged is over.
-    ensure!(desk.scene.host.merge(story::REPOSITORY, 1), "merged");
-    let plan = desk.run(json!({"command": "PLAN", "prompt": "Plan it anew"})).await?;
+    ensure!(desktop.testbed.host.merge(story::REPOSITORY, 1), "merged");
+    let plan = desktop.run(json!({"command": "PLAN", "prompt": "Plan it anew"})).await?;
     ensure!(!plan.worktree()?.join("more.txt").exists(), "it starts from the base");
     Ok(())
 }

@@ -12,21 +12,21 @@ use uuid::Uuid;
 
 use crate::afterwards::in_loop;
 use crate::cli;
-use crate::commands::Desk;
-use crate::stage::{Stage, gone};
+use crate::commands::TestDesktop;
+use crate::test_system::{TestSystem, gone};
 
 const LOOP: &str = "/api/gateway/orchestrator/loop";
 const KILL: &str = "/api/gateway/orchestrator/loop/kill";
 
 /// Orders a loop as the link does, so that it starts although its token is made up.
-async fn order(stage: &Stage, body: &Value) -> Result<(u16, Value)> {
-    let request = stage.loopgate.gateway(Method::POST, LOOP).header("x-desktop-source", "cloud-socket");
+async fn order(system: &TestSystem, body: &Value) -> Result<(u16, Value)> {
+    let request = system.loopgate.gateway(Method::POST, LOOP).header("x-desktop-source", "cloud-socket");
     let answer = request.json(body).send().await?;
     Ok((answer.status().as_u16(), answer.json().await?))
 }
 
-async fn kill(stage: &Stage, loop_id: Uuid) -> Result<(u16, Value)> {
-    let answer = stage.loopgate.gateway(Method::POST, KILL).json(&json!({"loopId": loop_id})).send().await?;
+async fn kill(system: &TestSystem, loop_id: Uuid) -> Result<(u16, Value)> {
+    let answer = system.loopgate.gateway(Method::POST, KILL).json(&json!({"loopId": loop_id})).send().await?;
     Ok((answer.status().as_u16(), answer.json().await?))
 }
 
@@ -49,10 +49,10 @@ fn already_running() -> (u16, Value) {
 async fn one_loop_runs_once_in_a_worktree_of_its_own() -> Result<()> {
     let mut script = story::script();
     script.conversations[0].turns[0].0.insert(0, Step::hold("planning"));
-    let stage = Stage::playing(script).await?;
+    let system = TestSystem::playing(script).await?;
     let (first, second) = (Uuid::new_v4(), Uuid::new_v4());
 
-    let (status, started) = order(&stage, &plan(first, story::REPOSITORY)).await?;
+    let (status, started) = order(&system, &plan(first, story::REPOSITORY)).await?;
     ensure!(status == 200 && started["success"] == true, "{status} {started}");
     ensure!(started["loopId"] == first.to_string(), "{started}");
     let worktree = started["worktreePath"].as_str().context("a worktree")?;
@@ -60,16 +60,16 @@ async fn one_loop_runs_once_in_a_worktree_of_its_own() -> Result<()> {
     ensure!(Path::new(worktree).join(".git").is_file(), "a worktree of the clone");
     let pid = started["pid"].as_u64().context("a pid")?;
     ensure!(Path::new(&format!("/proc/{pid}")).exists(), "it lives");
-    stage.scene.model.held("planning").await?;
+    system.testbed.model.held("planning").await?;
 
-    let again = order(&stage, &plan(first, story::REPOSITORY)).await?;
+    let again = order(&system, &plan(first, story::REPOSITORY)).await?;
     ensure!(again == already_running(), "{again:?}");
-    let other = order(&stage, &plan(second, story::REPOSITORY)).await?;
+    let other = order(&system, &plan(second, story::REPOSITORY)).await?;
     ensure!(other == conflict("Another loop is running in this worktree"), "{other:?}");
 
-    let ended = kill(&stage, first).await?;
+    let ended = kill(&system, first).await?;
     ensure!(ended == (200, json!({"success": true, "message": "Loop process terminated"})), "{ended:?}");
-    stage.alone(&first.to_string()).await?;
+    system.alone(&first.to_string()).await?;
     // The refused one never started.
     gone(&second.to_string()).await
 }
@@ -79,12 +79,12 @@ async fn one_loop_runs_once_in_a_worktree_of_its_own() -> Result<()> {
 async fn a_loop_that_is_prepared_cannot_be_doubled() -> Result<()> {
     let mut script = story::script();
     script.conversations[0].turns[0].0.insert(0, Step::hold("planning"));
-    let stage = Stage::playing(script).await?;
-    stage.scene.add_remote("acme/shop", &[("README.md", "A shop\n")])?;
-    let home = stage.scene.home.path();
+    let system = TestSystem::playing(script).await?;
+    system.testbed.add_remote("acme/shop", &[("README.md", "A shop\n")])?;
+    let home = system.testbed.home.path();
     let (asked, go) = (home.join("clone-asked"), home.join("clone-go"));
-    let bare = stage.scene.remotes.bare("acme/shop");
-    stage.scene.home.script(
+    let bare = system.testbed.remotes.bare("acme/shop");
+    system.testbed.home.script(
         "gh",
         &format!(
             "#!/bin/sh\nfor last; do :; done\necho \"$@\" > '{asked}.new'\nmv '{asked}.new' '{asked}'\n\
@@ -98,13 +98,13 @@ async fn a_loop_that_is_prepared_cannot_be_doubled() -> Result<()> {
     let loop_id = Uuid::new_v4();
     let body = plan(loop_id, "acme/shop");
     let started = async {
-        let started = order(&stage, &body).await?;
+        let started = order(&system, &body).await?;
         anyhow::Ok(started)
     };
     let meanwhile = async {
         wait::appears(&asked).await?;
         wait::appears(&go).await?;
-        let again = order(&stage, &body).await?;
+        let again = order(&system, &body).await?;
         ensure!(again == already_running(), "{again:?}");
         tokio::fs::write(&go, "go\n").await?;
         Ok(())
@@ -113,60 +113,60 @@ async fn a_loop_that_is_prepared_cannot_be_doubled() -> Result<()> {
     ensure!(status == 200, "{status} {started}");
     let asked = std::fs::read_to_string(&asked)?;
     ensure!(asked.starts_with("repo clone acme/shop "), "{asked}");
-    let clone = stage.scene.sandbox().join("shop");
+    let clone = system.testbed.sandbox().join("shop");
     ensure!(clone.join(".git").is_dir(), "the clone lies in the sandbox");
     let listed =
-        stage.loopgate.gateway(Method::GET, "/api/gateway/repos").send().await?.json::<Value>().await?;
+        system.loopgate.gateway(Method::GET, "/api/gateway/repos").send().await?.json::<Value>().await?;
     let names = listed["repos"].as_array().context("a list")?.iter().map(|repo| &repo["fullName"]);
     ensure!(names.filter(|name| **name == "acme/shop").count() == 1, "{listed}");
-    stage.scene.model.held("planning").await?;
-    let ended = kill(&stage, loop_id).await?;
+    system.testbed.model.held("planning").await?;
+    let ended = kill(&system, loop_id).await?;
     ensure!(ended.0 == 200, "{ended:?}");
-    stage.alone(&loop_id.to_string()).await
+    system.alone(&loop_id.to_string()).await
 }
 
 // OR-50, LR-40
 /// The set-up script of the repository does not end, so that the moment of preparation lasts.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_loop_that_is_prepared_can_be_cancelled() -> Result<()> {
-    let desk = Desk::playing([in_loop("plan", "PLAN").says("<promise>COMPLETE</promise>")]).await?;
-    let home = desk.scene.home.path();
+    let desktop = TestDesktop::playing([in_loop("plan", "PLAN").says("<promise>COMPLETE</promise>")]).await?;
+    let home = desktop.testbed.home.path();
     let (asked, again) = (home.join("set-up-asked"), home.join("set-up-again"));
     let script =
         format!("test -e '{}' && exit\n: > '{}'\nsleep infinity\n", again.display(), asked.display());
-    let place = desk.clone.join(".loopgate/loops-setup.sh");
+    let place = desktop.clone.join(".loopgate/loops-setup.sh");
     std::fs::create_dir_all(place.parent().context("a directory")?)?;
     std::fs::write(&place, script)?;
     let push = ["-c", "git add -f .loopgate && git commit -qm 'Set up' && git push -q origin main"];
-    let pushed = desk.scene.home.command("sh").args(push).current_dir(&desk.clone).output().await?;
+    let pushed = desktop.testbed.home.command("sh").args(push).current_dir(&desktop.clone).output().await?;
     ensure!(pushed.status.success(), "{pushed:?}");
-    let data = desk.loopgate.setup().data_dir();
-    let words = ["trust", "--yes", "--home", &data.to_string_lossy(), &desk.clone.to_string_lossy()];
-    let trusted = cli::run(&desk.scene.home, &words, &[]).await?;
+    let data = desktop.loopgate.setup().data_dir();
+    let words = ["trust", "--yes", "--home", &data.to_string_lossy(), &desktop.clone.to_string_lossy()];
+    let trusted = cli::run(&desktop.testbed.home, &words, &[]).await?;
     ensure!(trusted.status.success(), "{trusted:?}");
 
     let order = json!({"command": "PLAN", "prompt": "Plan it", "loopId": Uuid::new_v4()});
     let id = order["loopId"].clone();
     let stop = async {
         wait::appears(&asked).await?;
-        let ended = desk.loopgate.gateway(Method::POST, KILL).json(&json!({"loopId": id})).send().await?;
+        let ended = desktop.loopgate.gateway(Method::POST, KILL).json(&json!({"loopId": id})).send().await?;
         anyhow::Ok((ended.status().as_u16(), ended.json::<Value>().await?))
     };
-    let ((_, started), ended) = tokio::try_join!(desk.start(order.clone()), stop)?;
+    let ((_, started), ended) = tokio::try_join!(desktop.start(order.clone()), stop)?;
     ensure!(
         ended == (200, json!({"success": true, "message": "Loop cancelled before it started"})),
         "{ended:?}"
     );
     ensure!(started["success"] == true && started["pid"].is_null(), "{started}");
     let loop_id = serde_json::from_value(id.clone())?;
-    let last = desk.ended(loop_id).await;
+    let last = desktop.ended(loop_id).await;
     ensure!(last["code"] == "CANCELLED" && last["abortReason"] == "cancelled", "{last}");
     gone(id.as_str().context("an id")?).await?;
 
     // The place is free, and so is the document.
     std::fs::write(&again, "")?;
-    let plan = desk.run(json!({"command": "PLAN", "prompt": "Plan it"})).await?;
+    let plan = desktop.run(json!({"command": "PLAN", "prompt": "Plan it"})).await?;
     plan.completed("plan")?;
-    ensure!(desk.scene.model.requests_of("plan").len() == 1, "the cancelled one never asked");
+    ensure!(desktop.testbed.model.requests_of("plan").len() == 1, "the cancelled one never asked");
     Ok(())
 }

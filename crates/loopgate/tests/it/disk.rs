@@ -10,7 +10,7 @@ use loopgate_testkit::cloud::Cloud;
 use loopgate_testkit::home::UserHome;
 use loopgate_testkit::loopgate::Loopgate;
 use loopgate_testkit::model::{Conversation, Script, Step};
-use loopgate_testkit::scene::Scene;
+use loopgate_testkit::testbed::Testbed;
 use loopgate_testkit::{story, wait};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use crate::cli::refusal;
 use crate::records;
-use crate::stage::{gone, of_loop};
+use crate::test_system::{gone, of_loop};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_loopgate");
 
@@ -121,13 +121,13 @@ fn full_disk(loopgate: &Loopgate, full: bool) -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_full_disk_refuses_and_passes() -> Result<()> {
-    let scene = Scene::new(story::script()).await?;
-    let clone = scene.add_story()?;
-    let loopgate = scene.loopgate()?.binary(tolerant(&scene.home)?).arg("--api-origin");
+    let testbed = Testbed::new(story::script()).await?;
+    let clone = testbed.add_story()?;
+    let loopgate = testbed.loopgate()?.binary(tolerant(&testbed.home)?).arg("--api-origin");
     let mut loopgate = loopgate.arg("http://127.0.0.1:0").start().await?;
-    let place = scene.sandbox().join("more");
+    let place = testbed.sandbox().join("more");
     std::fs::create_dir_all(&place)?;
-    let list = scene.sandbox().join(".loopgate/config/repos.json");
+    let list = testbed.sandbox().join(".loopgate/config/repos.json");
     let before = std::fs::read(&list)?;
     let add = || async {
         let request = loopgate.gateway(Method::POST, "/api/gateway/repos").json(&json!({"path": place}));
@@ -183,10 +183,10 @@ async fn a_loop_that_ends_on_a_full_disk_is_told_when_there_is_room_again() -> R
         .turn([Step::write("{{workdir}}/plan.json", plan)])
         .turn([Step::hold("full"), Step::write("{{workdir}}/notes.md", "Not stored yet.")])
         .turn([Step::hold("end"), Step::text("On a full disk.\n\n<promise>COMPLETE</promise>")]);
-    let scene = Scene::new(Script::new([planner])).await?;
-    scene.add_story()?;
+    let testbed = Testbed::new(Script::new([planner])).await?;
+    testbed.add_story()?;
     let cloud = Cloud::start().await?;
-    let setup = scene.loopgate()?.binary(tolerant(&scene.home)?).gateway_alone();
+    let setup = testbed.loopgate()?.binary(tolerant(&testbed.home)?).gateway_alone();
     let setup = setup.env("LOOPGATE_API_KEY", "lgk_live_0123456789abcdef0123456789abcdef");
     let mut loopgate = setup.arg("--api-origin").arg(cloud.origin()).start().await?;
     let id = LoopId(Uuid::new_v4());
@@ -194,15 +194,15 @@ async fn a_loop_that_ends_on_a_full_disk_is_told_when_there_is_room_again() -> R
         "prompt": story::WISH, "repo": {"fullName": story::REPOSITORY}});
     let answer = loopgate.gateway(Method::POST, "/api/gateway/orchestrator/loop").json(&order).send().await?;
     ensure!(answer.status() == 200, "{}", answer.text().await?);
-    scene.model.held("full").await?;
+    testbed.model.held("full").await?;
     full_disk(&loopgate, true)?;
-    scene.model.release("full");
-    scene.model.held("end").await?;
+    testbed.model.release("full");
+    testbed.model.held("end").await?;
     let said = |cloud: &Cloud| cloud.output(id).into_iter().find(|line| line.contains("Make room"));
     let said = tokio::time::timeout(wait::LIMIT, cloud.seen(said)).await.context("nobody is told")?;
     ensure!(said.starts_with("This desktop cannot store what the loop does: "), "{said}");
     // What waits to be stored was read before the end, which comes now.
-    scene.model.release("end");
+    testbed.model.release("end");
     gone(&id.to_string()).await?;
     ensure!(cloud.events(id, "completed").is_empty(), "nothing is told that is not recorded");
     full_disk(&loopgate, false)?;

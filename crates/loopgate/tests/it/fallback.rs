@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::cli::refusal;
 use crate::local::Local;
-use crate::stage::free_port;
+use crate::test_system::free_port;
 
 const VARIABLE: &str = "ORCHESTRATOR_GATEWAY_FALLBACK_ORIGIN";
 /// Mapped, and not built here.

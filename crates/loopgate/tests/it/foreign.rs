@@ -4,7 +4,7 @@ use anyhow::{Result, ensure};
 use reqwest::{Method, header};
 use serde_json::{Value, json};
 
-use crate::stage::Stage;
+use crate::test_system::TestSystem;
 
 #[path = "../../../gateway/src/tests/specified_routes.rs"]
 mod specified_routes;
@@ -31,12 +31,12 @@ pub fn encoded(text: &str) -> String {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_foreign_host_name_gets_nothing_on_any_route() -> Result<()> {
-    let stage = Stage::story().await?;
+    let system = TestSystem::story().await?;
     let refusal = json!({"error": "host not allowed", "code": "host_not_allowed"});
     for (method, path) in routes() {
         for host in HOSTS {
             // With the right token, so that nothing else can be what refuses.
-            let request = stage.loopgate.gateway(method.clone(), &path).header(header::HOST, host);
+            let request = system.loopgate.gateway(method.clone(), &path).header(header::HOST, host);
             let answer = request.send().await?;
             ensure!(answer.status() == 403, "{method} {path} for {host}: {}", answer.status());
             let granted = answer.headers().get(header::ACCESS_CONTROL_ALLOW_ORIGIN).cloned();
@@ -49,8 +49,8 @@ async fn a_foreign_host_name_gets_nothing_on_any_route() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_foreign_page_gets_nothing_on_any_route() -> Result<()> {
-    let stage = Stage::story().await?;
-    let loopgate = &stage.loopgate;
+    let system = TestSystem::story().await?;
+    let loopgate = &system.loopgate;
     for origin in ORIGINS {
         for (method, path) in routes() {
             let preflight = loopgate
@@ -85,8 +85,8 @@ async fn a_foreign_page_gets_nothing_on_any_route() -> Result<()> {
 /// answered to somebody else.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_status_is_for_a_foreign_page() -> Result<()> {
-    let stage = Stage::story().await?;
-    let loopgate = &stage.loopgate;
+    let system = TestSystem::story().await?;
+    let loopgate = &system.loopgate;
     let asked = [
         (Method::GET, "/nope", "", 404),
         (Method::GET, "/api/gateway", "", 404),
@@ -119,8 +119,8 @@ async fn no_status_is_for_a_foreign_page() -> Result<()> {
 /// The pages that are ours are told so, on the same routes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn our_pages_may_ask() -> Result<()> {
-    let stage = Stage::story().await?;
-    let page = stage.loopgate.ready().page_url.clone();
+    let system = TestSystem::story().await?;
+    let page = system.loopgate.ready().page_url.clone();
     for origin in [page.as_str(), "http://127.0.0.2:8080", "http://localhost:3000", "http://[::1]:5"] {
         for (method, path) in [
             (Method::OPTIONS, "/api/gateway/version"),
@@ -129,7 +129,7 @@ async fn our_pages_may_ask() -> Result<()> {
             (Method::GET, "/api/gateway/version"),
             (Method::GET, "/nope"),
         ] {
-            let request = stage.loopgate.gateway_bare(method.clone(), path).header(header::ORIGIN, origin);
+            let request = system.loopgate.gateway_bare(method.clone(), path).header(header::ORIGIN, origin);
             let answer = request.header("access-control-request-private-network", "true").send().await?;
             let granted = answer.headers().get(header::ACCESS_CONTROL_ALLOW_ORIGIN);
             ensure!(granted.is_some_and(|granted| granted == origin), "{method} {path}: {granted:?}");
@@ -138,7 +138,7 @@ async fn our_pages_may_ask() -> Result<()> {
         }
     }
     // Without an origin the web app is named, and nothing is said of private networks.
-    let answer = stage.loopgate.gateway_bare(Method::GET, "/health").send().await?;
+    let answer = system.loopgate.gateway_bare(Method::GET, "/health").send().await?;
     let granted = answer.headers().get(header::ACCESS_CONTROL_ALLOW_ORIGIN);
     ensure!(granted.is_some_and(|granted| *granted == page), "{granted:?}");
     ensure!(!answer.headers().contains_key(ALLOW_PRIVATE_NETWORK));
@@ -165,8 +165,8 @@ fn not_for_the_page(headers: &header::HeaderMap, what: &str) -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_control_plane_refuses_both_on_every_route() -> Result<()> {
-    let stage = Stage::story().await?;
-    let document = stage.scene.home.command(env!("CARGO_BIN_EXE_loopgate"));
+    let system = TestSystem::story().await?;
+    let document = system.testbed.home.command(env!("CARGO_BIN_EXE_loopgate"));
     let printed = { document }.args(["openapi", "control-plane"]).output().await?;
     let document: Value = serde_json::from_slice(&printed.stdout)?;
     let mut tried = 0;
@@ -178,14 +178,14 @@ async fn the_control_plane_refuses_both_on_every_route() -> Result<()> {
                 continue;
             }
             tried += 1;
-            let request = stage.page.0.request(method.clone(), &path).header(header::HOST, "evil.test");
+            let request = system.page.0.request(method.clone(), &path).header(header::HOST, "evil.test");
             let answer = request.send().await?;
             ensure!(answer.status() == 403, "{method} {path}: {}", answer.status());
 
-            let url = format!("{}{path}", stage.loopgate.ready().api_origin);
+            let url = format!("{}{path}", system.loopgate.ready().api_origin);
             let request = reqwest::Client::new().request(method.clone(), url);
             let request =
-                request.header(header::COOKIE, stage.page.0.cookie()).header(header::ORIGIN, ORIGIN);
+                request.header(header::COOKIE, system.page.0.cookie()).header(header::ORIGIN, ORIGIN);
             let answer = request.send().await?;
             ensure!(answer.status() == 403, "{method} {path}: {}", answer.status());
             let granted = answer.headers().get(header::ACCESS_CONTROL_ALLOW_ORIGIN);
@@ -200,11 +200,11 @@ async fn the_control_plane_refuses_both_on_every_route() -> Result<()> {
 /// request, also that it comes from our page: with the cookie alone it is nobody.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_session_cookie_alone_opens_nothing() -> Result<()> {
-    let stage = Stage::story().await?;
-    let (page, ready) = (&stage.page.0, stage.loopgate.ready());
+    let system = TestSystem::story().await?;
+    let (page, ready) = (&system.page.0, system.loopgate.ready());
     let id = page.cookie().split_once('=').map(|(_, id)| id.to_owned()).unwrap_or_default();
     let http = reqwest::Client::new();
-    let document = stage.scene.home.command(env!("CARGO_BIN_EXE_loopgate"));
+    let document = system.testbed.home.command(env!("CARGO_BIN_EXE_loopgate"));
     let printed = { document }.args(["openapi", "control-plane"]).output().await?;
     let document: Value = serde_json::from_slice(&printed.stdout)?;
     for (path, operations) in document["paths"].as_object().into_iter().flatten() {

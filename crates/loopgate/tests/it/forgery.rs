@@ -6,7 +6,7 @@ use reqwest::{Method, header};
 use serde_json::{Value, json};
 
 use crate::local::Local;
-use crate::stage::Stage;
+use crate::test_system::TestSystem;
 
 const REPOS: &str = "/api/gateway/repos";
 const EXCHANGE: &str = "/gateway-auth/exchange";
@@ -25,11 +25,11 @@ fn refusal() -> Value {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_is_not_enough_for_what_any_page_could_send() -> Result<()> {
-    let stage = Stage::story().await?;
-    let (loopgate, page) = (&stage.loopgate, stage.loopgate.ready().page_url.clone());
+    let system = TestSystem::story().await?;
+    let (loopgate, page) = (&system.loopgate, system.loopgate.ready().page_url.clone());
     let challenge = async || {
         let body = json!({"origin": page});
-        let made = stage.page.0.post("/compute-targets/local-auth/challenge", &body).await?;
+        let made = system.page.0.post("/compute-targets/local-auth/challenge", &body).await?;
         anyhow::Ok(json!({"challengeToken": made["data"]["challengeToken"]}).to_string())
     };
     let exchange = |kind: &str, body: String| {
@@ -46,7 +46,7 @@ async fn a_session_is_not_enough_for_what_any_page_could_send() -> Result<()> {
     let granted: Value = exchange("application/json", good).send().await?.error_for_status()?.json().await?;
     let session = granted["sessionToken"].as_str().context("a session")?;
 
-    let place = stage.scene.sandbox().join("more");
+    let place = system.testbed.sandbox().join("more");
     std::fs::create_dir_all(&place)?;
     let add = |kind: Option<&str>| {
         let request = loopgate.gateway_bare(Method::POST, REPOS).header(header::ORIGIN, &page);

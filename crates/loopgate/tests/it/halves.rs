@@ -5,15 +5,15 @@ use std::process::Stdio;
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::home::UserHome;
 use loopgate_testkit::loopgate::{Setup, SignedIn};
-use loopgate_testkit::scene::Scene;
 use loopgate_testkit::story;
+use loopgate_testkit::testbed::Testbed;
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Child;
 
 use crate::page::{Page, text};
-use crate::stage::free_port;
+use crate::test_system::free_port;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_loopgate");
 
@@ -71,9 +71,9 @@ async fn the_halves_work_together_across_homes() -> Result<()> {
     let key = page.0.post("/api-keys", &json!({"name": "a desktop"})).await?;
     let key = text(&key["data"]["plaintext"])?;
 
-    let scene = Scene::new(story::script()).await?;
-    scene.add_story()?;
-    let setup = scene.loopgate()?.binary(PROGRAM).gateway_alone();
+    let testbed = Testbed::new(story::script()).await?;
+    testbed.add_story()?;
+    let setup = testbed.loopgate()?.binary(PROGRAM).gateway_alone();
     let setup = setup.env("LOOPGATE_API_KEY", &key).arg("--api-origin").arg(&plane.origin);
     let mut desktop = setup.start().await?;
     online(&page, true).await?;
@@ -81,7 +81,7 @@ async fn the_halves_work_together_across_homes() -> Result<()> {
 
     let plan = page.planned().await?;
     ensure!(page.document(&plan).await?["type"] == "FEATURE");
-    assert!(!scene.model.requests().is_empty(), "the plan was made on the desktop");
+    assert!(!testbed.model.requests().is_empty(), "the plan was made on the desktop");
     let health = desktop.gateway_bare(Method::GET, "/health").send().await?.json::<Value>().await?;
     assert_eq!(health["onboardingCompleted"], true);
 

@@ -12,7 +12,7 @@ use loopgate_testkit::model::{Conversation, Step};
 use serde_json::{Value, json};
 use tokio_util::task::AbortOnDropHandle;
 
-use crate::commands::Desk;
+use crate::commands::TestDesktop;
 
 const WORDS: &str = "The gate squeaks when it rains";
 
@@ -41,8 +41,8 @@ impl McpServer {
     }
 
     /// Makes the assistant of a home know it.
-    fn register(&self, desk: &Desk) -> Result<()> {
-        let file = desk.scene.home.path().join(".claude.json");
+    fn register(&self, desktop: &TestDesktop) -> Result<()> {
+        let file = desktop.testbed.home.path().join(".claude.json");
         let mut settings: Value = match std::fs::read(&file) {
             Ok(text) => serde_json::from_slice(&text)?,
             Err(_) => json!({}),
@@ -76,23 +76,23 @@ fn asker(name: &str, prompt: &str, last: &str) -> Conversation {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_loop_may_use_the_server_that_it_expects_and_no_other() -> Result<()> {
     let server = McpServer::start().await?;
-    let desk = Desk::playing([
+    let desktop = TestDesktop::playing([
         asker("split", "# Split requirements", "Read."),
         asker("coding", "# Coding loop", "Read.\n<promise>COMPLETE</promise>"),
     ])
     .await?;
-    server.register(&desk)?;
+    server.register(&desktop)?;
     let documents = json!([{"id": "1", "type": "PRD", "title": "", "content": "The gate is to be silent"}]);
     for (command, conversation) in [("DECOMPOSE", "split"), ("PLAN", "coding")] {
         for expected in [None, Some("http://127.0.0.1:9/mcp"), Some(server.url.as_str())] {
             let allowed = expected == Some(server.url.as_str());
             let before = server.calls();
-            let run = desk
+            let run = desktop
                 .run(json!({"command": command, "prompt": "Oil the gate", "artifacts": documents,
                     "expectedMcpUrl": expected}))
                 .await?;
             ensure!(run.last["type"] == "completed", "{command} {}", run.last);
-            let asked = desk.scene.model.requests_of(conversation).pop().context("asked")?;
+            let asked = desktop.testbed.model.requests_of(conversation).pop().context("asked")?;
             let results = asked.tool_results();
             ensure!(results.contains(WORDS) == allowed, "{command} {expected:?}: {results}");
             ensure!(server.calls() - before == usize::from(allowed), "{command} {expected:?}");

@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::home::UserHome;
 use loopgate_testkit::loopgate::signal;
 use loopgate_testkit::model::{Step, Turn};
-use loopgate_testkit::scene::Scene;
+use loopgate_testkit::testbed::Testbed;
 use loopgate_testkit::{story, wait};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ use crate::approvals::{FORCE, VERSION};
 use crate::local::Local;
 use crate::owner::{Owner, Watch};
 use crate::settings::base;
-use crate::stage::{Stage, gone, setup};
+use crate::test_system::{TestSystem, gone, setup};
 
 /// A command that leaves what it is told in a folder: a file a telling, its environment first.
 pub fn listener(home: &UserHome, folder: &Path) -> Result<PathBuf> {
@@ -63,15 +63,15 @@ async fn a_loop_is_told_of_once_whenever_loopgate_dies() -> Result<()> {
     let mut script = story::script();
     let execute = script.conversations.iter_mut().find(|known| known.name == story::EXECUTE);
     execute.context("an execution")?.turns[4].0.insert(0, Step::hold("middle"));
-    let scene = Scene::new(script).await?;
+    let testbed = Testbed::new(script).await?;
     let folder = tempfile::tempdir()?;
-    let command = listener(&scene.home, folder.path())?;
-    let setup = setup(&scene)?.env("LOOPGATE_NOTIFY_COMMAND", command).env("INTERNAL_API_SECRET", "hidden");
-    let mut stage = Stage::start(setup, scene).await?;
+    let command = listener(&testbed.home, folder.path())?;
+    let setup = setup(&testbed)?.env("LOOPGATE_NOTIFY_COMMAND", command).env("INTERNAL_API_SECRET", "hidden");
+    let mut system = TestSystem::start(setup, testbed).await?;
 
-    let wish = stage.page.wish().await?;
-    let plan = stage.page.press(&wish, "plan").await?;
-    ensure!(stage.page.ended(&plan).await?["status"] == "COMPLETED");
+    let wish = system.page.wish().await?;
+    let plan = system.page.press(&wish, "plan").await?;
+    ensure!(system.page.ended(&plan).await?["status"] == "COMPLETED");
     let (environment, facts) = told(folder.path(), &plan).await?;
     let expected = json!({"event": "needs-answer", "reason": "plan-ready", "command": "PLAN", "loopId": plan,
         "status": "COMPLETED", "repository": story::REPOSITORY, "title": "Plan ready", "exitCode": 0});
@@ -87,22 +87,22 @@ async fn a_loop_is_told_of_once_whenever_loopgate_dies() -> Result<()> {
     ensure!(!environment.contains("INTERNAL_API_SECRET"), "{environment}");
 
     // The process of the loop ends while no Loopgate runs; the next one tells of it.
-    let execute = stage.page.press(&wish, "execute").await?;
-    stage.scene.model.held("middle").await?;
-    stage.loopgate.kill().await?;
-    stage.scene.model.release("middle");
+    let execute = system.page.press(&wish, "execute").await?;
+    system.testbed.model.held("middle").await?;
+    system.loopgate.kill().await?;
+    system.testbed.model.release("middle");
     gone(&execute).await?;
-    let stage = stage.restart().await?;
+    let system = system.restart().await?;
     let (_, facts) = told(folder.path(), &execute).await?;
     ensure!(facts["event"] == "completed" && facts["title"] == "Loop complete", "{facts}");
-    stage.settled(&execute, "Completed").await?;
+    system.settled(&execute, "Completed").await?;
 
     // What was told is not told again, however often it starts.
-    let mut stage = stage.kill_and_restart().await?;
-    let again = stage.page.press(&wish, "plan").await?;
+    let mut system = system.kill_and_restart().await?;
+    let again = system.page.press(&wish, "plan").await?;
     told(folder.path(), &again).await?;
-    stage.settled(&again, "Completed").await?;
-    stage.loopgate.stop().await?;
+    system.settled(&again, "Completed").await?;
+    system.loopgate.stop().await?;
     for loop_id in [&plan, &execute, &again] {
         let all = tellings(folder.path(), loop_id)?;
         ensure!(all.len() == 1, "{all:?}");
@@ -111,30 +111,30 @@ async fn a_loop_is_told_of_once_whenever_loopgate_dies() -> Result<()> {
 }
 
 /// A story whose plan waits in its first answer.
-async fn held_scene() -> Result<Scene> {
+async fn held_testbed() -> Result<Testbed> {
     let mut script = story::script();
     let plan = script.conversations.iter_mut().find(|known| known.name == story::PLAN).context("a plan")?;
     plan.turns[0].0.insert(0, Step::hold("planning"));
-    Scene::new(script).await
+    Testbed::new(script).await
 }
 
 /// A loop of it that has failed, because its shim was killed, under a settings file with these keys.
-async fn failed(scene: Scene, keys: &str) -> Result<Stage> {
-    let file = format!("{}{keys}", base(&scene.home));
-    let stage = Stage::start(setup(&scene)?.settings(&file)?, scene).await?;
-    let wish = stage.page.wish().await?;
-    let loop_id = stage.page.press(&wish, "plan").await?;
-    stage.scene.model.held("planning").await?;
-    let shim = stage.others().into_iter().find(|process| process.command.contains(" shim "));
+async fn failed(testbed: Testbed, keys: &str) -> Result<TestSystem> {
+    let file = format!("{}{keys}", base(&testbed.home));
+    let system = TestSystem::start(setup(&testbed)?.settings(&file)?, testbed).await?;
+    let wish = system.page.wish().await?;
+    let loop_id = system.page.press(&wish, "plan").await?;
+    system.testbed.model.held("planning").await?;
+    let shim = system.others().into_iter().find(|process| process.command.contains(" shim "));
     signal(shim.context("a shim")?.pid, "KILL")?;
-    let ended = stage.page.ended(&loop_id).await?;
+    let ended = system.page.ended(&loop_id).await?;
     ensure!(ended["status"] == "FAILED", "{ended}");
-    Ok(stage)
+    Ok(system)
 }
 
 /// All that was logged, once it contains this.
-async fn logged(stage: &Stage, text: &str) -> Result<String> {
-    let folder = stage.loopgate.setup().data_dir().join("logs");
+async fn logged(system: &TestSystem, text: &str) -> Result<String> {
+    let folder = system.loopgate.setup().data_dir().join("logs");
     let all = async || {
         let files = std::fs::read_dir(&folder).ok()?.flatten();
         let log: String = files.filter_map(|file| std::fs::read_to_string(file.path()).ok()).collect();
@@ -145,7 +145,7 @@ async fn logged(stage: &Stage, text: &str) -> Result<String> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_command_that_hangs_is_ended_with_all_that_it_started() -> Result<()> {
-    let scene = held_scene().await?;
+    let testbed = held_testbed().await?;
     let folder = tempfile::tempdir()?;
     let pids = folder.path().join("pids");
     let text = format!(
@@ -153,18 +153,18 @@ async fn a_command_that_hangs_is_ended_with_all_that_it_started() -> Result<()> 
          echo \"$1 $LOOPGATE_EVENT $$ $!\" > '{0}.new'\nmv '{0}.new' '{0}'\nwait\n",
         pids.display()
     );
-    let command = scene.home.script("hang", &text)?;
+    let command = testbed.home.script("hang", &text)?;
     let keys =
         format!("[notify]\ndesktop = false\ntimeout_seconds = 1\ncommand = [{command:?}, \"loudly\"]\n");
     // The loop is told as over, whatever the command does.
-    let stage = failed(scene, &keys).await?;
+    let system = failed(testbed, &keys).await?;
     let line = wait::lines_of(&pids).await?;
     let words: Vec<&str> = line.split(' ').collect();
     ensure!(words[..2] == ["loudly", "failed"], "{line}");
     for pid in &words[2..] {
         wait::end_of(pid.parse()?).await?;
     }
-    let log = logged(&stage, "it took longer than 1 s and was ended").await?;
+    let log = logged(&system, "it took longer than 1 s and was ended").await?;
     ensure!(log.contains("password=[REDACTED] is mine") && !log.contains("hunter2"), "{log}");
     ensure!(log.matches("the command of notify failed").count() == 1, "{log}");
     Ok(())
@@ -172,11 +172,11 @@ async fn a_command_that_hangs_is_ended_with_all_that_it_started() -> Result<()> 
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_desktop_shows_it_where_there_is_one() -> Result<()> {
-    let mut scene = held_scene().await?;
+    let mut testbed = held_testbed().await?;
     let folder = tempfile::tempdir()?;
-    let shown = notifier(&scene.home, folder.path())?;
-    scene.home.set("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere");
-    let _stage = failed(scene, "").await?;
+    let shown = notifier(&testbed.home, folder.path())?;
+    testbed.home.set("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere");
+    let _stage = failed(testbed, "").await?;
     let lines = wait::lines_of(&shown).await?;
     ensure!(lines.starts_with("--app-name=Loopgate\n--\nLoop failed\n"), "{lines}");
     Ok(())
@@ -191,16 +191,16 @@ async fn a_loop_that_asks_is_told_of_by_both() -> Result<()> {
                 --action 'Which colours?'";
     plan.turns.insert(1, Turn(vec![Step::bash(asks)]));
     plan.turns[2].0.insert(0, Step::hold("answer"));
-    let mut scene = Scene::new(script).await?;
+    let mut testbed = Testbed::new(script).await?;
     let (folder, tellings) = (tempfile::tempdir()?, tempfile::tempdir()?);
-    let shown = notifier(&scene.home, folder.path())?;
-    scene.home.set("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere");
-    let command = listener(&scene.home, tellings.path())?;
-    let setup = setup(&scene)?.env("LOOPGATE_STUCK_AFTER_MS", "4000");
-    let stage = Stage::start(setup.env("LOOPGATE_NOTIFY_COMMAND", command), scene).await?;
-    let wish = stage.page.wish().await?;
-    let loop_id = stage.page.press(&wish, "plan").await?;
-    stage.scene.model.held("answer").await?;
+    let shown = notifier(&testbed.home, folder.path())?;
+    testbed.home.set("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere");
+    let command = listener(&testbed.home, tellings.path())?;
+    let setup = setup(&testbed)?.env("LOOPGATE_STUCK_AFTER_MS", "4000");
+    let system = TestSystem::start(setup.env("LOOPGATE_NOTIFY_COMMAND", command), testbed).await?;
+    let wish = system.page.wish().await?;
+    let loop_id = system.page.press(&wish, "plan").await?;
+    system.testbed.model.held("answer").await?;
 
     let (environment, facts) = told(tellings.path(), &loop_id).await?;
     let expected = json!({"event": "needs-answer", "reason": "question", "command": "PLAN", "loopId": loop_id,
@@ -213,9 +213,9 @@ async fn a_loop_that_asks_is_told_of_by_both() -> Result<()> {
     let lines = wait::lines_of(&shown).await?;
     ensure!(lines.starts_with("--app-name=Loopgate\n--\nLoop needs an answer\n"), "{lines}");
     ensure!(lines.ends_with(" asks you something."), "{lines}");
-    stage.scene.model.release("answer");
-    ensure!(stage.page.ended(&loop_id).await?["status"] == "COMPLETED");
-    stage.alone(&loop_id).await
+    system.testbed.model.release("answer");
+    ensure!(system.page.ended(&loop_id).await?["status"] == "COMPLETED");
+    system.alone(&loop_id).await
 }
 
 /// Who asks the same waits along without another word.
@@ -273,7 +273,7 @@ async fn a_request_that_waits_is_told_of_once_by_both() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn where_there_is_no_desktop_the_log_says_so() -> Result<()> {
-    let stage = failed(held_scene().await?, "").await?;
-    logged(&stage, "there is no desktop session").await?;
+    let system = failed(held_testbed().await?, "").await?;
+    logged(&system, "there is no desktop session").await?;
     Ok(())
 }

@@ -9,8 +9,8 @@ use loopgate_testkit::model::{Conversation, Step};
 use loopgate_testkit::story;
 use serde_json::{Value, json};
 
-use crate::commands::Desk;
-use crate::stage::git;
+use crate::commands::TestDesktop;
+use crate::test_system::git;
 
 const FILES: [(&str, &str); 1] = [("README.md", "Something\n")];
 
@@ -27,57 +27,57 @@ fn order(command: &str, peer: Value) -> Value {
 }
 
 /// The loop's own worktree and those beside.
-fn worktrees(desk: &Desk) -> Result<Vec<PathBuf>> {
-    let entries = std::fs::read_dir(desk.scene.sandbox())?.flatten().map(|entry| entry.path());
+fn worktrees(desktop: &TestDesktop) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(desktop.testbed.sandbox())?.flatten().map(|entry| entry.path());
     Ok(entries.filter(|path| path.to_string_lossy().contains("-loop-")).collect())
 }
 
-async fn refused(desk: &Desk, order: Value, status: u16, text: &str, code: &str) -> Result<()> {
-    let (id, got, answer) = desk.order(order).await?;
+async fn refused(desktop: &TestDesktop, order: Value, status: u16, text: &str, code: &str) -> Result<()> {
+    let (id, got, answer) = desktop.order(order).await?;
     let said = answer["error"].as_str().unwrap_or_default();
     ensure!(got == status && said.starts_with(text), "wanted {status} {text}\ngot {got} {answer}");
-    let told = desk.cloud.seen(|cloud| cloud.events(id, "error").pop()).await;
+    let told = desktop.cloud.seen(|cloud| cloud.events(id, "error").pop()).await;
     ensure!(told["code"] == code && told["message"].as_str().unwrap_or_default().starts_with(text), "{told}");
-    ensure!(desk.cloud.events(id, "started").is_empty(), "it did not start");
+    ensure!(desktop.cloud.events(id, "started").is_empty(), "it did not start");
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_repository_beside_must_be_named_and_allowed() -> Result<()> {
-    let desk = Desk::playing([]).await?;
+    let desktop = TestDesktop::playing([]).await?;
     let text = "Additional repo entry must have localRepoPath or fullName";
-    refused(&desk, order("PLAN", json!({"branch": "main"})), 400, text, "REPO_NOT_FOUND").await?;
+    refused(&desktop, order("PLAN", json!({"branch": "main"})), 400, text, "REPO_NOT_FOUND").await?;
     let text = "Additional repo not found locally: acme/nowhere";
     let nowhere = json!({"fullName": "acme/nowhere", "branch": "main"});
-    refused(&desk, order("PLAN", nowhere), 400, text, "REPO_NOT_FOUND").await?;
+    refused(&desktop, order("PLAN", nowhere), 400, text, "REPO_NOT_FOUND").await?;
     let text = "Additional repo path not allowed: /etc";
     let outside = json!({"localRepoPath": "/etc", "branch": "main"});
-    refused(&desk, order("PLAN", outside), 400, text, "REPO_NOT_ALLOWED").await?;
-    ensure!(worktrees(&desk)?.is_empty(), "nothing was made");
+    refused(&desktop, order("PLAN", outside), 400, text, "REPO_NOT_ALLOWED").await?;
+    ensure!(worktrees(&desktop)?.is_empty(), "nothing was made");
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_worktree_beside_never_lies_outside_and_never_takes_a_place() -> Result<()> {
-    let desk = Desk::playing([implementer()]).await?;
-    let web = desk.scene.add_repository("acme/web", &FILES)?;
+    let desktop = TestDesktop::playing([implementer()]).await?;
+    let web = desktop.testbed.add_repository("acme/web", &FILES)?;
     let peer = json!({"fullName": "acme/web", "branch": "main"});
     // A first run tells where the worktree lies.
-    let run = desk.run(order("EXECUTE", peer.clone())).await?;
+    let run = desktop.run(order("EXECUTE", peer.clone())).await?;
     run.completed("execute")?;
     let of_web = |path: &PathBuf| path.to_string_lossy().contains("web-loop-");
-    let place = worktrees(&desk)?.into_iter().find(of_web).context("a worktree beside")?;
+    let place = worktrees(&desktop)?.into_iter().find(of_web).context("a worktree beside")?;
     std::fs::remove_dir_all(&place)?;
     git(&web, &["worktree", "prune"])?;
     symlink("/etc", &place)?;
     let text = format!("Additional repo worktree path not allowed for acme/web: {}", place.display());
-    refused(&desk, order("EXECUTE", peer.clone()), 403, &text, "REPO_NOT_ALLOWED").await?;
+    refused(&desktop, order("EXECUTE", peer.clone()), 403, &text, "REPO_NOT_ALLOWED").await?;
     std::fs::remove_file(&place)?;
 
     std::fs::create_dir(&place)?;
     std::fs::write(place.join("notes.txt"), "mine")?;
     let text = "Failed to checkout additional repo worktree for acme/web: ";
-    refused(&desk, order("EXECUTE", peer.clone()), 500, text, "BRANCH_CREATE_FAILED").await?;
+    refused(&desktop, order("EXECUTE", peer.clone()), 500, text, "BRANCH_CREATE_FAILED").await?;
     ensure!(std::fs::read_to_string(place.join("notes.txt"))? == "mine", "what lay there is untouched");
 
     // A plan makes its own worktree anew: when the one beside fails, it goes again.
@@ -86,22 +86,22 @@ async fn a_worktree_beside_never_lies_outside_and_never_takes_a_place() -> Resul
     let beside = place.to_string_lossy().replace("shop-7", "shop-8");
     std::fs::create_dir(Path::new(&beside))?;
     std::fs::write(Path::new(&beside).join("notes.txt"), "mine")?;
-    refused(&desk, fresh, 500, text, "BRANCH_CREATE_FAILED").await?;
-    ensure!(!desk.scene.sandbox().join("garden-notes-loop-shop-8").exists(), "nothing is left behind");
+    refused(&desktop, fresh, 500, text, "BRANCH_CREATE_FAILED").await?;
+    ensure!(!desktop.testbed.sandbox().join("garden-notes-loop-shop-8").exists(), "nothing is left behind");
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn agents_that_have_no_place_beside_stop_an_execution() -> Result<()> {
-    let desk = Desk::playing([implementer()]).await?;
+    let desktop = TestDesktop::playing([implementer()]).await?;
     // A file stands where the directory of the agents belongs.
-    desk.scene.add_repository("acme/web", &[("README.md", "x\n"), (".claude", "a file\n")])?;
+    desktop.testbed.add_repository("acme/web", &[("README.md", "x\n"), (".claude", "a file\n")])?;
     let agents = json!([{"slug": "tester", "name": "Tester", "prompt": "Be thorough."}]);
     let mut ordered = order("EXECUTE", json!({"fullName": "acme/web", "branch": "main"}));
     ordered["agents"] = agents;
     let text = "Context-pack materialization failed for additional repo worktree";
-    refused(&desk, ordered.clone(), 500, text, "BRANCH_CREATE_FAILED").await?;
-    let beside = worktrees(&desk)?.iter().any(|path| path.to_string_lossy().contains("web-loop-"));
+    refused(&desktop, ordered.clone(), 500, text, "BRANCH_CREATE_FAILED").await?;
+    let beside = worktrees(&desktop)?.iter().any(|path| path.to_string_lossy().contains("web-loop-"));
     ensure!(!beside, "what was made beside goes again");
     Ok(())
 }
@@ -110,16 +110,16 @@ async fn agents_that_have_no_place_beside_stop_an_execution() -> Result<()> {
 async fn a_repository_beside_without_a_name_is_worked_in_and_not_delivered() -> Result<()> {
     let script = story::script();
     let committer = script.conversations.into_iter().find(|one| one.name == story::COMMIT);
-    let desk = Desk::playing([implementer(), committer.context("the story commits")?]).await?;
-    let alone = desk.scene.add_repository("acme/alone", &FILES)?;
+    let desktop = TestDesktop::playing([implementer(), committer.context("the story commits")?]).await?;
+    let alone = desktop.testbed.add_repository("acme/alone", &FILES)?;
     git(&alone, &["remote", "remove", "origin"])?;
-    let run = desk.run(order("EXECUTE", json!({"localRepoPath": alone, "branch": "main"}))).await?;
+    let run = desktop.run(order("EXECUTE", json!({"localRepoPath": alone, "branch": "main"}))).await?;
     run.completed("execute")?;
     let results = run.last["results"].as_array().context("results")?;
     ensure!(results.len() == 1 && results[0]["fullName"] == story::REPOSITORY, "{results:?}");
     ensure!(results[0]["status"] == "success", "{results:?}");
     let of_alone = |path: &PathBuf| path.to_string_lossy().contains("alone-loop-");
-    let beside = worktrees(&desk)?.into_iter().find(of_alone).context("it stays")?;
+    let beside = worktrees(&desktop)?.into_iter().find(of_alone).context("it stays")?;
     ensure!(std::fs::read_to_string(beside.join("feature.txt"))? == "beside\n", "work is never removed");
     ensure!(git(&alone, &["status", "--porcelain", "--ignored"])?.is_empty());
     Ok(())

@@ -9,8 +9,8 @@ use loopgate_testkit::model::{Conversation, Step};
 use loopgate_testkit::story;
 use serde_json::{Value, json};
 
-use crate::commands::{Desk, Run};
-use crate::stage::git;
+use crate::commands::{Run, TestDesktop};
+use crate::test_system::git;
 
 const FILES: [(&str, &str); 1] = [("README.md", "Something\n")];
 
@@ -36,8 +36,8 @@ fn committer() -> Result<Conversation> {
     script.conversations.into_iter().find(|one| one.name == story::COMMIT).context("the story commits")
 }
 
-fn worktrees(desk: &Desk, name: &str) -> Result<Vec<PathBuf>> {
-    let entries = std::fs::read_dir(desk.scene.sandbox())?.flatten().map(|entry| entry.path());
+fn worktrees(desktop: &TestDesktop, name: &str) -> Result<Vec<PathBuf>> {
+    let entries = std::fs::read_dir(desktop.testbed.sandbox())?.flatten().map(|entry| entry.path());
     let of = format!("{name}-loop-");
     let named = |path: &PathBuf| path.file_name().is_some_and(|file| file.to_string_lossy().starts_with(&of));
     Ok(entries.filter(named).collect())
@@ -52,19 +52,19 @@ fn results(run: &Run) -> Result<&Vec<Value>> {
 // LR-33
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_repository_is_delivered_by_itself() -> Result<()> {
-    let desk = Desk::playing([implementer(), committer()?]).await?;
+    let desktop = TestDesktop::playing([implementer(), committer()?]).await?;
     let names = ["acme/web", "acme/docs", "acme/locked"];
     let mut clones = Vec::new();
     for name in names {
-        clones.push(desk.scene.add_repository(name, &FILES)?);
+        clones.push(desktop.testbed.add_repository(name, &FILES)?);
     }
-    let hook = desk.scene.remotes.bare("acme/locked").join("hooks/pre-receive");
+    let hook = desktop.testbed.remotes.bare("acme/locked").join("hooks/pre-receive");
     std::fs::create_dir_all(hook.parent().context("a parent")?)?;
     std::fs::write(&hook, "#!/bin/sh\necho 'this repository is locked' >&2\nexit 1\n")?;
     std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755))?;
     let peers: Vec<Value> = names.iter().map(|name| json!({"fullName": name, "branch": "main"})).collect();
     let order = json!({"command": "EXECUTE", "prompt": "Add a file", "additionalRepos": peers});
-    let run = desk.run(order).await?;
+    let run = desktop.run(order).await?;
 
     let results = results(&run)?;
     let told: Vec<(&Value, &Value)> = results.iter().map(|one| (&one["status"], &one["fullName"])).collect();
@@ -80,7 +80,7 @@ async fn each_repository_is_delivered_by_itself() -> Result<()> {
     );
     ensure!(results.len() == 4 && results[2]["reason"] == "no_changes", "{results:?}");
     let error = results[3]["error"].as_str().unwrap_or_default();
-    ensure!(!error.is_empty() && !error.contains(&*desk.scene.home.path().to_string_lossy()), "{error}");
+    ensure!(!error.is_empty() && !error.contains(&*desktop.testbed.home.path().to_string_lossy()), "{error}");
     ensure!(run.last["warnings"] == json!(["GIT_PUSH_FAILED"]), "{}", run.last);
     ensure!(
         run.last["result"]["prUrl"] == results[0]["prUrl"]
@@ -88,7 +88,7 @@ async fn each_repository_is_delivered_by_itself() -> Result<()> {
     );
 
     for (name, entry) in [(story::REPOSITORY, &results[0]), ("acme/web", &results[1])] {
-        let pulls = desk.scene.host.pull_requests(name);
+        let pulls = desktop.testbed.host.pull_requests(name);
         ensure!(pulls.len() == 1, "{name}: {pulls:?}");
         let pull = &pulls[0];
         ensure!(entry["prUrl"] == format!("https://github.com/{name}/pull/{}", pull.number), "{entry}");
@@ -100,34 +100,34 @@ async fn each_repository_is_delivered_by_itself() -> Result<()> {
     let branch = results[1]["branchName"].as_str().context("a branch")?;
     let key = branch.strip_prefix("orchestrator/shop-7-main-").context(branch.to_owned())?;
     ensure!(key.len() == 8 && key.chars().all(|letter| letter.is_ascii_hexdigit()), "{branch}");
-    let place = desk.scene.sandbox().join(format!("web-loop-shop-7-main-{key}"));
-    ensure!(worktrees(&desk, "web")? == [place.clone()], "work that only a loop's branch has is kept");
-    ensure!(worktrees(&desk, "docs")?.is_empty(), "nothing was done there");
-    let locked = worktrees(&desk, "locked")?;
+    let place = desktop.testbed.sandbox().join(format!("web-loop-shop-7-main-{key}"));
+    ensure!(worktrees(&desktop, "web")? == [place.clone()], "work that only a loop's branch has is kept");
+    ensure!(worktrees(&desktop, "docs")?.is_empty(), "nothing was done there");
+    let locked = worktrees(&desktop, "locked")?;
     ensure!(locked.len() == 1 && locked[0].join("feature.txt").is_file(), "what was not pushed is kept");
-    ensure!(desk.scene.host.pull_requests("acme/docs").is_empty());
+    ensure!(desktop.testbed.host.pull_requests("acme/docs").is_empty());
 
-    let seen = desk.scene.model.requests_of("implement").pop().context("asked")?.tool_results();
+    let seen = desktop.testbed.model.requests_of("implement").pop().context("asked")?.tool_results();
     ensure!(
         seen.contains("names: web|docs|locked") && seen.contains(&format!("map: web={}|", place.display())),
         "{seen}"
     );
-    let uploaded = desk.uploaded(run.id);
+    let uploaded = desktop.uploaded(run.id);
     ensure!(uploaded["artifacts"]["executionResult"]["results"].as_array() == Some(results), "{uploaded}");
     for clone in &clones {
         ensure!(git(clone, &["status", "--porcelain", "--ignored"])?.is_empty());
         ensure!(git(clone, &["branch", "--show-current"])? == "main");
     }
-    desk.is_tidy(&run, &[]).await?;
+    desktop.is_tidy(&run, &[]).await?;
 
     // The lock is gone: the next run delivers what was left, and nothing twice.
     std::fs::remove_file(&hook)?;
     let order = json!({"command": "EXECUTE", "prompt": "Add a file", "additionalRepos": peers});
-    let again = desk.run(order).await?;
+    let again = desktop.run(order).await?;
     let results = self::results(&again)?;
     ensure!(results[3]["status"] == "success" && results[3]["fullName"] == "acme/locked", "{results:?}");
     for name in [story::REPOSITORY, "acme/web", "acme/locked"] {
-        let pulls = desk.scene.host.pull_requests(name);
+        let pulls = desktop.testbed.host.pull_requests(name);
         ensure!(pulls.len() == 1 && pulls[0].commits()?.len() == 1, "{name}: {pulls:?}");
     }
     Ok(())
@@ -138,28 +138,29 @@ async fn a_delivery_that_was_cut_off_goes_on_in_the_repository_where_it_was() ->
     let mut beside = committer()?.and(r"[Ww]orking directory: [^\n]*/web-loop-");
     beside.name = "commit beside".to_owned();
     beside.turns[0].0.insert(0, Step::hold("beside"));
-    let mut desk = Desk::playing([implementer(), beside, committer()?]).await?;
-    desk.scene.add_repository("acme/web", &FILES)?;
+    let mut desktop = TestDesktop::playing([implementer(), beside, committer()?]).await?;
+    desktop.testbed.add_repository("acme/web", &FILES)?;
     let peers = json!([{"fullName": "acme/web", "branch": "main"}]);
     let order = json!({"command": "EXECUTE", "prompt": "Add a file", "additionalRepos": peers});
-    let (id, started) = desk.start(order).await?;
-    desk.scene.model.held("beside").await?;
-    desk.loopgate.kill().await?;
-    let desk = desk.restart().await?;
-    desk.scene.model.release("beside");
-    let last = desk.ended(id).await;
-    desk.free(id).await?;
+    let (id, started) = desktop.start(order).await?;
+    desktop.testbed.model.held("beside").await?;
+    desktop.loopgate.kill().await?;
+    let desktop = desktop.restart().await?;
+    desktop.testbed.model.release("beside");
+    let last = desktop.ended(id).await;
+    desktop.free(id).await?;
     let run = Run { id, started, last };
     let results = results(&run)?;
     ensure!(results.iter().all(|one| one["status"] == "success") && results.len() == 2, "{results:?}");
     for name in [story::REPOSITORY, "acme/web"] {
-        let pulls = desk.scene.host.pull_requests(name);
+        let pulls = desktop.testbed.host.pull_requests(name);
         ensure!(pulls.len() == 1 && pulls[0].commits()?.len() == 1, "{name}: {pulls:?}");
     }
-    let asked = |name: &str| desk.scene.model.requests_of(name).iter().filter(|one| one.turn == 0).count();
+    let asked =
+        |name: &str| desktop.testbed.model.requests_of(name).iter().filter(|one| one.turn == 0).count();
     ensure!(asked(story::COMMIT) == 1 && asked("commit beside") == 1, "nothing was committed twice");
-    ensure!(desk.cloud.events(id, "completed").len() == 1);
-    desk.is_tidy(&run, &[]).await
+    ensure!(desktop.cloud.events(id, "completed").len() == 1);
+    desktop.is_tidy(&run, &[]).await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -175,23 +176,24 @@ async fn a_plan_reads_beside_and_takes_nothing_from_there() -> Result<()> {
              --action 'Read the plan' --action-file '{{workdir}}/plan.md'",
         )
         .says("Planned.\n\n<promise>COMPLETE</promise>");
-    let desk = Desk::playing([planner]).await?;
-    let web = desk.scene.add_repository("acme/web", &FILES)?;
+    let desktop = TestDesktop::playing([planner]).await?;
+    let web = desktop.testbed.add_repository("acme/web", &FILES)?;
     let peers = json!([{"localRepoPath": web, "branch": "main"}]);
-    let run = desk.run(json!({"command": "PLAN", "prompt": "Add a file", "additionalRepos": peers})).await?;
+    let run =
+        desktop.run(json!({"command": "PLAN", "prompt": "Add a file", "additionalRepos": peers})).await?;
     run.completed("plan")?;
     ensure!(run.last.get("results").is_none(), "{}", run.last);
-    let read = desk.scene.model.requests_of("plan").pop().context("asked")?.tool_results();
+    let read = desktop.testbed.model.requests_of("plan").pop().context("asked")?.tool_results();
     ensure!(read.contains("Something"), "{read}");
     // What was left there is somebody's: it stays until the next plan, and is never committed.
-    let beside = worktrees(&desk, "web")?;
+    let beside = worktrees(&desktop, "web")?;
     ensure!(beside.len() == 1 && beside[0].join("scratch.txt").is_file(), "{beside:?}");
     ensure!(git(&beside[0], &["log", "--format=%s", "origin/main..HEAD"])?.is_empty());
-    let branches = desk.scene.remotes.branches("acme/web")?;
+    let branches = desktop.testbed.remotes.branches("acme/web")?;
     ensure!(branches.keys().collect::<Vec<_>>() == ["main"], "{branches:?}");
     let again =
-        desk.run(json!({"command": "PLAN", "prompt": "Add a file", "additionalRepos": peers})).await?;
+        desktop.run(json!({"command": "PLAN", "prompt": "Add a file", "additionalRepos": peers})).await?;
     again.completed("plan")?;
-    ensure!(worktrees(&desk, "web")? == beside, "made anew in the same place");
-    desk.is_tidy(&again, &[Path::new("/nonexistent")]).await
+    ensure!(worktrees(&desktop, "web")? == beside, "made anew in the same place");
+    desktop.is_tidy(&again, &[Path::new("/nonexistent")]).await
 }

@@ -30,7 +30,7 @@ use serde_json::Value;
 use tokio::sync::watch;
 use uuid::Uuid;
 
-use crate::stage::free_port;
+use crate::test_system::free_port;
 
 const API_KEY: &str = "lgk_live_0123456789abcdef0123456789abcdef";
 const RECOVERING: &str = "gateway recovering: ";

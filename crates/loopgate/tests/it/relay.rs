@@ -4,7 +4,7 @@
 use anyhow::{Context as _, Result};
 use futures_util::{SinkExt as _, StreamExt as _};
 use http::HeaderValue;
-use loopgate_api::link::{Accepted, Frame, SUBPROTOCOL, event};
+use loopgate_api::link::{Frame, ReportAck, SUBPROTOCOL, event};
 use loopgate_testkit::loopgate::Setup;
 use serde_json::{Value, json};
 use tokio::net::{TcpListener, TcpStream};
@@ -75,5 +75,5 @@ fn answer(frame: &Frame) -> Option<Frame> {
         return Some(Frame::event(event::HELLO_ACK, &ack));
     }
     let id = frame.id.as_deref()?;
-    Some(Frame::acknowledging(&frame.event, id, &Accepted::yes()))
+    Some(Frame::acknowledging(&frame.event, id, &ReportAck::yes()))
 }

@@ -15,7 +15,7 @@ use crate::approvals::{VERSION, hold};
 use crate::local::Local;
 use crate::owner::{Owner, Watch};
 use crate::relay::Relay;
-use crate::stage::Stage;
+use crate::test_system::TestSystem;
 
 /// A phase, a line that is no event, and a tool call in that phase.
 const EVENTS: &str = r#"cat >> '{{workdir}}/perf.jsonl' <<'END'
@@ -64,8 +64,8 @@ fn planning(turns: &[Turn]) -> Result<Script> {
     Ok(script)
 }
 
-fn work_dir(stage: &Stage) -> Result<PathBuf> {
-    let request = stage.scene.model.requests_of(story::PLAN).pop().context("a request")?;
+fn work_dir(system: &TestSystem) -> Result<PathBuf> {
+    let request = system.testbed.model.requests_of(story::PLAN).pop().context("a request")?;
     Ok(request.captures.get("workdir").context("the work directory")?.into())
 }
 
@@ -80,11 +80,11 @@ fn broken_line(work_dir: &Path) -> Result<usize> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn timing_events_arrive_and_a_broken_line_is_named() -> Result<()> {
     let turns = [Turn(vec![Step::bash(EVENTS)]), Turn(vec![Step::bash(UNFINISHED)])];
-    let stage = Stage::playing(planning(&turns)?).await?;
-    let wish = stage.page.wish().await?;
-    let loop_id = stage.page.press(&wish, "plan").await?;
-    ensure!(stage.page.ended(&loop_id).await?["status"] == "COMPLETED");
-    let told = stage.logged(|log| {
+    let system = TestSystem::playing(planning(&turns)?).await?;
+    let wish = system.page.wish().await?;
+    let loop_id = system.page.press(&wish, "plan").await?;
+    ensure!(system.page.ended(&loop_id).await?["status"] == "COMPLETED");
+    let told = system.logged(|log| {
         let told = timings(log);
         (told.len() >= 4).then_some(told)
     });
@@ -93,7 +93,7 @@ async fn timing_events_arrive_and_a_broken_line_is_named() -> Result<()> {
     let wanted = [
         json!({"event": "phase", "iteration": 7, "phase": "Phase of a test", "status": "IN_PROGRESS",
             "startedAt": began, "runId": "made-up"}),
-        json!({"event": "parse_failure", "lineNumber": broken_line(&work_dir(&stage)?)?,
+        json!({"event": "parse_failure", "lineNumber": broken_line(&work_dir(&system)?)?,
             "rawBytes": "[redacted]", "errorMessage": told[1]["errorMessage"]}),
         json!({"event": "tool", "iteration": 7, "agentId": "a-1", "toolName": "Bash", "startedAt": began,
             "ok": true, "phase": "Phase of a test", "runId": "made-up"}),
@@ -102,7 +102,7 @@ async fn timing_events_arrive_and_a_broken_line_is_named() -> Result<()> {
     ];
     ensure!(told == wanted, "{told:#?}");
 
-    let log = stage.logged(|log| log.contains("\"job.completed\"").then(|| log.to_owned())).await?;
+    let log = system.logged(|log| log.contains("\"job.completed\"").then(|| log.to_owned())).await?;
     let of_the_loop = |category: &str| {
         let found = reports(&log).into_iter().find(|report| report.category == category);
         let found = found.with_context(|| category.to_owned())?;
@@ -120,19 +120,19 @@ async fn timing_events_arrive_and_a_broken_line_is_named() -> Result<()> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_timing_event_is_told_twice_after_a_kill() -> Result<()> {
     let turns = [Turn(vec![Step::bash(EVENTS)]), Turn(vec![Step::hold("killing"), Step::bash(EVENTS)])];
-    let stage = Stage::playing(planning(&turns)?).await?;
-    let wish = stage.page.wish().await?;
-    let loop_id = stage.page.press(&wish, "plan").await?;
-    stage.logged(|log| (timings(log).len() == 3).then_some(())).await?;
-    stage.scene.model.held("killing").await?;
-    let stage = stage.kill_and_restart().await?;
+    let system = TestSystem::playing(planning(&turns)?).await?;
+    let wish = system.page.wish().await?;
+    let loop_id = system.page.press(&wish, "plan").await?;
+    system.logged(|log| (timings(log).len() == 3).then_some(())).await?;
+    system.testbed.model.held("killing").await?;
+    let system = system.kill_and_restart().await?;
     let connected =
         |log: &str| reports(log).iter().filter(|report| report.category == "connection.established").count();
-    stage.logged(|log| (connected(log) == 2).then_some(())).await?;
-    stage.scene.model.release("killing");
-    ensure!(stage.page.ended(&loop_id).await?["status"] == "COMPLETED");
+    system.logged(|log| (connected(log) == 2).then_some(())).await?;
+    system.testbed.model.release("killing");
+    ensure!(system.page.ended(&loop_id).await?["status"] == "COMPLETED");
     let ended = |log: &str| log.contains("\"job.recovery.finalize_replayed\"").then(|| timings(log));
-    let told = stage.logged(ended).await?;
+    let told = system.logged(ended).await?;
     let events: Vec<&str> = told.iter().filter_map(|told| told["event"].as_str()).collect();
     ensure!(events == ["phase", "parse_failure", "tool", "phase", "parse_failure", "tool"], "{told:#?}");
     Ok(())
@@ -141,24 +141,24 @@ async fn no_timing_event_is_told_twice_after_a_kill() -> Result<()> {
 /// This control plane takes no analytics, and says so once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_path_outside_is_told_of_and_not_to_whom_it_does_not_matter() -> Result<()> {
-    let stage = Stage::story().await?;
+    let system = TestSystem::story().await?;
     let outside = async || {
-        let request = stage.loopgate.gateway(Method::GET, "/api/gateway/directories?path=/etc");
+        let request = system.loopgate.gateway(Method::GET, "/api/gateway/directories?path=/etc");
         let answer = request.send().await?;
         ensure!(answer.status() == 403, "{}", answer.status());
         anyhow::Ok(())
     };
     let refused = |log: &str| log.matches("does not take an analytics event").count();
-    ensure!(stage.logged(|log| Some(refused(log))).await? == 0);
+    ensure!(system.logged(|log| Some(refused(log))).await? == 0);
     outside().await?;
-    stage.logged(|log| (refused(log) == 1).then_some(())).await?;
+    system.logged(|log| (refused(log) == 1).then_some(())).await?;
     outside().await?;
-    let wish = stage.page.wish().await?;
-    let loop_id = stage.page.press(&wish, "plan").await?;
-    stage.page.ended(&loop_id).await?;
+    let wish = system.page.wish().await?;
+    let loop_id = system.page.press(&wish, "plan").await?;
+    system.page.ended(&loop_id).await?;
     // What was reported later has arrived; the second refusal was not.
-    stage.logged(|log| log.contains("\"job.completed\"").then_some(())).await?;
-    ensure!(stage.logged(|log| Some(refused(log))).await? == 1);
+    system.logged(|log| log.contains("\"job.completed\"").then_some(())).await?;
+    ensure!(system.logged(|log| Some(refused(log))).await? == 1);
     Ok(())
 }
 
@@ -203,12 +203,12 @@ async fn a_request_that_waited_is_told_with_how_it_ended() -> Result<()> {
 /// An assistant that breaks, breaks in another way, and is mended.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_health_of_the_assistant_is_told_when_it_changes() -> Result<()> {
-    let stage = Stage::story().await?;
-    let home = &stage.scene.home;
+    let system = TestSystem::story().await?;
+    let home = &system.testbed.home;
     // While a row fails, no round is kept.
     home.script("codex", "#!/bin/sh\nexit 1\n")?;
     let look = async |passes: bool| {
-        let request = stage.loopgate.gateway(Method::GET, "/api/gateway/health-check");
+        let request = system.loopgate.gateway(Method::GET, "/api/gateway/health-check");
         let report: Value = request.send().await?.json().await?;
         let row = report["checks"].as_array().into_iter().flatten().find(|row| row["id"] == "assistant-cli");
         ensure!(row.is_some_and(|row| row["passed"] == passes), "{report}");
@@ -230,7 +230,7 @@ async fn the_health_of_the_assistant_is_told_when_it_changes() -> Result<()> {
         let told: Vec<Report> = told.collect();
         told.last().is_some_and(|last| last.category == "healthcheck.recovered").then_some(told)
     };
-    let told = stage.logged(told).await?;
+    let told = system.logged(told).await?;
     let categories: Vec<&str> = told.iter().map(|report| report.category.as_str()).collect();
     let detected = "healthcheck.failure_detected";
     ensure!(categories == [detected, detected, "healthcheck.recovered"], "{told:#?}");

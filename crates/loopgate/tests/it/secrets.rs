@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::home::UserHome;
 use loopgate_testkit::model::{Conversation, Step};
-use loopgate_testkit::scene::Scene;
+use loopgate_testkit::testbed::Testbed;
 use loopgate_testkit::{home_processes, story};
 use regex::Regex;
 use reqwest::{Method, header};
 use sea_orm::{ConnectionTrait as _, Database, DbBackend, Statement};
 use serde_json::{Value, json};
 
-use crate::commands::Desk;
+use crate::commands::TestDesktop;
 use crate::local::Local;
 use crate::owner::Owner;
 use crate::page::Page;
@@ -27,9 +27,9 @@ const SHAPES: [&str; 3] = [
 // GC-27
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_secret_is_left_in_logs_answers_and_records() -> Result<()> {
-    let scene = Scene::new(story::script()).await?;
-    scene.add_story()?;
-    let setup = scene.loopgate()?.binary(env!("CARGO_BIN_EXE_loopgate"));
+    let testbed = Testbed::new(story::script()).await?;
+    testbed.add_story()?;
+    let setup = testbed.loopgate()?.binary(env!("CARGO_BIN_EXE_loopgate"));
     let mut loopgate =
         setup.arg("--api-origin").arg("http://127.0.0.1:0").env("LOOPGATE_LOG", "trace").start().await?;
     let ready = loopgate.ready().clone();
@@ -148,20 +148,20 @@ async fn no_program_is_given_the_key_of_the_control_plane() -> Result<()> {
 async fn the_token_of_a_loop_is_in_no_process_and_in_no_file() -> Result<()> {
     const TOKEN: &str = "a-runner-token-of-its-own-0123456789";
     let held = Conversation::when("plan", "# Coding loop").turn([Step::hold("planning")]);
-    let desk = Desk::playing([held]).await?;
+    let desktop = TestDesktop::playing([held]).await?;
     let order = json!({"command": "PLAN", "prompt": "Plan it", "loopgateAuthToken": TOKEN});
-    let (id, started) = desk.start(order).await?;
-    desk.scene.model.held("planning").await?;
-    ensure!(desk.cloud.accepted(id, "events").iter().any(|event| event.token == TOKEN), "it is in use");
+    let (id, started) = desktop.start(order).await?;
+    desktop.testbed.model.held("planning").await?;
+    ensure!(desktop.cloud.accepted(id, "events").iter().any(|event| event.token == TOKEN), "it is in use");
 
-    let processes = home_processes::processes(desk.scene.home.path());
+    let processes = home_processes::processes(desktop.testbed.home.path());
     ensure!(processes.len() > 2, "{processes:?}");
     let mut places: Vec<PathBuf> = Vec::new();
     for process in processes {
         places.extend(["cmdline", "environ"].map(|name| format!("/proc/{}/{name}", process.pid).into()));
     }
     for directory in
-        [desk.loopgate.setup().data_dir(), started["worktreePath"].as_str().context("one")?.into()]
+        [desktop.loopgate.setup().data_dir(), started["worktreePath"].as_str().context("one")?.into()]
     {
         files_below(&directory, &mut places)?;
     }

@@ -7,14 +7,14 @@ use std::os::unix::fs::PermissionsExt as _;
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::home::UserHome;
 use loopgate_testkit::loopgate::{Loopgate, Setup};
-use loopgate_testkit::scene::Scene;
+use loopgate_testkit::testbed::Testbed;
 use loopgate_testkit::{story, wait};
 use reqwest::{Method, header};
 use serde_json::{Value, json};
 
 use crate::cli::refusal;
 use crate::owner::{Owner, Watch};
-use crate::stage::free_port;
+use crate::test_system::free_port;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_loopgate");
 const VERSION: &str = "/api/gateway/version";
@@ -185,17 +185,17 @@ async fn the_link_goes_where_the_file_says_or_nowhere() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn commands_can_be_paused() -> Result<()> {
-    let scene = Scene::new(story::script()).await?;
-    scene.add_story()?;
-    let keys = format!("{}cloud_commands_paused = true\n", base(&scene.home));
-    let loopgate = scene.loopgate()?.binary(PROGRAM).settings(&keys)?.start().await?;
+    let testbed = Testbed::new(story::script()).await?;
+    testbed.add_story()?;
+    let keys = format!("{}cloud_commands_paused = true\n", base(&testbed.home));
+    let loopgate = testbed.loopgate()?.binary(PROGRAM).settings(&keys)?.start().await?;
     let page = crate::page::Page(loopgate.sign_in().await?);
     let wish = page.wish().await?;
     let loop_id = page.press(&wish, "plan").await?;
     let ended = page.ended(&loop_id).await?;
     ensure!(ended["status"] == "FAILED", "{ended}");
     ensure!(ended["error"].to_string().contains("paused"), "{ended}");
-    ensure!(scene.model.requests().is_empty(), "no assistant was started");
+    ensure!(testbed.model.requests().is_empty(), "no assistant was started");
     Ok(())
 }
 

@@ -7,12 +7,12 @@ use loopgate_testkit::story;
 use reqwest::Method;
 use serde_json::Value;
 
-use crate::stage::Stage;
+use crate::test_system::TestSystem;
 
 /// What the model served, by the script that it followed.
-fn served(stage: &Stage, script: &Script) -> Usage {
+fn served(system: &TestSystem, script: &Script) -> Usage {
     let mut sum = Usage { input: 0, output: 0, cache_read: 0, cache_write: 0 };
-    for request in stage.scene.model.requests().iter().filter(|request| request.api == Api::Messages) {
+    for request in system.testbed.model.requests().iter().filter(|request| request.api == Api::Messages) {
         let known =
             script.conversations.iter().find(|known| Some(&known.name) == request.conversation.as_ref());
         let turn = known.and_then(|known| known.turns.get(request.turn));
@@ -42,27 +42,27 @@ async fn every_token_of_a_loop_counts_once_through_a_restart() -> Result<()> {
     let plan = script.conversations.iter_mut().find(|known| known.name == story::PLAN).context("a plan")?;
     let turns = plan.turns.len();
     plan.turns.get_mut(turns - 1).context("a last turn")?.0.insert(0, Step::hold("almost"));
-    let stage = Stage::playing(script.clone()).await?;
-    let wish = stage.page.wish().await?;
-    let loop_id = stage.page.press(&wish, "plan").await?;
-    stage.scene.model.held("almost").await?;
-    let stage = stage.kill_and_restart().await?;
-    stage.scene.model.release("almost");
-    let ended = stage.page.ended(&loop_id).await?;
+    let system = TestSystem::playing(script.clone()).await?;
+    let wish = system.page.wish().await?;
+    let loop_id = system.page.press(&wish, "plan").await?;
+    system.testbed.model.held("almost").await?;
+    let system = system.kill_and_restart().await?;
+    system.testbed.model.release("almost");
+    let ended = system.page.ended(&loop_id).await?;
     ensure!(ended["status"] == "COMPLETED", "{ended}");
 
-    let Usage { input, output, cache_read, cache_write } = served(&stage, &script);
+    let Usage { input, output, cache_read, cache_write } = served(&system, &script);
     let stored = totals(&ended["tokensByModel"])?;
     ensure!(
         stored == [input, output, cache_write, cache_read],
         "{stored:?} of {:?}",
-        served(&stage, &script)
+        served(&system, &script)
     );
     ensure!(ended["tokensInput"] == input && ended["tokensOutput"] == output, "{ended}");
     let cost = ended["metadata"]["cost"]["totalUsd"].as_f64().context("the assistant told what it cost")?;
     ensure!(cost > 0.0, "{ended}");
 
-    let events = stage.page.events(&loop_id).await?;
+    let events = system.page.events(&loop_id).await?;
     let numbers = |member: &str, number: &str| -> Vec<u64> {
         let lists = events.iter().filter_map(|event| event[member].as_array());
         lists.flatten().filter_map(|item| item[number].as_u64()).collect()
@@ -71,34 +71,34 @@ async fn every_token_of_a_loop_counts_once_through_a_restart() -> Result<()> {
     ensure!(turns == (1..=turns.len() as u64).collect::<Vec<_>>(), "each turn is told once: {turns:?}");
     ensure!(runs == (1..=runs.len() as u64).collect::<Vec<_>>() && !runs.is_empty(), "{runs:?}");
 
-    let repo = stage.clone.to_string_lossy();
+    let repo = system.clone.to_string_lossy();
     let query = url::form_urlencoded::Serializer::new(String::new()).append_pair("repo", &repo).finish();
     let path = format!("/api/gateway/orchestrator/status/{loop_id}?{query}");
-    let status: Value = stage.loopgate.gateway(Method::GET, &path).send().await?.json().await?;
+    let status: Value = system.loopgate.gateway(Method::GET, &path).send().await?.json().await?;
     let spend = &status["loop"]["spend"];
     ensure!(totals(&spend["tokensByModel"])? == stored, "{status}");
     ensure!(
         spend["cost"]["totalUsd"] == cost && spend["turns"].as_u64() >= turns.last().copied(),
         "{status}"
     );
-    stage.alone(&loop_id).await
+    system.alone(&loop_id).await
 }
 
 /// A delivery is done by another run of the assistant; it costs too.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_commit_is_part_of_what_a_loop_cost() -> Result<()> {
     let script = story::script();
-    let stage = Stage::playing(script.clone()).await?;
-    let wish = stage.page.wish().await?;
-    let plan_loop = stage.page.press(&wish, "plan").await?;
-    stage.page.ended(&plan_loop).await?;
-    let execute_loop = stage.page.press(&wish, "execute").await?;
-    let ended = stage.page.ended(&execute_loop).await?;
+    let system = TestSystem::playing(script.clone()).await?;
+    let wish = system.page.wish().await?;
+    let plan_loop = system.page.press(&wish, "plan").await?;
+    system.page.ended(&plan_loop).await?;
+    let execute_loop = system.page.press(&wish, "execute").await?;
+    let ended = system.page.ended(&execute_loop).await?;
     ensure!(ended["status"] == "COMPLETED", "{ended}");
-    let plan = stage.page.read(&plan_loop).await?;
+    let plan = system.page.read(&plan_loop).await?;
     let (one, two) = (totals(&plan["tokensByModel"])?, totals(&ended["tokensByModel"])?);
-    let Usage { input, output, cache_read, cache_write } = served(&stage, &script);
+    let Usage { input, output, cache_read, cache_write } = served(&system, &script);
     let both: Vec<u64> = one.iter().zip(two).map(|(one, two)| one + two).collect();
-    ensure!(both == [input, output, cache_write, cache_read], "{both:?} of {:?}", served(&stage, &script));
-    stage.alone(&execute_loop).await
+    ensure!(both == [input, output, cache_write, cache_read], "{both:?} of {:?}", served(&system, &script));
+    system.alone(&execute_loop).await
 }

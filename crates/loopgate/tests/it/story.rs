@@ -4,29 +4,29 @@ use anyhow::{Context as _, Result};
 use loopgate_testkit::story;
 use serde_json::{Value, json};
 
-use crate::stage::{Stage, git};
+use crate::test_system::{TestSystem, git};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_wish_becomes_a_plan_and_then_a_pull_request() -> Result<()> {
-    let stage = Stage::story().await?;
-    let page = &stage.page;
-    let before = git(&stage.clone, &["rev-parse", "HEAD"])?;
+    let system = TestSystem::story().await?;
+    let page = &system.page;
+    let before = git(&system.clone, &["rev-parse", "HEAD"])?;
 
     let wish = page.wish().await?;
     let plan_loop = page.press(&wish, "plan").await?;
     let ended = page.ended(&plan_loop).await?;
-    assert_eq!(ended["status"], "COMPLETED", "{ended}\n{}", stage.loopgate.output());
+    assert_eq!(ended["status"], "COMPLETED", "{ended}\n{}", system.loopgate.output());
     let plan = page.document(ended["producedDocument"]["slug"].as_str().unwrap_or("?")).await?;
     assert_eq!(plan["type"], "IMPLEMENTATION_PLAN");
     assert_eq!(plan["content"], story::PLAN_MARKDOWN);
     assert_eq!(plan["raw"]["pendingTasks"].as_array().map(Vec::len), Some(story::TASKS.len()));
-    assert!(stage.scene.host.pull_requests(story::REPOSITORY).is_empty(), "a plan changes nothing");
+    assert!(system.testbed.host.pull_requests(story::REPOSITORY).is_empty(), "a plan changes nothing");
 
     let execute_loop = page.press(&wish, "execute").await?;
     let told = page.follow(&execute_loop, None).await?.rest().await?;
     let ended = page.read(&execute_loop).await?;
-    assert_eq!(ended["status"], "COMPLETED", "{ended}\n{}", stage.loopgate.output());
-    let pulls = stage.scene.host.pull_requests(story::REPOSITORY);
+    assert_eq!(ended["status"], "COMPLETED", "{ended}\n{}", system.loopgate.output());
+    let pulls = system.testbed.host.pull_requests(story::REPOSITORY);
     assert_eq!(pulls.len(), 1);
     let pull = &pulls[0];
     let commits = pull.commits()?;
@@ -40,12 +40,12 @@ async fn a_wish_becomes_a_plan_and_then_a_pull_request() -> Result<()> {
 
     told_once_and_in_order(&told)?;
     assert_eq!(page.events(&execute_loop).await?, told, "the stream tells what is stored");
-    resumes_after_each(&stage, &execute_loop, &told).await?;
+    resumes_after_each(&system, &execute_loop, &told).await?;
 
-    assert_eq!(git(&stage.clone, &["rev-parse", "HEAD"])?, before);
-    assert_eq!(git(&stage.clone, &["branch", "--show-current"])?, "main");
-    assert_eq!(git(&stage.clone, &["status", "--porcelain", "--ignored"])?, "");
-    stage.alone(&execute_loop).await
+    assert_eq!(git(&system.clone, &["rev-parse", "HEAD"])?, before);
+    assert_eq!(git(&system.clone, &["branch", "--show-current"])?, "main");
+    assert_eq!(git(&system.clone, &["status", "--porcelain", "--ignored"])?, "");
+    system.alone(&execute_loop).await
 }
 
 /// One beginning, one end, and between them what the assistant said, in the order it said it.
@@ -76,10 +76,10 @@ fn told_once_and_in_order(told: &[Value]) -> Result<()> {
 }
 
 /// A reader that comes back after any event gets exactly what follows it.
-async fn resumes_after_each(stage: &Stage, loop_id: &str, told: &[Value]) -> Result<()> {
+async fn resumes_after_each(system: &TestSystem, loop_id: &str, told: &[Value]) -> Result<()> {
     for (index, event) in told.iter().enumerate() {
         let after = event["id"].as_str();
-        let rest = stage.page.follow(loop_id, after).await?.rest().await?;
+        let rest = system.page.follow(loop_id, after).await?.rest().await?;
         assert_eq!(rest, told[index + 1..], "after event {}", index + 1);
     }
     Ok(())
@@ -87,37 +87,37 @@ async fn resumes_after_each(stage: &Stage, loop_id: &str, told: &[Value]) -> Res
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_reader_that_is_cut_off_goes_on_where_it_was() -> Result<()> {
-    let stage = Stage::story().await?;
-    let wish = stage.page.wish().await?;
-    let plan_loop = stage.page.press(&wish, "plan").await?;
+    let system = TestSystem::story().await?;
+    let wish = system.page.wish().await?;
+    let plan_loop = system.page.press(&wish, "plan").await?;
     let mut told = Vec::new();
     // Each connection is dropped after one event, while the loop goes on.
     loop {
         let last = told.last().and_then(|event: &Value| event["id"].as_str()).map(str::to_owned);
-        let mut events = stage.page.follow(&plan_loop, last.as_deref()).await?;
+        let mut events = system.page.follow(&plan_loop, last.as_deref()).await?;
         match events.next().await? {
             Some(event) => told.push(event),
             None => break,
         }
     }
-    assert_eq!(stage.page.events(&plan_loop).await?, told);
-    assert_eq!(stage.page.read(&plan_loop).await?["status"], "COMPLETED");
+    assert_eq!(system.page.events(&plan_loop).await?, told);
+    assert_eq!(system.page.read(&plan_loop).await?["status"], "COMPLETED");
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_wish_for_an_unknown_repository_fails_with_its_reason() -> Result<()> {
-    let stage = Stage::story().await?;
+    let system = TestSystem::story().await?;
     let repo = json!({"fullName": "acme/nowhere", "branch": "main"});
     let body = json!({"title": "x", "type": "FEATURE", "content": "x", "repo": repo});
-    let wish = stage.page.0.post("/documents", &body).await?;
-    let loop_id = stage.page.press(wish["data"]["id"].as_str().unwrap_or_default(), "plan").await?;
-    let ended = stage.page.ended(&loop_id).await?;
+    let wish = system.page.0.post("/documents", &body).await?;
+    let loop_id = system.page.press(wish["data"]["id"].as_str().unwrap_or_default(), "plan").await?;
+    let ended = system.page.ended(&loop_id).await?;
     assert_eq!(ended["status"], "FAILED");
     let error = json!({"code": "REPO_NOT_FOUND", "message": "Repository not found locally: acme/nowhere"});
     assert_eq!(ended["error"], error);
-    let told = stage.page.events(&loop_id).await?;
+    let told = system.page.events(&loop_id).await?;
     assert_eq!(told.iter().filter(|event| event["type"] == "error").count(), 1, "{told:?}");
-    assert!(stage.scene.model.requests().is_empty(), "no assistant was started");
-    stage.alone(&loop_id).await
+    assert!(system.testbed.model.requests().is_empty(), "no assistant was started");
+    system.alone(&loop_id).await
 }

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use crate::bad_input::raw;
 use crate::local::Local;
-use crate::stage::Stage;
+use crate::test_system::TestSystem;
 
 const CHAT: &str = "/api/gateway/orchestrator/chat/SHOP-7";
 
@@ -46,30 +46,30 @@ async fn a_stream_is_of_lines_whatever_is_accepted() -> Result<()> {
 // GC-38
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_stop_ends_a_stream_at_once_and_the_chat_goes_on() -> Result<()> {
-    let mut stage = Stage::playing(Script::new([Conversation::when("halves", "Why two caches")
+    let mut system = TestSystem::playing(Script::new([Conversation::when("halves", "Why two caches")
         .turn([Step::text("First."), Step::bash("true")])
         .turn([Step::hold("answering"), Step::text("Second.")])]))
     .await?;
-    let body = json!({"message": "Why two caches?", "repoPath": stage.clone});
-    let mut answer = stage.loopgate.gateway(Method::POST, CHAT).json(&body).send().await?;
+    let body = json!({"message": "Why two caches?", "repoPath": system.clone});
+    let mut answer = system.loopgate.gateway(Method::POST, CHAT).json(&body).send().await?;
     let mut seen = Vec::new();
     while !String::from_utf8_lossy(&seen).contains("First.") {
         seen.extend(answer.chunk().await?.context("the stream ended before anything was said")?);
     }
-    stage.scene.model.held("answering").await?;
-    let ended = stage.loopgate.stop().await?;
-    ensure!(ended.code() == Some(0), "{ended}: {}", stage.loopgate.output());
+    system.testbed.model.held("answering").await?;
+    let ended = system.loopgate.stop().await?;
+    ensure!(ended.code() == Some(0), "{ended}: {}", system.loopgate.output());
     while let Ok(Some(piece)) = answer.chunk().await {
         seen.extend(piece);
     }
     let seen = String::from_utf8_lossy(&seen);
     ensure!(!seen.contains("Second.") && !seen.contains(r#""type":"done""#), "{seen}");
 
-    stage.scene.model.release("answering");
-    let stage = stage.restart().await?;
-    let work = stage.clone.join(".loopgate/work");
+    system.testbed.model.release("answering");
+    let system = system.restart().await?;
+    let work = system.clone.join(".loopgate/work");
     let history = || std::fs::read_to_string(work.join("chat-history.json")).unwrap_or_default();
     let kept = wait::seen(&work, async || history().contains("First.\\n\\nSecond.").then_some(())).await;
     kept.with_context(history)?;
-    wait::all_end(|| stage.others().into_iter().map(|process| process.pid).collect()).await
+    wait::all_end(|| system.others().into_iter().map(|process| process.pid).collect()).await
 }

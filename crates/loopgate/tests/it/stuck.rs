@@ -2,11 +2,11 @@
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::model::{Step, Turn};
-use loopgate_testkit::scene::Scene;
 use loopgate_testkit::story;
+use loopgate_testkit::testbed::Testbed;
 
 use crate::notify;
-use crate::stage::{Stage, setup};
+use crate::test_system::{TestSystem, setup};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_program_that_hangs_is_told_and_a_model_that_thinks_is_not() -> Result<()> {
@@ -15,20 +15,20 @@ async fn a_program_that_hangs_is_told_and_a_model_that_thinks_is_not() -> Result
     plan.turns[0].0.insert(0, Step::hold("thinking"));
     // Reads from a pipe that nobody writes to, until the test does.
     plan.turns.insert(1, Turn(vec![Step::bash("mkfifo '{{workdir}}/pipe' && cat '{{workdir}}/pipe'")]));
-    let scene = Scene::new(script).await?;
+    let testbed = Testbed::new(script).await?;
     let folder = tempfile::tempdir()?;
-    let command = notify::listener(&scene.home, folder.path())?;
-    let setup = setup(&scene)?.env("LOOPGATE_STUCK_AFTER_MS", "4000");
-    let stage = Stage::start(setup.env("LOOPGATE_NOTIFY_COMMAND", command), scene).await?;
-    let wish = stage.page.wish().await?;
-    let loop_id = stage.page.press(&wish, "plan").await?;
-    stage.scene.model.held("thinking").await?;
+    let command = notify::listener(&testbed.home, folder.path())?;
+    let setup = setup(&testbed)?.env("LOOPGATE_STUCK_AFTER_MS", "4000");
+    let system = TestSystem::start(setup.env("LOOPGATE_NOTIFY_COMMAND", command), testbed).await?;
+    let wish = system.page.wish().await?;
+    let loop_id = system.page.press(&wish, "plan").await?;
+    system.testbed.model.held("thinking").await?;
 
-    let seen = stage.logged(|log| log.contains("WaitingForModel").then_some(()));
+    let seen = system.logged(|log| log.contains("WaitingForModel").then_some(()));
     seen.await.context("nobody saw that the loop waits for the model")?;
-    stage.scene.model.release("thinking");
+    system.testbed.model.release("thinking");
 
-    let mut events = stage.page.follow(&loop_id, None).await?;
+    let mut events = system.page.follow(&loop_id, None).await?;
     let stuck = loop {
         let event = events.next().await?.context("the stream goes on")?;
         if event["stillness"]["state"] == "stuck" {
@@ -36,13 +36,13 @@ async fn a_program_that_hangs_is_told_and_a_model_that_thinks_is_not() -> Result
         }
     };
     ensure!(stuck["stillness"]["command"] == "cat", "{stuck}");
-    ensure!(stage.page.read(&loop_id).await?["status"] == "RUNNING", "nothing is ended");
+    ensure!(system.page.read(&loop_id).await?["status"] == "RUNNING", "nothing is ended");
     let (_, facts) = notify::told(folder.path(), &loop_id).await?;
     ensure!(facts["event"] == "needs-answer" && facts["reason"] == "stuck", "{facts}");
-    let request = stage.scene.model.requests_of(story::PLAN).pop().context("a request")?;
+    let request = system.testbed.model.requests_of(story::PLAN).pop().context("a request")?;
     let pipe = format!("{}/pipe", request.captures.get("workdir").context("the work directory")?);
     tokio::fs::write(pipe, "go\n").await?;
-    let ended = stage.page.ended(&loop_id).await?;
+    let ended = system.page.ended(&loop_id).await?;
     ensure!(ended["status"] == "COMPLETED", "{ended}");
-    stage.alone(&loop_id).await
+    system.alone(&loop_id).await
 }

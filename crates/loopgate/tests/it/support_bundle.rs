@@ -15,28 +15,28 @@ use serde_json::{Value, json};
 use tar::Archive;
 
 use crate::cli;
-use crate::stage::Stage;
+use crate::test_system::TestSystem;
 
 const TOKEN: &str = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6";
 const PASSWORD: &str = "hunter2-Xk9";
 
 /// Runs `loopgate support-bundle` with these words behind it.
-async fn run(stage: &Stage, words: &[&str]) -> Result<Output> {
-    let data = stage.loopgate.setup().data_dir();
+async fn run(system: &TestSystem, words: &[&str]) -> Result<Output> {
+    let data = system.loopgate.setup().data_dir();
     let mut arguments = vec!["support-bundle"];
     arguments.extend(words);
     arguments.extend(["--home", data.to_str().context("a plain path")?]);
-    cli::run(&stage.scene.home, &arguments, &[]).await
+    cli::run(&system.testbed.home, &arguments, &[]).await
 }
 
-async fn packed(stage: &Stage, words: &[&str]) -> Result<String> {
-    let output = run(stage, words).await?;
+async fn packed(system: &TestSystem, words: &[&str]) -> Result<String> {
+    let output = run(system, words).await?;
     ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     Ok(String::from_utf8(output.stdout)?)
 }
 
-async fn refused(stage: &Stage, words: &[&str]) -> Result<String> {
-    let output = run(stage, words).await?;
+async fn refused(system: &TestSystem, words: &[&str]) -> Result<String> {
+    let output = run(system, words).await?;
     ensure!(output.status.code() == Some(1), "{output:?}");
     Ok(String::from_utf8(output.stderr)?)
 }
@@ -57,25 +57,25 @@ fn unpacked(archive: &Path) -> Result<BTreeMap<String, String>> {
 }
 
 /// A plan whose assistant prints secrets, when it is over: its id and its work directory.
-async fn planned() -> Result<(Stage, String, PathBuf)> {
+async fn planned() -> Result<(TestSystem, String, PathBuf)> {
     let mut script = story::script();
     let plan = script.conversations.iter_mut().find(|known| known.name == story::PLAN).context("a plan")?;
     let leak = format!("printf 'DB_PASSWORD={PASSWORD}\\n\\033[1mgh said {TOKEN}\\033[0m\\n'");
     plan.turns.insert(1, Turn(vec![Step::bash(&leak)]));
-    let stage = Stage::playing(script).await?;
-    let wish = stage.page.wish().await?;
-    let loop_id = stage.page.press(&wish, "plan").await?;
-    let ended = stage.page.ended(&loop_id).await?;
+    let system = TestSystem::playing(script).await?;
+    let wish = system.page.wish().await?;
+    let loop_id = system.page.press(&wish, "plan").await?;
+    let ended = system.page.ended(&loop_id).await?;
     ensure!(ended["status"] == "COMPLETED", "{ended}");
-    stage.settled(&loop_id, "Completed").await?;
-    let request = stage.scene.model.requests_of(story::PLAN).pop().context("a request")?;
+    system.settled(&loop_id, "Completed").await?;
+    let request = system.testbed.model.requests_of(story::PLAN).pop().context("a request")?;
     let work_dir = PathBuf::from(request.captures.get("workdir").context("the work directory")?);
-    Ok((stage, loop_id, work_dir))
+    Ok((system, loop_id, work_dir))
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_bundle_tells_all_but_the_secrets() -> Result<()> {
-    let (mut stage, loop_id, work_dir) = planned().await?;
+    let (mut system, loop_id, work_dir) = planned().await?;
     let stream = std::fs::read_dir(&work_dir)?.flatten().map(|entry| entry.path());
     let printed =
         stream.filter_map(|path| std::fs::read_to_string(path).ok()).any(|text| text.contains(TOKEN));
@@ -86,7 +86,7 @@ async fn a_bundle_tells_all_but_the_secrets() -> Result<()> {
     let folder = tempfile::tempdir()?;
     let archive = folder.path().join("report.tar.gz");
     let output = archive.to_str().context("a plain path")?;
-    let said = packed(&stage, &[&loop_id, "--output", output]).await?;
+    let said = packed(&system, &[&loop_id, "--output", output]).await?;
     ensure!(said.contains(output) && said.contains("before you share it"), "{said}");
     ensure!(std::fs::metadata(&archive)?.permissions().mode() & 0o777 == 0o600);
 
@@ -114,25 +114,25 @@ async fn a_bundle_tells_all_but_the_secrets() -> Result<()> {
 
     // What is there stays, unless it is to be replaced.
     let before = std::fs::read(&archive)?;
-    let text = refused(&stage, &["--last", "--output", output]).await?;
+    let text = refused(&system, &["--last", "--output", output]).await?;
     ensure!(text.contains("is there already") && text.contains("--force"), "{text}");
     ensure!(std::fs::read(&archive)? == before);
-    packed(&stage, &["--last", "--output", output, "--force"]).await?;
+    packed(&system, &["--last", "--output", output, "--force"]).await?;
     ensure!(unpacked(&archive)?["job.json"].contains(&loop_id));
     ensure!(std::fs::read_dir(folder.path())?.count() == 1, "no half file is left");
 
     let unknown = uuid::Uuid::new_v4().to_string();
-    let text = refused(&stage, &[&unknown, "--output", output]).await?;
+    let text = refused(&system, &[&unknown, "--output", output]).await?;
     ensure!(text.contains("knows no loop") && text.contains(&unknown), "{text}");
-    stage.loopgate.stop().await?;
-    let text = refused(&stage, &["--last", "--output", output]).await?;
+    system.loopgate.stop().await?;
+    let text = refused(&system, &["--last", "--output", output]).await?;
     ensure!(text.contains("no Loopgate runs with the data directory"), "{text}");
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_file_that_cannot_be_packed_is_named_with_the_reason() -> Result<()> {
-    let (stage, loop_id, work_dir) = planned().await?;
+    let (system, loop_id, work_dir) = planned().await?;
     let put = |name: &str| {
         let path = work_dir.join(name);
         match std::fs::remove_file(&path) {
@@ -145,7 +145,7 @@ async fn a_file_that_cannot_be_packed_is_named_with_the_reason() -> Result<()> {
     put("exit.json")?;
     let folder = tempfile::tempdir()?;
     let archive = folder.path().join("report.tar.gz");
-    let said = packed(&stage, &[&loop_id, "--output", archive.to_str().context("a plain path")?]).await?;
+    let said = packed(&system, &[&loop_id, "--output", archive.to_str().context("a plain path")?]).await?;
     let files = unpacked(&archive)?;
     let manifest: Value = serde_json::from_str(&files["manifest.json"])?;
     for (name, reason) in

@@ -11,24 +11,24 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::foreign::encoded;
-use crate::stage::Stage;
+use crate::test_system::TestSystem;
 
 /// A pid that no process can have.
 const NOBODY: &str = "4194305";
 
 /// A running Loopgate, and ticket `SHOP-7` of the story's repository.
 struct Ticket {
-    stage: Stage,
+    system: TestSystem,
     worktree: PathBuf,
     work: PathBuf,
 }
 
 impl Ticket {
     async fn new() -> Result<Self> {
-        let stage = Stage::story().await?;
-        let worktree = stage.scene.sandbox().join("garden-notes-SHOP-7");
+        let system = TestSystem::story().await?;
+        let worktree = system.testbed.sandbox().join("garden-notes-SHOP-7");
         let work = worktree.join(".loopgate/work");
-        Ok(Self { stage, worktree, work })
+        Ok(Self { system, worktree, work })
     }
 
     fn write(&self, name: &str, text: &str) -> Result<()> {
@@ -43,9 +43,9 @@ impl Ticket {
 
     async fn get(&self, what: &str) -> Result<(u16, Value)> {
         let separator = if what.contains('?') { '&' } else { '?' };
-        let repo = encoded(&self.stage.clone.to_string_lossy());
+        let repo = encoded(&self.system.clone.to_string_lossy());
         let path = format!("/api/gateway/orchestrator/{what}{separator}repo={repo}");
-        let answer = self.stage.loopgate.gateway(Method::GET, &path).send().await?;
+        let answer = self.system.loopgate.gateway(Method::GET, &path).send().await?;
         Ok((answer.status().as_u16(), answer.json().await?))
     }
 
@@ -169,18 +169,18 @@ async fn the_launch_log_is_the_last_witness() -> Result<()> {
 async fn a_loop_of_the_ticket_leads_to_its_worktree() -> Result<()> {
     let mut script = story::script();
     script.conversations[0].turns[0].0.insert(0, Step::hold("planning"));
-    let stage = Stage::playing(script).await?;
+    let system = TestSystem::playing(script).await?;
     let loop_id = Uuid::new_v4();
     let body = json!({"loopId": loop_id, "command": "PLAN", "loopgateAuthToken": "made-up", "artifacts": [],
         "prompt": story::WISH, "ticketId": "SHOP-7", "artifactSlug": "dark-mode",
         "repo": {"fullName": story::REPOSITORY, "branch": "main"}});
-    let request = stage.loopgate.gateway(Method::POST, "/api/gateway/orchestrator/loop");
+    let request = system.loopgate.gateway(Method::POST, "/api/gateway/orchestrator/loop");
     let started = request.header("x-desktop-source", "cloud-socket").json(&body).send().await?;
     let started: Value = started.json().await?;
     let worktree = PathBuf::from(started["worktreePath"].as_str().context("a worktree")?);
-    stage.scene.model.held("planning").await?;
+    system.testbed.model.held("planning").await?;
     let work = worktree.join(".loopgate/work");
-    let ticket = Ticket { stage, worktree, work };
+    let ticket = Ticket { system, worktree, work };
     ticket.write("state.json", r#"{"status":"IN_PROGRESS","phase":"Phase 1"}"#)?;
     for id in ["SHOP-7", "dark-mode", &loop_id.to_string()] {
         let (status, body) = ticket.get(&format!("status/{id}")).await?;
@@ -188,12 +188,12 @@ async fn a_loop_of_the_ticket_leads_to_its_worktree() -> Result<()> {
         ensure!(body["processRunning"] == true && body["pid"] == started["pid"], "{id}: {body}");
     }
     ensure!(ticket.get("status/SHOP-8").await?.1["exists"] == false);
-    let kill = ticket.stage.loopgate.gateway(Method::POST, "/api/gateway/orchestrator/loop/kill");
+    let kill = ticket.system.loopgate.gateway(Method::POST, "/api/gateway/orchestrator/loop/kill");
     ensure!(kill.json(&json!({"loopId": loop_id})).send().await?.status() == 200);
-    ticket.stage.alone(&loop_id.to_string()).await?;
+    ticket.system.alone(&loop_id.to_string()).await?;
     ensure!(ticket.get("status/SHOP-7").await?.1["worktreeDir"] == json!(ticket.worktree), "also afterwards");
     // A worktree of the ticket itself goes before.
-    let own = ticket.stage.scene.sandbox().join("garden-notes-SHOP-7");
+    let own = ticket.system.testbed.sandbox().join("garden-notes-SHOP-7");
     std::fs::create_dir_all(own.join(".loopgate/work"))?;
     std::fs::write(own.join(".loopgate/work/state.json"), "{}")?;
     ensure!(ticket.get("status/SHOP-7").await?.1["worktreeDir"] == json!(own));
@@ -264,7 +264,7 @@ async fn the_end_of_a_log_is_found_wherever_it_lies() -> Result<()> {
     ensure!(ticket.get("logs/SHOP-7").await? == records(&["{\"n\":3}"], 1));
     ticket.remove("assistant-output.jsonl")?;
     // A name that leads elsewhere is none.
-    std::fs::write(ticket.stage.scene.home.path().join("secret.jsonl"), "SECRET\n")?;
+    std::fs::write(ticket.system.testbed.home.path().join("secret.jsonl"), "SECRET\n")?;
     for name in ["../../../../secret.jsonl", "/etc/passwd", "state.json"] {
         ticket.write("state.json", "SECRET\n")?;
         ticket.write("assistant-output.name.txt", name)?;

@@ -6,19 +6,19 @@ use std::process::Output;
 use anyhow::{Result, ensure};
 use loopgate_testkit::git::git;
 use loopgate_testkit::home::UserHome;
-use loopgate_testkit::scene::Scene;
 use loopgate_testkit::story;
+use loopgate_testkit::testbed::Testbed;
 
 use crate::cli::run;
 use crate::local::write;
-use crate::stage::setup;
+use crate::test_system::setup;
 
-struct Desk {
+struct TestDesktop {
     home: UserHome,
     clone: std::path::PathBuf,
 }
 
-impl Desk {
+impl TestDesktop {
     fn new() -> Result<Self> {
         let home = UserHome::temporary()?;
         let clone = home.path().join("shop");
@@ -47,53 +47,53 @@ fn shown(path: &Path) -> &str {
 
 #[tokio::test]
 async fn a_person_sees_it_and_agrees_until_it_changes() -> Result<()> {
-    let desk = Desk::new()?;
-    let clone = shown(&desk.clone);
-    let (output, text) = desk.trust(&[clone]).await?;
+    let desktop = TestDesktop::new()?;
+    let clone = shown(&desktop.clone);
+    let (output, text) = desktop.trust(&[clone]).await?;
     ensure!(output.status.success() && text.contains("brings nothing along"), "{text}");
 
-    desk.hook("#!/bin/sh\necho \u{1b}[2Jhidden\u{202e}\n")?;
-    let (output, text) = desk.trust(&[clone]).await?;
+    desktop.hook("#!/bin/sh\necho \u{1b}[2Jhidden\u{202e}\n")?;
+    let (output, text) = desktop.trust(&[clone]).await?;
     ensure!(output.status.code() == Some(1) && text.contains("there is nobody to ask"), "{text}");
     ensure!(text.contains("hook pre-commit") && text.contains(r"echo \u{1b}[2Jhidden\u{202e}"), "{text}");
-    let (_, text) = desk.trust(&["--list"]).await?;
+    let (_, text) = desktop.trust(&["--list"]).await?;
     ensure!(text.contains("No repository may run anything"), "{text}");
 
-    let (output, text) = desk.trust(&[clone, "--yes"]).await?;
+    let (output, text) = desktop.trust(&[clone, "--yes"]).await?;
     ensure!(output.status.success() && text.contains("may run this from now on"), "{text}");
     // A worktree is the same clone.
     git(
-        &desk.clone,
+        &desktop.clone,
         &["-c", "core.hooksPath=/dev/null", "commit", "--quiet", "--allow-empty", "-m", "Begin"],
     )?;
-    let worktree = desk.home.path().join("tree");
-    git(&desk.clone, &["worktree", "add", "--quiet", shown(&worktree)])?;
+    let worktree = desktop.home.path().join("tree");
+    git(&desktop.clone, &["worktree", "add", "--quiet", shown(&worktree)])?;
     for place in [clone, shown(&worktree)] {
-        let (output, text) = desk.trust(&[place]).await?;
+        let (output, text) = desktop.trust(&[place]).await?;
         ensure!(output.status.success() && text.contains("You have agreed to all of it"), "{text}");
     }
-    let (_, text) = desk.trust(&["--list"]).await?;
+    let (_, text) = desktop.trust(&["--list"]).await?;
     ensure!(text.contains(clone) && text.contains("hook pre-commit"), "{text}");
 
-    desk.hook("#!/bin/sh\necho something else\n")?;
-    let (output, _) = desk.trust(&[clone]).await?;
+    desktop.hook("#!/bin/sh\necho something else\n")?;
+    let (output, _) = desktop.trust(&[clone]).await?;
     ensure!(output.status.code() == Some(1), "it changed");
-    desk.trust(&[clone, "--yes"]).await?;
+    desktop.trust(&[clone, "--yes"]).await?;
     for said in ["is trusted no longer", "was not trusted"] {
-        let (output, text) = desk.trust(&[clone, "--revoke"]).await?;
+        let (output, text) = desktop.trust(&[clone, "--revoke"]).await?;
         ensure!(output.status.success() && text.contains(said), "{text}");
     }
-    let (output, text) = desk.trust(&["/nowhere"]).await?;
+    let (output, text) = desktop.trust(&["/nowhere"]).await?;
     ensure!(output.status.code() == Some(1) && text.contains("/nowhere"), "{text}");
     Ok(())
 }
 
 #[tokio::test]
 async fn the_screen_names_what_does_not_run() -> Result<()> {
-    let scene = Scene::new(story::script()).await?;
-    let clone = scene.add_story()?;
+    let testbed = Testbed::new(story::script()).await?;
+    let clone = testbed.add_story()?;
     write(&clone.join(".git/hooks/pre-commit"), "#!/bin/sh\nexit 0\n")?;
-    let loopgate = setup(&scene)?.start().await?;
+    let loopgate = setup(&testbed)?.start().await?;
     let hint = format!("do not run: loopgate trust {}", clone.display());
     ensure!(loopgate.output().contains(&hint), "{}", loopgate.output());
     Ok(())

@@ -116,9 +116,9 @@ fn real(path: &Path) -> PathBuf {
 mod tests {
     use super::*;
 
-    struct Place(tempfile::TempDir);
+    struct Fixture(tempfile::TempDir);
 
-    impl Place {
+    impl Fixture {
         fn new() -> Self {
             let dir = tempfile::tempdir().unwrap();
             std::fs::create_dir_all(dir.path().join(".loopgate/work")).unwrap();
@@ -144,16 +144,16 @@ mod tests {
     // PL-24
     #[test]
     fn the_loops_files_are_allowed_and_keys_refused() {
-        let place = Place::new();
-        assert_eq!(place.bash("cat ~/.ssh/id_rsa > .loopgate/x").as_deref(), Some("deny"));
-        assert_eq!(place.bash("ls .loopgate/work").as_deref(), Some("allow"));
-        assert_eq!(place.bash("cat ~/.ssh/config"), None);
-        assert_eq!(place.bash("loopgate plan tick T-1.1 .loopgate/work").as_deref(), Some("allow"));
-        let write = |path: &str| place.decided("Write", json!({"file_path": path}));
+        let fixture = Fixture::new();
+        assert_eq!(fixture.bash("cat ~/.ssh/id_rsa > .loopgate/x").as_deref(), Some("deny"));
+        assert_eq!(fixture.bash("ls .loopgate/work").as_deref(), Some("allow"));
+        assert_eq!(fixture.bash("cat ~/.ssh/config"), None);
+        assert_eq!(fixture.bash("loopgate plan tick T-1.1 .loopgate/work").as_deref(), Some("allow"));
+        let write = |path: &str| fixture.decided("Write", json!({"file_path": path}));
         assert_eq!(write(".loopgate/work/plan.md").as_deref(), Some("allow"));
         assert_eq!(write("src/main.rs"), None);
         assert_eq!(
-            place.decided("Grep", json!({"path": "~/.ssh", "pattern": "KEY"})).as_deref(),
+            fixture.decided("Grep", json!({"path": "~/.ssh", "pattern": "KEY"})).as_deref(),
             Some("deny")
         );
     }
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn nothing_rides_along_with_an_allowed_path() {
-        let place = Place::new();
+        let fixture = Fixture::new();
         for command in [
             "ls .loopgate/work; curl x",
             "ls .loopgate/work && rm -rf src",
@@ -184,20 +184,20 @@ mod tests {
             "echo .loopgate/work",
             "loopgate plan extract-md /etc/x.json",
         ] {
-            assert_eq!(place.bash(command), None, "{command}");
+            assert_eq!(fixture.bash(command), None, "{command}");
         }
-        assert_eq!(place.decided("Write", json!({"file_path": "x.loopgate/../../etc/x"})), None);
+        assert_eq!(fixture.decided("Write", json!({"file_path": "x.loopgate/../../etc/x"})), None);
     }
 
     #[cfg(unix)]
     #[test]
     fn a_link_out_of_the_work_directory_is_followed() {
-        let place = Place::new();
-        let link = place.0.path().join(".loopgate/work/out");
+        let fixture = Fixture::new();
+        let link = fixture.0.path().join(".loopgate/work/out");
         std::os::unix::fs::symlink("/etc", &link).unwrap();
-        assert_eq!(place.bash("cat .loopgate/work/out/hosts"), None);
-        std::os::unix::fs::symlink("/nonexistent/target", place.0.path().join(".loopgate/work/dangling"))
+        assert_eq!(fixture.bash("cat .loopgate/work/out/hosts"), None);
+        std::os::unix::fs::symlink("/nonexistent/target", fixture.0.path().join(".loopgate/work/dangling"))
             .unwrap();
-        assert_eq!(place.decided("Write", json!({"file_path": ".loopgate/work/dangling"})), None);
+        assert_eq!(fixture.decided("Write", json!({"file_path": ".loopgate/work/dangling"})), None);
     }
 }

@@ -202,12 +202,12 @@ mod tests {
 
     use super::*;
 
-    struct Place {
+    struct Fixture {
         dir: tempfile::TempDir,
         workdir: PathBuf,
     }
 
-    impl Place {
+    impl Fixture {
         fn new() -> Self {
             let dir = tempfile::tempdir().unwrap();
             let workdir = dir.path().join(".loopgate/work");
@@ -241,14 +241,14 @@ mod tests {
     // PL-25
     #[test]
     fn a_subagent_is_told_its_loop() {
-        let place = Place::new();
-        let answer = start(&place.input("code:pre-explorer", "")).unwrap();
+        let fixture = Fixture::new();
+        let answer = start(&fixture.input("code:pre-explorer", "")).unwrap();
         let text = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
-        assert!(text.contains(&format!("LOOPGATE_WORKDIR={}", place.workdir.display())));
+        assert!(text.contains(&format!("LOOPGATE_WORKDIR={}", fixture.workdir.display())));
         assert!(text.contains("LOOPGATE_REPO_MAP=api=/x") && text.contains("LOOPGATE_AGENT_ID=a1"));
-        let note = std::fs::read_to_string(place.workdir.join(".agent-types/a1")).unwrap();
+        let note = std::fs::read_to_string(fixture.workdir.join(".agent-types/a1")).unwrap();
         assert!(note.starts_with("code:pre-explorer|pre-explorer|"));
-        let mut stranger = place.input("code:pre-explorer", "");
+        let mut stranger = fixture.input("code:pre-explorer", "");
         stranger.session_id = "other".into();
         assert_eq!(start(&stranger), None);
     }
@@ -256,26 +256,29 @@ mod tests {
     // PL-26
     #[test]
     fn an_implementer_without_its_promise_goes_on_until_its_limit() {
-        let place = Place::new();
-        let input = place.input("code:implementation-subagent", "I think it works");
+        let fixture = Fixture::new();
+        let input = fixture.input("code:implementation-subagent", "I think it works");
         start(&input);
         for round in 2..=4 {
             let answer = stop(&input).unwrap();
             assert_eq!(answer["decision"], "block");
-            assert_eq!(agents::read(&place.state()).unwrap().0, agents::Rounds { iteration: round, max: 4 });
+            assert_eq!(
+                agents::read(&fixture.state()).unwrap().0,
+                agents::Rounds { iteration: round, max: 4 }
+            );
         }
         assert_eq!(stop(&input), Some(json!({})));
-        assert!(!place.state().exists() && !place.workdir.join(".agent-types/a1").exists());
+        assert!(!fixture.state().exists() && !fixture.workdir.join(".agent-types/a1").exists());
     }
 
     #[test]
     fn a_promise_ends_the_work_and_is_timed() {
-        let place = Place::new();
+        let fixture = Fixture::new();
         let input =
-            place.input("code:implementation-subagent", "done <promise>IMPLEMENTATION_VERIFIED</promise>");
+            fixture.input("code:implementation-subagent", "done <promise>IMPLEMENTATION_VERIFIED</promise>");
         start(&input);
         assert_eq!(stop(&input), Some(json!({})));
-        let perf = std::fs::read_to_string(place.workdir.join("perf.jsonl")).unwrap();
+        let perf = std::fs::read_to_string(fixture.workdir.join("perf.jsonl")).unwrap();
         assert!(
             perf.contains("\"event\":\"agent\"")
                 && perf.contains("\"agent_name\":\"implementation-subagent\"")
@@ -285,26 +288,26 @@ mod tests {
     // PL-27
     #[test]
     fn a_draft_with_placeholders_is_sent_back_with_the_report() {
-        let place = Place::new();
-        let input = place.input("code:plan-draft-writer", "<promise>PLAN_VALIDATED</promise>");
+        let fixture = Fixture::new();
+        let input = fixture.input("code:plan-draft-writer", "<promise>PLAN_VALIDATED</promise>");
         start(&input);
         let plan = json!({"content": "## Tasks\n- [ ] **T-1.1**: TODO\n## Open Questions\n"});
-        std::fs::write(place.workdir.join("plan.json"), plan.to_string()).unwrap();
+        std::fs::write(fixture.workdir.join("plan.json"), plan.to_string()).unwrap();
         let answer = stop(&input).unwrap();
         assert!(answer["reason"].as_str().unwrap().contains("VALIDATION: FAIL"));
         let plan = json!({"content": "## Tasks\n- [ ] **T-1.1**: Add it\n## Open Questions\n"});
-        std::fs::write(place.workdir.join("plan.json"), plan.to_string()).unwrap();
+        std::fs::write(fixture.workdir.join("plan.json"), plan.to_string()).unwrap();
         assert_eq!(stop(&input), Some(json!({})));
     }
 
     #[test]
     fn the_build_is_recorded() {
-        let place = Place::new();
+        let fixture = Fixture::new();
         let input =
-            place.input("code:build-validator", "cargo test: passed\n<promise>VALIDATION_PASSED</promise>");
+            fixture.input("code:build-validator", "cargo test: passed\n<promise>VALIDATION_PASSED</promise>");
         start(&input);
         stop(&input);
-        let text = std::fs::read_to_string(place.workdir.join(".learnings/build-result.json")).unwrap();
+        let text = std::fs::read_to_string(fixture.workdir.join(".learnings/build-result.json")).unwrap();
         assert_eq!(serde_json::from_str::<Value>(&text).unwrap()["status"], "passed");
     }
 }

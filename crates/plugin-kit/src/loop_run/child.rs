@@ -43,7 +43,7 @@ pub enum End {
 
 /// How a program ended, and the end of its standard error.
 #[derive(Debug)]
-pub struct Finished {
+pub struct ProcessResult {
     /// How it ended.
     pub end: End,
     /// The last [`STDERR_CAP`] bytes, decoded loosely.
@@ -63,7 +63,7 @@ impl Invocation {
         &self,
         stop: &CancellationToken,
         output: impl FnMut(&[u8]),
-    ) -> Result<Finished, StartError> {
+    ) -> Result<ProcessResult, StartError> {
         let limits = Limits { time: self.limit, output: STDERR_CAP, grace: GRACE };
         let streamed = self.command().stream(limits, stop, output).await?;
         let end = match streamed.status {
@@ -71,7 +71,7 @@ impl Invocation {
             Some(status) => End::Exited(status.code().unwrap_or(UNKNOWN_EXIT)),
             None => End::Stopped,
         };
-        Ok(Finished { end, stderr: String::from_utf8_lossy(&streamed.stderr).into_owned() })
+        Ok(ProcessResult { end, stderr: String::from_utf8_lossy(&streamed.stderr).into_owned() })
     }
 
     /// Runs the program for its short output; `None` when it fails in any way or prints too much.

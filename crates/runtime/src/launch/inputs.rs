@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use loopgate_api::command::{Inputs, Judged, LoopCommand, WorkLocation};
+use loopgate_api::command::{Inputs, JudgeSubject, LoopCommand, WorkLocation};
 use loopgate_api::event::code;
 use loopgate_api::ids::RepoFullName;
 use loopgate_api::names::WORK_DIR;
@@ -40,7 +40,7 @@ impl Launcher {
             }
         }
         self.materialize(request, repository, workspace).await?;
-        let judges_code = request.command.spec().inputs == Inputs::Judged(Judged::Code);
+        let judges_code = request.command.spec().inputs == Inputs::JudgeSubject(JudgeSubject::Code);
         let detected = match repository.filter(|_| judges_code) {
             Some(repository) => {
                 Some(staging::detect(&self.repositories.git, repository.path.as_path()).await)

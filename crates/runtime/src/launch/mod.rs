@@ -23,7 +23,7 @@ mod url_policy;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use loopgate_api::command::Need;
+use loopgate_api::command::InputRequirement;
 use loopgate_api::ids::LoopId;
 use loopgate_api::launch::Harness;
 use loopgate_api::redact;
@@ -277,7 +277,7 @@ impl Launcher {
         let repository = repository::resolve(&self.repositories, request).await?;
         let request = self.with_default_branch(request, repository.as_ref()).await;
         let peers = peers::resolve(&self.repositories, &request, repository.as_ref()).await?;
-        if repository.is_none() && request.command.spec().repository == Need::Required {
+        if repository.is_none() && request.command.spec().repository == InputRequirement::Required {
             return Err(repository::required().into());
         }
         Ok((request, repository, peers))

@@ -213,7 +213,7 @@ mod tests {
     use super::*;
 
     /// A loop's token, and the control plane that it is for.
-    struct Place {
+    struct Fixture {
         plane: Plane,
         tokens: Tokens,
         id: LoopId,
@@ -222,7 +222,7 @@ mod tests {
         _dir: tempfile::TempDir,
     }
 
-    impl Place {
+    impl Fixture {
         async fn new() -> Self {
             let dir = tempfile::tempdir().unwrap();
             let data = DataDir::open(dir.path()).unwrap();
@@ -252,10 +252,10 @@ mod tests {
     // LR-48
     #[tokio::test]
     async fn two_that_are_refused_together_ask_for_one_token() {
-        let place = Place::new().await;
+        let fixture = Fixture::new().await;
         let both = Barrier::new(2);
         let call = || {
-            place.tokens.call(place.id, |token| {
+            fixture.tokens.call(fixture.id, |token| {
                 let both = &both;
                 async move {
                     if token.expose_secret() == "token-1" {
@@ -268,76 +268,76 @@ mod tests {
         };
         let (one, two) = tokio::join!(call(), call());
         assert_eq!((one.as_deref(), two.as_deref()), (Ok("token-2"), Ok("token-2")));
-        assert_eq!(place.keys().len(), 1);
+        assert_eq!(fixture.keys().len(), 1);
         // The next question is another one.
-        place.tokens.refresh(place.id).await.unwrap();
-        let keys = place.keys();
+        fixture.tokens.refresh(fixture.id).await.unwrap();
+        let keys = fixture.keys();
         assert!(keys.len() == 2 && keys[0] != keys[1], "{keys:?}");
     }
 
     #[tokio::test]
     async fn an_exchange_that_may_have_happened_is_asked_for_again() {
-        let place = Place::new().await;
-        place.plane.answer_once("refresh-token", 502, json!({"error": "bad gateway"}));
-        assert_eq!(place.tokens.refresh(place.id).await.unwrap_err().status(), Some(502));
-        place.tokens.refresh(place.id).await.unwrap();
-        let keys = place.keys();
+        let fixture = Fixture::new().await;
+        fixture.plane.answer_once("refresh-token", 502, json!({"error": "bad gateway"}));
+        assert_eq!(fixture.tokens.refresh(fixture.id).await.unwrap_err().status(), Some(502));
+        fixture.tokens.refresh(fixture.id).await.unwrap();
+        let keys = fixture.keys();
         assert!(keys.len() == 2 && keys[0] == keys[1], "{keys:?}");
     }
 
     #[tokio::test]
     async fn lost_answers_are_asked_for_again_at_once() {
-        let place = Place::new().await;
-        place.plane.lose_answers("refresh-token", 2);
-        place.tokens.refresh(place.id).await.unwrap();
-        let keys = place.keys();
+        let fixture = Fixture::new().await;
+        fixture.plane.lose_answers("refresh-token", 2);
+        fixture.tokens.refresh(fixture.id).await.unwrap();
+        let keys = fixture.keys();
         assert!(keys.len() == 3 && keys.iter().all(|key| *key == keys[0]), "{keys:?}");
     }
 
     #[tokio::test]
     async fn a_token_that_has_ended_is_renewed_with_the_key_of_the_desktop() {
-        let place = Place::new().await;
-        place.credentials.store_managed_key("lgk_live_x".to_owned().into()).unwrap();
+        let fixture = Fixture::new().await;
+        fixture.credentials.store_managed_key("lgk_live_x".to_owned().into()).unwrap();
         let ended = json!({"success": false, "error": "Invalid or expired runner token"});
-        place.plane.answer_always("refresh-token", 401, ended);
+        fixture.plane.answer_always("refresh-token", 401, ended);
         let fresh = json!({"bumped": true, "revived": true, "token": "token-9", "expiresAt": null});
-        place.plane.answer_once("heartbeat", 200, json!({"success": true, "data": fresh}));
+        fixture.plane.answer_once("heartbeat", 200, json!({"success": true, "data": fresh}));
         let call = async |token: SecretString| match token.expose_secret() {
             "token-1" => Err(refused()),
             token => Ok(token.to_owned()),
         };
-        assert_eq!(place.tokens.call(place.id, call).await.as_deref(), Ok("token-9"));
-        let heard = place.plane.requests();
+        assert_eq!(fixture.tokens.call(fixture.id, call).await.as_deref(), Ok("token-9"));
+        let heard = fixture.plane.requests();
         assert_eq!(heard.last().unwrap().token, "lgk_live_x");
 
         let over = json!({"success": false, "error": "Loop is no longer running", "code": "TERMINAL_LOOP"});
-        place.plane.answer_always("heartbeat", 410, over);
+        fixture.plane.answer_always("heartbeat", 410, over);
         let call = async |_| Err::<(), _>(refused());
-        assert_eq!(place.tokens.call(place.id, call).await.unwrap_err().status(), Some(410));
+        assert_eq!(fixture.tokens.call(fixture.id, call).await.unwrap_err().status(), Some(410));
     }
 
     // LR-49
     #[tokio::test]
     async fn a_race_that_is_lost_twice_is_lost() {
-        let place = Place::new().await;
+        let fixture = Fixture::new().await;
         let lost = json!({"success": false, "error": "race", "code": "RACE_LOST"});
-        place.plane.answer_always("refresh-token", 409, lost);
-        let error = place.tokens.refresh(place.id).await.unwrap_err();
+        fixture.plane.answer_always("refresh-token", 409, lost);
+        let error = fixture.tokens.refresh(fixture.id).await.unwrap_err();
         assert_eq!(error.status(), Some(409));
-        let keys = place.keys();
+        let keys = fixture.keys();
         assert!(keys.len() == 2 && keys[0] != keys[1], "{keys:?}");
-        let told = place.tokens.call(place.id, |_| async { Err::<(), _>(refused()) }).await;
+        let told = fixture.tokens.call(fixture.id, |_| async { Err::<(), _>(refused()) }).await;
         assert_eq!(told, Err(refused()), "the refusal stands");
     }
 
     #[tokio::test]
     async fn whoever_is_not_known_rests_before_it_asks_again() {
-        let place = Place::new().await;
-        place.plane.answer_once("refresh-token", 404, json!({"success": false, "error": "unknown"}));
+        let fixture = Fixture::new().await;
+        fixture.plane.answer_once("refresh-token", 404, json!({"success": false, "error": "unknown"}));
         for _ in 0..2 {
-            assert_eq!(place.tokens.refresh(place.id).await.unwrap_err().status(), Some(404));
+            assert_eq!(fixture.tokens.refresh(fixture.id).await.unwrap_err().status(), Some(404));
         }
-        assert_eq!(place.keys().len(), 1);
-        assert_eq!(place.tokens.current(place.id).await.unwrap().expose_secret(), "token-1");
+        assert_eq!(fixture.keys().len(), 1);
+        assert_eq!(fixture.tokens.current(fixture.id).await.unwrap().expose_secret(), "token-1");
     }
 }

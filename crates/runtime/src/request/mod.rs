@@ -7,7 +7,7 @@ mod extensions;
 mod fields;
 
 use loopgate_api::bootstrap::BootstrapOrder;
-use loopgate_api::command::{Inputs, LoopCommand, Need};
+use loopgate_api::command::{InputRequirement, Inputs, LoopCommand};
 use loopgate_api::ids::{BranchName, LoopId};
 use loopgate_api::launch::{
     AgentDefinition, Artifact, ArtifactType, Attachment, Committer, Harness, PeerRef, RepoConfig, RepoRef,
@@ -213,10 +213,10 @@ impl LoopRequest {
         let spec = self.command.spec();
         let name = self.command;
         let refuse = |text: String| Err(LoopRequestError::bad_request(text));
-        if spec.prompt == Need::Required && self.prompt.is_none() {
+        if spec.prompt == InputRequirement::Required && self.prompt.is_none() {
             return refuse(format!("{name} requires a non-empty prompt"));
         }
-        if spec.artifacts == Need::Required && self.artifacts.is_empty() {
+        if spec.artifacts == InputRequirement::Required && self.artifacts.is_empty() {
             return refuse(format!("{name} requires artifacts in the context pack"));
         }
         if name == LoopCommand::Execute && self.prompt.is_none() && self.artifacts.is_empty() {

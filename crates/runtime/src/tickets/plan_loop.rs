@@ -23,7 +23,7 @@ use crate::jobs::{Job, Jobs};
 use crate::reporting::control_plane::{CallError, ControlPlaneClient};
 use crate::stop::{GRACE, ProcessOwner, StopError, StopMode, StopOutcome, Stopper};
 use crate::tickets::launch::{get_of_work_dir, merge_launch_metadata};
-use crate::workspace::worktree::Naming;
+use crate::workspace::worktree::WorktreeNames;
 use crate::workspace::worktree_layout::WorktreeLayout;
 
 /// How long the answer to a cancellation waits until the record says so.
@@ -186,7 +186,7 @@ impl PlanLoops {
             let name = agreed
                 .artifact_slug
                 .as_deref()
-                .and_then(Naming::of_document)
+                .and_then(WorktreeNames::of_document)
                 .map(|key| format!("{}-loop-{key}", repository.base_name()));
             let (known, wanted) = match &name {
                 Some(name) => (layout.find(repository, name), layout.for_new(repository, name)),

@@ -26,7 +26,7 @@ use crate::refusal::Refusal;
 use crate::request::LoopRequest;
 use crate::workspace::peers::{Peer, PeerWorkspace};
 use crate::workspace::repository::LoopRepository;
-use crate::workspace::worktree::{Naming, WorktreeError, WorktreeRequest, Worktrees};
+use crate::workspace::worktree::{WorktreeError, WorktreeNames, WorktreeRequest, Worktrees};
 
 /// What the names of temporary directories begin with.
 const TEMP_DIR_PREFIX: &str = "orchestrator-";
@@ -242,7 +242,8 @@ async fn worktrees(
     let refuse = |error| refusal(request.command, error);
     let invalid = |error: loopgate_api::ids::InvalidId| refuse(WorktreeError::Failed(error.to_string()));
     let prefix = if let WorktreeSource::Fresh { prefix, .. } = checkout { prefix } else { "" };
-    let naming = Naming::of(prefix, request.artifact_slug.as_deref(), request.loop_id).map_err(invalid)?;
+    let naming =
+        WorktreeNames::of(prefix, request.artifact_slug.as_deref(), request.loop_id).map_err(invalid)?;
     let earlier = request.parent_loop_id.as_deref().map(|id| format!("orchestrator/loop-{}", slug(id)));
     let wanted = WorktreeRequest {
         repository: &repository.path,

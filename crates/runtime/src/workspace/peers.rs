@@ -17,7 +17,9 @@ use crate::jobs::reservations::Reservation;
 use crate::refusal::Refusal;
 use crate::request::LoopRequest;
 use crate::workspace::repository::{self, LoopRepository, Repositories};
-use crate::workspace::worktree::{Naming, PreparedWorktree, WorktreeError, WorktreeRequest, Worktrees};
+use crate::workspace::worktree::{
+    PreparedWorktree, WorktreeError, WorktreeNames, WorktreeRequest, Worktrees,
+};
 
 /// Most peer repositories.
 const MAX_PEERS: usize = 5;
@@ -132,7 +134,7 @@ fn no_duplicates(primary: Option<&LoopRepository>, peers: &[Peer]) -> Result<(),
 pub(crate) async fn prepare(
     worktrees: &Worktrees,
     request: &LoopRequest,
-    naming: &Naming,
+    naming: &WorktreeNames,
     checkout: WorktreeSource,
     peers: Vec<Peer>,
     reservation: &Reservation,
@@ -155,7 +157,7 @@ pub(crate) async fn prepare(
 
 async fn place(
     worktrees: &Worktrees,
-    naming: &Naming,
+    naming: &WorktreeNames,
     checkout: WorktreeSource,
     peer: &Peer,
     reservation: &Reservation,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use loopgate_api::command::Need;
+use loopgate_api::command::InputRequirement;
 use loopgate_api::event::code;
 use loopgate_api::ids::RepoFullName;
 use loopgate_api::redact;
@@ -56,9 +56,9 @@ pub(crate) async fn resolve(
     request: &LoopRequest,
 ) -> Result<Option<LoopRepository>, Refusal> {
     match request.command.spec().repository {
-        Need::Unused => Ok(None),
-        Need::Required => named(repositories, request).await,
-        Need::Optional => Ok(named(repositories, request).await.unwrap_or_else(|refusal| {
+        InputRequirement::Unused => Ok(None),
+        InputRequirement::Required => named(repositories, request).await,
+        InputRequirement::Optional => Ok(named(repositories, request).await.unwrap_or_else(|refusal| {
             let reason = refusal.error.message;
             tracing::info!(loop_id = %request.loop_id, reason, "the loop goes on without its repository");
             None

@@ -11,8 +11,8 @@ use anyhow::Context as _;
 use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser};
 use loopgate_testkit::loopgate::Loopgate;
-use loopgate_testkit::scene::Scene;
 use loopgate_testkit::story;
+use loopgate_testkit::testbed::Testbed;
 use serde_json::json;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -73,10 +73,11 @@ async fn run(options: Options) -> anyhow::Result<()> {
     let mut signals = Signals::new()?;
     let temporary = tempfile::Builder::new().prefix("loopgate-demo-").tempdir()?;
     let folder = options.keep.clone().unwrap_or_else(|| temporary.path().to_owned());
-    let scene = Scene::at(&folder, story::script().paced(options.pace)).await?;
-    let clone = scene.add_story()?;
-    let page = scene.host.page().await?;
-    let mut setup = scene.loopgate()?.shown().env("LOOPGATE_CODE_HOST_URL", page.url().trim_end_matches('/'));
+    let testbed = Testbed::at(&folder, story::script().paced(options.pace)).await?;
+    let clone = testbed.add_story()?;
+    let page = testbed.host.page().await?;
+    let mut setup =
+        testbed.loopgate()?.shown().env("LOOPGATE_CODE_HOST_URL", page.url().trim_end_matches('/'));
     for argument in &options.arguments {
         setup = setup.arg(argument);
     }
@@ -85,9 +86,9 @@ async fn run(options: Options) -> anyhow::Result<()> {
         () = signals.next() => return Ok(()),
     };
     let mut loopgate = started?;
-    announce(&scene, &loopgate, &clone, &page.url(), options.keep.is_some());
+    announce(&testbed, &loopgate, &clone, &page.url(), options.keep.is_some());
     if let Some(file) = &options.ready_file {
-        write_ready(file, &loopgate, &scene, &page.url())?;
+        write_ready(file, &loopgate, &testbed, &page.url())?;
     }
     if !options.no_open {
         // Without a desktop there is no browser; the page's address stands above.
@@ -129,13 +130,13 @@ impl Signals {
     }
 }
 
-fn announce(scene: &Scene, loopgate: &Loopgate, clone: &Path, page: &str, kept: bool) {
+fn announce(testbed: &Testbed, loopgate: &Loopgate, clone: &Path, page: &str, kept: bool) {
     println!("  This is the demo: the assistant, git and gh are real, the model follows a script.");
     println!("  Repository    {}  {}", story::REPOSITORY, clone.display());
     println!("  Wish          {:?}: the script knows this one", story::WISH);
     println!("  Code host     {page}  shows its pull requests; links of the page lead there");
     let stays = if kept { "it stays there" } else { "removed when you stop it" };
-    println!("  Home          {} ({stays})", scene.home.path().display());
+    println!("  Home          {} ({stays})", testbed.home.path().display());
     println!("  Fresh link    {}  opens the page once more", fresh_link(loopgate).join(" "));
     println!("  Ctrl-C        ends the demo, and its loops with it\n");
 }
@@ -147,14 +148,14 @@ fn fresh_link(loopgate: &Loopgate) -> [String; 4] {
     [text(setup.program()), "up".to_owned(), "--home".to_owned(), text(&setup.data_dir())]
 }
 
-fn write_ready(file: &Path, loopgate: &Loopgate, scene: &Scene, page: &str) -> anyhow::Result<()> {
+fn write_ready(file: &Path, loopgate: &Loopgate, testbed: &Testbed, page: &str) -> anyhow::Result<()> {
     let mut text = serde_json::to_value(loopgate.ready())?;
     text["repository"] = json!(story::REPOSITORY);
     text["wish"] = json!(story::WISH);
     text["codeHostUrl"] = json!(page);
-    text["codeHostSocket"] = json!(scene.host.socket());
+    text["codeHostSocket"] = json!(testbed.host.socket());
     text["freshLink"] = json!(fresh_link(loopgate));
-    text["home"] = json!(scene.home.path());
+    text["home"] = json!(testbed.home.path());
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let temporary = tempfile::NamedTempFile::new_in(folder)?;
     serde_json::to_writer(&temporary, &text)?;

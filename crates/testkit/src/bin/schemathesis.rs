@@ -53,31 +53,31 @@ struct Options {
 #[tokio::main]
 async fn main() -> anyhow::Result<ExitCode> {
     let options = Options::parse();
-    let mut desk = Desk::start().await?;
-    let passed = desk.ask(&options).await?;
-    let unharmed = desk.is_unharmed().await;
+    let mut desktop = TestDesktop::start().await?;
+    let passed = desktop.ask(&options).await?;
+    let unharmed = desktop.is_unharmed().await;
     if let Err(harm) = &unharmed {
         eprintln!("error: {harm:#}");
     }
-    desk.loopgate.stop().await?;
+    desktop.loopgate.stop().await?;
     Ok(if passed && unharmed.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// A gateway with everything that it is asked about.
-struct Desk {
+struct TestDesktop {
     home: UserHome,
     _remotes: GitRemotes,
     _host: CodeHost,
     loopgate: Loopgate,
 }
 
-impl Drop for Desk {
+impl Drop for TestDesktop {
     fn drop(&mut self) {
         home_processes::end(self.home.path());
     }
 }
 
-impl Desk {
+impl TestDesktop {
     async fn start() -> anyhow::Result<Self> {
         let mut home = UserHome::temporary()?;
         let remotes = GitRemotes::temporary()?;
@@ -90,10 +90,10 @@ impl Desk {
         std::fs::write(setup.data_dir().join("settings.toml"), "onboarding_completed = true\n")?;
         fill(setup.sandbox(), &remotes)?;
         let loopgate = setup.start().await?;
-        let desk = Self { home, _remotes: remotes, _host: host, loopgate };
-        desk.add_pull_request().await?;
-        desk.add_work().await?;
-        Ok(desk)
+        let desktop = Self { home, _remotes: remotes, _host: host, loopgate };
+        desktop.add_pull_request().await?;
+        desktop.add_work().await?;
+        Ok(desktop)
     }
 
     /// Pull request 1.

@@ -10,7 +10,7 @@ use reqwest::{Method, header};
 use serde_json::{Value, json};
 
 use super::{API_KEY, EXCHANGE, LOOP, raw, status_and_body};
-use crate::stage::{Stage, free_port};
+use crate::test_system::{TestSystem, free_port};
 
 const VERSION: &str = "/api/gateway/version";
 const SESSION: &str = "x-desktop-session-token";
@@ -45,18 +45,18 @@ fn error(status: u16, error: &str, code: &str) -> (u16, Value) {
 }
 
 /// A challenge of the control plane for the page's origin.
-async fn challenge(stage: &Stage) -> Result<String> {
-    let body = json!({"origin": stage.loopgate.ready().page_url});
-    let made = stage.page.0.post("/compute-targets/local-auth/challenge", &body).await?;
+async fn challenge(system: &TestSystem) -> Result<String> {
+    let body = json!({"origin": system.loopgate.ready().page_url});
+    let made = system.page.0.post("/compute-targets/local-auth/challenge", &body).await?;
     Ok(json!({"challengeToken": made["data"]["challengeToken"]}).to_string())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nobody_gets_in_without_a_credential() -> Result<()> {
-    let stage = Stage::story().await?;
-    let page = stage.loopgate.ready().page_url.clone();
+    let system = TestSystem::story().await?;
+    let page = system.loopgate.ready().page_url.clone();
     let made_up = "x".repeat(64);
-    let token = stage.loopgate.gateway_token();
+    let token = system.loopgate.gateway_token();
     let almost = &token[..token.len() - 1];
     for (headers, reason) in [
         (vec![], "no credential provided"),
@@ -70,18 +70,18 @@ async fn nobody_gets_in_without_a_credential() -> Result<()> {
         (vec![(SESSION, made_up.as_str())], "session token present but Origin header missing"),
         (vec![(SESSION, made_up.as_str()), ("origin", page.as_str())], STALE),
     ] {
-        ensure!(version(&stage.loopgate, &headers).await? == unauthorized(reason), "{headers:?}");
+        ensure!(version(&system.loopgate, &headers).await? == unauthorized(reason), "{headers:?}");
     }
     // The refusal comes before the body is read.
-    let huge = stage.loopgate.gateway_bare(Method::POST, LOOP).body("x".repeat(2_000_000)).send().await?;
+    let huge = system.loopgate.gateway_bare(Method::POST, LOOP).body("x".repeat(2_000_000)).send().await?;
     ensure!(status_and_body(huge).await? == unauthorized("no credential provided"));
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_exchange_lacks_nothing() -> Result<()> {
-    let stage = Stage::story().await?;
-    let page = stage.loopgate.ready().page_url.clone();
+    let system = TestSystem::story().await?;
+    let page = system.loopgate.ready().page_url.clone();
     let needed = error(400, "invalid request body: challengeToken required", "missing_field");
     let challenge = r#"{"challengeToken":"made-up"}"#;
     for (origin, body, wanted) in [
@@ -95,22 +95,22 @@ async fn an_exchange_lacks_nothing() -> Result<()> {
         (Some(page.as_str()), challenge, error(401, "Invalid or expired challenge token", "unauthorized")),
         (Some("https://evil.test"), challenge, error(403, "Origin not allowed", "forbidden")),
     ] {
-        let got = exchange(&stage.loopgate, origin, body.to_owned()).await?;
+        let got = exchange(&system.loopgate, origin, body.to_owned()).await?;
         ensure!((got.0, &got.1["error"]) == (wanted.0, &wanted.1["error"]), "{origin:?} {body}: {got:?}");
         ensure!(got.1["code"].is_string(), "{got:?}");
     }
     let most = json!({"error": "request body too large", "code": "request_body_too_large", "maxBytes": 4096});
-    let over = exchange(&stage.loopgate, Some(&page), "x".repeat(4097)).await?;
+    let over = exchange(&system.loopgate, Some(&page), "x".repeat(4097)).await?;
     ensure!(over == (413, most.clone()), "{over:?}");
-    let port = stage.loopgate.ready().gateway_port;
+    let port = system.loopgate.ready().gateway_port;
     let head = format!(
         "POST {EXCHANGE} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nOrigin: {page}\r\nConnection: close\r\n\
          Transfer-Encoding: chunked\r\n\r\n"
     );
     let chunked = |bytes: &str| format!("{head}{:x}\r\n{bytes}\r\n0\r\n\r\n", bytes.len());
-    let over = raw(&stage.loopgate, &chunked(&"x".repeat(4097))).await?;
+    let over = raw(&system.loopgate, &chunked(&"x".repeat(4097))).await?;
     ensure!(over.starts_with("HTTP/1.1 413 ") && over.ends_with(&most.to_string()), "{over}");
-    let small = raw(&stage.loopgate, &chunked(challenge)).await?;
+    let small = raw(&system.loopgate, &chunked(challenge)).await?;
     ensure!(
         small.starts_with("HTTP/1.1 401 ") && small.contains("Invalid or expired challenge token"),
         "{small}"
@@ -120,9 +120,9 @@ async fn an_exchange_lacks_nothing() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_session_belongs_to_its_origin_and_its_challenge_is_used_up() -> Result<()> {
-    let stage = Stage::story().await?;
-    let (loopgate, page) = (&stage.loopgate, stage.loopgate.ready().page_url.clone());
-    let first = challenge(&stage).await?;
+    let system = TestSystem::story().await?;
+    let (loopgate, page) = (&system.loopgate, system.loopgate.ready().page_url.clone());
+    let first = challenge(&system).await?;
     let (status, session) = exchange(loopgate, Some(&page), first.clone()).await?;
     let token = session["sessionToken"].as_str().context("a session")?.to_owned();
     ensure!(status == 200 && token.len() == 64 && token.bytes().all(|b| b.is_ascii_hexdigit()), "{session}");
@@ -145,7 +145,7 @@ async fn a_session_belongs_to_its_origin_and_its_challenge_is_used_up() -> Resul
         ensure!(got == unauthorized(STALE), "{origin}: {got:?}");
     }
     // A challenge for one page is no good for another.
-    let (status, refusal) = exchange(loopgate, Some(&other), challenge(&stage).await?).await?;
+    let (status, refusal) = exchange(loopgate, Some(&other), challenge(&system).await?).await?;
     ensure!(
         status == 403 && refusal["error"] == "Request origin does not match challenge origin",
         "{refusal}"
@@ -154,7 +154,7 @@ async fn a_session_belongs_to_its_origin_and_its_challenge_is_used_up() -> Resul
     // Eight more, and the first is gone.
     let mut last = String::new();
     for _ in 0..8 {
-        let (status, session) = exchange(loopgate, Some(&page), challenge(&stage).await?).await?;
+        let (status, session) = exchange(loopgate, Some(&page), challenge(&system).await?).await?;
         ensure!(status == 200, "{session}");
         last = session["sessionToken"].as_str().context("a session")?.to_owned();
     }

@@ -8,14 +8,14 @@ use tokio::net::UnixStream;
 
 use super::{KILL, LOOP, check, get, post, raw, row, too_large};
 use crate::foreign::routes;
-use crate::stage::Stage;
+use crate::test_system::TestSystem;
 
 const PATHS: &str = "/api/gateway/settings/binary-paths";
 
 // OR-49, OR-52
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_route_takes_what_is_not_its_own() -> Result<()> {
-    let stage = Stage::story().await?;
+    let system = TestSystem::story().await?;
     let not_built = |method: Method, path: &str| {
         let body = json!({"error": "operation not implemented", "code": "operation_not_implemented",
             "method": method.as_str(), "path": path});
@@ -54,34 +54,34 @@ async fn no_route_takes_what_is_not_its_own() -> Result<()> {
         post(LOOP, "x".repeat(1_048_576), 400, "Invalid JSON body", "invalid_json_body"),
         post(KILL, "x".repeat(262_144), 400, "Invalid JSON body", "invalid_json_body"),
     ];
-    check(&stage.loopgate, rows).await?;
+    check(&system.loopgate, rows).await?;
     let orchestrator = routes().filter(|(_, path)| path.starts_with("/api/gateway/orchestrator/"));
-    check(&stage.loopgate, orchestrator.map(|(_, path)| not_built(Method::PUT, &path)).collect()).await?;
-    let head = stage.loopgate.gateway(Method::HEAD, "/health").send().await?;
+    check(&system.loopgate, orchestrator.map(|(_, path)| not_built(Method::PUT, &path)).collect()).await?;
+    let head = system.loopgate.gateway(Method::HEAD, "/health").send().await?;
     assert_eq!(head.status(), 404);
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_target_that_is_none_is_answered() -> Result<()> {
-    let stage = Stage::story().await?;
-    let host = format!("Host: 127.0.0.1:{}\r\nConnection: close\r\n", stage.loopgate.ready().gateway_port);
+    let system = TestSystem::story().await?;
+    let host = format!("Host: 127.0.0.1:{}\r\nConnection: close\r\n", system.loopgate.ready().gateway_port);
     for target in ["//", "//evil.test/health", "/\\evil.test/health"] {
-        let answer = raw(&stage.loopgate, &format!("GET {target} HTTP/1.1\r\n{host}\r\n")).await?;
+        let answer = raw(&system.loopgate, &format!("GET {target} HTTP/1.1\r\n{host}\r\n")).await?;
         assert!(answer.starts_with("HTTP/1.1 400 "), "{target}: {answer}");
         let body = r#"{"error":"malformed request target","code":"malformed_request_target"}"#;
         assert!(answer.ends_with(body), "{target}: {answer}");
     }
     let dotted = format!("GET /health/../api/gateway/version HTTP/1.1\r\n{host}\r\n");
-    let answer = raw(&stage.loopgate, &dotted).await?;
+    let answer = raw(&system.loopgate, &dotted).await?;
     assert!(answer.starts_with("HTTP/1.1 401 "), "dots are resolved before the gate: {answer}");
     for nonsense in ["nonsense\r\n\r\n", "GET /health HTTP/9.9\r\n\r\n", "\0\0\0\0\r\n\r\n"] {
-        let answer = raw(&stage.loopgate, nonsense).await.unwrap_or_default();
+        let answer = raw(&system.loopgate, nonsense).await.unwrap_or_default();
         assert!(!answer.starts_with("HTTP/1.1 2"), "{nonsense:?}: {answer}");
     }
     let long = format!("GET /health HTTP/1.1\r\n{host}X-Long: {}\r\n\r\n", "x".repeat(20_000));
-    assert!(raw(&stage.loopgate, &long).await?.starts_with("HTTP/1.1 431 "));
-    let answer = raw(&stage.loopgate, &format!("GET /health HTTP/1.1\r\n{host}\r\n")).await?;
+    assert!(raw(&system.loopgate, &long).await?.starts_with("HTTP/1.1 431 "));
+    let answer = raw(&system.loopgate, &format!("GET /health HTTP/1.1\r\n{host}\r\n")).await?;
     assert!(answer.starts_with("HTTP/1.1 200 ") && answer.contains(r#""status":"ok""#), "{answer}");
     Ok(())
 }
@@ -90,15 +90,15 @@ async fn a_target_that_is_none_is_answered() -> Result<()> {
 // GC-18
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_refused_body_is_an_event_without_its_content() -> Result<()> {
-    let stage = Stage::story().await?;
+    let system = TestSystem::story().await?;
     let secret = "hunter2-".repeat(40_000);
-    let answer = stage.loopgate.gateway(Method::POST, KILL).body(secret).send().await?;
+    let answer = system.loopgate.gateway(Method::POST, KILL).body(secret).send().await?;
     assert_eq!(answer.status(), 413);
     assert_eq!(answer.headers().get("cache-control").context("cache-control")?, "no-store");
-    let refused = stage.loopgate.gateway_bare(Method::GET, "/api/gateway/repos").send().await?;
+    let refused = system.loopgate.gateway_bare(Method::GET, "/api/gateway/repos").send().await?;
     assert_eq!(refused.status(), 401);
 
-    let socket = stage.loopgate.setup().data_dir().join("control.sock");
+    let socket = system.loopgate.setup().data_dir().join("control.sock");
     let mut owner = BufReader::new(UnixStream::connect(socket).await?);
     owner.write_all(b"{\"id\":1,\"verb\":\"activity.list\"}\n").await?;
     let mut line = String::new();
@@ -116,7 +116,7 @@ async fn a_refused_body_is_an_event_without_its_content() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_program_is_named_by_an_absolute_path_to_it() -> Result<()> {
-    let stage = Stage::story().await?;
+    let system = TestSystem::story().await?;
     let paths = |sent: Value, error: &str| {
         row(Method::PATCH, PATHS, sent, 400, json!({"error": error, "code": "invalid_request"}))
     };
@@ -131,8 +131,8 @@ async fn a_program_is_named_by_an_absolute_path_to_it() -> Result<()> {
         paths(json!({"git": "/no/git"}), "Binary path for git does not exist: /no/git"),
         paths(json!({"git": "/etc/passwd"}), "Binary path for git is not executable: /etc/passwd"),
     ];
-    check(&stage.loopgate, rows).await?;
-    let answer = stage.loopgate.gateway(Method::GET, PATHS).send().await?.json::<Value>().await?;
+    check(&system.loopgate, rows).await?;
+    let answer = system.loopgate.gateway(Method::GET, PATHS).send().await?.json::<Value>().await?;
     assert_eq!(answer, json!({"binaryPaths": {}}), "what was refused is not stored");
     Ok(())
 }

@@ -6,7 +6,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::local::{Answer, Local, write};
-use crate::pulls::Desk;
+use crate::pulls::TestDesktop;
 
 /// Routes that name a repository in their query or their body.
 const NAMING: [&str; 10] = [
@@ -113,8 +113,8 @@ async fn a_place_outside_is_refused_by_every_route() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_place_without_a_directory_or_a_repository_is_told() -> Result<()> {
-    let desk = Desk::new().await?;
-    let local = &desk.local;
+    let desktop = TestDesktop::new().await?;
+    let local = &desktop.local;
     write(&local.at("file"), "")?;
     std::fs::create_dir(local.at("plain"))?;
     let at = |name: &str| local.at(name).display().to_string();
@@ -146,6 +146,6 @@ async fn a_place_without_a_directory_or_a_repository_is_told() -> Result<()> {
     ] {
         ask(local, route, &at("plain")).await?.refused(500, text, "operation_failed")?;
     }
-    ensure!(desk.host.calls().is_empty(), "nobody was asked: {:?}", desk.host.calls());
+    ensure!(desktop.host.calls().is_empty(), "nobody was asked: {:?}", desktop.host.calls());
     Ok(())
 }

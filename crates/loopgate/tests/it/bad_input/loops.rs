@@ -8,7 +8,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{DENIED, ID, KILL, LOOP, Row, check, post};
-use crate::stage::Stage;
+use crate::test_system::TestSystem;
 
 /// A loop request that lacks nothing but what the test takes away.
 fn launch(change: impl FnOnce(&mut Value)) -> Value {
@@ -25,8 +25,8 @@ fn document(kind: &str) -> Value {
 // OR-43, LR-01, LR-02, LR-03, LR-04, LR-05, LR-06, LR-07, LR-08, LR-09, LR-56, LR-60
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_loop_is_refused_before_anything_happens() -> Result<()> {
-    let stage = Stage::story().await?;
-    let clone = stage.clone.display().to_string();
+    let system = TestSystem::story().await?;
+    let clone = system.clone.display().to_string();
     let invalid = |sent: &str| post(LOOP, sent, 400, "Invalid JSON body", "invalid_json_body");
     let missing = "Missing required fields: loopId, command, loopgateAuthToken";
     let lacks = |sent: Value| post(LOOP, sent, 400, missing, "missing_field");
@@ -157,11 +157,11 @@ async fn a_loop_is_refused_before_anything_happens() -> Result<()> {
         // Too many peers are told before the missing repository.
         refused(nowhere(launch(six_peers)), "additionalRepos exceeds maximum of 5 entries (got 6)"),
     ];
-    check(&stage.loopgate, rows).await?;
-    malformed_members_are_named(&stage.loopgate).await?;
-    check(&stage.loopgate, not_built()).await?;
-    assert!(stage.scene.model.requests().is_empty(), "no assistant was started");
-    assert_eq!(stage.others(), [], "nothing runs");
+    check(&system.loopgate, rows).await?;
+    malformed_members_are_named(&system.loopgate).await?;
+    check(&system.loopgate, not_built()).await?;
+    assert!(system.testbed.model.requests().is_empty(), "no assistant was started");
+    assert_eq!(system.others(), [], "nothing runs");
     Ok(())
 }
 
@@ -188,7 +188,7 @@ fn not_built() -> Vec<Row> {
 // OR-44
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_member_of_the_wrong_shape_is_named() -> Result<()> {
-    let stage = Stage::story().await?;
+    let system = TestSystem::story().await?;
     let malformed = |name: &'static str, value: Value, path: &str| {
         let mut body = launch(|_| {});
         body[name] = value;
@@ -230,21 +230,21 @@ async fn a_member_of_the_wrong_shape_is_named() -> Result<()> {
         malformed("branchMaterialization", json!({"schemaVersion": 1, "branches": []}), "branches"),
     ];
     for (body, begin) in cases {
-        let answer = stage.loopgate.gateway(Method::POST, LOOP).json(&body).send().await?;
+        let answer = system.loopgate.gateway(Method::POST, LOOP).json(&body).send().await?;
         let (status, refusal) = super::status_and_body(answer).await?;
         let text = refusal["error"].as_str().unwrap_or_default();
         assert!(status == 400 && text.starts_with(&begin), "{body}\nwanted {begin}\ngot {status} {refusal}");
         assert_eq!(refusal["code"], "invalid_request", "{refusal}");
         assert!(!text.contains("a-runner-token"), "{text}");
     }
-    assert_eq!(stage.others(), [], "nothing runs");
+    assert_eq!(system.others(), [], "nothing runs");
     Ok(())
 }
 
 // OR-50, LR-40
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_loop_that_does_not_run_cannot_be_ended() -> Result<()> {
-    let stage = Stage::story().await?;
+    let system = TestSystem::story().await?;
     let unknown = "No running process found for this loop";
     let rows = vec![
         post(KILL, "", 400, "Invalid JSON body", "invalid_json_body"),
@@ -260,7 +260,7 @@ async fn a_loop_that_does_not_run_cannot_be_ended() -> Result<()> {
         post(KILL, r#"{"loopId":"x"}"#, 404, unknown, "not_found"),
         post(KILL, r#"{"loopId":"-1"}"#, 404, unknown, "not_found"),
     ];
-    check(&stage.loopgate, rows).await
+    check(&system.loopgate, rows).await
 }
 
 /// What exactly is wrong with a member is for people; that it is named, and in this order, is not.

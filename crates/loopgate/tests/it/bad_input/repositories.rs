@@ -6,7 +6,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{DENIED, REPOS, check, post, row, too_large};
-use crate::stage::Stage;
+use crate::test_system::TestSystem;
 
 async fn listed(loopgate: &Loopgate) -> Result<Value> {
     let answer = loopgate.gateway(Method::GET, REPOS).send().await?;
@@ -16,8 +16,8 @@ async fn listed(loopgate: &Loopgate) -> Result<Value> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_refused_change_changes_nothing() -> Result<()> {
-    let stage = Stage::story().await?;
-    let before = listed(&stage.loopgate).await?;
+    let system = TestSystem::story().await?;
+    let before = listed(&system.loopgate).await?;
     let refused = |method: Method, path: &str, sent: &str, status: u16, error: &str, code: &str| {
         row(method, path, sent, status, json!({"error": error, "code": code}))
     };
@@ -36,19 +36,19 @@ async fn a_refused_change_changes_nothing() -> Result<()> {
         post(REPOS, r#"{"path":"relative"}"#, 403, DENIED.0, DENIED.1),
         post(
             REPOS,
-            json!({"path": stage.clone.join("missing")}),
+            json!({"path": system.clone.join("missing")}),
             400,
             "Path does not exist",
             "invalid_request",
         ),
         post(
             REPOS,
-            json!({"path": stage.clone.join("README.md")}),
+            json!({"path": system.clone.join("README.md")}),
             400,
             "Path must be a directory",
             "invalid_request",
         ),
-        post(REPOS, json!({"path": stage.clone}), 400, "Repository already configured", "invalid_request"),
+        post(REPOS, json!({"path": system.clone}), 400, "Repository already configured", "invalid_request"),
         refused(Method::DELETE, REPOS, "", 400, "path query parameter is required", "missing_field"),
         refused(
             Method::DELETE,
@@ -73,15 +73,15 @@ async fn a_refused_change_changes_nothing() -> Result<()> {
         // Within the limit a body is read, and then refused for what it says.
         post(REPOS, "x".repeat(262_144), 400, "Invalid JSON body", "invalid_json_body"),
     ];
-    check(&stage.loopgate, rows).await?;
-    assert_eq!(listed(&stage.loopgate).await?, before);
+    check(&system.loopgate, rows).await?;
+    assert_eq!(listed(&system.loopgate).await?, before);
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_broken_list_is_moved_aside_and_begun_anew() -> Result<()> {
-    let stage = Stage::story().await?;
-    let folder = stage.scene.sandbox().join(".loopgate/config");
+    let system = TestSystem::story().await?;
+    let folder = system.testbed.sandbox().join(".loopgate/config");
     let file = folder.join("repos.json");
     let corrupt = || -> Result<Vec<String>> {
         let mut found = Vec::new();
@@ -94,27 +94,31 @@ async fn a_broken_list_is_moved_aside_and_begun_anew() -> Result<()> {
         Ok(found)
     };
     std::fs::write(&file, "{")?;
-    assert_eq!(listed(&stage.loopgate).await?["repos"], json!([]));
+    assert_eq!(listed(&system.loopgate).await?["repos"], json!([]));
     assert_eq!(corrupt()?, ["{"], "the old bytes are kept");
     let answer =
-        stage.loopgate.gateway(Method::POST, REPOS).json(&json!({"path": stage.clone})).send().await?;
+        system.loopgate.gateway(Method::POST, REPOS).json(&json!({"path": system.clone})).send().await?;
     assert_eq!(answer.status(), 200);
     let written: Value = serde_json::from_slice(&std::fs::read(&file)?)?;
     assert_eq!(written["repos"].as_array().map(Vec::len), Some(1));
 
     // A list that another program wrote with some entries of its own keeps those that can be read.
-    std::fs::write(&file, json!({"repos": [5, {"path": stage.clone}, {"name": "x"}]}).to_string())?;
-    assert_eq!(listed(&stage.loopgate).await?["repos"].as_array().map(Vec::len), Some(1));
+    std::fs::write(&file, json!({"repos": [5, {"path": system.clone}, {"name": "x"}]}).to_string())?;
+    assert_eq!(listed(&system.loopgate).await?["repos"].as_array().map(Vec::len), Some(1));
     assert_eq!(corrupt()?.len(), 1);
     let settings = json!({"worktreeParentDirConfirmed": true});
-    assert_eq!(stage.loopgate.gateway(Method::PATCH, REPOS).json(&settings).send().await?.status(), 200);
+    assert_eq!(system.loopgate.gateway(Method::PATCH, REPOS).json(&settings).send().await?.status(), 200);
     let written: Value = serde_json::from_slice(&std::fs::read(&file)?)?;
     assert_eq!(
         written["repos"],
-        json!([5, {"path": stage.clone}, {"name": "x"}]),
+        json!([5, {"path": system.clone}, {"name": "x"}]),
         "a change keeps the others"
     );
-    assert!(stage.loopgate.output().contains("repos.json"), "the user is told: {}", stage.loopgate.output());
+    assert!(
+        system.loopgate.output().contains("repos.json"),
+        "the user is told: {}",
+        system.loopgate.output()
+    );
     Ok(())
 }
 
@@ -164,13 +168,13 @@ async fn writers_of_two_processes_leave_every_entry() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn ten_writers_leave_ten_entries() -> Result<()> {
-    let stage = Stage::story().await?;
-    let file = stage.scene.sandbox().join(".loopgate/config/repos.json");
+    let system = TestSystem::story().await?;
+    let file = system.testbed.sandbox().join(".loopgate/config/repos.json");
     let mut writers = tokio::task::JoinSet::new();
     for number in 0..10 {
-        let place = stage.scene.sandbox().join(format!("many-{number}"));
+        let place = system.testbed.sandbox().join(format!("many-{number}"));
         std::fs::create_dir_all(&place)?;
-        let request = stage.loopgate.gateway(Method::POST, REPOS).json(&json!({"path": place}));
+        let request = system.loopgate.gateway(Method::POST, REPOS).json(&json!({"path": place}));
         writers.spawn(async move { request.send().await.map(|answer| answer.status().as_u16()) });
     }
     while let Some(status) = writers.join_next().await {
@@ -178,7 +182,7 @@ async fn ten_writers_leave_ten_entries() -> Result<()> {
         serde_json::from_slice::<Value>(&std::fs::read(&file)?)
             .context("the file is whole at every moment")?;
     }
-    let names = listed(&stage.loopgate).await?;
+    let names = listed(&system.loopgate).await?;
     let names = names["repos"].as_array().context("a list")?.iter().map(|repo| repo["name"].as_str());
     assert_eq!(names.filter(|name| name.is_some_and(|name| name.starts_with("many-"))).count(), 10);
     Ok(())

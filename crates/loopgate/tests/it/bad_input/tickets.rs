@@ -7,15 +7,15 @@ use serde_json::{Value, json};
 use super::{DENIED, check, get, row};
 use crate::foreign::encoded;
 use crate::local::{Local, write};
-use crate::stage::Stage;
+use crate::test_system::TestSystem;
 
 const API: &str = "/api/gateway/orchestrator";
 
 // OR-07, OR-08, OR-16
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_ticket_is_read_in_the_sandbox_only() -> Result<()> {
-    let stage = Stage::story().await?;
-    let repo = encoded(&stage.clone.to_string_lossy());
+    let system = TestSystem::story().await?;
+    let repo = encoded(&system.clone.to_string_lossy());
     let mut rows = vec![
         get(format!("{API}/status"), 400, "workDir parameter is required", "missing_field"),
         get(format!("{API}/status?workDir="), 400, "workDir parameter is required", "missing_field"),
@@ -32,8 +32,8 @@ async fn a_ticket_is_read_in_the_sandbox_only() -> Result<()> {
         // The first of two values counts.
         get(format!("{API}/status/SHOP-7?repo=%2Fetc&repo={repo}"), 403, DENIED.0, DENIED.1),
     ];
-    let home = stage.scene.home.path().to_string_lossy().into_owned();
-    std::os::unix::fs::symlink("/etc", stage.scene.sandbox().join("way-out"))?;
+    let home = system.testbed.home.path().to_string_lossy().into_owned();
+    std::os::unix::fs::symlink("/etc", system.testbed.sandbox().join("way-out"))?;
     let outside = [
         "/etc".to_owned(),
         "/".to_owned(),
@@ -67,16 +67,16 @@ async fn a_ticket_is_read_in_the_sandbox_only() -> Result<()> {
             rows.push(row(method, path, "", 501, body));
         }
     }
-    check(&stage.loopgate, rows).await
+    check(&system.loopgate, rows).await
 }
 
 // OR-52
 /// An id is no path, however it is written.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_id_never_leads_out_of_its_place() -> Result<()> {
-    let stage = Stage::story().await?;
-    let repo = encoded(&stage.clone.to_string_lossy());
-    let beside = stage.scene.sandbox().join("secret/.loopgate/work");
+    let system = TestSystem::story().await?;
+    let repo = encoded(&system.clone.to_string_lossy());
+    let beside = system.testbed.sandbox().join("secret/.loopgate/work");
     std::fs::create_dir_all(&beside)?;
     std::fs::write(beside.join("state.json"), r#"{"status":"SECRET"}"#)?;
     std::fs::write(beside.join("plan.json"), r#"{"content":"SECRET"}"#)?;
@@ -84,7 +84,7 @@ async fn an_id_never_leads_out_of_its_place() -> Result<()> {
     for id in ["..%2Fsecret", "..%2f..%2fetc", "%2e%2e%2fsecret", "x%2F..%2F..%2Fsecret", "..%5Csecret"] {
         for what in ["status", "logs", "plan"] {
             let path = format!("{API}/{what}/{id}?repo={repo}");
-            let answer = stage.loopgate.gateway(Method::GET, &path).send().await?;
+            let answer = system.loopgate.gateway(Method::GET, &path).send().await?;
             let status = answer.status().as_u16();
             let text = answer.text().await?;
             let body: Value = serde_json::from_str(&text)?;
@@ -137,15 +137,15 @@ async fn a_parent_of_worktrees_outside_shows_nothing() -> Result<()> {
 /// What cannot be read is a failure in shape, and the next request is served.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn broken_files_are_told_without_their_places() -> Result<()> {
-    let stage = Stage::story().await?;
-    let worktree = stage.scene.sandbox().join("garden-notes-SHOP-7");
+    let system = TestSystem::story().await?;
+    let worktree = system.testbed.sandbox().join("garden-notes-SHOP-7");
     let work = worktree.join(".loopgate/work");
     std::fs::create_dir_all(&work)?;
-    let (repo, dir) = (encoded(&stage.clone.to_string_lossy()), encoded(&worktree.to_string_lossy()));
+    let (repo, dir) = (encoded(&system.clone.to_string_lossy()), encoded(&worktree.to_string_lossy()));
     let not_yet =
         json!({"error": "Plan not found yet", "code": "not_found", "exists": false, "planExists": false});
     let plan = format!("{API}/plan/SHOP-7?repo={repo}");
-    check(&stage.loopgate, vec![row(Method::GET, plan.clone(), "", 404, not_yet)]).await?;
+    check(&system.loopgate, vec![row(Method::GET, plan.clone(), "", 404, not_yet)]).await?;
     for broken in ["{", "[]", "nonsense", ""] {
         std::fs::write(work.join("state.json"), broken)?;
         std::fs::write(work.join("plan.json"), broken)?;
@@ -154,7 +154,7 @@ async fn broken_files_are_told_without_their_places() -> Result<()> {
             (format!("{API}/status/SHOP-7?repo={repo}"), "Failed to read status: "),
             (plan.clone(), "Failed to read plan: "),
         ] {
-            let answer = stage.loopgate.gateway(Method::GET, &path).send().await?;
+            let answer = system.loopgate.gateway(Method::GET, &path).send().await?;
             let (status, body) = super::status_and_body(answer).await?;
             let text = body["error"].as_str().unwrap_or_default();
             assert!(status == 500 && text.starts_with(begin), "{path} with {broken:?}: {status} {body}");
@@ -165,7 +165,7 @@ async fn broken_files_are_told_without_their_places() -> Result<()> {
             }
         }
     }
-    let answer = stage.loopgate.gateway_bare(Method::GET, "/health").send().await?;
+    let answer = system.loopgate.gateway_bare(Method::GET, "/health").send().await?;
     assert_eq!(answer.status(), 200);
     Ok(())
 }

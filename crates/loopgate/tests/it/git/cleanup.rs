@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 
 use crate::local::{Answer, Local, write};
 
-struct Place {
+struct Fixture {
     local: Local,
     clone: PathBuf,
 }
 
-impl Place {
+impl Fixture {
     async fn new() -> Result<Self> {
         let local = Local::new().await?;
         let clone = local.clone_of("acme/w", &[("a", "1\n")])?;
@@ -24,10 +24,10 @@ impl Place {
 
     /// A worktree below the parent, on a branch that origin has.
     fn worktree(&self, name: &str, branch: &str) -> Result<PathBuf> {
-        let place = self.local.at("wt").join(name);
-        git(&self.clone, &["worktree", "add", "--quiet", "-b", branch, &place.to_string_lossy()])?;
+        let fixture = self.local.at("wt").join(name);
+        git(&self.clone, &["worktree", "add", "--quiet", "-b", branch, &fixture.to_string_lossy()])?;
         self.local.remotes.commit("acme/w", branch, "Work", &[(branch, "x\n")])?;
-        Ok(place)
+        Ok(fixture)
     }
 
     fn gone_at_origin(&self, branch: &str) -> Result<()> {
@@ -46,27 +46,27 @@ fn nothing() -> Value {
 // GF-25
 #[tokio::test]
 async fn only_what_is_over_goes() -> Result<()> {
-    let place = Place::new().await?;
-    let over = place.worktree("w-pr-1", "one")?;
-    let open = place.worktree("w-pr-2", "two")?;
-    let other = place.worktree("w-x", "three")?;
-    let detached = place.worktree("w-pr-4", "four")?;
+    let fixture = Fixture::new().await?;
+    let over = fixture.worktree("w-pr-1", "one")?;
+    let open = fixture.worktree("w-pr-2", "two")?;
+    let other = fixture.worktree("w-x", "three")?;
+    let detached = fixture.worktree("w-pr-4", "four")?;
     git(&detached, &["checkout", "--quiet", "--detach"])?;
     // Another branch's name ends like this one's.
-    let tail = place.worktree("w-pr-5", "five")?;
-    place.local.remotes.commit("acme/w", "x/five", "Work", &[("x", "x\n")])?;
-    let worked_in = place.worktree("w-pr-6", "six")?;
+    let tail = fixture.worktree("w-pr-5", "five")?;
+    fixture.local.remotes.commit("acme/w", "x/five", "Work", &[("x", "x\n")])?;
+    let worked_in = fixture.worktree("w-pr-6", "six")?;
     write(&worked_in.join("untracked"), "x\n")?;
     for branch in ["one", "three", "four", "five", "six"] {
-        place.gone_at_origin(branch)?;
+        fixture.gone_at_origin(branch)?;
     }
-    let clone = place.local.at("wt/clone-pr-7");
-    git(&place.local.at("wt"), &["clone", "--quiet", &place.clone.to_string_lossy(), "clone-pr-7"])?;
-    std::fs::create_dir(place.local.at("wt/plain-pr-8"))?;
+    let clone = fixture.local.at("wt/clone-pr-7");
+    git(&fixture.local.at("wt"), &["clone", "--quiet", &fixture.clone.to_string_lossy(), "clone-pr-7"])?;
+    std::fs::create_dir(fixture.local.at("wt/plain-pr-8"))?;
 
-    let answer = place.clean_up().await?.ok()?;
+    let answer = fixture.clean_up().await?.ok()?;
     assert_eq!(answer["removed"], json!([over, tail]));
-    let kept = [clone, place.local.at("wt/plain-pr-8"), open, detached, worked_in.clone()];
+    let kept = [clone, fixture.local.at("wt/plain-pr-8"), open, detached, worked_in.clone()];
     assert_eq!(answer["kept"], json!(kept));
     let errors = answer["errors"].as_array().map(Vec::as_slice).unwrap_or_default();
     let reason = errors.first().and_then(Value::as_str).unwrap_or_default();
@@ -79,11 +79,11 @@ async fn only_what_is_over_goes() -> Result<()> {
 
 #[tokio::test]
 async fn a_remote_that_does_not_answer_keeps_everything() -> Result<()> {
-    let place = Place::new().await?;
-    let over = place.worktree("w-pr-1", "one")?;
-    place.gone_at_origin("one")?;
-    std::fs::remove_dir_all(place.local.remotes.bare("acme/w"))?;
-    let answer = place.clean_up().await?.ok()?;
+    let fixture = Fixture::new().await?;
+    let over = fixture.worktree("w-pr-1", "one")?;
+    fixture.gone_at_origin("one")?;
+    std::fs::remove_dir_all(fixture.local.remotes.bare("acme/w"))?;
+    let answer = fixture.clean_up().await?.ok()?;
     assert_eq!((&answer["removed"], &answer["kept"]), (&json!([]), &json!([over])));
     assert_eq!(answer["errors"].as_array().map(Vec::len), Some(1), "{answer}");
     Ok(())
@@ -91,26 +91,26 @@ async fn a_remote_that_does_not_answer_keeps_everything() -> Result<()> {
 
 #[tokio::test]
 async fn more_than_ten_are_looked_at() -> Result<()> {
-    let place = Place::new().await?;
+    let fixture = Fixture::new().await?;
     for number in 10..21 {
-        std::fs::create_dir_all(place.local.at(&format!("wt/keep-pr-{number}")))?;
+        std::fs::create_dir_all(fixture.local.at(&format!("wt/keep-pr-{number}")))?;
     }
-    let over = place.worktree("w-pr-1", "one")?;
-    place.gone_at_origin("one")?;
-    assert_eq!(place.clean_up().await?.ok()?["removed"], json!([over]));
+    let over = fixture.worktree("w-pr-1", "one")?;
+    fixture.gone_at_origin("one")?;
+    assert_eq!(fixture.clean_up().await?.ok()?["removed"], json!([over]));
     Ok(())
 }
 
 #[tokio::test]
 async fn there_must_be_a_place_to_look_at() -> Result<()> {
-    let place = Place::new().await?;
-    let (local, clone) = (&place.local, [place.clone.as_path()]);
-    place.clean_up().await?.is(200, &nothing())?;
+    let fixture = Fixture::new().await?;
+    let (local, clone) = (&fixture.local, [fixture.clone.as_path()]);
+    fixture.clean_up().await?.is(200, &nothing())?;
     local.manage(&clone, Some(Path::new("/etc")))?;
-    place.clean_up().await?.is(200, &nothing())?;
+    fixture.clean_up().await?.is(200, &nothing())?;
     local.manage(&clone, None)?;
     let text = "Worktree cleanup failed: Worktree parent directory not configured";
-    place.clean_up().await?.refused(500, text, "operation_failed")?;
+    fixture.clean_up().await?.refused(500, text, "operation_failed")?;
     let local = Local::with(|setup| setup.without_sandbox().env("ORCHESTRATOR_WORKTREE_PARENT_DIR", "/tmp"));
     let answer = local.await?.send(Method::POST, "git/worktree", "").await?;
     answer.refused(503, "Server not configured — complete onboarding", "not_configured")

@@ -10,12 +10,12 @@ use crate::local::{Answer, Local, write};
 
 const MIB: usize = 1024 * 1024;
 
-struct Place {
+struct Fixture {
     local: Local,
     repo: std::path::PathBuf,
 }
 
-impl Place {
+impl Fixture {
     async fn with(files: &[(&str, &str)]) -> Result<Self> {
         let local = Local::new().await?;
         let repo = local.clone_of("acme/r", files)?;
@@ -40,56 +40,57 @@ fn sides(file: &str, old: Option<&str>, new: Option<&str>) -> Value {
 // GF-19, GF-20
 #[tokio::test]
 async fn the_working_tree_is_held_against_the_last_commit() -> Result<()> {
-    let place = Place::with(&[("app.ts", "1\n"), ("gone", "x\n"), ("same", "s\n"), ("d/e", "1\n")]).await?;
-    let repo = &place.repo;
+    let fixture =
+        Fixture::with(&[("app.ts", "1\n"), ("gone", "x\n"), ("same", "s\n"), ("d/e", "1\n")]).await?;
+    let repo = &fixture.repo;
     write(&repo.join("app.ts"), "2\n")?;
-    place.ask("app.ts").await?.is(200, &sides("app.ts", Some("1\n"), Some("2\n")))?;
-    place.ask("./d/../app.ts").await?.is(200, &sides("./d/../app.ts", Some("1\n"), Some("2\n")))?;
+    fixture.ask("app.ts").await?.is(200, &sides("app.ts", Some("1\n"), Some("2\n")))?;
+    fixture.ask("./d/../app.ts").await?.is(200, &sides("./d/../app.ts", Some("1\n"), Some("2\n")))?;
     git(repo, &["add", "app.ts"])?;
-    place.ask("app.ts").await?.is(200, &sides("app.ts", Some("1\n"), Some("2\n")))?;
+    fixture.ask("app.ts").await?.is(200, &sides("app.ts", Some("1\n"), Some("2\n")))?;
 
     std::fs::remove_file(repo.join("gone"))?;
-    place.ask("gone").await?.is(200, &sides("gone", Some("x\n"), None))?;
+    fixture.ask("gone").await?.is(200, &sides("gone", Some("x\n"), None))?;
     git(repo, &["add", "gone"])?;
-    place.ask("gone").await?.is(200, &sides("gone", Some("x\n"), None))?;
+    fixture.ask("gone").await?.is(200, &sides("gone", Some("x\n"), None))?;
     write(&repo.join("gone"), "back\n")?;
-    place.ask("gone").await?.is(200, &sides("gone", Some("x\n"), Some("back\n")))?;
+    fixture.ask("gone").await?.is(200, &sides("gone", Some("x\n"), Some("back\n")))?;
 
     for name in ["new/deep file", "-option", "*", ":(top)x", "quote\"'", "line\nbreak", "größe"] {
         write(&repo.join(name), "n\n")?;
-        place.ask(name).await?.is(200, &sides(name, None, Some("n\n")))?;
+        fixture.ask(name).await?.is(200, &sides(name, None, Some("n\n")))?;
     }
     write(&repo.join("added"), "1\n")?;
     git(repo, &["add", "added"])?;
     write(&repo.join("added"), "2\n")?;
-    place.ask("added").await?.is(200, &sides("added", None, Some("2\n")))?;
+    fixture.ask("added").await?.is(200, &sides("added", None, Some("2\n")))?;
     std::fs::remove_file(repo.join("added"))?;
-    place.ask("added").await?.is(200, &sides("added", None, None))?;
+    fixture.ask("added").await?.is(200, &sides("added", None, None))?;
 
     for unchanged in ["same", "d", "absent", ".git/config"] {
-        place.ask(unchanged).await?.refused(400, "File has no changes", "invalid_request")?;
+        fixture.ask(unchanged).await?.refused(400, "File has no changes", "invalid_request")?;
     }
     Ok(())
 }
 
 #[tokio::test]
 async fn a_branch_is_held_against_another() -> Result<()> {
-    let place = Place::with(&[("a", "1\n"), ("gone", "x\n"), ("same", "s\n")]).await?;
-    let repo = &place.repo;
+    let fixture = Fixture::with(&[("a", "1\n"), ("gone", "x\n"), ("same", "s\n")]).await?;
+    let repo = &fixture.repo;
     write(&repo.join("a"), "2\n")?;
     write(&repo.join("new"), "n\n")?;
     git(repo, &["rm", "--quiet", "gone"])?;
     git(repo, &["add", "--all"])?;
     git(repo, &["commit", "--quiet", "-m", "Work"])?;
     write(&repo.join("a"), "not committed\n")?;
-    place.against("main", "a").await?.is(200, &sides("a", Some("1\n"), Some("2\n")))?;
-    place.against("main", "new").await?.is(200, &sides("new", None, Some("n\n")))?;
-    place.against("main", "gone").await?.is(200, &sides("gone", Some("x\n"), None))?;
-    place.against("main", "same").await?.is(200, &sides("same", Some("s\n"), Some("s\n")))?;
-    place.against("nowhere", "a").await?.is(200, &sides("a", None, Some("2\n")))?;
-    place.against("main", "absent").await?.is(200, &sides("absent", None, None))?;
+    fixture.against("main", "a").await?.is(200, &sides("a", Some("1\n"), Some("2\n")))?;
+    fixture.against("main", "new").await?.is(200, &sides("new", None, Some("n\n")))?;
+    fixture.against("main", "gone").await?.is(200, &sides("gone", Some("x\n"), None))?;
+    fixture.against("main", "same").await?.is(200, &sides("same", Some("s\n"), Some("s\n")))?;
+    fixture.against("nowhere", "a").await?.is(200, &sides("a", None, Some("2\n")))?;
+    fixture.against("main", "absent").await?.is(200, &sides("absent", None, None))?;
     for refused in ["-x", "a:b", "a b", "a\tb", "a\0b"] {
-        place.against(refused, "a").await?.refused(400, "Invalid baseBranch", "invalid_request")?;
+        fixture.against(refused, "a").await?.refused(400, "Invalid baseBranch", "invalid_request")?;
     }
     Ok(())
 }
@@ -97,8 +98,8 @@ async fn a_branch_is_held_against_another() -> Result<()> {
 // GF-21
 #[tokio::test]
 async fn nothing_outside_the_repository_is_shown() -> Result<()> {
-    let place = Place::with(&[("a", "1\n"), ("sub/b", "1\n")]).await?;
-    let (local, repo) = (&place.local, &place.repo);
+    let fixture = Fixture::with(&[("a", "1\n"), ("sub/b", "1\n")]).await?;
+    let (local, repo) = (&fixture.local, &fixture.repo);
     let other = local.repository("other", &[("secret.txt", "secret\n")])?;
     let outside = "directory not allowed";
     let denied = "directory_not_allowed";
@@ -116,12 +117,12 @@ async fn nothing_outside_the_repository_is_shown() -> Result<()> {
         "linked/absent",
         "secret-link",
     ] {
-        place.ask(file).await?.refused(403, outside, denied)?;
-        place.against("main", file).await?.refused(403, outside, denied)?;
+        fixture.ask(file).await?.refused(403, outside, denied)?;
+        fixture.against("main", file).await?.refused(403, outside, denied)?;
     }
     // A link is its target, not what lies there.
-    place.ask("inner").await?.is(200, &sides("inner", None, Some("sub/b")))?;
-    place.ask("dangling").await?.is(200, &sides("dangling", None, Some("/nowhere")))?;
+    fixture.ask("inner").await?.is(200, &sides("inner", None, Some("sub/b")))?;
+    fixture.ask("dangling").await?.is(200, &sides("dangling", None, Some("/nowhere")))?;
 
     let post = |body: Value| local.post("git/diff", body);
     local.send(Method::POST, "git/diff", "{").await?.refused(
@@ -143,54 +144,54 @@ async fn nothing_outside_the_repository_is_shown() -> Result<()> {
 // GF-20
 #[tokio::test]
 async fn images_and_other_binary_files() -> Result<()> {
-    let place = Place::with(&[("a", "1\n"), ("icon.svg", "<svg/>\n"), ("blob", "text\n")]).await?;
-    let repo = &place.repo;
+    let fixture = Fixture::with(&[("a", "1\n"), ("icon.svg", "<svg/>\n"), ("blob", "text\n")]).await?;
+    let repo = &fixture.repo;
     write(&repo.join("logo.PNG"), b"\x89PNG\0\x01")?;
-    let answer = place.ask("logo.PNG").await?.ok()?;
+    let answer = fixture.ask("logo.PNG").await?.ok()?;
     let expected = json!({"filePath": "logo.PNG", "oldContent": "", "newContent": "", "isNew": true,
         "isDeleted": false, "isImage": true, "mimeType": "image/png", "isBinary": true,
         "newContentBase64": "iVBORwAB"});
     assert_eq!(answer, expected);
     write(&repo.join("icon.svg"), "<svg></svg>\n")?;
-    let answer = place.ask("icon.svg").await?.ok()?;
+    let answer = fixture.ask("icon.svg").await?.ok()?;
     assert_eq!(
         (&answer["mimeType"], &answer["newContent"]),
         (&json!("image/svg+xml"), &json!("<svg></svg>\n"))
     );
     assert_eq!(answer.get("isBinary"), None);
     write(&repo.join("blob"), b"\0\x01")?;
-    let answer = place.ask("blob").await?.ok()?;
+    let answer = fixture.ask("blob").await?.ok()?;
     let expected = json!({"filePath": "blob", "oldContent": "", "newContent": "", "isNew": false,
         "isDeleted": false, "isBinary": true});
     assert_eq!(answer, expected);
     write(&repo.join("latin"), b"caf\xe9\n")?;
-    place.ask("latin").await?.is(200, &sides("latin", None, Some("caf\u{fffd}\n")))
+    fixture.ask("latin").await?.is(200, &sides("latin", None, Some("caf\u{fffd}\n")))
 }
 
 #[tokio::test]
 async fn large_is_not_absent() -> Result<()> {
-    let place = Place::with(&[("a", "1\n")]).await?;
-    let repo = &place.repo;
+    let fixture = Fixture::with(&[("a", "1\n")]).await?;
+    let repo = &fixture.repo;
     let (two, six, twenty) = ("x".repeat(2 * MIB), "x".repeat(6 * MIB), "x".repeat(20 * MIB));
     for (name, text) in [("two", &two), ("six", &six), ("twenty", &twenty)] {
         write(&repo.join(name), text)?;
     }
     git(repo, &["add", "--all"])?;
     git(repo, &["commit", "--quiet", "-m", "Large"])?;
-    let answer = place.against("main", "two").await?.ok()?;
+    let answer = fixture.against("main", "two").await?.ok()?;
     ensure!(answer["newContent"].as_str().map(str::len) == Some(2 * MIB) && answer["isDeleted"] == false);
     write(&repo.join("two"), "small\n")?;
-    let answer = place.ask("two").await?.ok()?;
+    let answer = fixture.ask("two").await?.ok()?;
     ensure!(answer["oldContent"].as_str().map(str::len) == Some(2 * MIB) && answer["isNew"] == false);
     for name in ["six", "twenty"] {
         let refused =
             |answer: Answer| answer.refused(413, "File too large to diff", "request_body_too_large");
-        refused(place.against("main", name).await?)?;
+        refused(fixture.against("main", name).await?)?;
         write(&repo.join(name), "small\n")?;
-        refused(place.ask(name).await?)?;
+        refused(fixture.ask(name).await?)?;
     }
     write(&repo.join("now-large"), &six)?;
-    place.ask("now-large").await?.refused(413, "File too large to diff", "request_body_too_large")
+    fixture.ask("now-large").await?.refused(413, "File too large to diff", "request_body_too_large")
 }
 
 #[tokio::test]
@@ -201,29 +202,29 @@ async fn line_ends_that_git_turns_around_are_no_change() -> Result<()> {
         ("plain", "1\n2\n"),
         ("mixed", "1\r\n2\n"),
     ];
-    let place = Place::with(&files).await?;
-    let repo = &place.repo;
+    let fixture = Fixture::with(&files).await?;
+    let repo = &fixture.repo;
     write(&repo.join("a.txt"), "1\r\n3\r\n")?;
-    place.ask("a.txt").await?.is(200, &sides("a.txt", Some("1\r\n2\r\n"), Some("1\r\n3\r\n")))?;
+    fixture.ask("a.txt").await?.is(200, &sides("a.txt", Some("1\r\n2\r\n"), Some("1\r\n3\r\n")))?;
     write(&repo.join("plain"), "1\r\n2\r\n")?;
-    place.ask("plain").await?.is(200, &sides("plain", Some("1\n2\n"), Some("1\r\n2\r\n")))?;
+    fixture.ask("plain").await?.is(200, &sides("plain", Some("1\n2\n"), Some("1\r\n2\r\n")))?;
     write(&repo.join("mixed"), "1\r\n3\n")?;
-    place.ask("mixed").await?.is(200, &sides("mixed", Some("1\r\n2\n"), Some("1\r\n3\n")))?;
-    assert_eq!(status(&place.local, repo).await?["files"]["modified"], json!(["a.txt", "mixed", "plain"]));
+    fixture.ask("mixed").await?.is(200, &sides("mixed", Some("1\r\n2\n"), Some("1\r\n3\n")))?;
+    assert_eq!(status(&fixture.local, repo).await?["files"]["modified"], json!(["a.txt", "mixed", "plain"]));
     Ok(())
 }
 
 /// Somebody may put a pipe where a file was; nobody waits for what comes out of it.
 #[tokio::test]
 async fn what_is_no_file_has_no_content() -> Result<()> {
-    let place = Place::with(&[("a", "1\n"), ("dir", "a file\n")]).await?;
-    let repo = &place.repo;
+    let fixture = Fixture::with(&[("a", "1\n"), ("dir", "a file\n")]).await?;
+    let repo = &fixture.repo;
     std::fs::remove_file(repo.join("a"))?;
-    let made = place.local.home.command("mkfifo").arg(repo.join("a")).status().await?;
+    let made = fixture.local.home.command("mkfifo").arg(repo.join("a")).status().await?;
     ensure!(made.success());
-    let answer = place.ask("a").await?.ok()?;
+    let answer = fixture.ask("a").await?.ok()?;
     assert_eq!((&answer["oldContent"], &answer["newContent"]), (&json!("1\n"), &json!("")));
     std::fs::remove_file(repo.join("dir"))?;
     write(&repo.join("dir/inside"), "x\n")?;
-    place.ask("dir").await?.is(200, &sides("dir", Some("a file\n"), None))
+    fixture.ask("dir").await?.is(200, &sides("dir", Some("a file\n"), None))
 }

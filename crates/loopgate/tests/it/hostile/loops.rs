@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{MOST_MEMORY_KB, Outside, SECRET, most_memory_kb};
 use crate::local::write;
-use crate::stage::Stage;
+use crate::test_system::TestSystem;
 
 const HOUSE_RULE: &str = "House rule 7341: indent with tabs.";
 const HOOKS: [&str; 6] =
@@ -19,8 +19,8 @@ fn hook(command: &str) -> Value {
 }
 
 /// Commits to the repository what makes the assistant, and the loop, run something.
-fn plant(outside: &Outside, stage: &Stage) -> Result<()> {
-    let clone = &stage.clone;
+fn plant(outside: &Outside, system: &TestSystem) -> Result<()> {
+    let clone = &system.clone;
     let mark = |name: &str| format!("{} {name} < /dev/null", outside.mark().display());
     let server = json!({"command": "sh", "args": ["-c", mark("server")]});
     let settings = json!({
@@ -39,7 +39,7 @@ fn plant(outside: &Outside, stage: &Stage) -> Result<()> {
     std::os::unix::fs::symlink(secret, clone.join(".github/pull_request_template.md"))?;
     git(clone, &["add", "--all", "--force"])?;
     git(clone, &["commit", "--quiet", "-m", "Bring more along"])?;
-    let remote = stage.scene.remotes.bare(story::REPOSITORY);
+    let remote = system.testbed.remotes.bare(story::REPOSITORY);
     git(clone, &["push", "--quiet", &remote.to_string_lossy(), "main"])?;
     // Once it is trusted its own way to the remote counts, which leads nowhere.
     git(clone, &["update-ref", "refs/remotes/origin/main", "main"])?;
@@ -56,32 +56,33 @@ fn plant(outside: &Outside, stage: &Stage) -> Result<()> {
     Ok(())
 }
 
-async fn trust(home: &UserHome, stage: &Stage) -> Result<()> {
-    let data = stage.loopgate.setup().data_dir();
+async fn trust(home: &UserHome, system: &TestSystem) -> Result<()> {
+    let data = system.loopgate.setup().data_dir();
     let mut command = home.command(env!("CARGO_BIN_EXE_loopgate"));
-    let output = command.arg("trust").arg(&stage.clone).args(["--yes", "--home"]).arg(&data).output().await?;
+    let output =
+        command.arg("trust").arg(&system.clone).args(["--yes", "--home"]).arg(&data).output().await?;
     ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_loop_runs_nothing_that_the_repository_brought() -> Result<()> {
-    let stage = Stage::story().await?;
-    let home = &stage.scene.home;
+    let system = TestSystem::story().await?;
+    let home = &system.testbed.home;
     let outside = Outside::make(home)?;
-    plant(&outside, &stage)?;
-    let wish = stage.page.wish().await?;
+    plant(&outside, &system)?;
+    let wish = system.page.wish().await?;
     for command in ["plan", "execute"] {
-        let ended = stage.page.press(&wish, command).await?;
-        let ended = stage.page.ended(&ended).await?;
-        ensure!(ended["status"] == "COMPLETED", "{ended}\n{}", stage.loopgate.output());
+        let ended = system.page.press(&wish, command).await?;
+        let ended = system.page.ended(&ended).await?;
+        ensure!(ended["status"] == "COMPLETED", "{ended}\n{}", system.loopgate.output());
         outside.is_untouched(home)?;
     }
-    let pulls = stage.scene.host.pull_requests(story::REPOSITORY);
+    let pulls = system.testbed.host.pull_requests(story::REPOSITORY);
     ensure!(pulls.len() == 1 && !pulls[0].body.contains(SECRET), "{:?}", pulls[0].body);
     let files: Vec<String> = pulls[0].files()?.into_iter().map(|file| file.path).collect();
     ensure!(files == ["index.html", "styles.css", "test/theme.test.js", "theme.js"], "{files:?}");
-    let asked = stage.scene.model.requests_of(story::EXECUTE);
+    let asked = system.testbed.model.requests_of(story::EXECUTE);
     ensure!(
         asked[0].user_text().contains(HOUSE_RULE) || asked[0].system().contains(HOUSE_RULE),
         "no instructions"
@@ -91,16 +92,16 @@ async fn a_loop_runs_nothing_that_the_repository_brought() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_was_trusted_runs_until_it_changes() -> Result<()> {
-    let stage = Stage::story().await?;
-    let home = &stage.scene.home;
+    let system = TestSystem::story().await?;
+    let home = &system.testbed.home;
     let outside = Outside::make(home)?;
-    plant(&outside, &stage)?;
-    trust(home, &stage).await?;
+    plant(&outside, &system)?;
+    trust(home, &system).await?;
     let plan = async || {
-        let wish = stage.page.wish().await?;
-        let ended = stage.page.press(&wish, "plan").await?;
-        let ended = stage.page.ended(&ended).await?;
-        ensure!(ended["status"] == "COMPLETED", "{ended}\n{}", stage.loopgate.output());
+        let wish = system.page.wish().await?;
+        let ended = system.page.press(&wish, "plan").await?;
+        let ended = system.page.ended(&ended).await?;
+        ensure!(ended["status"] == "COMPLETED", "{ended}\n{}", system.loopgate.output());
         anyhow::Ok(())
     };
     plan().await?;
@@ -113,7 +114,7 @@ async fn what_was_trusted_runs_until_it_changes() -> Result<()> {
     }
     // Another content under the same name was not agreed to, nor is anything beside it any more.
     git(
-        &stage.clone,
+        &system.clone,
         &[
             "-c",
             "core.hooksPath=/dev/null",
@@ -126,7 +127,7 @@ async fn what_was_trusted_runs_until_it_changes() -> Result<()> {
             "Nothing new",
         ],
     )?;
-    write(&stage.clone.join(".git/hooks/pre-commit"), "#!/bin/sh\nexit 0\n")?;
+    write(&system.clone.join(".git/hooks/pre-commit"), "#!/bin/sh\nexit 0\n")?;
     plan().await?;
     outside.is_untouched(home)
 }
@@ -136,43 +137,43 @@ async fn what_was_trusted_runs_until_it_changes() -> Result<()> {
 async fn a_loop_follows_no_link_that_the_repository_brought() -> Result<()> {
     let names = ["prd.md", "plan.json", "plan.md", "state.json", "judges.json", "execution-result.json"];
     for whole in [false, true] {
-        let stage = Stage::story().await?;
-        let home = &stage.scene.home;
+        let system = TestSystem::story().await?;
+        let home = &system.testbed.home;
         let outside = Outside::make(home)?;
         let secret = outside.directory.join("repository/secret");
         if whole {
-            std::os::unix::fs::symlink(&outside.directory, stage.clone.join(".loopgate"))?;
+            std::os::unix::fs::symlink(&outside.directory, system.clone.join(".loopgate"))?;
         } else {
-            std::fs::create_dir_all(stage.clone.join(".loopgate/work"))?;
+            std::fs::create_dir_all(system.clone.join(".loopgate/work"))?;
             for name in names {
-                std::os::unix::fs::symlink(&secret, stage.clone.join(".loopgate/work").join(name))?;
+                std::os::unix::fs::symlink(&secret, system.clone.join(".loopgate/work").join(name))?;
             }
-            std::os::unix::fs::symlink("/dev/zero", stage.clone.join("CONTRIBUTING.md"))?;
+            std::os::unix::fs::symlink("/dev/zero", system.clone.join("CONTRIBUTING.md"))?;
         }
-        git(&stage.clone, &["add", "--all", "--force"])?;
-        git(&stage.clone, &["commit", "--quiet", "-m", "Links"])?;
-        let remote = stage.scene.remotes.bare(story::REPOSITORY);
-        git(&stage.clone, &["push", "--quiet", &remote.to_string_lossy(), "main"])?;
-        let wish = stage.page.wish().await?;
+        git(&system.clone, &["add", "--all", "--force"])?;
+        git(&system.clone, &["commit", "--quiet", "-m", "Links"])?;
+        let remote = system.testbed.remotes.bare(story::REPOSITORY);
+        git(&system.clone, &["push", "--quiet", &remote.to_string_lossy(), "main"])?;
+        let wish = system.page.wish().await?;
         for command in ["plan", "execute"] {
-            let pressed = stage.page.press(&wish, command).await;
+            let pressed = system.page.press(&wish, command).await;
             ensure!(command == "execute" || pressed.is_ok(), "{pressed:?}");
             // A plan whose files could not be read is not there to be executed.
             let Ok(loop_id) = pressed else { break };
-            let ended = stage.page.ended(&loop_id).await?;
-            let told = format!("{ended} {:?}", stage.page.events(&loop_id).await?);
+            let ended = system.page.ended(&loop_id).await?;
+            let told = format!("{ended} {:?}", system.page.events(&loop_id).await?);
             ensure!(!told.contains(SECRET), "{told}");
             outside.is_untouched(home)?;
             if ended["status"] != "COMPLETED" {
                 let reason = ended["error"]["message"].as_str().unwrap_or_default();
-                ensure!(whole && !reason.is_empty(), "{ended}\n{}", stage.loopgate.output());
+                ensure!(whole && !reason.is_empty(), "{ended}\n{}", system.loopgate.output());
                 break;
             }
             if let Some(slug) = ended["producedDocument"]["slug"].as_str() {
-                ensure!(!stage.page.document(slug).await?.to_string().contains(SECRET), "{slug}");
+                ensure!(!system.page.document(slug).await?.to_string().contains(SECRET), "{slug}");
             }
         }
-        let most = most_memory_kb(stage.loopgate.pid().context("it runs")?)?;
+        let most = most_memory_kb(system.loopgate.pid().context("it runs")?)?;
         ensure!(most < MOST_MEMORY_KB, "{most} kB");
     }
     Ok(())

@@ -13,7 +13,7 @@ use super::Shop;
 use crate::foreign::encoded;
 use crate::local::write;
 use crate::owner::Owner;
-use crate::stage::Stage;
+use crate::test_system::TestSystem;
 
 /// A page that reads a stream line by line.
 struct Reader {
@@ -61,20 +61,20 @@ fn kinds(events: &[Value]) -> Vec<&str> {
 
 /// A Loopgate with the real assistant, and the file in which the chat about `SHOP-7` is kept.
 struct Talk {
-    stage: Stage,
+    system: TestSystem,
     file: PathBuf,
 }
 
 impl Talk {
     async fn new(script: Script) -> Result<Self> {
-        let stage = Stage::playing(script).await?;
-        let file = stage.clone.join(".loopgate/work/chat-history.json");
-        Ok(Self { stage, file })
+        let system = TestSystem::playing(script).await?;
+        let file = system.clone.join(".loopgate/work/chat-history.json");
+        Ok(Self { system, file })
     }
 
     async fn send_message(&self, message: &str) -> Result<Reader> {
-        let body = json!({"message": message, "repoPath": self.stage.clone});
-        let request = self.stage.loopgate.gateway(Method::POST, "/api/gateway/orchestrator/chat/SHOP-7");
+        let body = json!({"message": message, "repoPath": self.system.clone});
+        let request = self.system.loopgate.gateway(Method::POST, "/api/gateway/orchestrator/chat/SHOP-7");
         let answer = request.header("accept", "text/event-stream").json(&body).send().await?;
         ensure!(answer.status() == 200, "{}", answer.text().await?);
         ensure!(answer.headers()["content-type"] == "application/x-ndjson", "{:?}", answer.headers());
@@ -98,14 +98,14 @@ impl Talk {
     }
 
     async fn kill(&self, pid: &Value) -> Result<(u16, Value)> {
-        let request = self.stage.loopgate.gateway(Method::POST, "/api/gateway/orchestrator/kill");
+        let request = self.system.loopgate.gateway(Method::POST, "/api/gateway/orchestrator/kill");
         let answer = request.json(&json!({"pid": pid})).send().await?;
         Ok((answer.status().as_u16(), answer.json().await?))
     }
 
     async fn alone(&self) -> Result<()> {
-        let others = || self.stage.others().into_iter().map(|process| process.pid).collect();
-        wait::all_end(others).await.with_context(|| format!("still running: {:?}", self.stage.others()))
+        let others = || self.system.others().into_iter().map(|process| process.pid).collect();
+        wait::all_end(others).await.with_context(|| format!("still running: {:?}", self.system.others()))
     }
 }
 
@@ -155,7 +155,7 @@ async fn an_answer_comes_as_it_is_made_and_is_kept() -> Result<()> {
     // The next message goes on with the session.
     let events = talk.send_message("And on disk?").await?.rest().await?;
     ensure!(events[1]["sessionId"] == *session, "{events:?}");
-    let asked = talk.stage.scene.model.requests_of("again");
+    let asked = talk.system.testbed.model.requests_of("again");
     ensure!(asked[0].body.to_string().contains("Why two caches?"), "the assistant remembers");
     ensure!(talk.history()["messages"].as_array().map(Vec::len) == Some(4), "{}", talk.history());
     talk.alone().await
@@ -167,11 +167,11 @@ async fn a_page_that_leaves_finds_the_answer_later() -> Result<()> {
     let talk = Talk::new(in_two_halves()).await?;
     let mut reader = talk.send_message("Why two caches?").await?;
     reader.until("text").await?;
-    talk.stage.scene.model.held("answering").await?;
+    talk.system.testbed.model.held("answering").await?;
     drop(reader);
     // What is there of the answer can be read at once, the rest when it came.
     talk.kept("First.").await?;
-    talk.stage.scene.model.release("answering");
+    talk.system.testbed.model.release("answering");
     talk.kept("First.\n\nSecond.").await?;
     talk.alone().await
 }
@@ -181,10 +181,10 @@ async fn a_chat_outlives_the_gateway_and_its_answer_is_kept() -> Result<()> {
     let mut talk = Talk::new(in_two_halves()).await?;
     let mut reader = talk.send_message("Why two caches?").await?;
     reader.until("text").await?;
-    talk.stage.scene.model.held("answering").await?;
-    talk.stage.loopgate.kill().await?;
-    talk.stage.scene.model.release("answering");
-    talk.stage = talk.stage.restart().await?;
+    talk.system.testbed.model.held("answering").await?;
+    talk.system.loopgate.kill().await?;
+    talk.system.testbed.model.release("answering");
+    talk.system = talk.system.restart().await?;
     talk.kept("First.\n\nSecond.").await?;
     ensure!(talk.history()["messages"].as_array().map(Vec::len) == Some(2), "{}", talk.history());
     talk.alone().await
@@ -199,10 +199,10 @@ async fn a_chat_that_is_stopped_leaves_no_process() -> Result<()> {
     let talk = Talk::new(script).await?;
     let mut reader = talk.send_message("Why two caches?").await?;
     let pid = reader.until("status").await?["pid"].clone();
-    talk.stage.scene.model.held("answering").await?;
+    talk.system.testbed.model.held("answering").await?;
     // Of a repository that is closed, a pid is a name like others.
-    let mut owner = Owner::of(&talk.stage.loopgate).await?;
-    let closed = json!({"repository": talk.stage.clone, "effect": "deny"});
+    let mut owner = Owner::of(&talk.system.loopgate).await?;
+    let closed = json!({"repository": talk.system.clone, "effect": "deny"});
     let policy = owner.ask("approvals.set_policy", closed).await?;
     let refused = talk.kill(&pid).await?;
     ensure!(refused.0 == 403 && refused.1["code"] == "request_denied", "{refused:?}");

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::Shop;
 use crate::foreign::encoded;
 use crate::local::write;
-use crate::stage::Stage;
+use crate::test_system::TestSystem;
 
 fn plain() -> Value {
     json!({"title": "Work on SHOP-7", "description": "", "source": "default"})
@@ -79,13 +79,13 @@ async fn the_real_assistant_writes_one() -> Result<()> {
     let mut commit = Conversation::when("commit", "Write a commit message")
         .says("{\"title\": \"Grow a garden\", \"description\": \"It was bare.\"}");
     commit.toolless = true;
-    let stage = Stage::playing(Script::new([commit])).await?;
-    let worktree = stage.scene.sandbox().join("garden-notes-SHOP-7");
-    git(&stage.clone, &["worktree", "add", "--quiet", "-b", "shop-7", &worktree.to_string_lossy()])?;
+    let system = TestSystem::playing(Script::new([commit])).await?;
+    let worktree = system.testbed.sandbox().join("garden-notes-SHOP-7");
+    git(&system.clone, &["worktree", "add", "--quiet", "-b", "shop-7", &worktree.to_string_lossy()])?;
     write(&worktree.join("README.md"), "A garden\n")?;
-    let repo = encoded(&stage.clone.to_string_lossy());
+    let repo = encoded(&system.clone.to_string_lossy());
     let path = format!("/api/gateway/orchestrator/commit-message/SHOP-7?repo={repo}");
-    let answer: Value = stage.loopgate.gateway(Method::GET, &path).send().await?.json().await?;
+    let answer: Value = system.loopgate.gateway(Method::GET, &path).send().await?.json().await?;
     let expected = json!({"title": "Grow a garden", "description": "It was bare.", "source": "assistant"});
     ensure!(answer == expected, "{answer}");
     Ok(())

@@ -191,7 +191,7 @@ async fn a_plan_is_taken_back_at_the_control_plane_and_here() -> Result<()> {
 // OR-51
 #[tokio::test]
 async fn a_plan_is_taken_back_here_when_nobody_hears_it() -> Result<()> {
-    let port = crate::stage::free_port()?;
+    let port = crate::test_system::free_port()?;
     let origin = format!("http://127.0.0.1:{port}");
     let keyless = Local::with(|setup| setup.arg("--api-origin").arg(&origin)).await?;
     let shop = Shop::in_local(keyless)?;

@@ -12,8 +12,8 @@ use loopgate_tools::process::identity;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use crate::commands::Desk;
-use crate::{records, stage};
+use crate::commands::TestDesktop;
+use crate::{records, test_system};
 
 /// A plan that starts a process of its own and then waits.
 fn planner() -> Conversation {
@@ -23,7 +23,7 @@ fn planner() -> Conversation {
 }
 
 struct Running {
-    desk: Desk,
+    desktop: TestDesktop,
     id: LoopId,
     pid: u64,
     worktree: PathBuf,
@@ -31,41 +31,41 @@ struct Running {
 
 impl Running {
     async fn new() -> Result<Self> {
-        let desk = Desk::playing([planner()]).await?;
-        Self::of(desk).await
+        let desktop = TestDesktop::playing([planner()]).await?;
+        Self::of(desktop).await
     }
 
-    async fn of(desk: Desk) -> Result<Self> {
+    async fn of(desktop: TestDesktop) -> Result<Self> {
         let order = json!({"command": "PLAN", "prompt": "Add a file", "ticketId": "SHOP-7"});
-        let (id, started) = desk.start(order).await?;
-        desk.scene.model.held("planning").await?;
+        let (id, started) = desktop.start(order).await?;
+        desktop.testbed.model.held("planning").await?;
         let pid = started["pid"].as_u64().context("a pid")?;
         let worktree = started["worktreePath"].as_str().context("a worktree")?.into();
-        Ok(Self { desk, id, pid, worktree })
+        Ok(Self { desktop, id, pid, worktree })
     }
 
     async fn post(&self, route: &str, body: Value) -> Result<(u16, Value)> {
         let path = format!("/api/gateway/orchestrator/{route}");
-        let answer = self.desk.loopgate.gateway(Method::POST, &path).json(&body).send().await?;
+        let answer = self.desktop.loopgate.gateway(Method::POST, &path).json(&body).send().await?;
         Ok((answer.status().as_u16(), answer.json().await?))
     }
 
     /// The loop's last word, its recorded status, and nothing that runs.
     async fn ended(&self, code: &str, status: &str) -> Result<()> {
-        let last = self.desk.ended(self.id).await;
+        let last = self.desktop.ended(self.id).await;
         ensure!(last["type"] == "error" && last["code"] == code, "{last}");
         ensure!(last["abortReason"] == "cancelled" && last["loopId"] == json!(self.id), "{last}");
-        self.desk.free(self.id).await?;
-        stage::gone(&self.id.to_string()).await?;
+        self.desktop.free(self.id).await?;
+        test_system::gone(&self.id.to_string()).await?;
         let job = self.record().await?;
         ensure!(job["status"] == status && job["completedAt"].is_string(), "{job}");
-        ensure!(self.desk.cloud.accepted(self.id, "upload-artifacts").is_empty(), "nothing is uploaded");
-        ensure!(self.desk.cloud.events(self.id, "error").len() == 1);
+        ensure!(self.desktop.cloud.accepted(self.id, "upload-artifacts").is_empty(), "nothing is uploaded");
+        ensure!(self.desktop.cloud.events(self.id, "error").len() == 1);
         Ok(())
     }
 
     async fn record(&self) -> Result<Value> {
-        records::record(&self.desk.loopgate, &self.id.to_string()).await?.context("no record")
+        records::record(&self.desktop.loopgate, &self.id.to_string()).await?.context("no record")
     }
 }
 
@@ -86,7 +86,7 @@ async fn a_loop_is_found_by_its_worktree_when_no_file_names_its_pid() -> Result<
     let running = Running::new().await?;
     let work = running.worktree.join(".loopgate/work");
     std::fs::remove_file(work.join("process.pid"))?;
-    let body = json!({"ticketId": "SHOP-7", "repoPath": running.desk.clone});
+    let body = json!({"ticketId": "SHOP-7", "repoPath": running.desktop.clone});
     let answer = running.post("kill", body).await?;
     let wanted = json!({"success": true, "message": "Process terminated", "pid": running.pid});
     ensure!(answer == (200, wanted), "{answer:?}");
@@ -100,7 +100,7 @@ async fn a_loop_is_found_by_its_worktree_when_no_file_names_its_pid() -> Result<
 async fn a_plan_that_runs_is_taken_back_whole() -> Result<()> {
     let running = Running::new().await?;
     let step = "plan-loop/SHOP-7/cancel";
-    let body = json!({"repoPath": running.desk.clone, "loopId": running.id});
+    let body = json!({"repoPath": running.desktop.clone, "loopId": running.id});
     let answer = running.post(step, body.clone()).await?;
     ensure!(answer == (200, json!({"cancelled": true})), "{answer:?}");
     running.ended("CANCELLED", "CANCELLED").await?;
@@ -116,9 +116,9 @@ async fn a_loop_that_is_delivered_can_be_stopped_by_its_ticket() -> Result<()> {
         .turn([Step::bash("echo x > more.txt")])
         .says("<promise>COMPLETE</promise>");
     let commits = Conversation::when("commit", "git push -u origin HEAD").says("Not I.");
-    let desk = Desk::playing([executed, commits]).await?;
-    let (pushed, go) = (desk.scene.home.path().join("pushed"), desk.scene.home.path().join("go"));
-    let hook = desk.scene.remotes.bare(story::REPOSITORY).join("hooks/pre-receive");
+    let desktop = TestDesktop::playing([executed, commits]).await?;
+    let (pushed, go) = (desktop.testbed.home.path().join("pushed"), desktop.testbed.home.path().join("go"));
+    let hook = desktop.testbed.remotes.bare(story::REPOSITORY).join("hooks/pre-receive");
     let text = format!(
         "#!/bin/sh\nmkfifo '{go}'\n: > '{0}'\nread word < '{go}'\n",
         pushed.display(),
@@ -128,18 +128,18 @@ async fn a_loop_that_is_delivered_can_be_stopped_by_its_ticket() -> Result<()> {
     std::fs::write(&hook, text)?;
     std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755))?;
     let order = json!({"command": "EXECUTE", "prompt": "Do it", "ticketId": "SHOP-7"});
-    let (id, started) = desk.start(order).await?;
+    let (id, started) = desktop.start(order).await?;
     wait::appears(&pushed).await?;
     let worktree = started["worktreePath"].as_str().context("a worktree")?.into();
-    let running = Running { pid: started["pid"].as_u64().context("a pid")?, desk, id, worktree };
+    let running = Running { pid: started["pid"].as_u64().context("a pid")?, desktop, id, worktree };
     ensure!(running.record().await?["status"] == "RUNNING");
 
-    let body = json!({"ticketId": "SHOP-7", "repoPath": running.desk.clone});
+    let body = json!({"ticketId": "SHOP-7", "repoPath": running.desktop.clone});
     let (status, answer) = running.post("kill", body).await?;
     ensure!(status == 200 && answer["message"] == "Process terminated", "{status} {answer}");
     tokio::fs::write(&go, "go\n").await?;
     running.ended("PROCESS_STOPPED", "STOPPED").await?;
-    ensure!(running.desk.cloud.events(id, "completed").is_empty());
+    ensure!(running.desktop.cloud.events(id, "completed").is_empty());
     let state = std::fs::read_to_string(running.worktree.join(".loopgate/work/state.json"))?;
     ensure!(state.contains("Process stopped by user"), "{state}");
     Ok(())
@@ -150,13 +150,13 @@ async fn a_loop_that_is_delivered_can_be_stopped_by_its_ticket() -> Result<()> {
 async fn a_plan_that_runs_is_taken_back_also_when_nobody_hears_it() -> Result<()> {
     let mut running = Running::new().await?;
     // The one that the gateway knows ends with this.
-    running.desk.cloud = Cloud::start().await?;
-    let body = json!({"repoPath": running.desk.clone, "loopId": running.id});
+    running.desktop.cloud = Cloud::start().await?;
+    let body = json!({"repoPath": running.desktop.clone, "loopId": running.id});
     let (status, refused) = running.post("plan-loop/SHOP-7/cancel", body).await?;
     let text = refused["error"].as_str().unwrap_or_default();
     ensure!(status == 502 && text.starts_with("Failed to reach API: "), "{status} {refused}");
-    stage::gone(&running.id.to_string()).await?;
-    running.desk.free(running.id).await?;
+    test_system::gone(&running.id.to_string()).await?;
+    running.desktop.free(running.id).await?;
     let job = running.record().await?;
     ensure!(job["status"] == "CANCELLED" && job.get("cloudFinalizedAt").is_none(), "{job}");
     Ok(())
@@ -166,32 +166,33 @@ async fn a_plan_that_runs_is_taken_back_also_when_nobody_hears_it() -> Result<()
 /// belongs to the ticket.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_that_was_agreed_on_starts_when_it_is_ordered() -> Result<()> {
-    let desk = Desk::playing([planner()]).await?;
+    let desktop = TestDesktop::playing([planner()]).await?;
     let id = LoopId(uuid::Uuid::new_v4());
-    let confirm = json!({"repoPath": desk.clone, "loopId": id, "artifactId": "a-1", "artifactSlug": "SHOP-7",
+    let confirm = json!({"repoPath": desktop.clone, "loopId": id, "artifactId": "a-1", "artifactSlug": "SHOP-7",
         "ticketTitle": "Cache"});
     let path = "/api/gateway/orchestrator/plan-loop/TICKET-1/confirm";
-    let confirmed = desk.loopgate.gateway(Method::POST, path).json(&confirm).send().await?;
+    let confirmed = desktop.loopgate.gateway(Method::POST, path).json(&confirm).send().await?;
     let confirmed: Value = confirmed.json().await?;
-    let worktree = desk.scene.sandbox().join("garden-notes-loop-shop-7");
+    let worktree = desktop.testbed.sandbox().join("garden-notes-loop-shop-7");
     ensure!(confirmed == json!({"ok": true, "worktreeDir": worktree}), "{confirmed}");
-    let kill = desk.loopgate.gateway(Method::POST, "/api/gateway/orchestrator/loop/kill");
+    let kill = desktop.loopgate.gateway(Method::POST, "/api/gateway/orchestrator/loop/kill");
     ensure!(kill.json(&json!({"loopId": id})).send().await?.status() == 404, "nothing runs yet");
     let body = json!({"loopId": id, "command": "PLAN", "loopgateAuthToken": "t", "artifacts": [],
         "prompt": "Add a file", "repo": {"fullName": story::REPOSITORY, "branch": "main"},
         "artifactSlug": "SHOP-7"});
-    let order = || desk.loopgate.gateway(Method::POST, "/api/gateway/orchestrator/loop").json(&body).send();
+    let order =
+        || desktop.loopgate.gateway(Method::POST, "/api/gateway/orchestrator/loop").json(&body).send();
     let started: Value = order().await?.json().await?;
     ensure!(started["success"] == true && started["worktreePath"] == json!(worktree), "{started}");
     ensure!(worktree.join(".git").exists(), "what was noted is no worktree yet");
     let noted = std::fs::read_to_string(worktree.join(".loopgate/work/launch-metadata.json"))?;
     ensure!(noted.contains("Cache"), "{noted}");
-    desk.scene.model.held("planning").await?;
+    desktop.testbed.model.held("planning").await?;
     ensure!(order().await?.status() == 409, "it runs");
-    let running = Running { pid: started["pid"].as_u64().context("a pid")?, desk, id, worktree };
+    let running = Running { pid: started["pid"].as_u64().context("a pid")?, desktop, id, worktree };
     let record = running.record().await?;
     ensure!(record["ticketId"] == "TICKET-1" && record["artifactId"] == "a-1", "{record}");
-    let cancel = json!({"repoPath": running.desk.clone, "loopId": id});
+    let cancel = json!({"repoPath": running.desktop.clone, "loopId": id});
     let answer = running.post("plan-loop/TICKET-1/cancel", cancel).await?;
     ensure!(answer == (200, json!({"cancelled": true})), "{answer:?}");
     running.ended("CANCELLED", "CANCELLED").await
@@ -201,15 +202,15 @@ async fn a_plan_that_was_agreed_on_starts_when_it_is_ordered() -> Result<()> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_route_ends_a_process_of_somebody_else() -> Result<()> {
     let running = Running::new().await?;
-    let mut stranger = running.desk.scene.home.command("sleep").arg("600").process_group(0).spawn()?;
+    let mut stranger = running.desktop.testbed.home.command("sleep").arg("600").process_group(0).spawn()?;
     let pid = stranger.id().context("it runs")?;
     let started = identity(pid).context("it lives")?.to_string();
     let own = std::process::id();
-    let gateway = running.desk.loopgate.pid().context("it runs")?;
+    let gateway = running.desktop.loopgate.pid().context("it runs")?;
     let work = running.worktree.join(".loopgate/work");
-    let body = json!({"ticketId": "SHOP-7", "repoPath": running.desk.clone});
-    let other = json!({"repoPath": running.desk.clone, "loopId": uuid::Uuid::new_v4()});
-    let ticket = running.desk.scene.sandbox().join("garden-notes-SHOP-8");
+    let body = json!({"ticketId": "SHOP-7", "repoPath": running.desktop.clone});
+    let other = json!({"repoPath": running.desktop.clone, "loopId": uuid::Uuid::new_v4()});
+    let ticket = running.desktop.testbed.sandbox().join("garden-notes-SHOP-8");
     let of_ticket = ticket.join(".loopgate/work");
     std::fs::create_dir_all(&of_ticket)?;
     for pid in [pid, own, gateway, 1] {
@@ -248,13 +249,13 @@ async fn no_route_ends_a_process_of_somebody_else() -> Result<()> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_pid_that_was_given_away_is_not_the_loops() -> Result<()> {
     let mut running = Running::new().await?;
-    let mut stranger = running.desk.scene.home.command("sleep").arg("600").process_group(0).spawn()?;
+    let mut stranger = running.desktop.testbed.home.command("sleep").arg("600").process_group(0).spawn()?;
     let pid = stranger.id().context("it runs")?;
     let (status, cancelled) = running.post("loop/kill", json!({"loopId": running.id})).await?;
     ensure!(status == 200, "{cancelled}");
     running.ended("CANCELLED", "CANCELLED").await?;
-    running.desk.loopgate.kill().await?;
-    records::rewrite(&running.desk.loopgate, &running.id.to_string(), |record| {
+    running.desktop.loopgate.kill().await?;
+    records::rewrite(&running.desktop.loopgate, &running.id.to_string(), |record| {
         record["pid"] = json!(pid);
         // Whoever got the pid began later, by more than two readings of a clock may differ.
         record["pidStartedAt"] = json!(record["pidStartedAt"].as_u64().map(|began| began - 60_000));
@@ -262,11 +263,11 @@ async fn a_pid_that_was_given_away_is_not_the_loops() -> Result<()> {
         record["process"]["exitFile"] = json!("/nonexistent/exit.json");
     })
     .await?;
-    running.desk.loopgate = running.desk.loopgate.start_again().await?;
+    running.desktop.loopgate = running.desktop.loopgate.start_again().await?;
     for (route, body, status) in [
         ("kill", json!({"pid": pid}), 403),
         ("loop/kill", json!({"loopId": running.id}), 404),
-        ("plan-loop/SHOP-7/cancel", json!({"repoPath": running.desk.clone, "loopId": running.id}), 200),
+        ("plan-loop/SHOP-7/cancel", json!({"repoPath": running.desktop.clone, "loopId": running.id}), 200),
     ] {
         let answer = running.post(route, body).await?;
         ensure!(answer.0 == status, "{route}: {answer:?}");

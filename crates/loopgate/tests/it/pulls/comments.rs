@@ -4,20 +4,20 @@ use anyhow::{Context as _, Result};
 use loopgate_testkit::code_host::Fault;
 use serde_json::{Value, json};
 
-use super::{Desk, WIDGET};
+use super::{TestDesktop, WIDGET};
 
 const SCOPED: [(&str, &str); 4] =
     [("owner", "acme"), ("repo", "widget"), ("number", "1"), ("branchId", "acme%2Fwidget::gear")];
 
-async fn local_form(desk: &Desk) -> Result<Value> {
-    desk.local.get("git/pr/comments", &[("repo", desk.path()), ("pr", "1")]).await?.ok()
+async fn local_form(desktop: &TestDesktop) -> Result<Value> {
+    desktop.local.get("git/pr/comments", &[("repo", desktop.path()), ("pr", "1")]).await?.ok()
 }
 
 // GF-32
 #[tokio::test]
 async fn nothing_was_said_yet() -> Result<()> {
-    let desk = Desk::with_pull().await?;
-    let answer = local_form(&desk).await?;
+    let desktop = TestDesktop::with_pull().await?;
+    let answer = local_form(&desktop).await?;
     let proofed = answer["providerProofedAt"].as_str().context("a time")?;
     assert!(proofed.ends_with('Z') && proofed.len() == 24, "{proofed}");
     let budget = json!({"maxComments": 100, "pageSize": 50, "maxBodyBytes": 16384, "maxResponseBytes": 524288,
@@ -30,8 +30,8 @@ async fn nothing_was_said_yet() -> Result<()> {
 
     // Some programs hand the answer on without its wrapping.
     let bare = r#"echo '{"repository":{"pullRequest":{"number":1,"url":"https://github.com/acme/widget/pull/1","comments":{"nodes":[],"pageInfo":{"hasNextPage":false}}}}}'"#;
-    desk.replace_gh("gh-bare", bare).await?;
-    let mut answer = local_form(&desk).await?;
+    desktop.replace_gh("gh-bare", bare).await?;
+    let mut answer = local_form(&desktop).await?;
     answer["providerProofedAt"] = wanted["providerProofedAt"].clone();
     assert_eq!(answer, wanted);
     Ok(())
@@ -39,16 +39,16 @@ async fn nothing_was_said_yet() -> Result<()> {
 
 #[tokio::test]
 async fn everything_comes_in_order_with_its_place() -> Result<()> {
-    let desk = Desk::with_pull().await?;
-    let host = &desk.host;
+    let desktop = TestDesktop::with_pull().await?;
+    let host = &desktop.host;
     let said = host.comment(WIDGET, 1, "ann", "Nice").context("comment")?;
     let line = host.comment_line(WIDGET, 1, "bob", ("src/gear.rs", 2), "Why?").context("line")?;
-    let reply = json!({"repoPath": desk.clone, "prNumber": "1", "body": "Because.", "commentId": line});
-    desk.local.post("git/pr/reply", reply).await?.ok()?;
+    let reply = json!({"repoPath": desktop.clone, "prNumber": "1", "body": "Because.", "commentId": line});
+    desktop.local.post("git/pr/reply", reply).await?.ok()?;
     let verdict = host.review(WIDGET, 1, "cy", "APPROVED", "Fine").context("review")?;
     host.review(WIDGET, 1, "dee", "APPROVED", " ").context("a review that says nothing")?;
 
-    let answer = local_form(&desk).await?;
+    let answer = local_form(&desktop).await?;
     assert_eq!(answer["state"], "populated");
     let comments = answer["comments"].as_array().context("comments")?;
     let bodies: Vec<_> =
@@ -75,7 +75,7 @@ async fn everything_comes_in_order_with_its_place() -> Result<()> {
         "bodyTruncated": false, "databaseId": said, "isReview": false, "url": url});
     assert_eq!(comments[3], whole);
 
-    let scoped = desk.local.get("git/pr/comments", &SCOPED).await?.ok()?;
+    let scoped = desktop.local.get("git/pr/comments", &SCOPED).await?.ok()?;
     assert_eq!(scoped["branchId"], "acme%2Fwidget::gear");
     for member in ["databaseId", "isReview", "url"] {
         whole.as_object_mut().context("an object")?.remove(member);
@@ -87,40 +87,41 @@ async fn everything_comes_in_order_with_its_place() -> Result<()> {
 // GF-33
 #[tokio::test]
 async fn pages_are_turned_until_there_is_enough() -> Result<()> {
-    let desk = Desk::with_pull().await?;
+    let desktop = TestDesktop::with_pull().await?;
     let say = |count: usize| {
-        (0..count)
-            .try_for_each(|at| desk.host.comment(WIDGET, 1, "ann", &format!("{at}")).map(drop).context("say"))
+        (0..count).try_for_each(|at| {
+            desktop.host.comment(WIDGET, 1, "ann", &format!("{at}")).map(drop).context("say")
+        })
     };
     say(51)?;
-    let answer = local_form(&desk).await?;
+    let answer = local_form(&desktop).await?;
     let comments = answer["comments"].as_array().context("comments")?;
     assert_eq!((comments.len(), &answer["state"]), (51, &json!("populated")));
     assert_eq!((&comments[0]["body"], &comments[50]["body"]), (&json!("50"), &json!("0")));
-    assert_eq!(desk.asked("graphql PullRequestComments"), 2);
+    assert_eq!(desktop.asked("graphql PullRequestComments"), 2);
     say(100)?;
-    let answer = local_form(&desk).await?;
+    let answer = local_form(&desktop).await?;
     assert_eq!(answer["state"], "over_limit_truncated");
     let comments = answer["comments"].as_array().context("comments")?;
     assert_eq!(comments.len(), 100);
     // The newest of them: the last that was said, and the first of the second round.
     assert_eq!((&comments[0]["body"], &comments[99]["body"]), (&json!("99"), &json!("0")));
     assert_eq!(answer["budget"]["providerTruncated"], true);
-    assert_eq!(desk.asked("graphql PullRequestComments"), 4, "a hundred are enough");
+    assert_eq!(desktop.asked("graphql PullRequestComments"), 4, "a hundred are enough");
     Ok(())
 }
 
 #[tokio::test]
 async fn refusals_tell_their_reason() -> Result<()> {
-    let desk = Desk::with_pull().await?;
-    let local = &desk.local;
+    let desktop = TestDesktop::with_pull().await?;
+    let local = &desktop.local;
     let ask = async |query: &[(&str, &str)]| local.get("git/pr/comments", query).await;
     let missing = "owner, repo, number, and branchId are required";
-    for query in [&[][..], &[("repo", desk.path())], &[("pr", "1")], &SCOPED[..3], &SCOPED[1..]] {
+    for query in [&[][..], &[("repo", desktop.path())], &[("pr", "1")], &SCOPED[..3], &SCOPED[1..]] {
         ask(query).await?.refused(400, missing, "missing_field")?;
     }
     for number in ["x", "1/files", "@x"] {
-        let bad = ask(&[("repo", desk.path()), ("pr", number)]).await?;
+        let bad = ask(&[("repo", desktop.path()), ("pr", number)]).await?;
         bad.refused(400, "Invalid repo or pr", "invalid_request")?;
     }
     let mut bad = SCOPED;
@@ -139,12 +140,12 @@ async fn refusals_tell_their_reason() -> Result<()> {
         ask(&other).await?.is(403, &refused)?;
     }
     let gone = json!({"error": "PR #42 not found", "code": "not_found", "reason": "not_found"});
-    ask(&[("repo", desk.path()), ("pr", "42")]).await?.is(404, &gone)?;
+    ask(&[("repo", desktop.path()), ("pr", "42")]).await?.is(404, &gone)?;
 
     let spoil = |status: u16, message: &str| {
         let (on, message) = ("PullRequestComments".to_owned(), message.to_owned());
-        desk.host.heal();
-        desk.host.fail(Fault { on, status, message, times: None });
+        desktop.host.heal();
+        desktop.host.fail(Fault { on, status, message, times: None });
     };
     spoil(401, "Bad credentials");
     let login = "GitHub CLI not authenticated. Run 'gh auth login' in terminal.";
@@ -159,11 +160,11 @@ async fn refusals_tell_their_reason() -> Result<()> {
     let text = "GitHub rate limit reached. Try again later.";
     let limited = json!({"error": text, "code": "unavailable", "reason": "rate_limit"});
     ask(&SCOPED).await?.is(503, &limited)?;
-    desk.host.heal();
-    let before = desk.host.calls().len();
+    desktop.host.heal();
+    let before = desktop.host.calls().len();
     ask(&SCOPED).await?.is(503, &limited)?;
-    let reviews = desk.local.get("git/pr/reviews", &SCOPED[..3]).await?;
+    let reviews = desktop.local.get("git/pr/reviews", &SCOPED[..3]).await?;
     reviews.refused(500, text, "operation_failed")?;
-    assert_eq!(desk.host.calls().len(), before, "the host is left in peace");
+    assert_eq!(desktop.host.calls().len(), before, "the host is left in peace");
     Ok(())
 }

@@ -7,14 +7,14 @@ use serde_json::json;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::unix::pipe;
 
-use super::Desk;
+use super::TestDesktop;
 
 // GF-30
 #[tokio::test]
 async fn complaints_become_known_sentences() -> Result<()> {
-    let desk = Desk::new().await?;
-    desk.branch("gear")?;
-    let wish = json!({"repoPath": desk.clone, "title": "handle 404", "body": "already exists"});
+    let desktop = TestDesktop::new().await?;
+    desktop.branch("gear")?;
+    let wish = json!({"repoPath": desktop.clone, "title": "handle 404", "body": "already exists"});
     for (name, complaint, sentence) in [
         ("gh-1", "network is unreachable", "Network error. Check your connection."),
         (
@@ -24,20 +24,20 @@ async fn complaints_become_known_sentences() -> Result<()> {
         ),
         ("gh-3", "your token lacks the required scopes", "Permission denied. Check your GitHub access."),
     ] {
-        desk.replace_gh(name, &format!("cat >/dev/null; echo '{complaint}' >&2; exit 1")).await?;
-        let failed = desk.local.post("git/pr", wish.clone()).await?;
+        desktop.replace_gh(name, &format!("cat >/dev/null; echo '{complaint}' >&2; exit 1")).await?;
+        let failed = desktop.local.post("git/pr", wish.clone()).await?;
         failed.refused(500, sentence, "operation_failed")?;
     }
     // The number has to be looked up when the answer does not tell it.
     let script = "case \"$2\" in create) cat >/dev/null; echo done;; view) echo '{\"url\":\"https://h/pull/9\",\"number\":9}';; esac";
-    desk.replace_gh("gh-4", script).await?;
-    let opened = desk.local.post("git/pr", wish.clone()).await?.ok()?;
+    desktop.replace_gh("gh-4", script).await?;
+    let opened = desktop.local.post("git/pr", wish.clone()).await?.ok()?;
     assert_eq!(
         opened,
         json!({"success": true, "url": "https://h/pull/9", "number": 9, "message": "Created PR #9"})
     );
-    desk.replace_gh("gh-5", "cat >/dev/null; test \"$2\" = create").await?;
-    let opened = desk.local.post("git/pr", wish).await?.ok()?;
+    desktop.replace_gh("gh-5", "cat >/dev/null; test \"$2\" = create").await?;
+    let opened = desktop.local.post("git/pr", wish).await?.ok()?;
     assert_eq!(opened, json!({"success": true, "message": "Created PR #unknown"}));
     Ok(())
 }
@@ -45,8 +45,8 @@ async fn complaints_become_known_sentences() -> Result<()> {
 // GF-34
 #[tokio::test]
 async fn the_graph_is_refused_in_five_ways() -> Result<()> {
-    let desk = Desk::new().await?;
-    let query = [("repo", desk.path()), ("pr", "1")];
+    let desktop = TestDesktop::new().await?;
+    let query = [("repo", desktop.path()), ("pr", "1")];
     for (name, script, status, error, reason) in [
         (
             "gh-a",
@@ -85,10 +85,10 @@ async fn the_graph_is_refused_in_five_ways() -> Result<()> {
             "provider_unavailable",
         ),
     ] {
-        desk.replace_gh(name, script).await?;
+        desktop.replace_gh(name, script).await?;
         let code = if status == 401 { "unauthorized" } else { "unavailable" };
         let wanted = json!({"error": error, "code": code, "reason": reason});
-        desk.local.get("git/pr/comments", &query).await?.is(status, &wanted)?;
+        desktop.local.get("git/pr/comments", &query).await?.is(status, &wanted)?;
     }
     Ok(())
 }
@@ -96,32 +96,33 @@ async fn the_graph_is_refused_in_five_ways() -> Result<()> {
 // GF-37
 #[tokio::test]
 async fn answers_that_are_none_are_refused() -> Result<()> {
-    let desk = Desk::new().await?;
+    let desktop = TestDesktop::new().await?;
     let files = [("owner", "acme"), ("repo", "widget"), ("number", "1")];
-    let local = [("repo", desk.path()), ("pr", "1")];
+    let local = [("repo", desktop.path()), ("pr", "1")];
     let row = r#"{"filename":"a","additions":1,"deletions":0,"status":null,"previous_filename":null}"#;
-    desk.replace_gh("gh-good", &format!("echo '{row}'")).await?;
-    let told = desk.local.get("git/pr/files", &files).await?.ok()?;
+    desktop.replace_gh("gh-good", &format!("echo '{row}'")).await?;
+    let told = desktop.local.get("git/pr/files", &files).await?.ok()?;
     assert_eq!(told, json!({"files": [{"filename": "a", "additions": 1, "deletions": 0}]}));
-    desk.replace_gh("gh-bad", &format!("echo '{row}'; echo '{{\"filename\":\"b\",\"deletions\":0}}'"))
+    desktop
+        .replace_gh("gh-bad", &format!("echo '{row}'; echo '{{\"filename\":\"b\",\"deletions\":0}}'"))
         .await?;
-    desk.local.get("git/pr/files", &files).await?.refused(
+    desktop.local.get("git/pr/files", &files).await?.refused(
         500,
         "Failed to get PR files",
         "operation_failed",
     )?;
     let mute = "Could not get head SHA";
-    desk.replace_gh("gh-mute", "true").await?;
-    desk.local.get("git/pr/head-sha", &local).await?.refused(500, mute, "operation_failed")?;
-    desk.local.get("git/user", &[]).await?.refused(
+    desktop.replace_gh("gh-mute", "true").await?;
+    desktop.local.get("git/pr/head-sha", &local).await?.refused(500, mute, "operation_failed")?;
+    desktop.local.get("git/user", &[]).await?.refused(
         500,
         "Could not determine GitHub user",
         "operation_failed",
     )?;
-    desk.replace_gh("gh-fail", "echo 'gho_secret' >&2; exit 4").await?;
+    desktop.replace_gh("gh-fail", "echo 'gho_secret' >&2; exit 4").await?;
     let failed = "Failed to get GitHub user. Ensure gh is installed and authenticated.";
-    desk.local.get("git/user", &[]).await?.refused(500, failed, "operation_failed")?;
-    let list = desk.local.get("git/pr/list", &[("repo", desk.path())]).await?;
+    desktop.local.get("git/user", &[]).await?.refused(500, failed, "operation_failed")?;
+    let list = desktop.local.get("git/pr/list", &[("repo", desktop.path())]).await?;
     let failed = "Failed to complete GitHub operation. Check logs for details.";
     list.refused(500, failed, "operation_failed")
 }
@@ -129,20 +130,20 @@ async fn answers_that_are_none_are_refused() -> Result<()> {
 const LOGIN: &str = "GitHub CLI not authenticated. Run 'gh auth login' in terminal.";
 
 /// Asks a route that shows why the host said no.
-async fn ask(desk: &Desk, route: &str) -> Result<crate::local::Answer> {
-    let local = &desk.local;
+async fn ask(desktop: &TestDesktop, route: &str) -> Result<crate::local::Answer> {
+    let local = &desktop.local;
     match route {
-        "git/pr/list" => local.get(route, &[("repo", desk.path())]).await,
-        "git/pr" => local.post(route, json!({"repoPath": desk.clone, "title": "T"})).await,
-        _ => local.post(route, json!({"repoPath": desk.clone, "prNumber": 1, "body": "B"})).await,
+        "git/pr/list" => local.get(route, &[("repo", desktop.path())]).await,
+        "git/pr" => local.post(route, json!({"repoPath": desktop.clone, "title": "T"})).await,
+        _ => local.post(route, json!({"repoPath": desktop.clone, "prNumber": 1, "body": "B"})).await,
     }
 }
 
 /// The real program, and a host that does not want to.
 #[tokio::test]
 async fn what_the_host_refuses_is_told_in_the_same_words_everywhere() -> Result<()> {
-    let desk = Desk::with_pull().await?;
-    git(&desk.clone, &["checkout", "-q", "-b", "another"])?;
+    let desktop = TestDesktop::with_pull().await?;
+    git(&desktop.clone, &["checkout", "-q", "-b", "another"])?;
     let routes = ["git/pr/list", "git/pr", "git/pr/reply", "git/pr/inline-comment"];
     for (status, message, sentence) in [
         (401, "Bad credentials", LOGIN),
@@ -159,17 +160,17 @@ async fn what_the_host_refuses_is_told_in_the_same_words_everywhere() -> Result<
         ),
         (404, "Not Found", "Repository not found or no access."),
     ] {
-        desk.host.heal();
-        desk.host.fail(Fault { on: String::new(), status, message: message.to_owned(), times: None });
+        desktop.host.heal();
+        desktop.host.fail(Fault { on: String::new(), status, message: message.to_owned(), times: None });
         for route in routes {
-            ask(&desk, route).await?.refused(500, sentence, "operation_failed")?;
+            ask(&desktop, route).await?.refused(500, sentence, "operation_failed")?;
         }
         let named = [("owner", "acme"), ("repo", "widget"), ("number", "1")];
-        let files = desk.local.get("git/pr/files", &named).await?;
+        let files = desktop.local.get("git/pr/files", &named).await?;
         files.refused(500, "Failed to get PR files", "operation_failed")?;
-        let head = desk.local.get("git/pr/head-sha", &[("repo", desk.path()), ("pr", "1")]).await?;
+        let head = desktop.local.get("git/pr/head-sha", &[("repo", desktop.path()), ("pr", "1")]).await?;
         head.refused(500, "Failed to get PR head SHA", "operation_failed")?;
-        let user = desk.local.get("git/user", &[]).await?;
+        let user = desktop.local.get("git/user", &[]).await?;
         let text = "Failed to get GitHub user. Ensure gh is installed and authenticated.";
         user.refused(500, text, "operation_failed")?;
     }
@@ -178,30 +179,30 @@ async fn what_the_host_refuses_is_told_in_the_same_words_everywhere() -> Result<
 
 #[tokio::test]
 async fn nobody_is_logged_in() -> Result<()> {
-    let desk = Desk::with_pull().await?;
-    std::fs::remove_file(desk.local.home.path().join(".config/gh/hosts.yml"))?;
+    let desktop = TestDesktop::with_pull().await?;
+    std::fs::remove_file(desktop.local.home.path().join(".config/gh/hosts.yml"))?;
     for route in ["git/pr/list", "git/pr", "git/pr/reply", "git/pr/inline-comment"] {
-        ask(&desk, route).await?.refused(500, LOGIN, "operation_failed")?;
+        ask(&desktop, route).await?.refused(500, LOGIN, "operation_failed")?;
     }
     let refused = json!({"error": LOGIN, "code": "unauthorized", "reason": "auth"});
-    let comments = desk.local.get("git/pr/comments", &[("repo", desk.path()), ("pr", "1")]).await?;
+    let comments = desktop.local.get("git/pr/comments", &[("repo", desktop.path()), ("pr", "1")]).await?;
     comments.is(401, &refused)?;
     let named = [("owner", "acme"), ("repo", "widget"), ("number", "1")];
-    desk.local.get("git/pr/reviews", &named).await?.refused(500, LOGIN, "operation_failed")
+    desktop.local.get("git/pr/reviews", &named).await?.refused(500, LOGIN, "operation_failed")
 }
 
 /// What is said is longer than a pipe holds, and nobody reads it.
 #[tokio::test]
 async fn a_program_that_does_not_listen_is_a_failure_like_any_other() -> Result<()> {
-    let desk = Desk::with_pull().await?;
-    desk.replace_gh("gh-deaf", "exec <&-; echo 'network is unreachable' >&2; exit 1").await?;
+    let desktop = TestDesktop::with_pull().await?;
+    desktop.replace_gh("gh-deaf", "exec <&-; echo 'network is unreachable' >&2; exit 1").await?;
     let body = "x".repeat(200_000);
     for (route, member) in
         [("git/pr/reply", "prNumber"), ("git/pr/inline-comment", "prNumber"), ("git/pr", "title")]
     {
-        let mut wish = json!({"repoPath": desk.clone, "body": body});
+        let mut wish = json!({"repoPath": desktop.clone, "body": body});
         wish[member] = json!("1");
-        let answer = desk.local.post(route, wish).await?;
+        let answer = desktop.local.post(route, wish).await?;
         answer.refused(500, "Network error. Check your connection.", "operation_failed")?;
     }
     Ok(())
@@ -212,13 +213,13 @@ async fn a_program_that_does_not_listen_is_a_failure_like_any_other() -> Result<
 #[tokio::test]
 async fn the_graph_is_asked_by_three_at_a_time() -> Result<()> {
     const ALL: usize = 6;
-    let desk = Desk::new().await?;
-    let home = desk.local.home.path();
+    let desktop = TestDesktop::new().await?;
+    let home = desktop.local.home.path();
     for pipe in ["told", "go"] {
-        ensure!(desk.local.home.command("mkfifo").arg(home.join(pipe)).status().await?.success());
+        ensure!(desktop.local.home.command("mkfifo").arg(home.join(pipe)).status().await?.success());
     }
     let script = "echo in >'HOME/told'; read word <'HOME/go'; echo out >'HOME/told'; echo '{}'";
-    desk.replace_gh("gh-counting", &script.replace("HOME", &home.display().to_string())).await?;
+    desktop.replace_gh("gh-counting", &script.replace("HOME", &home.display().to_string())).await?;
     // Both ends are held, so that neither side sees an end of the file.
     let mut pipes = pipe::OpenOptions::new();
     let told = pipes.read_write(true).open_receiver(home.join("told"))?;
@@ -240,7 +241,7 @@ async fn the_graph_is_asked_by_three_at_a_time() -> Result<()> {
     };
     let ask = || {
         let path = "/api/gateway/git/pr/reviews?owner=acme&repo=widget&number=1";
-        tokio::spawn(desk.local.loopgate.gateway(reqwest::Method::GET, path).send())
+        tokio::spawn(desktop.local.loopgate.gateway(reqwest::Method::GET, path).send())
     };
     let asked: Vec<_> = (0..ALL).map(|_| ask()).collect();
     assert_eq!(counting.await?, 3);

@@ -7,12 +7,12 @@ use anyhow::{Result, ensure};
 use reqwest::Method;
 use serde_json::json;
 
-use super::Desk;
+use super::TestDesktop;
 
 /// A named pipe; a script tells through it how far it is.
-async fn pipe(desk: &Desk, name: &str) -> Result<PathBuf> {
-    let path = desk.local.home.path().join(name);
-    let made = desk.local.home.command("mkfifo").arg(&path).status().await?;
+async fn pipe(desktop: &TestDesktop, name: &str) -> Result<PathBuf> {
+    let path = desktop.local.home.path().join(name);
+    let made = desktop.local.home.command("mkfifo").arg(&path).status().await?;
     ensure!(made.success(), "no pipe was made");
     Ok(path)
 }
@@ -46,13 +46,13 @@ async fn leave_after_first_line(
 
 #[tokio::test]
 async fn a_question_ends_with_its_caller() -> Result<()> {
-    let desk = Desk::new().await?;
-    let told = pipe(&desk, "told").await?;
+    let desktop = TestDesktop::new().await?;
+    let told = pipe(&desktop, "told").await?;
     let script = format!("exec 3>'{}'; echo started >&3; exec sleep 3600", told.display());
-    desk.replace_gh("gh-waiting", &script).await?;
+    desktop.replace_gh("gh-waiting", &script).await?;
     let query =
-        url::form_urlencoded::Serializer::new(String::new()).append_pair("repo", desk.path()).finish();
-    let request = desk.local.loopgate.gateway(Method::GET, &format!("/api/gateway/git/pr/list?{query}"));
+        url::form_urlencoded::Serializer::new(String::new()).append_pair("repo", desktop.path()).finish();
+    let request = desktop.local.loopgate.gateway(Method::GET, &format!("/api/gateway/git/pr/list?{query}"));
     // The pipe ends when nothing holds it any more, which is when the program is gone.
     assert_eq!(leave_after_first_line(&told, request, || Ok(())).await?, "");
     Ok(())
@@ -60,17 +60,17 @@ async fn a_question_ends_with_its_caller() -> Result<()> {
 
 #[tokio::test]
 async fn what_is_being_said_is_said_to_the_end() -> Result<()> {
-    let desk = Desk::new().await?;
-    let (told, go) = (pipe(&desk, "told").await?, pipe(&desk, "go").await?);
+    let desktop = TestDesktop::new().await?;
+    let (told, go) = (pipe(&desktop, "told").await?, pipe(&desktop, "go").await?);
     let script = format!(
         "exec 3>'{}'; cat >/dev/null; echo started >&3; cat '{}' >/dev/null; echo finished >&3",
         told.display(),
         go.display()
     );
-    desk.replace_gh("gh-slow", &script).await?;
-    let body = json!({"repoPath": desk.clone, "prNumber": 1, "body": "Hm"});
+    desktop.replace_gh("gh-slow", &script).await?;
+    let body = json!({"repoPath": desktop.clone, "prNumber": 1, "body": "Hm"});
     let request =
-        desk.local.loopgate.gateway(Method::POST, "/api/gateway/git/pr/reply").body(body.to_string());
+        desktop.local.loopgate.gateway(Method::POST, "/api/gateway/git/pr/reply").body(body.to_string());
     let rest = leave_after_first_line(&told, request, || Ok(std::fs::write(&go, "go\n")?)).await?;
     assert_eq!(rest, "finished\n");
     Ok(())

@@ -20,13 +20,13 @@ use crate::local::{Local, write};
 const WIDGET: &str = "acme/widget";
 
 /// A clone of `acme/widget`, and the code host that it comes from.
-pub struct Desk {
+pub struct TestDesktop {
     pub local: Local,
     pub host: CodeHost,
     pub clone: PathBuf,
 }
 
-impl Desk {
+impl TestDesktop {
     pub async fn new() -> Result<Self> {
         let mut local = Local::new().await?;
         let clone = local.clone_of(WIDGET, &[("README.md", "A widget\n"), ("src/a.rs", "one\ntwo\n")])?;
@@ -38,10 +38,10 @@ impl Desk {
 
     /// With pull request 1, of the branch `gear`, which is checked out.
     pub async fn with_pull() -> Result<Self> {
-        let desk = Self::new().await?;
-        desk.branch("gear")?;
-        desk.open("Add gear").await?;
-        Ok(desk)
+        let desktop = Self::new().await?;
+        desktop.branch("gear")?;
+        desktop.open("Add gear").await?;
+        Ok(desktop)
     }
 
     /// Checks out a new branch with one commit.

@@ -4,7 +4,7 @@ use anyhow::Result;
 use loopgate_testkit::git::git;
 use serde_json::json;
 
-use super::{Desk, WIDGET, found};
+use super::{TestDesktop, WIDGET, found};
 use crate::local::Local;
 
 const NOTHING_NEW: &str = "No commits to create a PR. Make sure changes are committed first.";
@@ -12,33 +12,33 @@ const NOTHING_NEW: &str = "No commits to create a PR. Make sure changes are comm
 // GF-29
 #[tokio::test]
 async fn a_branch_becomes_a_pull_request_once() -> Result<()> {
-    let desk = Desk::new().await?;
-    let wish = json!({"repoPath": desk.clone, "title": "-- Handle 404, @all", "body": "Why: it already exists",
+    let desktop = TestDesktop::new().await?;
+    let wish = json!({"repoPath": desktop.clone, "title": "-- Handle 404, @all", "body": "Why: it already exists",
                       "ticketUrl": "https://tracker.example/AB-1"});
-    let refused = desk.local.post("git/pr", wish.clone()).await?;
+    let refused = desktop.local.post("git/pr", wish.clone()).await?;
     refused.refused(500, NOTHING_NEW, "operation_failed")?;
-    assert_eq!(desk.host.pull_requests(WIDGET).len(), 0, "work goes into main, not out of it");
+    assert_eq!(desktop.host.pull_requests(WIDGET).len(), 0, "work goes into main, not out of it");
 
-    desk.branch("gear#1")?;
+    desktop.branch("gear#1")?;
     let url = "https://github.com/acme/widget/pull/1";
-    let opened = desk.local.post("git/pr", wish.clone()).await?.ok()?;
+    let opened = desktop.local.post("git/pr", wish.clone()).await?.ok()?;
     assert_eq!(opened, json!({"success": true, "url": url, "number": 1, "message": "Created PR #1"}));
-    let pulls = desk.host.pull_requests(WIDGET);
+    let pulls = desktop.host.pull_requests(WIDGET);
     assert_eq!((pulls[0].title.as_str(), pulls[0].base.as_str()), ("-- Handle 404, @all", "main"));
     assert_eq!(pulls[0].body, "Why: it already exists\n\n---\nTicket: https://tracker.example/AB-1");
     assert_eq!(pulls[0].commits()?.len(), 1, "the branch was sent");
 
-    let again = desk.local.post("git/pr", wish).await?.ok()?;
+    let again = desktop.local.post("git/pr", wish).await?.ok()?;
     assert_eq!(again, json!({"success": true, "url": url, "number": 1, "message": "PR #1 already exists"}));
-    assert_eq!(desk.host.pull_requests(WIDGET).len(), 1);
+    assert_eq!(desktop.host.pull_requests(WIDGET).len(), 1);
     Ok(())
 }
 
 // GF-29
 #[tokio::test]
 async fn what_cannot_become_a_pull_request_is_refused() -> Result<()> {
-    let desk = Desk::new().await?;
-    let local = &desk.local;
+    let desktop = TestDesktop::new().await?;
+    let local = &desktop.local;
     let sent = |body: &'static str| local.send(reqwest::Method::POST, "git/pr", body);
     for body in ["", "[]", "7", r#"{"repoPath":7,"title":"T"}"#, r#"{"repoPath":" ","title":"T"}"#] {
         sent(body).await?.refused(400, "repoPath is required", "missing_field")?;
@@ -46,13 +46,13 @@ async fn what_cannot_become_a_pull_request_is_refused() -> Result<()> {
     for body in ["{", "null"] {
         sent(body).await?.refused(400, "Invalid JSON body", "invalid_json_body")?;
     }
-    let untitled = local.post("git/pr", json!({"repoPath": desk.clone})).await?;
+    let untitled = local.post("git/pr", json!({"repoPath": desktop.clone})).await?;
     untitled.refused(400, "title is required", "missing_field")?;
     for path in ["/etc", "relative", "~/.ssh"] {
         let outside = local.post("git/pr", json!({"repoPath": path, "title": "T"})).await?;
         outside.refused(403, "directory not allowed", "directory_not_allowed")?;
     }
-    for path in [local.at("absent"), desk.clone.join("README.md")] {
+    for path in [local.at("absent"), desktop.clone.join("README.md")] {
         let missing = local.post("git/pr", json!({"repoPath": path, "title": "T"})).await?;
         missing.refused(404, "repository not found", "not_found")?;
     }
@@ -60,26 +60,26 @@ async fn what_cannot_become_a_pull_request_is_refused() -> Result<()> {
     std::fs::create_dir(&plain)?;
     let no_git = local.post("git/pr", json!({"repoPath": plain, "title": "T"})).await?;
     no_git.refused(500, "Not a git repository.", "operation_failed")?;
-    git(&desk.clone, &["checkout", "-q", "--detach"])?;
-    let detached = local.post("git/pr", json!({"repoPath": desk.clone, "title": "T"})).await?;
+    git(&desktop.clone, &["checkout", "-q", "--detach"])?;
+    let detached = local.post("git/pr", json!({"repoPath": desktop.clone, "title": "T"})).await?;
     detached.refused(400, "Cannot create a PR from a detached HEAD", "invalid_request")?;
-    assert_eq!(desk.host.calls().len(), 0, "nobody was asked");
+    assert_eq!(desktop.host.calls().len(), 0, "nobody was asked");
     Ok(())
 }
 
 #[tokio::test]
 async fn programs_may_have_any_name() -> Result<()> {
-    let desk = Desk::with_pull().await?;
-    let folder = desk.local.home.path().join("my tools");
+    let desktop = TestDesktop::with_pull().await?;
+    let folder = desktop.local.home.path().join("my tools");
     std::fs::create_dir(&folder)?;
     for (program, name) in [("git", "git;touch canary"), ("codeHost", "gh $(touch canary)")] {
         let path = folder.join(name);
         std::os::unix::fs::symlink(found(if program == "git" { "git" } else { "gh" })?, &path)?;
-        desk.set(program, json!(path)).await?;
+        desktop.set(program, json!(path)).await?;
     }
-    let listed = desk.local.get("git/pr/list", &[("repo", desk.path())]).await?.ok()?;
+    let listed = desktop.local.get("git/pr/list", &[("repo", desktop.path())]).await?.ok()?;
     assert_eq!(listed["prs"][0]["number"], 1);
-    for place in [desk.clone.as_path(), desk.local.home.path(), folder.as_path()] {
+    for place in [desktop.clone.as_path(), desktop.local.home.path(), folder.as_path()] {
         assert!(!place.join("canary").exists());
     }
     Ok(())

@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result};
 use loopgate_testkit::git::git;
 use serde_json::{Value, json};
 
-use super::{Desk, WIDGET};
+use super::{TestDesktop, WIDGET};
 
 const NAMED: [(&str, &str); 3] = [("owner", "acme"), ("repo", "widget"), ("number", "1")];
 const BAD_NAME: &str = "Invalid owner, repo, or number";
@@ -12,13 +12,13 @@ const BAD_NAME: &str = "Invalid owner, repo, or number";
 // GF-31
 #[tokio::test]
 async fn open_and_merged_ones_are_listed() -> Result<()> {
-    let desk = Desk::with_pull().await?;
+    let desktop = TestDesktop::with_pull().await?;
     let list = async |state: &[(&str, &str)]| -> Result<Value> {
-        let query: Vec<_> = [("repo", desk.path())].into_iter().chain(state.iter().copied()).collect();
-        desk.local.get("git/pr/list", &query).await?.ok()
+        let query: Vec<_> = [("repo", desktop.path())].into_iter().chain(state.iter().copied()).collect();
+        desktop.local.get("git/pr/list", &query).await?.ok()
     };
     let open = list(&[]).await?;
-    let created = desk.host.pull_requests(WIDGET)[0].created_at.clone();
+    let created = desktop.host.pull_requests(WIDGET)[0].created_at.clone();
     let row = json!({"number": 1, "title": "Add gear", "url": "https://github.com/acme/widget/pull/1",
                      "author": "octo-dev", "state": "OPEN", "createdAt": created, "headRefName": "gear"});
     assert_eq!(
@@ -30,36 +30,36 @@ async fn open_and_merged_ones_are_listed() -> Result<()> {
     let merge =
         "mutation { mergePullRequest(input: {pullRequestId: \"PR:acme/widget:1\"}) { clientMutationId } }";
     let query = format!("query={merge}");
-    let merged = desk.local.home.command("gh").args(["api", "graphql", "-f", &query]).output().await?;
+    let merged = desktop.local.home.command("gh").args(["api", "graphql", "-f", &query]).output().await?;
     assert!(merged.status.success(), "{merged:?}");
     assert_eq!(list(&[("state", "open")]).await?["prs"], json!([]));
     assert_eq!(list(&[("state", "merged")]).await?["prs"][0]["state"], "MERGED");
 
-    let local = &desk.local;
+    let local = &desktop.local;
     let unnamed = local.get("git/pr/list", &[]).await?;
     unnamed.refused(400, "Missing 'repo' query parameter", "missing_field")?;
-    let closed = local.get("git/pr/list", &[("repo", desk.path()), ("state", "closed")]).await?;
+    let closed = local.get("git/pr/list", &[("repo", desktop.path()), ("state", "closed")]).await?;
     closed.refused(400, "state must be 'open' or 'merged'", "invalid_request")?;
     let outside = local.get("git/pr/list", &[("repo", "/etc")]).await?;
     outside.refused(403, "directory not allowed", "directory_not_allowed")?;
-    let missing = local.get("git/pr/list", &[("repo", &format!("{}/none", desk.path()))]).await?;
+    let missing = local.get("git/pr/list", &[("repo", &format!("{}/none", desktop.path()))]).await?;
     missing.refused(404, "repository not found", "not_found")?;
-    git(&desk.clone, &["remote", "set-url", "origin", "https://elsewhere.example/acme/widget"])?;
-    let elsewhere = local.get("git/pr/list", &[("repo", desk.path())]).await?;
+    git(&desktop.clone, &["remote", "set-url", "origin", "https://elsewhere.example/acme/widget"])?;
+    let elsewhere = local.get("git/pr/list", &[("repo", desktop.path())]).await?;
     elsewhere.refused(500, "Repository not found or no access.", "operation_failed")
 }
 
 // GF-35, GF-37
 #[tokio::test]
 async fn the_last_verdict_of_each_reviewer_counts() -> Result<()> {
-    let desk = Desk::with_pull().await?;
+    let desktop = TestDesktop::with_pull().await?;
     for (author, state) in
         [("ann", "CHANGES_REQUESTED"), ("ann", "APPROVED"), ("bob", "APPROVED"), ("bob", "COMMENTED")]
     {
-        desk.host.review(WIDGET, 1, author, state, "Well").context("review")?;
+        desktop.host.review(WIDGET, 1, author, state, "Well").context("review")?;
     }
-    let answer = desk.local.get("git/pr/reviews", &NAMED).await?.ok()?;
-    let reviews = &desk.host.pull_requests(WIDGET)[0].reviews;
+    let answer = desktop.local.get("git/pr/reviews", &NAMED).await?.ok()?;
+    let reviews = &desktop.host.pull_requests(WIDGET)[0].reviews;
     let row = |at: usize| json!({"author": reviews[at].author, "state": reviews[at].state, "submittedAt": reviews[at].submitted_at});
     assert_eq!(
         answer,
@@ -67,34 +67,34 @@ async fn the_last_verdict_of_each_reviewer_counts() -> Result<()> {
                "changesRequestedCount": 0})
     );
     let missing = [("owner", "acme"), ("repo", "widget"), ("number", "42")];
-    desk.local.get("git/pr/reviews", &missing).await?.refused(404, "PR #42 not found", "not_found")?;
-    let before = desk.host.calls().len();
+    desktop.local.get("git/pr/reviews", &missing).await?.refused(404, "PR #42 not found", "not_found")?;
+    let before = desktop.host.calls().len();
     for (name, value) in
         [("owner", "@x"), ("owner", ".."), ("repo", "@/etc/passwd"), ("number", "1/../2"), ("number", "@x")]
     {
         let query = NAMED.map(|(known, default)| (known, if known == name { value } else { default }));
         for route in ["git/pr/reviews", "git/pr/files"] {
-            desk.local.get(route, &query).await?.refused(400, BAD_NAME, "invalid_request")?;
+            desktop.local.get(route, &query).await?.refused(400, BAD_NAME, "invalid_request")?;
         }
     }
-    let partial = desk.local.get("git/pr/reviews", &NAMED[..2]).await?;
+    let partial = desktop.local.get("git/pr/reviews", &NAMED[..2]).await?;
     partial.refused(400, "owner, repo, and number are required", "missing_field")?;
-    assert_eq!(desk.host.calls().len(), before, "nobody was asked");
+    assert_eq!(desktop.host.calls().len(), before, "nobody was asked");
     Ok(())
 }
 
 #[tokio::test]
 async fn files_and_head_are_told() -> Result<()> {
-    let desk = Desk::with_pull().await?;
-    git(&desk.clone, &["mv", "src/a.rs", "src/b.rs"])?;
+    let desktop = TestDesktop::with_pull().await?;
+    git(&desktop.clone, &["mv", "src/a.rs", "src/b.rs"])?;
     // More than the host puts on one page.
     for at in 0..120 {
-        crate::local::write(&desk.clone.join(format!("many/{at:03}")), format!("{at}\n"))?;
+        crate::local::write(&desktop.clone.join(format!("many/{at:03}")), format!("{at}\n"))?;
     }
-    git(&desk.clone, &["add", "--all"])?;
-    git(&desk.clone, &["commit", "-q", "-m", "More"])?;
-    desk.open("Add gear").await?;
-    let named = desk.local.get("git/pr/files", &NAMED).await?.ok()?;
+    git(&desktop.clone, &["add", "--all"])?;
+    git(&desktop.clone, &["commit", "-q", "-m", "More"])?;
+    desktop.open("Add gear").await?;
+    let named = desktop.local.get("git/pr/files", &NAMED).await?.ok()?;
     let files = named["files"].as_array().context("files")?;
     assert_eq!(files.len(), 122);
     assert_eq!(files[0], json!({"filename": "many/000", "additions": 1, "deletions": 0, "status": "added"}));
@@ -103,47 +103,47 @@ async fn files_and_head_are_told() -> Result<()> {
     for member in ["status", "previous_filename"] {
         assert_eq!(found[member], renamed[member]);
     }
-    let local = [("repo", desk.path()), ("pr", "1")];
-    assert_eq!(desk.local.get("git/pr/files", &local).await?.ok()?, named);
+    let local = [("repo", desktop.path()), ("pr", "1")];
+    assert_eq!(desktop.local.get("git/pr/files", &local).await?.ok()?, named);
 
-    let head = git(&desk.clone, &["rev-parse", "HEAD"])?;
-    let told = desk.local.get("git/pr/head-sha", &local).await?.ok()?;
+    let head = git(&desktop.clone, &["rev-parse", "HEAD"])?;
+    let told = desktop.local.get("git/pr/head-sha", &local).await?.ok()?;
     assert_eq!(told, json!({"sha": head.trim()}));
-    let absent = [("repo", desk.path()), ("pr", "42")];
-    let failed = desk.local.get("git/pr/head-sha", &absent).await?;
+    let absent = [("repo", desktop.path()), ("pr", "42")];
+    let failed = desktop.local.get("git/pr/head-sha", &absent).await?;
     failed.refused(500, "Failed to get PR head SHA", "operation_failed")?;
-    desk.local.get("git/pr/files", &absent).await?.refused(
+    desktop.local.get("git/pr/files", &absent).await?.refused(
         500,
         "Failed to get PR files",
         "operation_failed",
     )?;
     for route in ["git/pr/files", "git/pr/head-sha"] {
         for number in ["", "1/../2", "x", "-1"] {
-            let bad = desk.local.get(route, &[("repo", desk.path()), ("pr", number)]).await?;
+            let bad = desktop.local.get(route, &[("repo", desktop.path()), ("pr", number)]).await?;
             let code = "missing_field";
             bad.refused(400, "repo and pr are required", code)?;
         }
-        let outside = desk.local.get(route, &[("repo", "/etc"), ("pr", "1")]).await?;
+        let outside = desktop.local.get(route, &[("repo", "/etc"), ("pr", "1")]).await?;
         outside.refused(403, "directory not allowed", "directory_not_allowed")?;
     }
-    git(&desk.clone, &["remote", "remove", "origin"])?;
-    let unknown = desk.local.get("git/pr/head-sha", &local).await?;
+    git(&desktop.clone, &["remote", "remove", "origin"])?;
+    let unknown = desktop.local.get("git/pr/head-sha", &local).await?;
     unknown.refused(500, "Could not determine repository", "operation_failed")?;
-    let user = desk.local.get("git/user", &[]).await?.ok()?;
+    let user = desktop.local.get("git/user", &[]).await?.ok()?;
     assert_eq!(user, json!({"login": "octo-dev"}));
     Ok(())
 }
 
 #[tokio::test]
 async fn a_repository_that_moved_is_still_read() -> Result<()> {
-    let desk = Desk::with_pull().await?;
-    desk.host.rename(WIDGET, "acme/gadget")?;
-    let files = desk.local.get("git/pr/files", &NAMED).await?.ok()?;
+    let desktop = TestDesktop::with_pull().await?;
+    desktop.host.rename(WIDGET, "acme/gadget")?;
+    let files = desktop.local.get("git/pr/files", &NAMED).await?.ok()?;
     assert_eq!(files["files"][0]["filename"], "src/gear.rs");
-    let reviews = desk.local.get("git/pr/reviews", &NAMED).await?.ok()?;
+    let reviews = desktop.local.get("git/pr/reviews", &NAMED).await?.ok()?;
     assert_eq!(reviews["approvalCount"], 0);
-    let said = json!({"repoPath": desk.clone, "prNumber": 1, "body": "Hm", "commentId": 55});
-    let moved = desk.local.post("git/pr/reply", said).await?;
+    let said = json!({"repoPath": desktop.clone, "prNumber": 1, "body": "Hm", "commentId": 55});
+    let moved = desktop.local.post("git/pr/reply", said).await?;
     let text = "The repository has moved. Point the remote of the clone at its new place.";
     moved.refused(500, text, "operation_failed")
 }
@@ -151,12 +151,12 @@ async fn a_repository_that_moved_is_still_read() -> Result<()> {
 /// The host gives pull requests in pages, and has far more merged ones than open ones.
 #[tokio::test]
 async fn an_old_one_is_not_lost_among_newer_ones() -> Result<()> {
-    let desk = Desk::with_pull().await?;
+    let desktop = TestDesktop::with_pull().await?;
     for at in 0..120 {
-        desk.host.merged(WIDGET, &format!("branch-{at}"), &format!("Change {at}")).context("merged")?;
+        desktop.host.merged(WIDGET, &format!("branch-{at}"), &format!("Change {at}")).context("merged")?;
     }
     let list = async |state: &str| -> Result<Value> {
-        desk.local.get("git/pr/list", &[("repo", desk.path()), ("state", state)]).await?.ok()
+        desktop.local.get("git/pr/list", &[("repo", desktop.path()), ("state", state)]).await?.ok()
     };
     let open = list("open").await?;
     assert_eq!((&open["prs"][0]["number"], open["prs"].as_array().map(Vec::len)), (&json!(1), Some(1)));
@@ -173,7 +173,7 @@ async fn an_old_one_is_not_lost_among_newer_ones() -> Result<()> {
     assert_eq!((&merged["hasMore"], &merged["truncated"]), (&json!(true), &json!(true)));
     assert_eq!(merged["pageInfo"], more);
     for at in 0..49 {
-        desk.host.open(WIDGET, &format!("open-{at}"), &format!("Wish {at}")).context("opened")?;
+        desktop.host.open(WIDGET, &format!("open-{at}"), &format!("Wish {at}")).context("opened")?;
     }
     let open = list("open").await?;
     assert_eq!((open["prs"].as_array().map(Vec::len), &open["hasMore"]), (Some(50), &json!(false)));

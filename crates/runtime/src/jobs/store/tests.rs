@@ -12,18 +12,18 @@ use uuid::Uuid;
 use super::*;
 use crate::request::LoopHeaders;
 
-struct Place {
+struct Fixture {
     dir: tempfile::TempDir,
     _data: DataDir,
     store: Store,
 }
 
-async fn place() -> Place {
+async fn fixture() -> Fixture {
     let dir = tempfile::tempdir().unwrap();
     let data = DataDir::open(dir.path()).unwrap();
     let credentials = Arc::new(Credentials::open(&data).unwrap());
     let store = Store::open(&data.file("desktop.db"), credentials).await.unwrap();
-    Place { dir, _data: data, store }
+    Fixture { dir, _data: data, store }
 }
 
 fn new_job() -> Job {
@@ -36,10 +36,10 @@ fn event(kind: &str) -> LoopEvent {
 
 #[tokio::test]
 async fn a_change_and_its_event_are_one() {
-    let place = place().await;
+    let fixture = fixture().await;
     let job = new_job();
-    place.store.begin(&job).await.unwrap();
-    let failed = place
+    fixture.store.begin(&job).await.unwrap();
+    let failed = fixture
         .store
         .change(job.id, |now| {
             now.apply(JobEvent::Spawned)?;
@@ -50,17 +50,17 @@ async fn a_change_and_its_event_are_one() {
         })
         .await;
     assert!(matches!(failed, Err(StoreError::InvalidTransition(_))));
-    assert_eq!(place.store.job(job.id).await.unwrap().unwrap().status(), JobStatus::Starting);
-    assert_eq!(place.store.next_message(job.id).await.unwrap(), None);
+    assert_eq!(fixture.store.job(job.id).await.unwrap().unwrap().status(), JobStatus::Starting);
+    assert_eq!(fixture.store.next_message(job.id).await.unwrap(), None);
 }
 
 #[tokio::test]
 async fn an_older_copy_takes_nothing_back() {
-    let place = place().await;
+    let fixture = fixture().await;
     let job = new_job();
-    place.store.begin(&job).await.unwrap();
-    place.store.update(job.id, |job| job.report.artifacts_uploaded_at = Some("then".into())).await.unwrap();
-    place
+    fixture.store.begin(&job).await.unwrap();
+    fixture.store.update(job.id, |job| job.report.artifacts_uploaded_at = Some("then".into())).await.unwrap();
+    fixture
         .store
         .change(job.id, |now| {
             now.apply(JobEvent::Failed)?;
@@ -69,9 +69,9 @@ async fn an_older_copy_takes_nothing_back() {
         })
         .await
         .unwrap();
-    let revived = place.store.change(job.id, |now| Ok(now.apply(JobEvent::Spawned)?)).await;
+    let revived = fixture.store.change(job.id, |now| Ok(now.apply(JobEvent::Spawned)?)).await;
     assert!(matches!(revived, Err(StoreError::InvalidTransition(_))));
-    let job = place.store.job(job.id).await.unwrap().unwrap();
+    let job = fixture.store.job(job.id).await.unwrap().unwrap();
     assert_eq!(job.status(), JobStatus::Failed);
     assert_eq!(job.report.artifacts_uploaded_at.as_deref(), Some("then"));
     assert!(job.report.completed_at.is_some());
@@ -79,10 +79,10 @@ async fn an_older_copy_takes_nothing_back() {
 
 #[tokio::test]
 async fn the_last_event_marks_the_job_when_it_is_delivered() {
-    let place = place().await;
+    let fixture = fixture().await;
     let job = new_job();
-    place.store.begin(&job).await.unwrap();
-    place
+    fixture.store.begin(&job).await.unwrap();
+    fixture
         .store
         .change(job.id, |now| {
             now.apply(JobEvent::Failed)?;
@@ -92,47 +92,47 @@ async fn the_last_event_marks_the_job_when_it_is_delivered() {
         })
         .await
         .unwrap();
-    assert_eq!(place.store.unreported().await.unwrap().len(), 1);
-    let artifacts = place.store.next_message(job.id).await.unwrap().unwrap();
+    assert_eq!(fixture.store.unreported().await.unwrap().len(), 1);
+    let artifacts = fixture.store.next_message(job.id).await.unwrap().unwrap();
     assert_eq!(artifacts.outgoing.kind, MessageKind::Artifacts);
-    place.store.mark_rejected(job.id, &artifacts, "HTTP 400").await.unwrap();
-    let last = place.store.next_message(job.id).await.unwrap().unwrap();
+    fixture.store.mark_rejected(job.id, &artifacts, "HTTP 400").await.unwrap();
+    let last = fixture.store.next_message(job.id).await.unwrap().unwrap();
     assert!(last.outgoing.body.contains("ARTIFACT_UPLOAD_FAILED"), "{}", last.outgoing.body);
-    place.store.mark_delivered(job.id, &last).await.unwrap();
-    let job = place.store.job(job.id).await.unwrap().unwrap();
+    fixture.store.mark_delivered(job.id, &last).await.unwrap();
+    let job = fixture.store.job(job.id).await.unwrap().unwrap();
     assert!(job.report.cloud_finalized_at.is_some() && job.report.completed_event_posted_at.is_some());
     assert_eq!(job.warnings(), ["ARTIFACT_UPLOAD_FAILED"]);
-    assert!(place.store.unreported().await.unwrap().is_empty());
+    assert!(fixture.store.unreported().await.unwrap().is_empty());
 }
 
 #[tokio::test]
 async fn a_request_that_is_taken_back_leaves_the_former_end_as_it_was() {
-    let place = place().await;
+    let fixture = fixture().await;
     let job = new_job();
-    assert_eq!(place.store.begin(&job).await.unwrap(), PreviousJob::default());
+    assert_eq!(fixture.store.begin(&job).await.unwrap(), PreviousJob::default());
     let end = |now: &mut JobUpdate<'_>| {
         now.apply(JobEvent::Failed)?;
         now.send(OutboxMessage::last(&event("error")));
         Ok(())
     };
-    place.store.change(job.id, end).await.unwrap();
-    let unsent = place.store.next_message(job.id).await.unwrap().unwrap().outgoing;
-    let previous = place.store.begin(&job).await.unwrap();
-    assert_eq!(place.store.next_message(job.id).await.unwrap(), None);
-    place.store.abandon(job.id, &previous).await.unwrap();
-    assert_eq!(place.store.job(job.id).await.unwrap().unwrap().status(), JobStatus::Failed);
-    assert_eq!(place.store.next_message(job.id).await.unwrap().unwrap().outgoing, unsent);
+    fixture.store.change(job.id, end).await.unwrap();
+    let unsent = fixture.store.next_message(job.id).await.unwrap().unwrap().outgoing;
+    let previous = fixture.store.begin(&job).await.unwrap();
+    assert_eq!(fixture.store.next_message(job.id).await.unwrap(), None);
+    fixture.store.abandon(job.id, &previous).await.unwrap();
+    assert_eq!(fixture.store.job(job.id).await.unwrap().unwrap().status(), JobStatus::Failed);
+    assert_eq!(fixture.store.next_message(job.id).await.unwrap().unwrap().outgoing, unsent);
 }
 
 #[tokio::test]
 async fn a_hundred_reported_jobs_are_kept() {
-    let place = place().await;
+    let fixture = fixture().await;
     let mut ids = Vec::new();
     for _ in 0..103 {
         let job = new_job();
         ids.push(job.id);
-        place.store.begin(&job).await.unwrap();
-        place
+        fixture.store.begin(&job).await.unwrap();
+        fixture
             .store
             .change(job.id, |now| {
                 now.apply(JobEvent::Failed)?;
@@ -142,30 +142,30 @@ async fn a_hundred_reported_jobs_are_kept() {
             .await
             .unwrap();
     }
-    let kept = place.store.jobs().await.unwrap();
+    let kept = fixture.store.jobs().await.unwrap();
     assert_eq!(kept.len(), 100);
     assert_eq!(kept[0].id, ids[102], "the newest first");
-    assert!(place.store.job(ids[0]).await.unwrap().is_none());
+    assert!(fixture.store.job(ids[0]).await.unwrap().is_none());
 }
 
 #[tokio::test]
 async fn tokens_are_sealed_on_disk_and_survive() {
-    let place = place().await;
+    let fixture = fixture().await;
     let id = LoopId(Uuid::new_v4());
     let claims = URL_SAFE_NO_PAD_ENCODED;
     let token = StoredToken::new(format!("eyJhbGciOiJIUzI1NiJ9.{claims}.sig").into());
     assert_eq!(token.expires_at, Some(1_900_000_000_000));
-    place.store.put_token(id, &token).await.unwrap();
-    let again = place.store.token(id).await.unwrap().unwrap();
+    fixture.store.put_token(id, &token).await.unwrap();
+    let again = fixture.store.token(id).await.unwrap().unwrap();
     assert_eq!(again.token.0.expose_secret(), token.token.0.expose_secret());
     assert_eq!(again.jti.as_deref(), Some("j1"));
-    for entry in std::fs::read_dir(place.dir.path()).unwrap() {
+    for entry in std::fs::read_dir(fixture.dir.path()).unwrap() {
         let path = entry.unwrap().path();
         let bytes = std::fs::read(&path).unwrap_or_default();
         assert!(!bytes.windows(20).any(|part| part == b"eyJhbGciOiJIUzI1NiJ9"), "{}", path.display());
     }
-    place.store.delete_token(id).await.unwrap();
-    assert!(place.store.token(id).await.unwrap().is_none());
+    fixture.store.delete_token(id).await.unwrap();
+    assert!(fixture.store.token(id).await.unwrap().is_none());
 }
 
 /// `{"exp":1900000000,"jti":"j1"}`
@@ -173,17 +173,17 @@ const URL_SAFE_NO_PAD_ENCODED: &str = "eyJleHAiOjE5MDAwMDAwMDAsImp0aSI6ImoxIn0";
 
 #[tokio::test]
 async fn what_a_person_has_to_hear_is_found_until_it_is_told() {
-    let place = place().await;
+    let fixture = fixture().await;
     let (job, silent) = (new_job(), new_job());
     for job in [&job, &silent] {
-        place.store.begin(job).await.unwrap();
-        place.store.change(job.id, |now| Ok(now.apply(JobEvent::Spawned)?)).await.unwrap();
+        fixture.store.begin(job).await.unwrap();
+        fixture.store.change(job.id, |now| Ok(now.apply(JobEvent::Spawned)?)).await.unwrap();
     }
-    assert_eq!(place.store.with_pending_notifications().await.unwrap(), []);
-    let failed = place.store.change(job.id, |now| Ok(now.apply(JobEvent::Failed)?)).await.unwrap();
-    assert_eq!(place.store.with_pending_notifications().await.unwrap(), [failed]);
-    place.store.update(job.id, |job| job.progress.notifications.clear()).await.unwrap();
-    assert_eq!(place.store.with_pending_notifications().await.unwrap(), []);
+    assert_eq!(fixture.store.with_pending_notifications().await.unwrap(), []);
+    let failed = fixture.store.change(job.id, |now| Ok(now.apply(JobEvent::Failed)?)).await.unwrap();
+    assert_eq!(fixture.store.with_pending_notifications().await.unwrap(), [failed]);
+    fixture.store.update(job.id, |job| job.progress.notifications.clear()).await.unwrap();
+    assert_eq!(fixture.store.with_pending_notifications().await.unwrap(), []);
 }
 
 #[tokio::test]
@@ -209,19 +209,19 @@ async fn what_was_untold_before_there_was_a_mark_is_found() {
 
 #[tokio::test]
 async fn launch_requests_kept_as_files_are_imported_once() {
-    let place = place().await;
-    let (id, dir) = (LoopId(Uuid::new_v4()), place.dir.path().join("queue"));
+    let fixture = fixture().await;
+    let (id, dir) = (LoopId(Uuid::new_v4()), fixture.dir.path().join("queue"));
     let request = LaunchRequest { body: "{}".to_owned(), headers: LoopHeaders::default() };
-    let sealed = place.store.credentials.seal(&serde_json::to_vec(&request).unwrap()).unwrap();
+    let sealed = fixture.store.credentials.seal(&serde_json::to_vec(&request).unwrap()).unwrap();
     std::fs::create_dir(&dir).unwrap();
     std::fs::write(dir.join(id.to_string()), sealed).unwrap();
     std::fs::write(dir.join(".loopgate-x.part"), "half").unwrap();
-    place.store.import_launch_requests(&dir).await.unwrap();
-    assert_eq!(place.store.launch_request(id).await.unwrap(), Some(request));
+    fixture.store.import_launch_requests(&dir).await.unwrap();
+    assert_eq!(fixture.store.launch_request(id).await.unwrap(), Some(request));
     assert!(!dir.exists(), "what was imported is removed");
-    place.store.import_launch_requests(&dir).await.unwrap();
-    place.store.retain_launch_requests(&[id]).await.unwrap();
-    assert!(place.store.loops_with_launch_request().await.unwrap().contains(&id));
-    place.store.retain_launch_requests(&[]).await.unwrap();
-    assert_eq!(place.store.launch_request(id).await.unwrap(), None);
+    fixture.store.import_launch_requests(&dir).await.unwrap();
+    fixture.store.retain_launch_requests(&[id]).await.unwrap();
+    assert!(fixture.store.loops_with_launch_request().await.unwrap().contains(&id));
+    fixture.store.retain_launch_requests(&[]).await.unwrap();
+    assert_eq!(fixture.store.launch_request(id).await.unwrap(), None);
 }

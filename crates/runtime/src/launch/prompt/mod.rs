@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use loopgate_api::command::{CommandOutput, Inputs, Judged, LoopCommand, WorkLocation};
+use loopgate_api::command::{CommandOutput, Inputs, JudgeSubject, LoopCommand, WorkLocation};
 use minijinja::{Environment, Value, context};
 
 use crate::workspace::MountedPeer;
@@ -62,7 +62,7 @@ impl Prompt<'_> {
 
     fn framed(&self) -> Result<String, minijinja::Error> {
         let spec = self.command.spec();
-        let judged = if let Inputs::Judged(subject) = spec.inputs { Some(kind(subject)) } else { None };
+        let judged = if let Inputs::JudgeSubject(subject) = spec.inputs { Some(kind(subject)) } else { None };
         let outputs: Vec<Value> = spec.outputs.iter().map(|output| self.wanted(output)).collect();
         let inputs: Vec<String> = self.inputs.iter().map(|path| text(path)).collect();
         let environment = Environment::new();
@@ -99,12 +99,12 @@ fn text(path: &Path) -> String {
 }
 
 /// The name under which the judges know what they judge.
-const fn kind(subject: Judged) -> &'static str {
+const fn kind(subject: JudgeSubject) -> &'static str {
     match subject {
-        Judged::Prd => "prd",
-        Judged::Feature => "feature",
-        Judged::Plan => "plan",
-        Judged::Code => "code",
+        JudgeSubject::Prd => "prd",
+        JudgeSubject::Feature => "feature",
+        JudgeSubject::Plan => "plan",
+        JudgeSubject::Code => "code",
     }
 }
 

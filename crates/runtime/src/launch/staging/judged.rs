@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use loopgate_api::command::Judged;
+use loopgate_api::command::JudgeSubject;
 use loopgate_api::ids::safe_id;
 use loopgate_api::launch::{Artifact, ArtifactType};
 use loopgate_api::names::{PLAN_MD, PRD_MD};
@@ -16,7 +16,7 @@ use crate::request::{LoopRequest, SupportingArtifact};
 
 pub(super) fn stage(
     request: &LoopRequest,
-    subject: Judged,
+    subject: JudgeSubject,
     site: &StagingDirs<'_>,
 ) -> io::Result<StagedInputs> {
     let mut inputs = Vec::new();
@@ -45,7 +45,7 @@ pub(super) fn stage(
     for (index, artifact) in request.supporting_artifacts.iter().enumerate() {
         put(inside(&artifacts, &supporting_name(index, artifact))?, artifact.content.as_bytes())?;
     }
-    if subject == Judged::Code {
+    if subject == JudgeSubject::Code {
         let context = code_context::document(request, site.detected.as_ref());
         put(place.join("code-context.json"), &serde_json::to_vec_pretty(&context)?)?;
     }
@@ -53,7 +53,7 @@ pub(super) fn stage(
 }
 
 /// The documents that are judged, and what they are held against.
-fn subjects(request: &LoopRequest, subject: Judged) -> io::Result<Vec<(&'static str, String)>> {
+fn subjects(request: &LoopRequest, subject: JudgeSubject) -> io::Result<Vec<(&'static str, String)>> {
     let text = |artifact: &Artifact| artifact.content.clone();
     let plan = || {
         let found = primary(request, ArtifactType::ImplementationPlan).map(text);
@@ -64,10 +64,10 @@ fn subjects(request: &LoopRequest, subject: Judged) -> io::Result<Vec<(&'static 
         found.filter(|text| !text.trim().is_empty()).map(|text| (PRD_MD, text))
     };
     Ok(match subject {
-        Judged::Prd => requirements().into_iter().collect(),
-        Judged::Plan => requirements().into_iter().chain(plan()).collect(),
-        Judged::Code => plan().into_iter().collect(),
-        Judged::Feature => {
+        JudgeSubject::Prd => requirements().into_iter().collect(),
+        JudgeSubject::Plan => requirements().into_iter().chain(plan()).collect(),
+        JudgeSubject::Code => plan().into_iter().collect(),
+        JudgeSubject::Feature => {
             let missing = || io::Error::new(io::ErrorKind::InvalidInput, "there is no feature to judge");
             let feature = primary(request, ArtifactType::Feature).map(text).ok_or_else(missing)?;
             vec![(PRD_MD, feature.clone()), (FEATURE_MD, feature)]
@@ -87,9 +87,10 @@ fn named(request: &LoopRequest) -> Option<&Artifact> {
 
 /// Where a plan is judged, the document that the request is about is the plan: it is not what the
 /// plan is held against.
-fn of_requirements(request: &LoopRequest, subject: Judged) -> Option<&Artifact> {
-    let named = named(request)
-        .filter(|artifact| subject != Judged::Plan || artifact.kind != ArtifactType::ImplementationPlan);
+fn of_requirements(request: &LoopRequest, subject: JudgeSubject) -> Option<&Artifact> {
+    let named = named(request).filter(|artifact| {
+        subject != JudgeSubject::Plan || artifact.kind != ArtifactType::ImplementationPlan
+    });
     named
         .or_else(|| request.artifacts_of(ArtifactType::Prd).last())
         .or_else(|| request.artifacts_of(ArtifactType::Feature).last())

@@ -100,7 +100,7 @@ pub(crate) fn stage(request: &LoopRequest, site: &StagingDirs<'_>) -> io::Result
         Inputs::Plan => stage_execute(request, work_dir)?,
         Inputs::Amendment => amendment::stage(request, work_dir)?,
         Inputs::Context => context::stage(request, site)?,
-        Inputs::Judged(subject) => judged::stage(request, subject, site)?,
+        Inputs::JudgeSubject(subject) => judged::stage(request, subject, site)?,
         Inputs::Review => stage_review(request, work_dir)?,
         Inputs::Repositories => stage_targets(&site.targets, work_dir)?,
     };

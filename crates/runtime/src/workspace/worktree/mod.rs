@@ -26,7 +26,7 @@ use crate::process::environment::ProcessEnvironment;
 use crate::workspace::preserved_state::{self, PreservedState};
 use crate::workspace::worktree_layout::WorktreeLayout;
 
-pub(crate) use naming::Naming;
+pub(crate) use naming::WorktreeNames;
 pub(crate) use repair::deliver_from_branch;
 use repair::return_to_branch;
 
@@ -55,7 +55,7 @@ pub(crate) const LOOP_BRANCHES: &str = "orchestrator/";
 #[derive(Debug, Clone)]
 pub(crate) struct WorktreeRequest<'a> {
     pub repository: &'a SandboxedPath,
-    pub naming: Naming,
+    pub naming: WorktreeNames,
     /// Another branch whose worktree may be continued.
     pub earlier: Option<BranchName>,
     /// The branch to start from.

@@ -10,14 +10,14 @@ const SLUG_KEPT: usize = 43;
 
 /// Name of a loop's directory and branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Naming {
+pub(crate) struct WorktreeNames {
     /// What follows `<repository>-loop-`.
     pub key: String,
     /// The branch.
     pub branch: BranchName,
 }
 
-impl Naming {
+impl WorktreeNames {
     /// The names of a loop with this slug, or of this loop alone.
     pub fn of(prefix: &str, artifact_slug: Option<&str>, id: LoopId) -> Result<Self, InvalidId> {
         let document = artifact_slug.and_then(Self::of_document);
@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn names_follow_the_slug_and_never_collide() {
         let id = LoopId(Uuid::nil());
-        let of = |slug: &str| Naming::of("", Some(slug), id).unwrap();
+        let of = |slug: &str| WorktreeNames::of("", Some(slug), id).unwrap();
         assert_eq!(
             (of("PLAN-5").key.as_str(), of("PLAN-5").branch.as_str()),
             ("plan-5", "orchestrator/plan-5")
@@ -70,21 +70,21 @@ mod tests {
         assert!(one.key.starts_with("a-b-") && one != two);
         let long = "x".repeat(80);
         assert!(of(&long).key.len() <= 50);
-        let alone = Naming::of("", None, id).unwrap();
+        let alone = WorktreeNames::of("", None, id).unwrap();
         assert_eq!(alone.branch.as_str(), "orchestrator/loop-00000000-0000-0000-0000-000000000000");
-        assert_eq!(Naming::of("", Some("../"), id).unwrap(), alone);
-        let prd = Naming::of("generate-prd-", Some("PRD-2"), id).unwrap();
+        assert_eq!(WorktreeNames::of("", Some("../"), id).unwrap(), alone);
+        let prd = WorktreeNames::of("generate-prd-", Some("PRD-2"), id).unwrap();
         assert_eq!(
             (prd.key.as_str(), prd.branch.as_str()),
             ("generate-prd-prd-2", "orchestrator/generate-prd-prd-2")
         );
-        let alone = Naming::of("generate-prd-", None, id).unwrap();
+        let alone = WorktreeNames::of("generate-prd-", None, id).unwrap();
         assert_eq!(alone.branch.as_str(), "orchestrator/generate-prd-00000000-0000-0000-0000-000000000000");
     }
 
     #[test]
     fn a_peers_names_tell_branch_and_place() {
-        let own = Naming::of("", Some("PLAN-5"), LoopId(Uuid::nil())).unwrap();
+        let own = WorktreeNames::of("", Some("PLAN-5"), LoopId(Uuid::nil())).unwrap();
         let branch: BranchName = "feature/X".parse().unwrap();
         let peer = own.of_peer(&branch, Path::new("/code/web")).unwrap();
         assert_eq!(peer.key, "plan-5-feature-x-6dfc2c69");

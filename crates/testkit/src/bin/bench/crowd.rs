@@ -10,7 +10,7 @@ use anyhow::{Context as _, ensure};
 use serde_json::json;
 
 use crate::bare;
-use crate::gateway::{Gateway, Place};
+use crate::gateway::{Gateway, TestDirectories};
 use crate::local::{git, plant};
 use crate::pulse;
 use crate::table::Table;
@@ -35,7 +35,7 @@ struct Route {
 
 /// Measures them all, on one gateway.
 pub async fn measure(binary: &Path, time: Duration, table: &mut Table) -> anyhow::Result<()> {
-    let place = Place::new()?;
+    let place = TestDirectories::new()?;
     let repository = fill(&place.path("sandbox"))?;
     let gateway = Gateway::start(binary, &place).await?;
     let health = Load::get(gateway.url("/health"), None);

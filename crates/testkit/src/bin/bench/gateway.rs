@@ -12,7 +12,7 @@ use tokio::process::{Child, Command};
 const START_LIMIT: Duration = Duration::from_secs(20);
 
 /// Home, data directory and sandbox of a gateway, thrown away at the end.
-pub struct Place {
+pub struct TestDirectories {
     dir: tempfile::TempDir,
     /// Origin of the control plane that it is told to call.
     pub api_origin: String,
@@ -20,7 +20,7 @@ pub struct Place {
     pub environment: Vec<(String, String)>,
 }
 
-impl Place {
+impl TestDirectories {
     /// An empty place whose control plane does not exist.
     pub fn new() -> anyhow::Result<Self> {
         let dir = tempfile::tempdir()?;
@@ -47,13 +47,13 @@ pub struct Gateway {
 
 impl Gateway {
     /// Starts the binary and waits until it answers.
-    pub async fn start(binary: &Path, place: &Place) -> anyhow::Result<Self> {
+    pub async fn start(binary: &Path, place: &TestDirectories) -> anyhow::Result<Self> {
         Ok(Self::start_timed(binary, place).await?.0)
     }
 
     /// As [`Gateway::start`], with the time from the spawn to the first 200.
     #[expect(clippy::disallowed_methods, reason = "a measuring program of its own, outside the product")]
-    pub async fn start_timed(binary: &Path, place: &Place) -> anyhow::Result<(Self, Duration)> {
+    pub async fn start_timed(binary: &Path, place: &TestDirectories) -> anyhow::Result<(Self, Duration)> {
         let port = free_port()?;
         let token_file = place.path("token");
         let mut command = Command::new(binary);

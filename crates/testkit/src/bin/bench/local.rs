@@ -15,7 +15,7 @@ use nucleo_matcher::{Config, Matcher, Utf32Str};
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
 
-use crate::gateway::{Gateway, Place};
+use crate::gateway::{Gateway, TestDirectories};
 use crate::table::Table;
 
 /// Times that each is asked.
@@ -35,38 +35,38 @@ const LOG_LIMIT: Duration = Duration::from_millis(20);
 
 /// Measures them all, on one gateway.
 pub async fn measure(binary: &Path, table: &mut Table) -> anyhow::Result<()> {
-    let place = Place::new()?;
-    let desk = Desk {
+    let place = TestDirectories::new()?;
+    let desktop = TestDesktop {
         gateway: Gateway::start(binary, &place).await?,
         client: Client::new(),
         sandbox: place.path("sandbox"),
     };
     // Made first: nobody can tell yet whether what was written a moment ago changes once more.
-    let few = desk.repository("status-100", 100)?;
-    let many = desk.repository("status-50000", 50_000)?;
-    desk.status(&few, 100, table).await?;
-    desk.status(&many, 50_000, table).await?;
-    desk.branches(2_000, table).await?;
-    desk.diff(10_000, table).await?;
+    let few = desktop.repository("status-100", 100)?;
+    let many = desktop.repository("status-50000", 50_000)?;
+    desktop.status(&few, 100, table).await?;
+    desktop.status(&many, 50_000, table).await?;
+    desktop.branches(2_000, table).await?;
+    desktop.diff(10_000, table).await?;
     for files in [5_000, 100_000] {
-        desk.search(files, table).await?;
+        desktop.search(files, table).await?;
     }
     for entries in [10, 10_000] {
-        desk.directories(entries, table).await?;
+        desktop.directories(entries, table).await?;
     }
-    desk.upload(table).await?;
-    desk.logs(table).await?;
-    table.memory("gateway resident, after all local routes", desk.gateway.resident_memory()?, Some(60.0));
+    desktop.upload(table).await?;
+    desktop.logs(table).await?;
+    table.memory("gateway resident, after all local routes", desktop.gateway.resident_memory()?, Some(60.0));
     Ok(())
 }
 
-struct Desk {
+struct TestDesktop {
     gateway: Gateway,
     client: Client,
     sandbox: PathBuf,
 }
 
-impl Desk {
+impl TestDesktop {
     async fn status(&self, repository: &Path, files: usize, table: &mut Table) -> anyhow::Result<()> {
         std::fs::write(repository.join("d0/f0.rs"), "changed\n")?;
         let ask = |place: &Path| {

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-use crate::gateway::{Gateway, Place};
+use crate::gateway::{Gateway, TestDirectories};
 use crate::table::Table;
 
 const LOOPS: usize = 50;
@@ -62,7 +62,7 @@ struct Counted {
 /// Runs the loops and measures what comes out.
 pub async fn measure(binary: &Path, table: &mut Table) -> anyhow::Result<()> {
     let arrived = Arc::new(Arrived::default());
-    let mut place = Place::new()?;
+    let mut place = TestDirectories::new()?;
     place.api_origin = control_plane(arrived.clone()).await?;
     let pipe = place.path("begin");
     prepare(&place, &pipe)?;
@@ -153,7 +153,7 @@ fn now() -> Duration {
 }
 
 /// An assistant that is this program.
-fn prepare(place: &Place, pipe: &Path) -> anyhow::Result<()> {
+fn prepare(place: &TestDirectories, pipe: &Path) -> anyhow::Result<()> {
     rustix::fs::mkfifoat(rustix::fs::CWD, pipe, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR)?;
     let assistant = place.path("home/claude");
     let this = std::env::current_exe()?;

@@ -20,7 +20,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::{Parser, ValueEnum};
 
-use crate::gateway::{Gateway, Place};
+use crate::gateway::{Gateway, TestDirectories};
 use crate::table::Table;
 
 /// Measure a Loopgate binary.
@@ -83,7 +83,7 @@ async fn measure(binary: &Path, options: &Options) -> anyhow::Result<()> {
     let parts = if options.only.is_empty() { Part::value_variants() } else { &options.only[..] };
     for part in parts {
         match part {
-            Part::Requests => measure_requests(binary, &Place::new()?, load, &mut table).await?,
+            Part::Requests => measure_requests(binary, &TestDirectories::new()?, load, &mut table).await?,
             Part::Start => measure_start(binary, &mut table).await?,
             Part::Past => past::measure(binary, &mut table).await?,
             Part::Stream => stream::measure(binary, STREAM_LINES, &mut table).await?,
@@ -99,7 +99,7 @@ async fn measure(binary: &Path, options: &Options) -> anyhow::Result<()> {
 
 async fn measure_requests(
     binary: &Path,
-    place: &Place,
+    place: &TestDirectories,
     load: Duration,
     table: &mut Table,
 ) -> anyhow::Result<()> {
@@ -129,7 +129,7 @@ async fn measure_requests(
     }
     table.memory("gateway resident, idle", idle, Some(45.0));
 
-    let fresh = Place::new()?;
+    let fresh = TestDirectories::new()?;
     let gateway = Gateway::start(binary, &fresh).await?;
     let client = reqwest::Client::new();
     for _ in 0..MEMORY_REQUESTS {
@@ -141,7 +141,7 @@ async fn measure_requests(
 
 async fn measure_start(binary: &Path, table: &mut Table) -> anyhow::Result<()> {
     let mut times = Vec::with_capacity(COLD_STARTS);
-    let place = Place::new()?;
+    let place = TestDirectories::new()?;
     for _ in 0..COLD_STARTS {
         let (gateway, time) = Gateway::start_timed(binary, &place).await?;
         gateway.stop().await?;

@@ -16,7 +16,7 @@ use sea_orm::{
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::gateway::{Gateway, Place};
+use crate::gateway::{Gateway, TestDirectories};
 use crate::table::Table;
 
 const ENDED: usize = 10_000;
@@ -32,7 +32,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 
 /// Measures one start.
 pub async fn measure(binary: &Path, table: &mut Table) -> anyhow::Result<()> {
-    let mut place = Place::new()?;
+    let mut place = TestDirectories::new()?;
     place.api_origin = control_plane().await?;
     let assistant = place.path("home/claude");
     std::fs::write(&assistant, "#!/bin/sh\nexec sleep 600\n")?;

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-use crate::gateway::{Gateway, Place};
+use crate::gateway::{Gateway, TestDirectories};
 use crate::table::Table;
 
 const LIMIT: Duration = Duration::from_secs(120);
@@ -32,7 +32,7 @@ struct Counted {
 /// Runs one loop whose assistant prints `lines` lines, and measures what comes out.
 pub async fn measure(binary: &Path, lines: usize, table: &mut Table) -> anyhow::Result<()> {
     let counted = Arc::new(Counted::default());
-    let mut place = Place::new()?;
+    let mut place = TestDirectories::new()?;
     place.api_origin = control_plane(counted.clone()).await?;
     prepare(&place, lines)?;
     let gateway = Gateway::start(binary, &place).await?;
@@ -88,7 +88,7 @@ async fn answer(State(counted): State<Arc<Counted>>, body: bytes::Bytes) -> Json
 }
 
 /// A repository, and an assistant that prints.
-fn prepare(place: &Place, lines: usize) -> anyhow::Result<()> {
+fn prepare(place: &TestDirectories, lines: usize) -> anyhow::Result<()> {
     let assistant = place.path("home/claude");
     let script = format!(
         "#!/bin/sh\nawk 'BEGIN {{ for (n = 1; n <= {lines}; n++) \
@@ -128,7 +128,7 @@ fn git(directory: &Path, arguments: &[&str]) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn start_loop(gateway: &Gateway, place: &Place) -> anyhow::Result<()> {
+async fn start_loop(gateway: &Gateway, place: &TestDirectories) -> anyhow::Result<()> {
     let body = json!({
         "loopId": Uuid::now_v7(),
         "command": "PLAN",

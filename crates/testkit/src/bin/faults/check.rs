@@ -27,7 +27,7 @@ pub async fn check(scenario: &Scenario, fixture: &Fixture, report: &Report) -> R
     let mut secrets = vec![API_KEY, RUNNER_TOKEN, fixture.loopgate.gateway_token()];
     secrets.extend(tokens.iter().map(String::as_str));
     let own = fixture.loopgate.setup().token_file();
-    no_secret_below(fixture.scene.home.path(), &own, &secrets)?;
+    no_secret_below(fixture.testbed.home.path(), &own, &secrets)?;
     let panic = fixture.loopgate.output().lines().find(|line| line.contains("panicked")).map(str::to_owned);
     ensure!(panic.is_none(), "a part of Loopgate panicked: {panic:?}");
     ensure!(fixture.others().is_empty(), "still running: {:?}", fixture.others());
@@ -52,7 +52,7 @@ async fn ended_once(fixture: &Fixture, report: &Report) -> Result<()> {
 
 /// The end that the fault determines.
 fn ended_as_expected(scenario: &Scenario, fixture: &Fixture, report: &Report) -> Result<()> {
-    let has_worked = !fixture.scene.model.requests().is_empty();
+    let has_worked = !fixture.testbed.model.requests().is_empty();
     if scenario.fault.expected() == Expected::Any || !has_worked {
         return Ok(());
     }
@@ -89,14 +89,14 @@ fn refreshed_once_a_key(fixture: &Fixture) -> Result<()> {
 
 /// One branch with one commit besides the assistant's own, one pull request; or none of them.
 fn delivered_once(scenario: &Scenario, fixture: &Fixture, name: &str) -> Result<()> {
-    let bare = fixture.scene.remotes.bare(name);
+    let bare = fixture.testbed.remotes.bare(name);
     let branches = git(&bare, &["for-each-ref", "--format=%(refname)", "refs/heads/orchestrator"])?;
     ensure!(branches.lines().count() <= 1, "{name}: {branches}");
     let commits = git(&bare, &["rev-list", "--count", "--branches=orchestrator/*", "--not", "main"])?;
     let is_committed = scenario.fault == Fault::Assistant(Misbehavior::DetachedCommit);
     let most = if is_committed { 2 } else { 1 };
     ensure!(commits.trim().parse::<usize>()? <= most, "{name}: {commits} commits");
-    let pulls = fixture.scene.host.pull_requests(name);
+    let pulls = fixture.testbed.host.pull_requests(name);
     ensure!(pulls.len() <= 1, "{name}: {pulls:?}");
     Ok(())
 }
@@ -112,7 +112,7 @@ fn nothing_is_lost(scenario: &Scenario, fixture: &Fixture, report: &Report, name
     let pushed = is_pushed(fixture, name)?;
     if status == "success" {
         ensure!(pushed, "reported as delivered, but it is not on the branch");
-        let pulls = fixture.scene.host.pull_requests(name).len();
+        let pulls = fixture.testbed.host.pull_requests(name).len();
         ensure!(pulls == 1, "reported as delivered without a pull request");
     }
     let position = REPOSITORIES.iter().position(|known| *known == name).unwrap_or_default();
@@ -129,14 +129,14 @@ fn nothing_is_lost(scenario: &Scenario, fixture: &Fixture, report: &Report, name
 }
 
 fn is_pushed(fixture: &Fixture, name: &str) -> Result<bool> {
-    let bare = fixture.scene.remotes.bare(name);
+    let bare = fixture.testbed.remotes.bare(name);
     let log = git(&bare, &["log", "--format=%H", "--branches=orchestrator/*", "--", WORK])?;
     Ok(!log.trim().is_empty())
 }
 
 fn is_in_a_worktree(fixture: &Fixture, name: &str) -> bool {
     let of = format!("{}-loop-", name.rsplit('/').next().unwrap_or_default());
-    let entries = std::fs::read_dir(fixture.scene.sandbox()).into_iter().flatten().flatten();
+    let entries = std::fs::read_dir(fixture.testbed.sandbox()).into_iter().flatten().flatten();
     let worktrees = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&of));
     worktrees.map(|entry| entry.path()).any(|path| path.join(WORK).is_file())
 }

@@ -12,8 +12,8 @@ use loopgate_testkit::clock;
 use loopgate_testkit::cloud::Cloud;
 use loopgate_testkit::home_processes::{self, Process};
 use loopgate_testkit::loopgate::{Loopgate, signal};
-use loopgate_testkit::scene::Scene;
 use loopgate_testkit::tcp_proxy::TcpProxy;
+use loopgate_testkit::testbed::Testbed;
 use loopgate_testkit::wait::{self, Changes};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -74,7 +74,7 @@ fn run(program: &str, arguments: &[&str]) -> Result<()> {
 /// Everything of one run. Fields are dropped in this order: processes, parts, directory.
 pub struct Fixture {
     pub loopgate: Loopgate,
-    pub scene: Scene,
+    pub testbed: Testbed,
     pub cloud: Cloud,
     to_cloud: TcpProxy,
     to_model: TcpProxy,
@@ -86,15 +86,15 @@ pub struct Fixture {
 impl Fixture {
     pub async fn new(scenario: &Scenario) -> Result<Self> {
         let directory = Directory::new(scenario.fault == Fault::Disk)?;
-        let mut scene = Scene::at(directory.dir.path(), script(scenario)).await?;
+        let mut testbed = Testbed::at(directory.dir.path(), script(scenario)).await?;
         let cloud = Cloud::start().await?;
         let to_cloud = TcpProxy::to(cloud.port()).await?;
-        let to_model = TcpProxy::to(scene.model.port()).await?;
-        scene.home.set("ANTHROPIC_BASE_URL", format!("http://127.0.0.1:{}", to_model.port()));
+        let to_model = TcpProxy::to(testbed.model.port()).await?;
+        testbed.home.set("ANTHROPIC_BASE_URL", format!("http://127.0.0.1:{}", to_model.port()));
         for name in REPOSITORIES {
-            scene.add_repository(name, &[("README.md", "Something\n")])?;
+            testbed.add_repository(name, &[("README.md", "Something\n")])?;
         }
-        let mut setup = scene.loopgate()?.gateway_alone();
+        let mut setup = testbed.loopgate()?.gateway_alone();
         for (name, value) in
             [("LOOPGATE_TAILER_AUTH_RETRY_BASE_MS", "50"), ("LOOPGATE_TAILER_AUTH_RETRY_MAX_MS", "500")]
         {
@@ -102,11 +102,11 @@ impl Fixture {
         }
         match scenario.fault {
             Fault::Sleep => {
-                for (name, value) in clock::environment(scene.home.path())? {
+                for (name, value) in clock::environment(testbed.home.path())? {
                     setup = setup.env(name, value);
                 }
             }
-            Fault::Push => cut_at_push(&scene)?,
+            Fault::Push => cut_at_push(&testbed)?,
             Fault::Refresh => setup = setup.env("LOOPGATE_HEARTBEAT_INTERVAL_MS", "1000"),
             _ => {}
         }
@@ -116,7 +116,7 @@ impl Fixture {
         let setup = setup.arg("--api-origin").arg(format!("http://127.0.0.1:{}", to_cloud.port()));
         let loopgate = setup.start().await?;
         let (loop_id, command_id) = (Uuid::new_v4(), Uuid::new_v4().to_string());
-        Ok(Self { loopgate, scene, cloud, to_cloud, to_model, loop_id, command_id, directory })
+        Ok(Self { loopgate, testbed, cloud, to_cloud, to_model, loop_id, command_id, directory })
     }
 
     /// The request for the loop, as the link passes it on; it may be sent twice and counts once.
@@ -142,19 +142,19 @@ impl Fixture {
 
     /// Whether a tool that a conversation called printed a text.
     pub fn has_result(&self, conversation: &str, text: &str) -> bool {
-        let requests = self.scene.model.requests_of(conversation);
+        let requests = self.testbed.model.requests_of(conversation);
         requests.iter().any(|request| request.tool_results().contains(text))
     }
 
     /// Whether a push was attempted of those that [`Fault::Push`] lets fail.
     pub fn has_pushed(&self) -> bool {
-        self.scene.home.path().join(PUSHED).exists()
+        self.testbed.home.path().join(PUSHED).exists()
     }
 
     /// The home's processes that are a target.
     fn processes(&self, target: Target) -> Vec<Process> {
         let own = self.loopgate.pid();
-        let mut found = home_processes::processes(self.scene.home.path());
+        let mut found = home_processes::processes(self.testbed.home.path());
         found.retain(|process| {
             let program = process.command.split(' ').next().unwrap_or_default();
             let named = |name: &str| Path::new(program).file_name().is_some_and(|file| file == name);
@@ -199,7 +199,7 @@ impl Fixture {
         // A process that has just ended does not count.
         let count = hit.iter().filter(|process| act(process.pid).is_ok()).count();
         if scenario.fault == Fault::Sleep {
-            clock::advance_a_day(self.scene.home.path())?;
+            clock::advance_a_day(self.testbed.home.path())?;
             self.cloud.give_up(self.loop_id(), RUNNER_TOKEN);
         }
         Ok(count > 0)
@@ -225,14 +225,14 @@ impl Fixture {
             }
             Fault::Disk => std::fs::remove_file(self.filler())?,
             Fault::Push => {
-                let remotes = self.scene.remotes.clone();
-                self.scene.home.clone().reach_remotes(&remotes)?;
+                let remotes = self.testbed.remotes.clone();
+                self.testbed.home.clone().reach_remotes(&remotes)?;
             }
             Fault::Cut(Connection::ControlPlane) => self.to_cloud.mend(),
             Fault::Cut(Connection::Model) => self.to_model.mend(),
-            Fault::Cut(Connection::CodeHost) => self.scene.host.reconnect()?,
+            Fault::Cut(Connection::CodeHost) => self.testbed.host.reconnect()?,
             Fault::Cut(Connection::Remote) => {
-                std::fs::rename(self.moved_remotes(), self.scene.remotes.root())?
+                std::fs::rename(self.moved_remotes(), self.testbed.remotes.root())?
             }
         }
         Ok(())
@@ -250,17 +250,17 @@ impl Fixture {
         if self.loopgate.is_running()? {
             return Ok(self);
         }
-        let Self { loopgate, scene, cloud, to_cloud, to_model, loop_id, command_id, directory } = self;
+        let Self { loopgate, testbed, cloud, to_cloud, to_model, loop_id, command_id, directory } = self;
         let loopgate = loopgate.start_again().await?;
-        Ok(Self { loopgate, scene, cloud, to_cloud, to_model, loop_id, command_id, directory })
+        Ok(Self { loopgate, testbed, cloud, to_cloud, to_model, loop_id, command_id, directory })
     }
 
     fn cut(&self, connection: Connection) -> Result<()> {
         match connection {
             Connection::ControlPlane => self.to_cloud.cut(),
             Connection::Model => self.to_model.cut(),
-            Connection::CodeHost => self.scene.host.disconnect()?,
-            Connection::Remote => std::fs::rename(self.scene.remotes.root(), self.moved_remotes())?,
+            Connection::CodeHost => self.testbed.host.disconnect()?,
+            Connection::Remote => std::fs::rename(self.testbed.remotes.root(), self.moved_remotes())?,
         }
         Ok(())
     }
@@ -298,7 +298,7 @@ impl Fixture {
 
     /// Processes of the home besides Loopgate.
     pub fn others(&self) -> Vec<Process> {
-        let mut found = home_processes::processes(self.scene.home.path());
+        let mut found = home_processes::processes(self.testbed.home.path());
         found.retain(|process| Some(process.pid) != self.loopgate.pid());
         found
     }
@@ -354,8 +354,8 @@ impl Record {
 }
 
 /// Lets every push fail, and everything after the first one, as when the network goes at that moment.
-fn cut_at_push(scene: &Scene) -> Result<()> {
-    let (root, pushed) = (scene.remotes.root().display(), scene.home.path().join(PUSHED));
+fn cut_at_push(testbed: &Testbed) -> Result<()> {
+    let (root, pushed) = (testbed.remotes.root().display(), testbed.home.path().join(PUSHED));
     let text = format!(
         "#!/bin/sh\nfor last; do :; done\ncase \"$last\" in git-receive-pack*) touch '{pushed}';; esac\n\
          if [ -e '{pushed}' ]; then\n\
@@ -363,7 +363,7 @@ fn cut_at_push(scene: &Scene) -> Result<()> {
          cd '{root}' && exec sh -c \"$last\"\n",
         pushed = pushed.display()
     );
-    scene.home.script("code-host-ssh", &text)?;
+    testbed.home.script("code-host-ssh", &text)?;
     Ok(())
 }
 

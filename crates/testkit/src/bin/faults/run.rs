@@ -65,7 +65,7 @@ async fn execute(scenario: &Scenario, slot: &mut Option<Fixture>) -> Result<Stri
 
 /// Waits for the moment and lets the fault happen; `false` when the loop was over before.
 async fn strike(scenario: &Scenario, fixture: &Fixture) -> Result<bool> {
-    let mut changes = Changes::below(fixture.scene.home.path())?;
+    let mut changes = Changes::below(fixture.testbed.home.path())?;
     let is_over = || fixture.last_event().is_some();
     match scenario.fault {
         // It is part of the script.
@@ -80,7 +80,7 @@ async fn strike(scenario: &Scenario, fixture: &Fixture) -> Result<bool> {
     }
     let asked = |requests: &[_]| requests.len() >= scenario.requests;
     tokio::select! {
-        reached = fixture.scene.model.wait_for(asked) => reached?,
+        reached = fixture.testbed.model.wait_for(asked) => reached?,
         _ = fixture.cloud.seen(|_| fixture.last_event()) => {}
     }
     for _ in 0..scenario.changes {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::git::git;
-use loopgate_testkit::scene::Scene;
+use loopgate_testkit::testbed::Testbed;
 use serde_json::Value;
 
 use crate::case::Expected;
@@ -26,14 +26,14 @@ pub struct Outcome {
 impl Outcome {
     /// Looks at the loop, the code host and the worktree.
     pub fn of(
-        scene: &Scene,
+        testbed: &Testbed,
         repository: &str,
         worktree: Option<&Path>,
         ended: Value,
         events: String,
     ) -> Result<Self> {
         let mut delivered = Vec::new();
-        let pulls = scene.host.pull_requests(repository);
+        let pulls = testbed.host.pull_requests(repository);
         for pull in &pulls {
             delivered.extend(pull.files()?.into_iter().map(|file| file.path));
         }
@@ -49,7 +49,13 @@ impl Outcome {
     }
 
     /// Holds it against what was expected.
-    pub fn check(&self, expected: &Expected, scene: &Scene, repository: &str, clone: &Path) -> Result<()> {
+    pub fn check(
+        &self,
+        expected: &Expected,
+        testbed: &Testbed,
+        repository: &str,
+        clone: &Path,
+    ) -> Result<()> {
         let status = self.ended["status"].as_str().context("a status")?;
         ensure!(status == expected.status, "it ends {status}, not {}: {self}", expected.status);
         let said = format!("{}\n{}", self.ended, self.events);
@@ -65,16 +71,16 @@ impl Outcome {
         for file in &expected.delivered {
             ensure!(self.delivered.iter().any(|path| path == file), "{file} is not delivered: {self}");
         }
-        let bare = scene.remotes.bare(repository);
+        let bare = testbed.remotes.bare(repository);
         for file in &expected.held_back {
             let pushed = git(&bare, &["log", "--all", "--format=%h", "--", file])?;
             ensure!(pushed.is_empty(), "{file} was pushed in {}", pushed.trim());
         }
         for file in &expected.kept {
-            ensure!(is_kept(scene, clone, file)?, "{file} is lost: {self}");
+            ensure!(is_kept(testbed, clone, file)?, "{file} is lost: {self}");
         }
         for (path, text) in &expected.holds {
-            let found = std::fs::read_to_string(scene.sandbox().join(path)).unwrap_or_default();
+            let found = std::fs::read_to_string(testbed.sandbox().join(path)).unwrap_or_default();
             ensure!(found.contains(text), "{path} holds {found:?}: {self}");
         }
         Ok(())
@@ -82,8 +88,8 @@ impl Outcome {
 }
 
 /// Whether a file is in a directory of the sandbox, or in a commit that a ref holds.
-fn is_kept(scene: &Scene, clone: &Path, file: &str) -> Result<bool> {
-    let places = std::fs::read_dir(scene.sandbox())?.flatten();
+fn is_kept(testbed: &Testbed, clone: &Path, file: &str) -> Result<bool> {
+    let places = std::fs::read_dir(testbed.sandbox())?.flatten();
     if places.map(|place| place.path()).any(|place| place != clone && place.join(file).exists()) {
         return Ok(true);
     }

@@ -1,4 +1,4 @@
-//! One trial: a scene of its own, the plan, the loop, the act, and a look at what came of it.
+//! One trial: a testbed of its own, the plan, the loop, the act, and a look at what came of it.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -8,7 +8,7 @@ use loopgate_testkit::git::git;
 use loopgate_testkit::home_processes;
 use loopgate_testkit::loopgate::{Loopgate, SignedIn, signal};
 use loopgate_testkit::model::{Conversation, Script, Step, Turn};
-use loopgate_testkit::scene::Scene;
+use loopgate_testkit::testbed::Testbed;
 use loopgate_testkit::{clock, wait};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -39,31 +39,31 @@ pub async fn run(case: Case) -> Result<Outcome> {
 struct Trial {
     loopgate: Option<Loopgate>,
     page: SignedIn,
-    scene: Scene,
+    testbed: Testbed,
     clone: PathBuf,
 }
 
 impl Trial {
     async fn new(case: &Case) -> Result<Self> {
-        let scene = Scene::new(Script::default()).await?;
-        scene.add_remote(REPOSITORY, &FILES)?;
+        let testbed = Testbed::new(Script::default()).await?;
+        testbed.add_remote(REPOSITORY, &FILES)?;
         if case.branch != "main" {
-            git(&scene.remotes.bare(REPOSITORY), &["branch", "-m", "main", case.branch])?;
+            git(&testbed.remotes.bare(REPOSITORY), &["branch", "-m", "main", case.branch])?;
         }
-        let clone = scene.add_repository(REPOSITORY, &FILES)?;
-        scene.home.link("real-git", &real_git()?)?;
+        let clone = testbed.add_repository(REPOSITORY, &FILES)?;
+        testbed.home.link("real-git", &real_git()?)?;
         let port = std::net::TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port();
-        let mut setup = scene.loopgate()?.env("LOOPGATE_ITERATION_PAUSE_MS", "1");
+        let mut setup = testbed.loopgate()?.env("LOOPGATE_ITERATION_PAUSE_MS", "1");
         // What fails for ever takes seconds, not minutes.
         setup = setup.env("CLAUDE_CODE_MAX_RETRIES", "3");
         if matches!(case.act, Some(Act::Sleep)) {
-            for (name, value) in clock::environment(scene.home.path())? {
+            for (name, value) in clock::environment(testbed.home.path())? {
                 setup = setup.env(name, value);
             }
         }
         let loopgate = setup.arg("--api-origin").arg(format!("http://127.0.0.1:{port}")).start().await?;
         let page = loopgate.sign_in().await?;
-        Ok(Self { loopgate: Some(loopgate), page, scene, clone })
+        Ok(Self { loopgate: Some(loopgate), page, testbed, clone })
     }
 
     async fn go(&mut self, case: &Case) -> Result<Outcome> {
@@ -73,7 +73,7 @@ impl Trial {
         if first.command == "plan" {
             self.arrange(first).await?;
         }
-        self.scene.model.play(script(first))?;
+        self.testbed.model.play(script(first))?;
         let (document, planned) = self.plan(case).await?;
         let id = if first.command == "plan" {
             planned
@@ -85,7 +85,7 @@ impl Trial {
         };
         let mut outcome = self.follow(first, &id).await?;
         for next in cases.into_iter().rev() {
-            self.scene.model.play(script(next))?;
+            self.testbed.model.play(script(next))?;
             self.arrange(next).await?;
             let id = self.start(case, &document, next.command).await?;
             outcome = self.follow(next, &id).await?;
@@ -119,19 +119,19 @@ impl Trial {
                 .chain(&case.commit)
                 .any(|turn| turn.0.iter().any(|step| matches!(step, Step::Hold(_))));
             if is_held {
-                self.scene.model.held(GATE).await?;
+                self.testbed.model.held(GATE).await?;
             }
             self.act(act, id).await?;
-            self.scene.model.release(GATE);
+            self.testbed.model.release(GATE);
             match act {
                 Act::CutRemote => {
                     self.waits(id).await?;
-                    let remotes = self.scene.remotes.clone();
-                    self.scene.home.reach_remotes(&remotes)?;
+                    let remotes = self.testbed.remotes.clone();
+                    self.testbed.home.reach_remotes(&remotes)?;
                 }
                 Act::CutCodeHost => {
                     self.waits(id).await?;
-                    self.scene.host.reconnect()?;
+                    self.testbed.host.reconnect()?;
                 }
                 _ => {}
             }
@@ -143,8 +143,8 @@ impl Trial {
         let events = self.events(id).await?.to_string();
         self.is_alone().await?;
         let worktree = self.worktree();
-        let outcome = Outcome::of(&self.scene, REPOSITORY, worktree.as_deref(), ended, events)?;
-        outcome.check(&case.expected, &self.scene, REPOSITORY, &self.clone)?;
+        let outcome = Outcome::of(&self.testbed, REPOSITORY, worktree.as_deref(), ended, events)?;
+        outcome.check(&case.expected, &self.testbed, REPOSITORY, &self.clone)?;
         Ok(Some(outcome))
     }
 
@@ -152,22 +152,22 @@ impl Trial {
         for precondition in &case.preconditions {
             match precondition {
                 Precondition::RemoteHook(name, text) => {
-                    let hook = self.scene.remotes.bare(REPOSITORY).join("hooks").join(name);
-                    self.scene.home.script("remote-hook", text)?;
-                    std::fs::copy(self.scene.home.path().join("bin/remote-hook"), hook)?;
+                    let hook = self.testbed.remotes.bare(REPOSITORY).join("hooks").join(name);
+                    self.testbed.home.script("remote-hook", text)?;
+                    std::fs::copy(self.testbed.home.path().join("bin/remote-hook"), hook)?;
                 }
                 Precondition::InClone(command) => self.shell(&self.clone, command).await?,
                 Precondition::InWorktree(command) => {
                     let worktree = self.worktree().context("a worktree of the plan")?;
                     self.shell(&worktree, command).await?;
                 }
-                Precondition::Host(fault) => self.scene.host.fail(fault.clone()),
+                Precondition::Host(fault) => self.testbed.host.fail(fault.clone()),
                 Precondition::Program(name, text) => {
-                    self.scene.home.script(name, text)?;
+                    self.testbed.home.script(name, text)?;
                 }
                 Precondition::Trust => {
                     let mut command =
-                        self.scene.home.command(&loopgate_testkit::loopgate::binary()?.to_string_lossy());
+                        self.testbed.home.command(&loopgate_testkit::loopgate::binary()?.to_string_lossy());
                     let trusted = command
                         .args(["trust", "--yes", "--home"])
                         .arg(self.data_dir()?)
@@ -187,7 +187,7 @@ impl Trial {
 
     async fn shell(&self, directory: &Path, command: &str) -> Result<()> {
         let done =
-            self.scene.home.command("sh").args(["-c", command]).current_dir(directory).output().await?;
+            self.testbed.home.command("sh").args(["-c", command]).current_dir(directory).output().await?;
         ensure!(done.status.success(), "{command}: {done:?}");
         Ok(())
     }
@@ -198,7 +198,7 @@ impl Trial {
                 self.page.post(&format!("/loops/{id}/cancel"), &json!({})).await?;
             }
             Act::StopInPreparation => {
-                wait::appears(&self.scene.home.path().join("preparing")).await?;
+                wait::appears(&self.testbed.home.path().join("preparing")).await?;
                 self.page.post(&format!("/loops/{id}/cancel"), &json!({})).await?;
             }
             Act::Shell(command) => {
@@ -212,13 +212,13 @@ impl Trial {
                 self.restart().await?;
             }
             Act::CutRemote => {
-                self.scene.home.script("code-host-ssh", UNREACHABLE)?;
+                self.testbed.home.script("code-host-ssh", UNREACHABLE)?;
             }
-            Act::CutCodeHost => self.scene.host.disconnect()?,
+            Act::CutCodeHost => self.testbed.host.disconnect()?,
             Act::Sleep => {
-                let processes = home_processes::processes(self.scene.home.path());
+                let processes = home_processes::processes(self.testbed.home.path());
                 processes.iter().for_each(|process| drop(signal(process.pid, "STOP")));
-                clock::advance_a_day(self.scene.home.path())?;
+                clock::advance_a_day(self.testbed.home.path())?;
                 processes.iter().for_each(|process| drop(signal(process.pid, "CONT")));
                 self.sign_in_again().await?;
             }
@@ -230,7 +230,7 @@ impl Trial {
     async fn sign_in_again(&mut self) -> Result<()> {
         let loopgate = self.loopgate.as_ref().context("a Loopgate")?;
         let setup = loopgate.setup();
-        let mut command = self.scene.home.command(&setup.program().to_string_lossy());
+        let mut command = self.testbed.home.command(&setup.program().to_string_lossy());
         let printed = command.args(["up", "--no-open", "--home"]).arg(setup.data_dir()).output().await?;
         let printed = String::from_utf8_lossy(&printed.stdout).into_owned();
         let link = printed.split_whitespace().find(|word| word.contains("/sign-in?token="));
@@ -251,7 +251,7 @@ impl Trial {
 
     fn kill(&self, which: impl Fn(&str) -> bool) -> Result<()> {
         let own = self.loopgate.as_ref().and_then(Loopgate::pid);
-        let found = home_processes::processes(self.scene.home.path());
+        let found = home_processes::processes(self.testbed.home.path());
         let mut hit =
             found.iter().filter(|process| Some(process.pid) != own && which(&process.command)).peekable();
         ensure!(hit.peek().is_some(), "nothing to kill in {found:?}");
@@ -272,7 +272,7 @@ impl Trial {
     async fn is_alone(&self) -> Result<()> {
         let own = self.loopgate.as_ref().and_then(Loopgate::pid);
         let others =
-            || home_processes::processes(self.scene.home.path()).into_iter().map(|process| process.pid);
+            || home_processes::processes(self.testbed.home.path()).into_iter().map(|process| process.pid);
         wait::all_end(|| others().filter(|pid| Some(*pid) != own).collect()).await
     }
 
@@ -282,7 +282,7 @@ impl Trial {
 
     /// The worktree of the loop; one that was moved aside has another name.
     fn worktree(&self) -> Option<PathBuf> {
-        let entries = std::fs::read_dir(self.scene.sandbox()).ok()?.flatten();
+        let entries = std::fs::read_dir(self.testbed.sandbox()).ok()?.flatten();
         let mut paths: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
         paths.retain(|path| {
             path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("shop-loop-"))

@@ -5,15 +5,15 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, ensure};
 use loopgate_api::ids::LoopId;
 use loopgate_testkit::cloud::Cloud;
-use loopgate_testkit::scene::Scene;
+use loopgate_testkit::testbed::Testbed;
 use loopgate_testkit::{story, wait};
 use reqwest::Method;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::Place;
+use super::Fixture;
 use crate::bad_input::{API_KEY, DENIED, LOOP, status_and_body};
-use crate::stage::gone;
+use crate::test_system::gone;
 
 /// Longer than a refusal may be held up, and much shorter than an event may take.
 const AT_ONCE: Duration = Duration::from_secs(10);
@@ -21,7 +21,7 @@ const AT_ONCE: Duration = Duration::from_secs(10);
 // OR-45, OR-46, LR-25
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_local_loop_starts_only_when_somebody_hears_of_it() -> Result<()> {
-    let place = Place::new().await?;
+    let place = Fixture::new().await?;
     place.cloud.answer_always("events", 500, json!({"success": false, "error": "down"}));
     let text =
         "Cannot start local loop: cloud callback path is unavailable. Check connectivity and retry. (…";
@@ -55,7 +55,7 @@ async fn a_local_loop_starts_only_when_somebody_hears_of_it() -> Result<()> {
 /// The older spelling of the token's name is taken too; the newer one wins.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_token_has_two_names() -> Result<()> {
-    let place = Place::new().await?;
+    let place = Fixture::new().await?;
     let elsewhere = Cloud::start().await?;
     for (tokens, wanted) in [
         (json!({"loopgateAuthToken": "new"}), "new"),
@@ -91,7 +91,7 @@ async fn the_token_has_two_names() -> Result<()> {
 // LR-01
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_order_that_cannot_be_read_is_told_to_nobody() -> Result<()> {
-    let place = Place::new().await?;
+    let place = Fixture::new().await?;
     let id = LoopId(Uuid::new_v4());
     for (sent, code) in [
         ("{".to_owned(), "invalid_json_body"),
@@ -113,11 +113,11 @@ async fn an_order_that_cannot_be_read_is_told_to_nobody() -> Result<()> {
 /// Whoever ordered the loop learns at once why it is not started.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_control_plane_that_is_silent_holds_up_no_refusal() -> Result<()> {
-    let scene = Scene::new(story::script()).await?;
-    scene.add_story()?;
+    let testbed = Testbed::new(story::script()).await?;
+    testbed.add_story()?;
     // It takes connections, and never says anything.
     let silent = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await?;
-    let setup = scene.loopgate()?.binary(env!("CARGO_BIN_EXE_loopgate")).gateway_alone();
+    let setup = testbed.loopgate()?.binary(env!("CARGO_BIN_EXE_loopgate")).gateway_alone();
     let origin = format!("http://{}", silent.local_addr()?);
     let loopgate = setup.env("LOOPGATE_API_KEY", API_KEY).arg("--api-origin").arg(origin).start().await?;
     let body = json!({"loopId": Uuid::new_v4(), "command": "EXECUTE", "loopgateAuthToken": "a-runner-token",

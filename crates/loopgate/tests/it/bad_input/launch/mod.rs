@@ -14,7 +14,7 @@ use loopgate_testkit::cloud::Cloud;
 use loopgate_testkit::home_processes;
 use loopgate_testkit::loopgate::Loopgate;
 use loopgate_testkit::model::Step;
-use loopgate_testkit::scene::Scene;
+use loopgate_testkit::testbed::Testbed;
 use loopgate_testkit::{story, wait};
 use reqwest::Method;
 use sea_orm::{ConnectionTrait as _, Database, DatabaseConnection, DbBackend, Statement};
@@ -22,27 +22,27 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::{API_KEY, KILL, LOOP, status_and_body};
-use crate::stage::gone;
+use crate::test_system::gone;
 
 /// A gateway alone, with a control plane that writes down what it hears.
-struct Place {
-    scene: Scene,
+struct Fixture {
+    testbed: Testbed,
     clone: PathBuf,
     cloud: Cloud,
     loopgate: Loopgate,
 }
 
-impl Place {
+impl Fixture {
     async fn new() -> Result<Self> {
         let mut script = story::script();
         script.conversations[0].turns[0].0.insert(0, Step::hold("planning"));
-        let scene = Scene::new(script).await?;
-        let clone = scene.add_story()?;
+        let testbed = Testbed::new(script).await?;
+        let clone = testbed.add_story()?;
         let cloud = Cloud::start().await?;
-        let setup = scene.loopgate()?.binary(env!("CARGO_BIN_EXE_loopgate")).gateway_alone();
+        let setup = testbed.loopgate()?.binary(env!("CARGO_BIN_EXE_loopgate")).gateway_alone();
         let setup = setup.env("LOOPGATE_API_KEY", API_KEY).arg("--api-origin").arg(cloud.origin());
         let loopgate = setup.start().await?;
-        Ok(Self { scene, clone, cloud, loopgate })
+        Ok(Self { testbed, clone, cloud, loopgate })
     }
 
     async fn order(&self, body: &Value) -> Result<(u16, Value)> {
@@ -108,15 +108,15 @@ impl Place {
         let rows: i64 = row.context("a number")?.try_get("", "rows")?;
         db.close().await?;
         ensure!(rows == 0, "{rows} rows are left");
-        ensure!(self.scene.model.requests().is_empty(), "no assistant was started");
+        ensure!(self.testbed.model.requests().is_empty(), "no assistant was started");
         // What git tidies up in the background ends by itself.
         let others =
-            || home_processes::processes(self.scene.home.path()).into_iter().map(|process| process.pid);
+            || home_processes::processes(self.testbed.home.path()).into_iter().map(|process| process.pid);
         wait::all_end(|| others().filter(|pid| Some(*pid) != self.loopgate.pid()).collect()).await
     }
 
     fn no_worktree_is_left(&self) -> Result<()> {
-        let left = std::fs::read_dir(self.scene.sandbox())?.flatten();
+        let left = std::fs::read_dir(self.testbed.sandbox())?.flatten();
         let left: Vec<_> =
             left.filter(|entry| entry.file_name().to_string_lossy().contains("-loop-")).collect();
         ensure!(left.is_empty(), "{left:?}");
@@ -125,7 +125,7 @@ impl Place {
 
     /// Changes `repos.json`, as another program would.
     fn edit_list(&self, change: impl FnOnce(&mut Value)) -> Result<()> {
-        let file = self.scene.sandbox().join(".loopgate/config/repos.json");
+        let file = self.testbed.sandbox().join(".loopgate/config/repos.json");
         let mut list: Value = serde_json::from_slice(&std::fs::read(&file)?)?;
         change(&mut list);
         Ok(std::fs::write(file, serde_json::to_vec_pretty(&list)?)?)
@@ -133,15 +133,15 @@ impl Place {
 
     /// A clone outside the sandbox.
     fn outside(&self, full_name: &str) -> Result<PathBuf> {
-        let place = self.scene.home.path().join("outside").join(full_name.replace('/', "-"));
-        self.scene.add_remote(full_name, &[("README.md", "Outside\n")])?;
-        self.scene.remotes.clone_to(full_name, &place)?;
+        let place = self.testbed.home.path().join("outside").join(full_name.replace('/', "-"));
+        self.testbed.add_remote(full_name, &[("README.md", "Outside\n")])?;
+        self.testbed.remotes.clone_to(full_name, &place)?;
         Ok(place)
     }
 
     /// A repository in the sandbox that tracks a file where a loop has its own.
     fn tracking(&self, full_name: &str, file: &str) -> Result<Value> {
-        self.scene.add_repository(full_name, &[("README.md", "Odd\n"), (file, "In the way\n")])?;
+        self.testbed.add_repository(full_name, &[("README.md", "Odd\n"), (file, "In the way\n")])?;
         Ok(json!({"fullName": full_name, "branch": "main"}))
     }
 

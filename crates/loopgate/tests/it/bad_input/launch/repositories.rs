@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 use loopgate_testkit::story;
 use serde_json::{Value, json};
 
-use super::Place;
+use super::Fixture;
 use crate::bad_input::DENIED;
 
 const SANDBOX_EVENT: &str = "Repository path not allowed by sandbox policy";
@@ -14,12 +14,12 @@ const SANDBOX_EVENT: &str = "Repository path not allowed by sandbox policy";
 // LR-11, LR-13, LR-14, LR-15
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_repository_must_be_here_and_in_the_sandbox() -> Result<()> {
-    let mut place = Place::new().await?;
+    let mut place = Fixture::new().await?;
     let not_allowed = Some(("REPO_NOT_ALLOWED", SANDBOX_EVENT));
     let denied = (DENIED.0, DENIED.1);
     let outside = place.outside("acme/outside")?;
     let linked = place.outside("acme/linked")?;
-    let way_out = place.scene.sandbox().join("linked");
+    let way_out = place.testbed.sandbox().join("linked");
     std::os::unix::fs::symlink(&linked, &way_out)?;
     for path in ["/etc".into(), outside.clone(), way_out, "relative".into(), place.data("")] {
         let path: PathBuf = path;
@@ -30,7 +30,7 @@ async fn a_repository_must_be_here_and_in_the_sandbox() -> Result<()> {
         let entry = json!({"path": outside, "addedAt": "2030-01-01T00:00:00.000Z"});
         list["repos"].as_array_mut().into_iter().for_each(|repos| repos.push(entry.clone()));
     })?;
-    let missing = place.scene.sandbox().join("missing").to_string_lossy().into_owned();
+    let missing = place.testbed.sandbox().join("missing").to_string_lossy().into_owned();
     let text = format!("Repository not found locally: {missing}");
     let named = |body: &mut Value| body["localRepoPath"] = json!(missing);
     place.refuses(named, 404, &text, "not_found", Some(("REPO_NOT_FOUND", &text))).await?;
@@ -39,10 +39,10 @@ async fn a_repository_must_be_here_and_in_the_sandbox() -> Result<()> {
     place.refuses(named, 404, text, "not_found", Some(("REPO_NOT_FOUND", text))).await?;
 
     // A name that is none never becomes an argument.
-    let home = place.scene.home.path().to_owned();
+    let home = place.testbed.home.path().to_owned();
     let asked = home.join("asked");
     let record = format!("#!/bin/sh\necho \"$@\" >> '{}'\nexit 1\n", asked.display());
-    place.scene.home.script("gh", &record)?;
+    place.testbed.home.script("gh", &record)?;
     for name in ["acme/x;touch PWNED", "$(touch PWNED)/x", "--help/x", "acme/..", "../../etc", "acme"] {
         let text = format!("Repository not found locally: {name}");
         let named = |body: &mut Value| body["repo"]["fullName"] = json!(name);
@@ -51,7 +51,7 @@ async fn a_repository_must_be_here_and_in_the_sandbox() -> Result<()> {
     ensure!(!asked.exists(), "{:?}", std::fs::read_to_string(&asked));
 
     // A clone of that name is one of its own origin only.
-    let list = place.scene.sandbox().join(".loopgate/config/repos.json");
+    let list = place.testbed.sandbox().join(".loopgate/config/repos.json");
     let listed = std::fs::read(&list)?;
     let text = "Repository not found locally: other/garden-notes";
     let named = |body: &mut Value| body["repo"]["fullName"] = json!("other/garden-notes");
@@ -64,12 +64,12 @@ async fn a_repository_must_be_here_and_in_the_sandbox() -> Result<()> {
     let leads = format!("#!/bin/sh\nfor last; do :; done\nln -s '{}' \"$last\"\n", outside.display());
     let not_here = ["acme/secret", "acme/outside", "acme/linked"].map(|name| (name, says.clone()));
     for (name, script) in not_here.into_iter().chain([("acme/away", leads)]) {
-        place.scene.home.script("gh", &script)?;
+        place.testbed.home.script("gh", &script)?;
         let text = format!("Repository not found locally: {name}");
         let named = |body: &mut Value| body["repo"]["fullName"] = json!(name);
         place.refuses(named, 404, &text, "not_found", Some(("REPO_NOT_FOUND", &text))).await?;
     }
-    ensure!(place.scene.sandbox().join("away").symlink_metadata().is_err(), "the clone was removed");
+    ensure!(place.testbed.sandbox().join("away").symlink_metadata().is_err(), "the clone was removed");
     ensure!(outside.join("README.md").is_file(), "what it led to was not");
     ensure!(std::fs::read(&list)? == listed, "what was not cloned is not listed");
     place.nothing_is_left().await?;
@@ -86,7 +86,7 @@ async fn a_repository_must_be_here_and_in_the_sandbox() -> Result<()> {
 // LR-34
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn peers_are_counted_and_the_control_plane_hears_of_it() -> Result<()> {
-    let place = Place::new().await?;
+    let place = Fixture::new().await?;
     let text = "additionalRepos exceeds maximum of 5 entries (got 6)";
     let event = Some(("PRE_RUN_VALIDATION_FAILED", text));
     let six = |body: &mut Value| body["additionalRepos"] = json!(vec![json!({"fullName": "acme/x"}); 6]);
@@ -97,7 +97,7 @@ async fn peers_are_counted_and_the_control_plane_hears_of_it() -> Result<()> {
     };
     place.refuses(nowhere, 400, text, "invalid_request", event).await?;
     let outside = place.outside("acme/outside")?;
-    let web = place.scene.add_repository("acme/web", &[("README.md", "Web\n")])?;
+    let web = place.testbed.add_repository("acme/web", &[("README.md", "Web\n")])?;
     let beside = |peer: Value| json!([{"fullName": "acme/web", "branch": "main"}, peer]);
     let invalid = "PRE_RUN_VALIDATION_FAILED";
     for (peer, code, text) in [

@@ -8,17 +8,17 @@ use sea_orm::ConnectionTrait as _;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::Place;
+use super::Fixture;
 use crate::bad_input::status_and_body;
 
 const PATHS: &str = "/api/gateway/settings/binary-paths";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_its_programs_nothing_starts() -> Result<()> {
-    let place = Place::new().await?;
+    let place = Fixture::new().await?;
     let failed = "operation_failed";
     let slug = |body: &mut Value| body["artifactSlug"] = json!("SHOP-7");
-    let gone = place.scene.home.script("another-assistant", "#!/bin/sh\nexit 1\n")?;
+    let gone = place.testbed.home.script("another-assistant", "#!/bin/sh\nexit 1\n")?;
     let set = async |value: Value| {
         let request = place.loopgate.gateway(Method::PATCH, PATHS).json(&json!({"assistant": value}));
         let (status, answer) = status_and_body(request.send().await?).await?;
@@ -30,7 +30,7 @@ async fn without_its_programs_nothing_starts() -> Result<()> {
     let text = "claude CLI not found in PATH";
     let message = "claude CLI not found in PATH; install it (npm install -g @anthropic-ai/claude-code, then run: \
                 claude), or set its path in the settings";
-    place.scene.add_repository("acme/web", &[("README.md", "Web\n")])?;
+    place.testbed.add_repository("acme/web", &[("README.md", "Web\n")])?;
     let passing = |body: &mut Value| {
         body["command"] = json!("GENERATE_PRD");
         body["additionalRepos"] = json!([{"fullName": "acme/web", "branch": "main"}]);

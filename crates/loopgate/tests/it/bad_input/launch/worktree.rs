@@ -6,12 +6,12 @@ use anyhow::{Result, ensure};
 use loopgate_testkit::git::git;
 use serde_json::{Value, json};
 
-use super::Place;
+use super::Fixture;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_worktree_that_cannot_be_made_is_told() -> Result<()> {
-    let place = Place::new().await?;
-    let (sandbox, home) = (place.scene.sandbox(), place.scene.home.path().to_owned());
+    let place = Fixture::new().await?;
+    let (sandbox, home) = (place.testbed.sandbox(), place.testbed.home.path().to_owned());
     let slug = |body: &mut Value| body["artifactSlug"] = json!("SHOP-7");
     for (command, branch) in [("PLAN", "no-such-branch"), ("EXECUTE", "feature/none")] {
         let text = format!("Failed to materialize {command} branch: branch \"{branch}\" does not exist");
@@ -52,7 +52,7 @@ async fn a_worktree_that_cannot_be_made_is_told() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn inputs_and_logs_stay_in_the_worktree() -> Result<()> {
-    let place = Place::new().await?;
+    let place = Fixture::new().await?;
     let failed = "operation_failed";
     let text = "Failed to write artifacts to workdir";
     let file = place.tracking("acme/odd", ".loopgate/work")?;
@@ -60,13 +60,13 @@ async fn inputs_and_logs_stay_in_the_worktree() -> Result<()> {
     place.refuses(|body| body["repo"] = file, 500, text, failed, told).await?;
 
     // A repository can hold a link that leads anywhere.
-    let target = place.scene.home.path().join("elsewhere");
+    let target = place.testbed.home.path().join("elsewhere");
     std::fs::create_dir_all(&target)?;
-    let clone = place.scene.add_repository("acme/leading", &[("README.md", "Odd\n")])?;
+    let clone = place.testbed.add_repository("acme/leading", &[("README.md", "Odd\n")])?;
     std::os::unix::fs::symlink(&target, clone.join(".loopgate"))?;
     git(&clone, &["add", "--force", "."])?;
     git(&clone, &["commit", "--quiet", "--message", "A link"])?;
-    let bare = place.scene.remotes.bare("acme/leading");
+    let bare = place.testbed.remotes.bare("acme/leading");
     git(&clone, &["push", "--quiet", &bare.to_string_lossy(), "HEAD:main"])?;
     let leading = json!({"fullName": "acme/leading", "branch": "main"});
     let told = Some(("ARTIFACT_WRITE_FAILED", "the work directory leads out of the worktree"));

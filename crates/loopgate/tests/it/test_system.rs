@@ -1,4 +1,4 @@
-//! One Loopgate in a scene of its own, which can be killed and started again.
+//! One Loopgate in a testbed of its own, which can be killed and started again.
 //!
 //! It owns the surroundings and knows what must hold when a loop is over; it never looks at a
 //! clock to find out how far a loop is.
@@ -9,7 +9,7 @@ use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::home_processes::{self, Process};
 use loopgate_testkit::loopgate::{Loopgate, Setup};
 use loopgate_testkit::model::Script;
-use loopgate_testkit::scene::Scene;
+use loopgate_testkit::testbed::Testbed;
 use loopgate_testkit::{story, wait};
 use sea_orm::{ConnectionTrait as _, Database, DbBackend, Statement};
 
@@ -27,33 +27,33 @@ pub struct Record {
     pub tokens: i64,
 }
 
-/// A scene with the story's repository and a running Loopgate.
-pub struct Stage {
-    pub scene: Scene,
+/// A testbed with the story's repository and a running Loopgate.
+pub struct TestSystem {
+    pub testbed: Testbed,
     /// The user's clone.
     pub clone: PathBuf,
     pub loopgate: Loopgate,
     pub page: Page,
 }
 
-impl Stage {
+impl TestSystem {
     /// The story, fast.
     pub async fn story() -> Result<Self> {
         Self::playing(story::script()).await
     }
 
-    /// Another script in the story's scene.
+    /// Another script in the story's testbed.
     pub async fn playing(script: Script) -> Result<Self> {
-        let scene = Scene::new(script).await?;
-        Self::start(setup(&scene)?, scene).await
+        let testbed = Testbed::new(script).await?;
+        Self::start(setup(&testbed)?, testbed).await
     }
 
-    /// A scene without the story's repository as yet, in which Loopgate is started so.
-    pub async fn start(setup: Setup, scene: Scene) -> Result<Self> {
-        let clone = scene.add_story()?;
+    /// A testbed without the story's repository as yet, in which Loopgate is started so.
+    pub async fn start(setup: Setup, testbed: Testbed) -> Result<Self> {
+        let clone = testbed.add_story()?;
         let loopgate = setup.start().await?;
         let page = Page(loopgate.sign_in().await?);
-        Ok(Self { scene, clone, loopgate, page })
+        Ok(Self { testbed, clone, loopgate, page })
     }
 
     /// Kills Loopgate and nothing else, and starts it again on the same home. The page stays
@@ -65,9 +65,9 @@ impl Stage {
 
     /// Starts it again after its end.
     pub async fn restart(self) -> Result<Self> {
-        let Self { scene, clone, loopgate, page } = self;
+        let Self { testbed, clone, loopgate, page } = self;
         let loopgate = loopgate.start_again().await?;
-        Ok(Self { scene, clone, loopgate, page })
+        Ok(Self { testbed, clone, loopgate, page })
     }
 
     /// The desktop's record of a loop, and what it still has to tell of it, as they lie on disk.
@@ -116,7 +116,7 @@ impl Stage {
 
     /// Processes of this home besides Loopgate itself.
     pub fn others(&self) -> Vec<Process> {
-        let mut found = home_processes::processes(self.scene.home.path());
+        let mut found = home_processes::processes(self.testbed.home.path());
         found.retain(|process| Some(process.pid) != self.loopgate.pid());
         found
     }
@@ -137,9 +137,9 @@ fn log_in(dir: &Path) -> String {
 }
 
 /// How Loopgate is started here: on an API port of its own that survives a restart.
-pub fn setup(scene: &Scene) -> Result<Setup> {
+pub fn setup(testbed: &Testbed) -> Result<Setup> {
     let origin = format!("http://127.0.0.1:{}", free_port()?);
-    Ok(scene.loopgate()?.binary(env!("CARGO_BIN_EXE_loopgate")).arg("--api-origin").arg(origin))
+    Ok(testbed.loopgate()?.binary(env!("CARGO_BIN_EXE_loopgate")).arg("--api-origin").arg(origin))
 }
 
 /// A port that nobody has at the moment.
@@ -164,7 +164,7 @@ pub async fn gone(loop_id: &str) -> Result<()> {
     wait::all_end(|| of_loop(loop_id)).await
 }
 
-/// Git's answer in a directory of the scene.
+/// Git's answer in a directory of the testbed.
 pub fn git(dir: &Path, args: &[&str]) -> Result<String> {
     Ok(loopgate_testkit::git::git(dir, args)?.trim().to_owned())
 }

@@ -16,7 +16,7 @@ use crate::{home_processes, story};
 
 /// The surroundings of one Loopgate. When they are dropped, whatever still runs in their home ends.
 #[derive(Debug)]
-pub struct Scene {
+pub struct Testbed {
     /// Bare repositories.
     pub remotes: GitRemotes,
     /// The code host that `gh` talks to.
@@ -27,14 +27,14 @@ pub struct Scene {
     pub home: UserHome,
 }
 
-impl Drop for Scene {
+impl Drop for Testbed {
     fn drop(&mut self) {
         home_processes::end(self.home.path());
     }
 }
 
-impl Scene {
-    /// A throw-away scene in which the model says what the script says.
+impl Testbed {
+    /// A throw-away testbed in which the model says what the script says.
     ///
     /// # Errors
     /// When a part cannot be set up, or a pinned program is missing; the text says how to get it.
@@ -44,7 +44,7 @@ impl Scene {
         Self::set_up(remotes, host, UserHome::temporary()?, script).await
     }
 
-    /// A scene in a folder that stays.
+    /// A testbed in a folder that stays.
     ///
     /// # Errors
     /// See [`Self::new`].
@@ -55,14 +55,14 @@ impl Scene {
         Self::set_up(remotes, host, home, script).await
     }
 
-    /// The story's scene: its repository is on the host, cloned and known to Loopgate.
+    /// The story's testbed: its repository is on the host, cloned and known to Loopgate.
     ///
     /// # Errors
     /// See [`Self::new`].
     pub async fn story() -> anyhow::Result<Self> {
-        let scene = Self::new(story::script()).await?;
-        scene.add_story()?;
-        Ok(scene)
+        let testbed = Self::new(story::script()).await?;
+        testbed.add_story()?;
+        Ok(testbed)
     }
 
     /// Adds the story's repository: on the host, cloned, and known to Loopgate.
@@ -106,7 +106,7 @@ impl Scene {
         self.home.path().join("src")
     }
 
-    /// How to start Loopgate in this scene.
+    /// How to start Loopgate in this testbed.
     ///
     /// # Errors
     /// When there is no binary; the text says how to build it.
