@@ -1,5 +1,7 @@
 //! Detection over trees as people and strangers write them.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+
 use proptest::prelude::*;
 
 use loopgate_deploy::{Candidate, Deployment, best, candidates};

@@ -4394,7 +4394,10 @@ export interface operations {
     deploy_status: {
         parameters: {
             query: {
-                /** @description As `deploy` answered it */
+                /**
+                 * @description As `deploy` answered it
+                 * @example 4242
+                 */
                 pid?: number;
                 /**
                  * @description Path of the repository
