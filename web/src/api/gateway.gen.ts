@@ -4398,7 +4398,7 @@ export interface operations {
                  * @description As `deploy` answered it
                  * @example 4242
                  */
-                pid?: number;
+                pid?: string;
                 /**
                  * @description Path of the repository
                  * @example ~/src/shop

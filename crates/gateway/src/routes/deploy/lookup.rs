@@ -46,7 +46,7 @@ pub(crate) struct InfoAnswer {
     params(
         ("ticketId" = String, Path, description = "Ticket", example = "AB-1"),
         ("repo" = String, Query, description = "Path of the repository", example = "~/src/shop"),
-        ("pid" = Option<u32>, Query, description = "As `deploy` answered it", example = 4242),
+        ("pid" = Option<String>, Query, description = "As `deploy` answered it", example = "4242"),
     ),
     responses(
         (status = 200, body = DeployStatus, description = "How it stands, also when it was never started"),
