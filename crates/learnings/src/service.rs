@@ -213,11 +213,12 @@ impl Learnings {
                         }
                     }
                 };
+                // Whoever reads that it has ended may ask for the next one.
+                drop(ended);
                 ExtractionStatus { ticket_id: status.ticket_id, active_tab: status.active_tab, ..done }
                     .note(&work_dir);
             });
             let _ = noted.await;
-            drop(ended);
         });
         Ok(())
     }

@@ -17,7 +17,7 @@ use crate::test_system::free_port;
 
 const VARIABLE: &str = "ORCHESTRATOR_GATEWAY_FALLBACK_ORIGIN";
 /// Mapped, and not built here.
-const LATER: &str = "/api/gateway/deploy/health?a=1&b=%2F";
+const LATER: &str = "/api/gateway/reviewer/stop/AB-1?a=1&b=%2F";
 
 /// What the other gateway was asked.
 #[derive(Clone)]
