@@ -186,7 +186,7 @@ async fn nothing_outside_the_sandbox_is_touched() {
     );
 }
 
-// DL-09, DL-16, DL-20, DL-22
+// DL-09, DL-20, DL-22
 #[tokio::test]
 async fn a_run_is_started_answers_and_is_torn_down() {
     let place = TestGateway::new().await;
