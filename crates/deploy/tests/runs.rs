@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,6 +11,7 @@ use loopgate_deploy::{
     DeployError, Deployment, Deploys, Killed, Order, Started, Teardown, Timing, TornDown, candidates,
 };
 use loopgate_home::{Directory, Overrides, Sandbox, SandboxedPath, SettingsStore};
+use loopgate_tools::login_path::LoginPath;
 use loopgate_tools::process::{alive, identity};
 use loopgate_tools::programs::Programs;
 use serde_json::{Value, json};
@@ -357,10 +359,18 @@ async fn local_environments_come_along_and_links_do_not() {
 
 #[tokio::test]
 async fn without_an_engine_the_answer_says_so() {
-    let place = Place::new();
-    if place.deploys.has_engine().await {
-        return;
-    }
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let mut place = Place::new();
+    // A login shell on whose PATH nothing is.
+    let shell = place.dir.path().join("shell");
+    std::fs::write(&shell, format!("#!/bin/sh\necho {}\n", place.dir.path().join("empty").display()))
+        .unwrap();
+    std::fs::set_permissions(&shell, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let settings =
+        SettingsStore::open(&place.dir.path().join("settings.toml"), Overrides::default()).unwrap();
+    let programs = Programs::with_login_path(Arc::new(settings), LoginPath::new(shell, BTreeMap::new()));
+    place.deploys = Deploys::open(&place.dir.path().join("data"), Arc::new(programs), Timing::default());
     let tree = place.tree("image", &[("Dockerfile", "FROM scratch\n")]);
     let refused = place.start(&tree, detected(&tree)).await.unwrap_err();
     assert!(matches!(refused, DeployError::NoEngine) && refused.to_string().contains("docker or podman"));
