@@ -11,6 +11,7 @@ pub mod command;
 pub mod error;
 pub mod event;
 pub mod execution_result;
+pub mod failure_marker;
 pub mod held_back;
 pub mod ids;
 pub mod job;

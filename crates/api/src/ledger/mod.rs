@@ -45,7 +45,7 @@ pub struct Ledger {
     runs: u64,
     /// Turns up to the last result.
     settled_turns: u64,
-    messages: HashMap<String, Message>,
+    messages: HashMap<String, UsageMessage>,
     /// The ids of `messages`, the oldest first.
     order: VecDeque<String>,
     session: Option<String>,
@@ -57,7 +57,7 @@ pub struct Ledger {
 }
 
 #[derive(Debug, Clone)]
-struct Message {
+struct UsageMessage {
     model: String,
     tokens: ModelTokens,
     turn: u64,
@@ -202,7 +202,7 @@ impl Ledger {
             self.messages.remove(&oldest);
         }
         let message =
-            Message { model: turn.model.clone(), tokens: turn.tokens, turn: turn.turn, run: self.runs };
+            UsageMessage { model: turn.model.clone(), tokens: turn.tokens, turn: turn.turn, run: self.runs };
         self.messages.insert(id.to_owned(), message);
         self.order.push_back(id.to_owned());
     }

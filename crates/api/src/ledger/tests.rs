@@ -89,15 +89,15 @@ fn what_the_assistant_makes_up_itself_is_no_turn() {
 
 /// A process of the assistant: what each of its messages uses, after which of them it tells its sum.
 #[derive(Debug, Clone)]
-struct Process {
+struct SimulatedProcess {
     messages: Vec<(u64, u64, usize, bool)>,
     resumed: bool,
 }
 
-fn process() -> impl Strategy<Value = Process> {
+fn process() -> impl Strategy<Value = SimulatedProcess> {
     let message = (1u64..500, 2u64..500, 1usize..4, any::<bool>());
     (proptest::collection::vec(message, 1..6), any::<bool>())
-        .prop_map(|(messages, resumed)| Process { messages, resumed })
+        .prop_map(|(messages, resumed)| SimulatedProcess { messages, resumed })
 }
 
 proptest! {
