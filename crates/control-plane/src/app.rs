@@ -18,10 +18,10 @@ use crate::store::Store;
 
 /// The parts of a control plane; cheap to clone.
 #[derive(Clone)]
-pub struct App(Arc<AppParts>);
+pub struct ControlPlaneState(Arc<ControlPlaneParts>);
 
 /// The parts themselves.
-pub struct AppParts {
+pub struct ControlPlaneParts {
     /// As given.
     pub config: Config,
     /// Trusted pages and host names.
@@ -46,17 +46,17 @@ pub struct AppParts {
     pub shutdown: CancellationToken,
 }
 
-impl App {
+impl ControlPlaneState {
     /// Puts the parts together.
-    pub fn new(parts: AppParts) -> Self {
+    pub fn new(parts: ControlPlaneParts) -> Self {
         Self(Arc::new(parts))
     }
 }
 
-impl Deref for App {
-    type Target = AppParts;
+impl Deref for ControlPlaneState {
+    type Target = ControlPlaneParts;
 
-    fn deref(&self) -> &AppParts {
+    fn deref(&self) -> &ControlPlaneParts {
         &self.0
     }
 }

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::accounts::{self, Owner};
-use crate::app::{App, AppParts};
+use crate::app::{ControlPlaneParts, ControlPlaneState};
 use crate::bus::Bus;
 use crate::config::Config;
 use crate::credentials::challenge::Challenges;
@@ -30,7 +30,7 @@ use crate::store::{Store, now};
 /// Everything that it does in the background is ended by [`ControlPlane::shutdown`].
 #[derive(Clone)]
 pub struct ControlPlane {
-    app: App,
+    app: ControlPlaneState,
 }
 
 /// Why a control plane does not open, or an inner call of it fails.
@@ -55,7 +55,7 @@ impl ControlPlane {
         let storage = Storage::open(&config.storage_dir, &config.api_origin, &config.secrets.storage_urls)?;
         let bus = Bus::default();
         let secure = config.web_origin.starts_with("https://");
-        let app = App::new(AppParts {
+        let app = ControlPlaneState::new(ControlPlaneParts {
             session_cookie: SessionCookie::new(&config.secrets.local_gateway, secure),
             origins: Origins::new(&config.api_origin, &config.web_origin, &config.trusted_origins),
             desktops: ConnectionRegistry::new(DesktopHost { store: store.clone(), bus: bus.clone() }),
@@ -130,7 +130,7 @@ impl ControlPlane {
 
     /// The parts, for the tests.
     #[cfg(test)]
-    pub(crate) fn app(&self) -> App {
+    pub(crate) fn app(&self) -> ControlPlaneState {
         self.app.clone()
     }
 

@@ -10,7 +10,7 @@ use http::header::{
 };
 use http::{HeaderValue, Method, StatusCode};
 
-use crate::app::App;
+use crate::app::ControlPlaneState;
 use crate::credentials::cookie::RenewedCookie;
 use crate::error::{ApiError, forbidden};
 
@@ -18,7 +18,7 @@ use crate::error::{ApiError, forbidden};
 const OWN_ORIGIN_CHECK: [&str; 2] = ["/desktop/onboarding-attempt", "/compute-targets/local-auth/challenge"];
 
 /// Refuses foreign host names and foreign pages on every route.
-pub async fn check(State(app): State<App>, mut request: Request, next: Next) -> Response {
+pub async fn check(State(app): State<ControlPlaneState>, mut request: Request, next: Next) -> Response {
     if !app.origins.accepts_host(request.headers(), request.uri()) {
         return ApiError::new(StatusCode::FORBIDDEN, "host not allowed")
             .code("host_not_allowed")

@@ -10,7 +10,7 @@ use utoipa::openapi::{OpenApi, PathItem};
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use utoipa_axum::routes;
 
-use crate::app::App;
+use crate::app::ControlPlaneState;
 use crate::credentials::{cookie, session};
 use crate::error::not_implemented;
 use crate::routes::{
@@ -39,7 +39,7 @@ pub enum Access {
 }
 
 /// Method, path, who may call it, and the handler.
-type RouteRow = (&'static str, &'static str, Access, UtoipaMethodRouter<App>);
+type RouteRow = (&'static str, &'static str, Access, UtoipaMethodRouter<ControlPlaneState>);
 
 /// Every route that the OpenAPI document describes.
 #[rustfmt::skip]
@@ -111,12 +111,15 @@ fn storage_table() -> Vec<RouteRow> {
     ]
 }
 
-fn documented(table: Vec<RouteRow>, router: OpenApiRouter<App>) -> OpenApiRouter<App> {
+fn documented(
+    table: Vec<RouteRow>,
+    router: OpenApiRouter<ControlPlaneState>,
+) -> OpenApiRouter<ControlPlaneState> {
     table.into_iter().fold(router, |router, (_, _, _, handler)| router.routes(handler))
 }
 
 /// The whole service: API, the desktops' WebSocket, and the web app for everything else.
-pub fn service(app: App) -> Router {
+pub fn service(app: ControlPlaneState) -> Router {
     let (routes, _) = documented(table(), OpenApiRouter::new()).split_for_parts();
     routes
         .route("/storage/{*key}", get(storage::get).put(storage::put))

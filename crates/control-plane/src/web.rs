@@ -17,7 +17,7 @@ use crate::error::{ApiError, not_implemented};
 #[folder = "../../web/dist"]
 // A clone where the web app is not built yet compiles; the page says what to do.
 #[allow_missing = true]
-struct Files;
+struct WebAssets;
 
 const INDEX: &str = "index.html";
 
@@ -84,13 +84,13 @@ pub async fn fallback(method: Method, uri: Uri, headers: HeaderMap) -> Response 
     if !matches!(method, Method::GET | Method::HEAD) {
         return not_found();
     }
-    if let Some(file) = Files::get(path.trim_start_matches('/')) {
+    if let Some(file) = WebAssets::get(path.trim_start_matches('/')) {
         return serve(path, &file, &headers);
     }
     if !is_navigation(&headers) {
         return not_found();
     }
-    match Files::get(INDEX) {
+    match WebAssets::get(INDEX) {
         Some(index) => serve(INDEX, &index, &headers),
         None => protect(Html(UNBUILT).into_response()),
     }

@@ -14,13 +14,13 @@ const CHUNK: usize = 128 * 1024;
 #[derive(Debug)]
 pub struct SpoolFile {
     /// Absent after a failure.
-    writer: Option<Writer>,
+    writer: Option<SpoolWriter>,
     length: u64,
 }
 
 /// What works on a thread that may wait for the disk.
 #[derive(Debug)]
-struct Writer {
+struct SpoolWriter {
     file: File,
     hash: Option<Sha256>,
     /// Bytes that are not written yet. Many forms may come at once: it never grows.
@@ -46,7 +46,7 @@ impl SpoolFile {
     pub async fn begin(directory: &Path, hash: Option<Sha256>) -> io::Result<Self> {
         let directory: PathBuf = directory.to_owned();
         let file = spawn_blocking(move || tempfile::tempfile_in(directory)).await?;
-        Ok(Self { writer: Some(Writer { file, hash, buffer: Vec::with_capacity(CHUNK) }), length: 0 })
+        Ok(Self { writer: Some(SpoolWriter { file, hash, buffer: Vec::with_capacity(CHUNK) }), length: 0 })
     }
 
     /// Adds bytes at its end.
@@ -73,7 +73,7 @@ impl SpoolFile {
     /// Any failure of the file system, also of an earlier write.
     pub async fn finish(mut self) -> io::Result<Spool> {
         self.flush().await?;
-        let Some(Writer { mut file, hash, .. }) = self.writer else { return Err(broken()) };
+        let Some(SpoolWriter { mut file, hash, .. }) = self.writer else { return Err(broken()) };
         file.rewind()?;
         Ok(Spool { file, length: self.length, hash: hash.map(|hash| hex::encode(hash.finalize())) })
     }

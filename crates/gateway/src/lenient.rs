@@ -52,7 +52,7 @@ mod tests {
     use super::*;
 
     #[derive(Deserialize)]
-    struct Body {
+    struct TestBody {
         #[serde(deserialize_with = "positive")]
         number: Option<u64>,
     }
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn positive_numbers_are_whole_and_above_zero() {
         let read = |value: &str| {
-            let body: Result<Body, _> = serde_json::from_str(&format!("{{\"number\":{value}}}"));
+            let body: Result<TestBody, _> = serde_json::from_str(&format!("{{\"number\":{value}}}"));
             body.ok().and_then(|body| body.number)
         };
         for (value, expected) in

@@ -16,10 +16,10 @@ use crate::app::App;
 use crate::route::{Auth, Endpoint, Handler, Route, RouteTable};
 use crate::routes;
 
-type Row = (Method, &'static str, Auth, Option<OperationId>, Endpoint);
+type RouteEntry = (Method, &'static str, Auth, Option<OperationId>, Endpoint);
 
 #[rustfmt::skip]
-fn rows() -> Vec<Row> {
+fn rows() -> Vec<RouteEntry> {
     use Auth::{Gateway, Loopback, Public};
     use OperationId::*;
     use routes::{approvals, binary_paths, deploy, exchange, files, git, health, learnings, mcp_auth, openapi, orchestrator, pulls, repos, version};
@@ -200,7 +200,7 @@ fn name_wildcards(document: &mut OpenApi) {
 /// Every row as the table has it.
 #[cfg(test)]
 pub(crate) fn all_routes() -> Vec<Route> {
-    let route = |(method, path, auth, operation, endpoint): Row| {
+    let route = |(method, path, auth, operation, endpoint): RouteEntry| {
         let is_built = !matches!(endpoint.handler, Handler::Unbuilt);
         Route { method, path, auth, operation, policy: endpoint.policy, is_built }
     };

@@ -38,11 +38,11 @@ type Entries = Mutex<HashMap<PathBuf, RepositoryEntry>>;
 #[derive(Debug)]
 struct RepositoryEntry {
     last_used: Instant,
-    state: State,
+    state: EntryState,
 }
 
 #[derive(Debug)]
-enum State {
+enum EntryState {
     /// Git is asked every time; opening may be tried from then on.
     Closed { retry_at: Instant },
     /// A task is opening it.
@@ -105,7 +105,7 @@ impl GitCache {
             entries.retain(|known, entry| known == directory || now - entry.last_used < MAX_IDLE);
             let entry = entries.get_mut(directory)?;
             entry.last_used = now;
-            let State::Open(repository) = &entry.state else { return None };
+            let EntryState::Open(repository) = &entry.state else { return None };
             repository.clone()
         };
         if repository.program() != self.git.executable().await {
@@ -120,13 +120,14 @@ impl GitCache {
     fn open(&self, directory: &Path) {
         let now = Instant::now();
         let mut entries = lock(&self.entries);
-        let entry = entries
-            .entry(directory.to_owned())
-            .or_insert_with(|| RepositoryEntry { last_used: now, state: State::Closed { retry_at: now } });
-        if !matches!(entry.state, State::Closed { retry_at } if retry_at <= now) {
+        let entry = entries.entry(directory.to_owned()).or_insert_with(|| RepositoryEntry {
+            last_used: now,
+            state: EntryState::Closed { retry_at: now },
+        });
+        if !matches!(entry.state, EntryState::Closed { retry_at } if retry_at <= now) {
             return;
         }
-        entry.state = State::Opening;
+        entry.state = EntryState::Opening;
         evict(&mut entries, directory);
         drop(entries);
         let (git, directory, max_age) = (self.git.clone(), directory.to_owned(), self.max_age);
@@ -135,10 +136,10 @@ impl GitCache {
         while opening.try_join_next().is_some() {}
         opening.spawn(async move {
             let state = match CachedRepository::open(git, &directory, max_age).await {
-                Ok(repository) => State::Open(Arc::new(repository)),
+                Ok(repository) => EntryState::Open(Arc::new(repository)),
                 Err(error) => {
                     tracing::debug!(%error, "a repository is not cached");
-                    State::closed(&error)
+                    EntryState::closed(&error)
                 }
             };
             let mut entries = lock(&entries);
@@ -155,10 +156,10 @@ impl GitCache {
         }
         let mut entries = lock(&self.entries);
         let entry = entries.get_mut(repository.directory());
-        if let Some(entry) =
-            entry.filter(|entry| matches!(&entry.state, State::Open(open) if Arc::ptr_eq(open, repository)))
+        if let Some(entry) = entry
+            .filter(|entry| matches!(&entry.state, EntryState::Open(open) if Arc::ptr_eq(open, repository)))
         {
-            entry.state = State::closed(&WatchError::Changed);
+            entry.state = EntryState::closed(&WatchError::Changed);
         }
     }
 
@@ -173,14 +174,14 @@ impl GitCache {
     #[cfg(test)]
     pub(crate) fn retry_now(&self) {
         for entry in lock(&self.entries).values_mut() {
-            if let State::Closed { retry_at } = &mut entry.state {
+            if let EntryState::Closed { retry_at } = &mut entry.state {
                 *retry_at = Instant::now();
             }
         }
     }
 }
 
-impl State {
+impl EntryState {
     fn closed(error: &WatchError) -> Self {
         let pause = if matches!(error, WatchError::Changed) { RETRY_CHANGED_AFTER } else { RETRY_AFTER };
         Self::Closed { retry_at: Instant::now() + pause }

@@ -201,27 +201,29 @@ impl<T: Serialize + DeserializeOwned> JsonFile<T> {
         let begun = Instant::now();
         loop {
             match self.read_once(directory)? {
-                Content::Missing => return Ok(None),
-                Content::Document(members) => return Ok(Some(members)),
-                Content::NoJson { modified, .. } if is_recent(modified) && begun.elapsed() < WRITE_TIME => {
+                FileContent::Missing => return Ok(None),
+                FileContent::Document(members) => return Ok(Some(members)),
+                FileContent::NoJson { modified, .. }
+                    if is_recent(modified) && begun.elapsed() < WRITE_TIME =>
+                {
                     std::thread::sleep(READ_PAUSE);
                 }
-                Content::NoJson { reason, .. } | Content::NoDocument(reason) => {
+                FileContent::NoJson { reason, .. } | FileContent::NoDocument(reason) => {
                     return Err(self.malformed(reason));
                 }
             }
         }
     }
 
-    fn read_once(&self, directory: &Directory) -> io::Result<Content> {
+    fn read_once(&self, directory: &Directory) -> io::Result<FileContent> {
         let name = Path::new(self.name()?);
         let file = match directory.open_file(name) {
             Ok(file) => file,
             Err(error) => {
                 return match directory.kind(name) {
-                    None if error.kind() == io::ErrorKind::NotFound => Ok(Content::Missing),
+                    None if error.kind() == io::ErrorKind::NotFound => Ok(FileContent::Missing),
                     Some(EntryKind::Link | EntryKind::Other) => {
-                        Ok(Content::NoDocument("it is no regular file".into()))
+                        Ok(FileContent::NoDocument("it is no regular file".into()))
                     }
                     // Not something that may be begun anew.
                     Some(EntryKind::Directory) => Err(io::ErrorKind::IsADirectory.into()),
@@ -233,12 +235,12 @@ impl<T: Serialize + DeserializeOwned> JsonFile<T> {
         let mut text = Vec::new();
         file.take(self.max_bytes + 1).read_to_end(&mut text)?;
         if text.len() as u64 > self.max_bytes {
-            return Ok(Content::NoDocument(format!("it has more than {} bytes", self.max_bytes)));
+            return Ok(FileContent::NoDocument(format!("it has more than {} bytes", self.max_bytes)));
         }
         Ok(match serde_json::from_slice(&text) {
-            Ok(Value::Object(members)) => Content::Document(members),
-            Ok(_) => Content::NoDocument("it is no JSON object".into()),
-            Err(error) => Content::NoJson { reason: error.to_string(), modified },
+            Ok(Value::Object(members)) => FileContent::Document(members),
+            Ok(_) => FileContent::NoDocument("it is no JSON object".into()),
+            Err(error) => FileContent::NoJson { reason: error.to_string(), modified },
         })
     }
 
@@ -316,7 +318,7 @@ impl<T: Serialize + DeserializeOwned> JsonFile<T> {
 }
 
 /// What one read of a file found.
-enum Content {
+enum FileContent {
     Missing,
     Document(Map<String, Value>),
     /// It may be half-written.

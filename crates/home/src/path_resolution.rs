@@ -76,11 +76,11 @@ struct PathWalk {
     /// What follows and does not exist.
     missing: Vec<OsString>,
     /// What is still to be walked, the next component last.
-    ahead: Vec<Step>,
+    ahead: Vec<ResolutionStep>,
     links: usize,
 }
 
-enum Step {
+enum ResolutionStep {
     Root(PathBuf),
     Up,
     Into(OsString),
@@ -112,28 +112,28 @@ impl PathWalk {
             match component {
                 Component::Prefix(_) | Component::RootDir => root.push(component),
                 Component::CurDir => {}
-                Component::ParentDir => steps.push(Step::Up),
-                Component::Normal(name) => steps.push(Step::Into(name.to_owned())),
+                Component::ParentDir => steps.push(ResolutionStep::Up),
+                Component::Normal(name) => steps.push(ResolutionStep::Into(name.to_owned())),
             }
         }
         self.ahead.extend(steps.into_iter().rev());
         if !root.as_os_str().is_empty() {
-            self.ahead.push(Step::Root(root));
+            self.ahead.push(ResolutionStep::Root(root));
         }
     }
 
-    fn take(&mut self, step: Step) -> Option<()> {
+    fn take(&mut self, step: ResolutionStep) -> Option<()> {
         match step {
-            Step::Root(root) => {
+            ResolutionStep::Root(root) => {
                 self.reached = root;
                 self.missing.clear();
             }
-            Step::Up if self.missing.is_empty() && self.reached.is_dir() => {
+            ResolutionStep::Up if self.missing.is_empty() && self.reached.is_dir() => {
                 self.reached.pop();
             }
-            Step::Up => return None,
-            Step::Into(name) if !self.missing.is_empty() => self.missing.push(name),
-            Step::Into(name) => self.enter(name)?,
+            ResolutionStep::Up => return None,
+            ResolutionStep::Into(name) if !self.missing.is_empty() => self.missing.push(name),
+            ResolutionStep::Into(name) => self.enter(name)?,
         }
         Some(())
     }

@@ -12,7 +12,7 @@ use loopgate_home::{Overrides, Sandbox, SettingsStore};
 use proptest::prelude::*;
 
 /// Components below the root of the test; that root itself is the empty place.
-type Place = Vec<String>;
+type Components = Vec<String>;
 
 const BOX: &str = "box";
 /// Denied, although it lies in the box.
@@ -20,39 +20,39 @@ const SECRET: &str = "secret";
 const MOST_LINKS: usize = 40;
 
 #[derive(Debug, Clone)]
-enum Node {
+enum FileNode {
     Directory,
     /// Its content is its place.
     File,
     /// Where it leads: from the root of the test, or from its own directory.
     Link {
         absolute: bool,
-        to: Place,
+        to: Components,
     },
 }
 
 /// Nodes by place. A node whose parent is no directory is not part of the tree.
 #[derive(Debug, Clone)]
-struct Tree(BTreeMap<Place, Node>);
+struct ModelTree(BTreeMap<Components, FileNode>);
 
 /// Where a path leads.
 #[derive(Debug, PartialEq, Eq)]
 struct Real {
-    place: Place,
+    place: Components,
     exists: bool,
 }
 
-impl Tree {
-    fn new(wished: Vec<(Place, Node)>) -> Self {
+impl ModelTree {
+    fn new(wished: Vec<(Components, FileNode)>) -> Self {
         let mut tree = Self(BTreeMap::new());
         for place in
             [vec![], vec![BOX.to_owned()], vec!["out".to_owned()], vec![BOX.to_owned(), SECRET.to_owned()]]
         {
-            tree.0.insert(place, Node::Directory);
+            tree.0.insert(place, FileNode::Directory);
         }
         for (place, node) in wished {
             let parent = &place[..place.len() - 1];
-            if matches!(tree.0.get(parent), Some(Node::Directory)) && !tree.0.contains_key(&place) {
+            if matches!(tree.0.get(parent), Some(FileNode::Directory)) && !tree.0.contains_key(&place) {
                 tree.0.insert(place, node);
             }
         }
@@ -63,9 +63,9 @@ impl Tree {
         for (place, node) in &self.0 {
             let path = root.join(place.join("/"));
             match node {
-                Node::Directory => std::fs::create_dir_all(path).unwrap(),
-                Node::File => std::fs::write(path, place.join("/")).unwrap(),
-                Node::Link { absolute, to } => {
+                FileNode::Directory => std::fs::create_dir_all(path).unwrap(),
+                FileNode::File => std::fs::write(path, place.join("/")).unwrap(),
+                FileNode::Link { absolute, to } => {
                     let to = to.join("/");
                     let target = if *absolute { root.join(to) } else { PathBuf::from(to) };
                     std::os::unix::fs::symlink(target, path).unwrap();
@@ -83,7 +83,7 @@ impl Tree {
             let here = self.0.get(&at.place);
             match step.as_str() {
                 "." => {}
-                ".." if at.exists && matches!(here, Some(Node::Directory)) => {
+                ".." if at.exists && matches!(here, Some(FileNode::Directory)) => {
                     // Above the root of the test nothing is part of the model.
                     at.place.pop()?;
                 }
@@ -92,7 +92,7 @@ impl Tree {
                     let mut next = at.place.clone();
                     next.push(step);
                     match self.0.get(&next).filter(|_| at.exists) {
-                        Some(Node::Link { absolute, to }) => {
+                        Some(FileNode::Link { absolute, to }) => {
                             links += 1;
                             if links > MOST_LINKS {
                                 return None;
@@ -123,7 +123,7 @@ impl Tree {
 }
 
 /// `.` and `..` removed as they are written; `None` above the root of the test.
-fn lexical(path: &[String]) -> Option<Place> {
+fn lexical(path: &[String]) -> Option<Components> {
     let mut clean = Vec::new();
     for part in path {
         match part.as_str() {
@@ -146,7 +146,7 @@ fn start() -> impl Strategy<Value = String> {
     prop::sample::select(vec![BOX, BOX, BOX, "out", "box-evil"]).prop_map(Into::into)
 }
 
-fn place() -> impl Strategy<Value = Place> {
+fn place() -> impl Strategy<Value = Components> {
     (start(), prop::collection::vec(name(), 0..3)).prop_map(|(start, mut rest)| {
         rest.insert(0, start);
         rest
@@ -158,15 +158,15 @@ fn steps() -> impl Strategy<Value = Vec<String>> {
     prop::collection::vec(step, 1..5)
 }
 
-fn node() -> impl Strategy<Value = Node> {
+fn node() -> impl Strategy<Value = FileNode> {
     let absolute = (start(), steps()).prop_map(|(start, mut to)| {
         to.insert(0, start);
-        Node::Link { absolute: true, to }
+        FileNode::Link { absolute: true, to }
     });
     prop_oneof![
-        3 => Just(Node::Directory),
-        2 => Just(Node::File),
-        2 => steps().prop_map(|to| Node::Link { absolute: false, to }),
+        3 => Just(FileNode::Directory),
+        2 => Just(FileNode::File),
+        2 => steps().prop_map(|to| FileNode::Link { absolute: false, to }),
         1 => absolute,
     ]
 }
@@ -185,7 +185,7 @@ proptest! {
         nodes in prop::collection::vec((place(), node()), 0..14),
         paths in prop::collection::vec((start(), steps()), 1..12),
     ) {
-        let tree = Tree::new(nodes);
+        let tree = ModelTree::new(nodes);
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path().canonicalize().unwrap();
         tree.build(&root);
@@ -201,15 +201,15 @@ proptest! {
             // What is opened is what was checked.
             let node = tree.0.get(&wanted.place).filter(|_| wanted.exists);
             match (found.open_file(), node) {
-                (Ok(mut file), Some(Node::File)) => {
+                (Ok(mut file), Some(FileNode::File)) => {
                     let mut content = String::new();
                     file.read_to_string(&mut content).unwrap();
                     prop_assert_eq!(content, wanted.place.join("/"));
                 }
-                (Err(_), Some(Node::Directory) | None) => {}
+                (Err(_), Some(FileNode::Directory) | None) => {}
                 (opened, node) => prop_assert!(false, "{:?}: {:?} for {:?}", path, opened, node),
             }
-            prop_assert_eq!(found.open_directory().is_ok(), matches!(node, Some(Node::Directory)));
+            prop_assert_eq!(found.open_directory().is_ok(), matches!(node, Some(FileNode::Directory)));
         }
     }
 }

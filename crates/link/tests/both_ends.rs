@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use axum::body::Body;
 use base64::Engine as _;
-use bench::{ControlPlane, Desktop, KEY, Store, command, numbers, patiently, quick};
+use bench::{DesktopFixture, KEY, MemoryStore, ServerFixture, command, numbers, patiently, quick};
 use bytes::Bytes;
 use loopgate_api::link::{Cancel, EventType, LinkCommand};
 use loopgate_api::names::{POP_GATEWAY_HEADER, POP_SIGNATURE_HEADER, POP_TIMESTAMP_HEADER};
@@ -19,8 +19,8 @@ use tokio::sync::mpsc;
 
 #[tokio::test]
 async fn a_command_goes_there_and_its_answer_comes_back() {
-    let control_plane = ControlPlane::start().await;
-    let mut desktop = Desktop::start(&control_plane.origin());
+    let control_plane = ServerFixture::start().await;
+    let mut desktop = DesktopFixture::start(&control_plane.origin());
     let target = desktop.online().await;
     let id = "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718";
     control_plane.order(target, LinkCommand { body: Some(json!({"action": "status"})), ..command(id) });
@@ -44,8 +44,8 @@ async fn a_command_goes_there_and_its_answer_comes_back() {
 
 #[tokio::test]
 async fn the_upgrade_proves_the_possession_of_its_key() {
-    let control_plane = ControlPlane::start().await;
-    let mut desktop = Desktop::start(&control_plane.origin());
+    let control_plane = ServerFixture::start().await;
+    let mut desktop = DesktopFixture::start(&control_plane.origin());
     desktop.online().await;
     let headers = control_plane.upgrades.borrow()[0].clone();
     assert_eq!(headers["authorization"], format!("Bearer {KEY}"));
@@ -61,8 +61,8 @@ async fn the_upgrade_proves_the_possession_of_its_key() {
 
 #[tokio::test]
 async fn a_refused_key_is_said_in_words_and_tried_again_after_a_change() {
-    let control_plane = ControlPlane::start().await;
-    let mut desktop = Desktop::start_with(
+    let control_plane = ServerFixture::start().await;
+    let mut desktop = DesktopFixture::start_with(
         &control_plane.origin(),
         Some("lgk_live_bad"),
         quick(),
@@ -79,19 +79,19 @@ async fn a_refused_key_is_said_in_words_and_tried_again_after_a_change() {
 #[tokio::test]
 async fn without_a_key_or_an_origin_there_is_no_connection() {
     let mut desktop =
-        Desktop::start_with("http://127.0.0.1:9", None, quick(), executor::ExecutorTiming::default());
+        DesktopFixture::start_with("http://127.0.0.1:9", None, quick(), executor::ExecutorTiming::default());
     assert_eq!(desktop.degraded("Missing").await, "Missing API key for cloud socket connection");
-    let mut desktop = Desktop::start("http://relay.example.test");
+    let mut desktop = DesktopFixture::start("http://relay.example.test");
     assert!(desktop.degraded("Relay origin").await.contains("must use https"));
-    let mut desktop = Desktop::start("http://127.0.0.1:9");
+    let mut desktop = DesktopFixture::start("http://127.0.0.1:9");
     desktop.degraded("Cloud socket connection failed: ").await;
 }
 
 // CL-50
 #[tokio::test]
 async fn a_revoked_key_waits_for_a_person() {
-    let control_plane = ControlPlane::start().await;
-    let mut desktop = Desktop::start(&control_plane.origin());
+    let control_plane = ServerFixture::start().await;
+    let mut desktop = DesktopFixture::start(&control_plane.origin());
     desktop.online().await;
     control_plane.registry.close_key(bench::identity(KEY).unwrap().key_id);
     let text = desktop.degraded("Cloud socket disconnected").await;
@@ -114,8 +114,8 @@ fn line(n: usize) -> Result<Bytes, std::io::Error> {
 // CL-26, CL-49
 #[tokio::test]
 async fn a_stream_survives_a_restart_of_the_server() {
-    let control_plane = ControlPlane::start().await;
-    let mut desktop = Desktop::start(&control_plane.origin());
+    let control_plane = ServerFixture::start().await;
+    let mut desktop = DesktopFixture::start(&control_plane.origin());
     let target = desktop.online().await;
     control_plane.order(target, command("c"));
     let (lines, body) = stream();
@@ -132,7 +132,7 @@ async fn a_stream_survives_a_restart_of_the_server() {
     }
     // The desktop tries while nobody is there.
     desktop.degraded("Cloud socket connection failed").await;
-    let control_plane = ControlPlane::start_at(address, store, server::ServerTiming::default()).await;
+    let control_plane = ServerFixture::start_at(address, store, server::ServerTiming::default()).await;
     assert_eq!(desktop.online().await, target);
     drop(lines);
     let events = control_plane.ended("c").await;
@@ -147,12 +147,12 @@ async fn a_stream_survives_a_restart_of_the_server() {
 
 #[tokio::test]
 async fn a_server_that_stumbles_gets_every_event_once() {
-    let control_plane = ControlPlane::start().await;
+    let control_plane = ServerFixture::start().await;
     let timing = executor::ExecutorTiming {
         ack_progress: Duration::from_millis(50),
         ..executor::ExecutorTiming::default()
     };
-    let mut desktop = Desktop::start_with(&control_plane.origin(), Some(KEY), quick(), timing);
+    let mut desktop = DesktopFixture::start_with(&control_plane.origin(), Some(KEY), quick(), timing);
     let target = desktop.online().await;
     control_plane.order(target, command("c"));
     let (lines, body) = stream();
@@ -173,8 +173,8 @@ async fn a_server_that_stumbles_gets_every_event_once() {
 // CL-43
 #[tokio::test]
 async fn a_command_for_an_absent_desktop_waits_for_its_hello() {
-    let control_plane = ControlPlane::start().await;
-    let mut desktop = Desktop::start(&control_plane.origin());
+    let control_plane = ServerFixture::start().await;
+    let mut desktop = DesktopFixture::start(&control_plane.origin());
     let target = desktop.online().await;
     control_plane.registry.close_target(target);
     control_plane.host().until("offline", |store| !store.online[&target]).await;
@@ -187,8 +187,8 @@ async fn a_command_for_an_absent_desktop_waits_for_its_hello() {
 // CL-17
 #[tokio::test]
 async fn a_cancelled_command_says_so() {
-    let control_plane = ControlPlane::start().await;
-    let mut desktop = Desktop::start(&control_plane.origin());
+    let control_plane = ServerFixture::start().await;
+    let mut desktop = DesktopFixture::start(&control_plane.origin());
     let target = desktop.online().await;
     control_plane.order(target, command("c"));
     let _call = desktop.call().await;
@@ -202,10 +202,10 @@ async fn a_cancelled_command_says_so() {
 
 #[tokio::test]
 async fn a_restarted_desktop_tells_of_what_it_interrupted() {
-    let control_plane = ControlPlane::start().await;
+    let control_plane = ServerFixture::start().await;
     let command_log = Arc::new(InMemoryCommandLog::default());
     let start = || {
-        Desktop::start_with_log(
+        DesktopFixture::start_with_log(
             &control_plane.origin(),
             Some(KEY),
             quick(),
@@ -241,16 +241,20 @@ async fn a_restarted_desktop_tells_of_what_it_interrupted() {
 // CL-37, CL-38
 #[tokio::test]
 async fn queue_counters_are_reported_once_a_burst() {
-    let control_plane = ControlPlane::start().await;
+    let control_plane = ServerFixture::start().await;
     let short = Duration::from_millis(100);
     let timing = client::ClientTiming { stats_quiet: short, stats_latest: short * 20, ..quick() };
-    let mut desktop =
-        Desktop::start_with(&control_plane.origin(), Some(KEY), timing, executor::ExecutorTiming::default());
+    let mut desktop = DesktopFixture::start_with(
+        &control_plane.origin(),
+        Some(KEY),
+        timing,
+        executor::ExecutorTiming::default(),
+    );
     let target = desktop.online().await;
     for n in 0..12 {
         control_plane.order(target, command(&n.to_string()));
     }
-    let of = |store: &Store| {
+    let of = |store: &MemoryStore| {
         let stats = store.telemetry.iter().filter(|telemetry| telemetry.category == "queue.stats_changed");
         stats.cloned().collect::<Vec<_>>()
     };

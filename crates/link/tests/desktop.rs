@@ -6,7 +6,7 @@ mod bench;
 
 use std::time::Duration;
 
-use bench::{Desktop, KEY, command, patiently, quick};
+use bench::{DesktopFixture, KEY, command, patiently, quick};
 use futures_util::{SinkExt as _, StreamExt as _};
 use http::HeaderValue;
 use loopgate_api::link::{
@@ -28,7 +28,7 @@ struct Server {
     listener: TcpListener,
 }
 
-struct Line(WebSocketStream<TcpStream>);
+struct LinkSocket(WebSocketStream<TcpStream>);
 
 impl Server {
     async fn start() -> Self {
@@ -39,7 +39,7 @@ impl Server {
         format!("http://{}", self.listener.local_addr().unwrap())
     }
 
-    async fn accept(&self) -> Line {
+    async fn accept(&self) -> LinkSocket {
         let (socket, _) = patiently("a connection", self.listener.accept()).await.unwrap();
         #[expect(clippy::result_large_err, reason = "the library's own type")]
         let select = |_: &Request, mut response: Response| {
@@ -47,11 +47,11 @@ impl Server {
             response.headers_mut().insert("sec-websocket-protocol", selected);
             Ok(response)
         };
-        Line(accept_hdr_async(socket, select).await.unwrap())
+        LinkSocket(accept_hdr_async(socket, select).await.unwrap())
     }
 
     /// A connection whose hello is acknowledged.
-    async fn register(&self, desktop: &mut Desktop) -> Line {
+    async fn register(&self, desktop: &mut DesktopFixture) -> LinkSocket {
         let mut line = self.accept().await;
         line.hello().await;
         line.acknowledge(&[]).await;
@@ -60,7 +60,7 @@ impl Server {
     }
 }
 
-impl Line {
+impl LinkSocket {
     async fn send(&mut self, name: &str, payload: &Value) {
         self.say_message(Message::text(Frame::event(name, payload).to_text())).await;
     }
@@ -124,8 +124,8 @@ impl Line {
     }
 }
 
-fn start(server: &Server, timing: client::ClientTiming) -> Desktop {
-    Desktop::start_with(&server.origin(), Some(KEY), timing, executor::ExecutorTiming::default())
+fn start(server: &Server, timing: client::ClientTiming) -> DesktopFixture {
+    DesktopFixture::start_with(&server.origin(), Some(KEY), timing, executor::ExecutorTiming::default())
 }
 
 // CL-10, CL-11

@@ -6,7 +6,7 @@ mod bench;
 use std::time::Duration;
 
 use bench::{
-    ControlPlane, KEY, OTHER_KEY, Raw, SocketEvent, command, command_event, hello, identity, numbers,
+    KEY, OTHER_KEY, Raw, ServerFixture, SocketEvent, command, command_event, hello, identity, numbers,
     patiently, resumes,
 };
 use futures_util::{SinkExt as _, StreamExt as _};
@@ -28,7 +28,7 @@ fn bearer(key: &str) -> String {
 // CL-01, CL-02, CL-53
 #[tokio::test]
 async fn an_upgrade_is_checked_in_order() {
-    let control_plane = ControlPlane::start().await;
+    let control_plane = ServerFixture::start().await;
     let refused = async |headers: &[(&'static str, &str)], subprotocol| {
         Raw::try_connect(&control_plane, headers, subprotocol).await.err().unwrap()
     };
@@ -50,7 +50,7 @@ async fn an_upgrade_is_checked_in_order() {
 // CL-01, CL-02
 #[tokio::test]
 async fn a_plain_request_must_upgrade_and_a_key_in_the_query_counts_for_nothing() {
-    let control_plane = ControlPlane::start().await;
+    let control_plane = ServerFixture::start().await;
     let upgrade = "Connection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: loopgate.v1\r\n";
     for (query, headers, status) in
         [("", "", "426"), (&*format!("?key={KEY}&authorization=Bearer%20{KEY}"), upgrade, "401")]
@@ -67,7 +67,7 @@ async fn a_plain_request_must_upgrade_and_a_key_in_the_query_counts_for_nothing(
 // CL-08
 #[tokio::test]
 async fn a_hello_is_acknowledged_and_a_second_one_gives_the_same_target() {
-    let control_plane = ControlPlane::start().await;
+    let control_plane = ServerFixture::start().await;
     let gateway = Uuid::new_v4();
     let mut first = Raw::connect(&control_plane, KEY).await;
     let ack = first.hello(gateway).await;
@@ -87,7 +87,7 @@ async fn a_hello_is_acknowledged_and_a_second_one_gives_the_same_target() {
 // CL-07, CL-09
 #[tokio::test]
 async fn a_bad_hello_is_refused_with_its_reason() {
-    let control_plane = ControlPlane::start().await;
+    let control_plane = ServerFixture::start().await;
     let mut without_name = hello(Uuid::new_v4());
     without_name.as_object_mut().unwrap().remove("machineName");
     let mut raw = Raw::connect(&control_plane, KEY).await;
@@ -118,7 +118,7 @@ async fn a_bad_hello_is_refused_with_its_reason() {
 #[tokio::test]
 async fn a_registration_that_hangs_is_refused() {
     let timing = ServerTiming { registration_step: Duration::from_millis(50), ..ServerTiming::default() };
-    let control_plane = ControlPlane::start_with(timing).await;
+    let control_plane = ServerFixture::start_with(timing).await;
     let (_never, gate) = oneshot::channel();
     *control_plane.host().gate.lock().unwrap() = Some(gate);
     let mut raw = Raw::connect(&control_plane, KEY).await;
@@ -130,7 +130,7 @@ async fn a_registration_that_hangs_is_refused() {
 #[tokio::test]
 async fn a_desktop_that_says_nothing_is_closed() {
     let timing = ServerTiming { hello: Duration::from_millis(50), ..ServerTiming::default() };
-    let control_plane = ControlPlane::start_with(timing).await;
+    let control_plane = ServerFixture::start_with(timing).await;
     let mut raw = Raw::connect(&control_plane, KEY).await;
     raw.send(&Frame::event("not.a.hello", &json!({}))).await;
     assert_eq!(raw.closed().await, 4408);
@@ -138,7 +138,7 @@ async fn a_desktop_that_says_nothing_is_closed() {
 
 #[tokio::test]
 async fn events_before_the_registration_wait_for_it() {
-    let control_plane = ControlPlane::start().await;
+    let control_plane = ServerFixture::start().await;
     let gateway = Uuid::new_v4();
     let target = {
         let mut raw = Raw::connect(&control_plane, KEY).await;
@@ -162,7 +162,7 @@ async fn events_before_the_registration_wait_for_it() {
 
 #[tokio::test]
 async fn more_than_a_hundred_early_frames_are_dropped() {
-    let control_plane = ControlPlane::start().await;
+    let control_plane = ServerFixture::start().await;
     let mut raw = Raw::connect(&control_plane, KEY).await;
     for n in 0..120 {
         raw.send(&Frame::event("unknown", &json!({})).with_id(format!("f{n}"))).await;
@@ -178,7 +178,7 @@ async fn more_than_a_hundred_early_frames_are_dropped() {
 // CL-46
 #[tokio::test]
 async fn wrong_frames_close_with_their_codes() {
-    let control_plane = ControlPlane::start().await;
+    let control_plane = ServerFixture::start().await;
     let whole = |size: usize| {
         let frame = Frame::event("x", &json!({"pad": ""})).to_text();
         frame.replace("\"pad\":\"\"", &format!("\"pad\":\"{}\"", "x".repeat(size - frame.len())))
@@ -209,7 +209,7 @@ async fn wrong_frames_close_with_their_codes() {
 
 #[tokio::test]
 async fn text_that_is_not_utf8_closes_with_1007() {
-    let control_plane = ControlPlane::start().await;
+    let control_plane = ServerFixture::start().await;
     let mut raw = Raw::connect(&control_plane, KEY).await;
     // A masked text frame of one byte that no UTF-8 text contains.
     let stream = raw.0.get_mut();
@@ -220,7 +220,7 @@ async fn text_that_is_not_utf8_closes_with_1007() {
 // CL-47
 #[tokio::test]
 async fn unknown_events_and_acknowledgements_leave_the_connection_alone() {
-    let control_plane = ControlPlane::start().await;
+    let control_plane = ServerFixture::start().await;
     let mut raw = Raw::connect(&control_plane, KEY).await;
     raw.hello(Uuid::new_v4()).await;
     raw.send(&Frame::event("unknown", &json!({}))).await;
@@ -241,7 +241,7 @@ async fn unknown_events_and_acknowledgements_leave_the_connection_alone() {
     }
 }
 
-async fn registered(control_plane: &ControlPlane) -> (Raw, Uuid) {
+async fn registered(control_plane: &ServerFixture) -> (Raw, Uuid) {
     let mut raw = Raw::connect(control_plane, KEY).await;
     let ack: HelloAck = raw.hello(Uuid::new_v4()).await.payload().unwrap();
     (raw, ack.compute_target_id)
@@ -250,7 +250,7 @@ async fn registered(control_plane: &ControlPlane) -> (Raw, Uuid) {
 // CL-27, CL-28, CL-29
 #[tokio::test]
 async fn events_are_acknowledged_once_stored_and_a_gap_is_reported() {
-    let control_plane = ControlPlane::start().await;
+    let control_plane = ServerFixture::start().await;
     let (mut raw, target) = registered(&control_plane).await;
     control_plane.order(target, command("c"));
     assert_eq!(raw.frame().await.event, event::COMMAND);
@@ -277,7 +277,7 @@ async fn events_are_acknowledged_once_stored_and_a_gap_is_reported() {
 
 #[tokio::test]
 async fn a_slow_command_holds_up_only_itself() {
-    let control_plane = ControlPlane::start().await;
+    let control_plane = ServerFixture::start().await;
     let (mut raw, target) = registered(&control_plane).await;
     for id in ["slow", "quick"] {
         control_plane.order(target, command(id));
@@ -302,7 +302,7 @@ async fn a_slow_command_holds_up_only_itself() {
 
 #[tokio::test]
 async fn what_is_outstanding_follows_the_hello_in_order() {
-    let control_plane = ControlPlane::start().await;
+    let control_plane = ServerFixture::start().await;
     let gateway = Uuid::new_v4();
     let mut raw = Raw::connect(&control_plane, KEY).await;
     let target = raw.hello(gateway).await.payload::<HelloAck>().unwrap().compute_target_id;
@@ -333,7 +333,7 @@ async fn what_is_outstanding_follows_the_hello_in_order() {
 // CL-44
 #[tokio::test]
 async fn a_newer_connection_takes_over() {
-    let control_plane = ControlPlane::start().await;
+    let control_plane = ServerFixture::start().await;
     let gateway = Uuid::new_v4();
     let mut first = Raw::connect(&control_plane, KEY).await;
     let target = first.hello(gateway).await.payload::<HelloAck>().unwrap().compute_target_id;
@@ -357,7 +357,7 @@ async fn a_newer_connection_takes_over() {
 // CL-50
 #[tokio::test]
 async fn connections_end_with_their_key_their_target_and_the_server() {
-    let control_plane = ControlPlane::start().await;
+    let control_plane = ServerFixture::start().await;
     let (mut raw, target) = registered(&control_plane).await;
     let mut unregistered = Raw::connect(&control_plane, KEY).await;
     let mut other = Raw::connect(&control_plane, OTHER_KEY).await;
@@ -385,7 +385,7 @@ async fn a_desktop_that_answers_no_ping_is_dropped() {
         touch: Duration::from_millis(20),
         ..ServerTiming::default()
     };
-    let control_plane = ControlPlane::start_with(timing).await;
+    let control_plane = ServerFixture::start_with(timing).await;
     let (mut raw, target) = registered(&control_plane).await;
     // While it reads, it answers: many rounds later it is still there.
     let until = control_plane.host().store.borrow().touches + 20;
@@ -400,7 +400,7 @@ async fn a_desktop_that_answers_no_ping_is_dropped() {
 
 #[tokio::test]
 async fn a_desktop_that_does_not_read_is_too_far_behind() {
-    let control_plane = ControlPlane::start().await;
+    let control_plane = ServerFixture::start().await;
     let (mut raw, target) = registered(&control_plane).await;
     let mut big = command("big");
     big.body = Some(json!("x".repeat(MAX_MESSAGE_BYTES - 4096)));
@@ -425,7 +425,7 @@ async fn a_desktop_that_does_not_read_is_too_far_behind() {
 // CL-40
 #[tokio::test]
 async fn telemetry_of_another_target_is_refused_and_of_its_own_taken() {
-    let control_plane = ControlPlane::start().await;
+    let control_plane = ServerFixture::start().await;
     let (mut raw, target) = registered(&control_plane).await;
     let mut telemetry = Telemetry::new(Severity::Info, "job.started", "m");
     telemetry.trace.compute_target_id = Uuid::new_v4().to_string();

@@ -18,7 +18,7 @@ use crate::commands::bootstrap::AgentBootstrap;
 use crate::delivery::Finalizer;
 use crate::jobs::Jobs;
 use crate::jobs::reservations::Reservations;
-use crate::jobs::store::{CommandLogTable, Store, StoreError};
+use crate::jobs::store::{CommandLogTable, JobStore, StoreError};
 use crate::launch::Launcher;
 use crate::launch::launch_queue::LaunchQueue;
 use crate::launch::queue::QueueEntries;
@@ -160,7 +160,7 @@ impl Runtime {
         } = config;
         let sockets = data_dir.join("run");
         loopgate_home::files::create_private_dir(&sockets)?;
-        let store = Store::open(&data_dir.join("desktop.db"), credentials.clone()).await?;
+        let store = JobStore::open(&data_dir.join("desktop.db"), credentials.clone()).await?;
         store.import_launch_requests(&data_dir.join("queue")).await?;
         let command_log = CommandLogTable::open(store.clone(), &data_dir.join("commands.jsonl")).await?;
 
@@ -377,7 +377,7 @@ impl Runtime {
 }
 
 /// The queue as an earlier process left it; launch requests that nobody will use are deleted.
-async fn load_queue(store: &Store, reservations: &Reservations) -> Result<QueueEntries, StoreError> {
+async fn load_queue(store: &JobStore, reservations: &Reservations) -> Result<QueueEntries, StoreError> {
     let active = store.active().await?;
     let requests = store.loops_with_launch_request().await?;
     let entries = QueueEntries::load(&active, &requests, reservations);

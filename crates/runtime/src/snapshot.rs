@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::jobs::Job;
 use crate::jobs::lifecycle::JobEvent;
 use crate::jobs::reservations::Reservations;
-use crate::jobs::store::{Store, StoreError};
+use crate::jobs::store::{JobStore, StoreError};
 use crate::launch::launch_queue::LaunchQueue;
 use crate::process::stall_detection::{Activities, Activity};
 use crate::transcript::state_file;
@@ -44,7 +44,7 @@ pub struct Snapshot {
 
 /// Reads jobs as they are at this moment.
 pub struct Snapshots {
-    pub(crate) store: Store,
+    pub(crate) store: JobStore,
     pub(crate) reservations: Reservations,
     pub(crate) queue: Arc<LaunchQueue>,
     pub(crate) activities: Activities,

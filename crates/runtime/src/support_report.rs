@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::delivery::diagnostics;
 use crate::jobs::Job;
-use crate::jobs::store::{Store, StoreError};
+use crate::jobs::store::{JobStore, StoreError};
 use crate::transcript::stream_file;
 
 /// What is known of a loop, without secrets.
@@ -46,7 +46,7 @@ pub struct SupportFile {
 
 /// Collects what a report about a loop needs.
 pub struct SupportReports {
-    pub(crate) store: Store,
+    pub(crate) store: JobStore,
 }
 
 impl SupportReports {

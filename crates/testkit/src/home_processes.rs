@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// A process that belongs to a home.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Process {
+pub struct HomeProcess {
     /// Its id.
     pub pid: u32,
     /// Its command line, words joined by blanks.
@@ -16,7 +16,7 @@ pub struct Process {
 
 /// Every living process whose environment names this home as its own.
 #[must_use]
-pub fn processes(home: &Path) -> Vec<Process> {
+pub fn processes(home: &Path) -> Vec<HomeProcess> {
     let mark = format!("HOME={}", home.display());
     others(|pid, _| {
         // A process that has ended but was not waited for has an empty environment.
@@ -37,18 +37,18 @@ pub fn end_below(directory: &Path) {
 }
 
 /// Living processes besides this one, by their ids and command lines.
-fn others(wanted: impl Fn(u32, &str) -> bool) -> Vec<Process> {
+fn others(wanted: impl Fn(u32, &str) -> bool) -> Vec<HomeProcess> {
     let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
     let pids = entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     let found = pids.filter(|pid| *pid != std::process::id()).filter_map(|pid| {
         let command = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
         let command = String::from_utf8_lossy(&command).replace('\0', " ").trim_end().to_owned();
-        wanted(pid, &command).then_some(Process { pid, command })
+        wanted(pid, &command).then_some(HomeProcess { pid, command })
     });
     found.collect()
 }
 
-fn kill(processes: Vec<Process>) {
+fn kill(processes: Vec<HomeProcess>) {
     for process in processes {
         // It may have ended meanwhile.
         let _ = crate::loopgate::signal(process.pid, "KILL");
@@ -72,7 +72,7 @@ mod tests {
         // Until the program is loaded, its environment is still the test's.
         child.stdin.as_mut().unwrap().write_all(b"x").await.unwrap();
         child.stdout.as_mut().unwrap().read_exact(&mut [0]).await.unwrap();
-        assert_eq!(processes(home.path()), [Process { pid, command: "cat".to_owned() }]);
+        assert_eq!(processes(home.path()), [HomeProcess { pid, command: "cat".to_owned() }]);
         end(home.path());
         assert!(!child.wait().await.unwrap().success());
         assert_eq!(processes(home.path()), []);

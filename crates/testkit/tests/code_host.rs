@@ -1,18 +1,18 @@
 //! The real code-host CLI against the code host: clone, push, pull requests, comments, reviews.
 
 use anyhow::{Context as _, Result, ensure};
-use loopgate_testkit::code_host::{CodeHost, Fault, PullState};
+use loopgate_testkit::code_host::{CodeHost, HostFault, PullState};
 use loopgate_testkit::git::GitRemotes;
 use loopgate_testkit::home::UserHome;
 use serde_json::Value;
 
-struct Fixture {
+struct HostFixture {
     home: UserHome,
     host: CodeHost,
     _remotes: GitRemotes,
 }
 
-impl Fixture {
+impl HostFixture {
     async fn new() -> Result<Self> {
         let remotes = GitRemotes::temporary()?;
         remotes.create("acme/shop", &[("README.md", "# Shop\n")])?;
@@ -51,7 +51,7 @@ impl Fixture {
 
 #[tokio::test]
 async fn a_pull_request_lives_from_creation_to_approval() -> Result<()> {
-    let fixture = Fixture::new().await?;
+    let fixture = HostFixture::new().await?;
     fixture.clone_with_branch().await?;
     let url = fixture
         .gh(&[
@@ -101,7 +101,7 @@ async fn a_pull_request_lives_from_creation_to_approval() -> Result<()> {
 
 #[tokio::test]
 async fn lines_are_discussed_over_rest_and_threads_read_over_graphql() -> Result<()> {
-    let fixture = Fixture::new().await?;
+    let fixture = HostFixture::new().await?;
     fixture.clone_with_branch().await?;
     fixture.gh(&["pr", "create", "--title", "Cart", "--body", "", "--base", "main"]).await?;
     let line = fixture
@@ -133,7 +133,7 @@ async fn lines_are_discussed_over_rest_and_threads_read_over_graphql() -> Result
 
 #[tokio::test]
 async fn refusals_are_the_hosts_own() -> Result<()> {
-    let fixture = Fixture::new().await?;
+    let fixture = HostFixture::new().await?;
     fixture.clone_with_branch().await?;
     let error = |result: Result<String>| format!("{:#}", result.unwrap_err());
     assert!(error(fixture.gh(&["pr", "view", "42"]).await).contains("Could not resolve to a PullRequest"));
@@ -143,7 +143,8 @@ async fn refusals_are_the_hosts_own() -> Result<()> {
     let create = ["pr", "create", "--title", "x", "--body", "", "--base", "main"];
     fixture.gh(&create).await?;
     assert!(error(fixture.gh(&create).await).contains("already exists"));
-    let fault = Fault { on: "PullRequestList".into(), status: 502, message: "bad".into(), times: Some(1) };
+    let fault =
+        HostFault { on: "PullRequestList".into(), status: 502, message: "bad".into(), times: Some(1) };
     fixture.host.fail(fault);
     assert!(error(fixture.gh(&["pr", "list"]).await).contains("502"));
     fixture.gh(&["pr", "list"]).await?;
@@ -152,7 +153,7 @@ async fn refusals_are_the_hosts_own() -> Result<()> {
 
 #[tokio::test]
 async fn the_cli_is_logged_in() -> Result<()> {
-    let fixture = Fixture::new().await?;
+    let fixture = HostFixture::new().await?;
     assert_eq!(fixture.run("", "gh", &["api", "user", "--jq", ".login"]).await?.trim(), "octo-dev");
     fixture.run("", "gh", &["auth", "status"]).await?;
     assert!(fixture.run("", "gh", &["label", "list", "-R", "acme/shop"]).await?.contains("orchestrator"));
@@ -161,7 +162,7 @@ async fn the_cli_is_logged_in() -> Result<()> {
 
 #[tokio::test]
 async fn a_pull_request_has_a_page_at_its_own_path() -> Result<()> {
-    let fixture = Fixture::new().await?;
+    let fixture = HostFixture::new().await?;
     fixture.clone_with_branch().await?;
     fixture.gh(&["pr", "create", "--title", "Add <a> cart", "--body", "x"]).await?;
     let page = fixture.host.page().await?;

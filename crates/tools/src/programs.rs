@@ -175,13 +175,13 @@ mod tests {
 
     use super::*;
 
-    struct Machine {
+    struct ProgramsFixture {
         directory: tempfile::TempDir,
         settings: Arc<SettingsStore>,
         programs: Programs,
     }
 
-    impl Machine {
+    impl ProgramsFixture {
         /// A machine whose login shell knows the directories `one` and `two`.
         fn new() -> Self {
             let directory = tempfile::tempdir().unwrap();
@@ -215,7 +215,7 @@ mod tests {
 
     #[tokio::test]
     async fn the_first_executable_on_the_path_wins() {
-        let machine = Machine::new();
+        let machine = ProgramsFixture::new();
         script(&machine.at("one/git"), "", 0o644);
         script(&machine.at("two/git"), "echo git version 9; echo more", 0o755);
         std::fs::create_dir(machine.at("one/gh")).unwrap();
@@ -230,7 +230,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_override_wins_even_when_it_is_wrong() {
-        let machine = Machine::new();
+        let machine = ProgramsFixture::new();
         for name in ["one/git", "one/codex", "mine"] {
             script(&machine.at(name), "", 0o755);
         }
@@ -246,7 +246,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_link_counts_while_it_leads_where_it_led() {
-        let machine = Machine::new();
+        let machine = ProgramsFixture::new();
         script(&machine.at("real"), "echo \"${0##*/}\"", 0o755);
         script(&machine.at("other"), "echo other", 0o755);
         let link = machine.at("codex");
@@ -265,7 +265,7 @@ mod tests {
 
     #[tokio::test]
     async fn git_alone_is_searched_when_its_override_is_wrong() {
-        let machine = Machine::new();
+        let machine = ProgramsFixture::new();
         script(&machine.at("one/git"), "echo found on PATH", 0o755);
         machine.set(Program::Git, machine.at("gone"));
         assert_eq!(machine.programs.resolve(Program::Git).await.source, ProgramSource::OverrideInvalid);
@@ -274,7 +274,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_leads_through_the_sandbox_is_never_started() {
-        let machine = Machine::new();
+        let machine = ProgramsFixture::new();
         std::fs::create_dir(machine.at("box")).unwrap();
         machine.settings.update(|s| s.sandbox_base_directory = Some(machine.at("box"))).unwrap();
         script(&machine.at("one/codex"), "echo found on PATH", 0o755);

@@ -17,12 +17,12 @@ use loopgate_tools::git::Git;
 use machine::{Machine, write_script};
 
 /// A machine whose `gh` is this script; it notes its arguments, one a line.
-struct Fixture {
+struct ScriptedCodeHost {
     machine: Machine,
     host: CodeHost,
 }
 
-impl Fixture {
+impl ScriptedCodeHost {
     fn new(script: &str) -> Self {
         let machine = Machine::new(&[]);
         fs::create_dir_all(machine.at("code")).unwrap();
@@ -63,7 +63,7 @@ fn branch(name: &str) -> BranchName {
 // LR-12
 #[tokio::test]
 async fn a_clone_appears_whole() {
-    let fixture = Fixture::new(r#"mkdir "$4"; echo code > "$4/file""#);
+    let fixture = ScriptedCodeHost::new(r#"mkdir "$4"; echo code > "$4/file""#);
     let destination = fixture.code().join("widget");
     fixture.host.clone_repository(&widget(), &destination).await.unwrap();
     assert_eq!(fs::read_to_string(destination.join("file")).unwrap(), "code\n");
@@ -79,7 +79,7 @@ async fn a_clone_appears_whole() {
 
 #[tokio::test]
 async fn a_clone_that_fails_leaves_nothing_and_says_why_without_secrets() {
-    let fixture = Fixture::new(
+    let fixture = ScriptedCodeHost::new(
         r#"mkdir "$4"; echo half > "$4/file"; echo "fatal: https://ada:hunter2@host/acme/widget denied" >&2; exit 1"#,
     );
     let error = fixture.host.clone_repository(&widget(), &fixture.code().join("widget")).await.unwrap_err();
@@ -89,7 +89,7 @@ async fn a_clone_that_fails_leaves_nothing_and_says_why_without_secrets() {
 
 #[tokio::test]
 async fn a_place_that_was_taken_during_the_clone_is_respected() {
-    let fixture = Fixture::new(r#"mkdir "$4" widget; echo other > widget/file"#);
+    let fixture = ScriptedCodeHost::new(r#"mkdir "$4" widget; echo other > widget/file"#);
     let taken = fixture.host.clone_repository(&widget(), &fixture.code().join("widget")).await;
     assert!(matches!(taken, Err(CloneError::Exists)), "{taken:?}");
     assert_eq!(fixture.listed(), ["widget"]);
@@ -98,7 +98,7 @@ async fn a_place_that_was_taken_during_the_clone_is_respected() {
 
 #[tokio::test]
 async fn a_clone_goes_on_when_nobody_waits_and_cleans_up_after_itself() {
-    let fixture = Fixture::new(r#"mkfifo ../go; mkdir "$4"; read word < ../go; exit 1"#);
+    let fixture = ScriptedCodeHost::new(r#"mkfifo ../go; mkdir "$4"; read word < ../go; exit 1"#);
     let (host, destination) = (fixture.host.clone(), fixture.code().join("widget"));
     let asked = tokio::spawn(async move { host.clone_repository(&widget(), &destination).await });
     wait::seen(&fixture.code(), async || (!fixture.listed().is_empty()).then_some(())).await.unwrap();
@@ -110,7 +110,7 @@ async fn a_clone_goes_on_when_nobody_waits_and_cleans_up_after_itself() {
 // LR-16, LR-61
 #[tokio::test]
 async fn a_clone_that_hangs_is_ended_with_everything_that_it_started() {
-    let fixture = Fixture::new(r#"mkdir "$4"; sleep 600 & echo $! > ../child; wait"#);
+    let fixture = ScriptedCodeHost::new(r#"mkdir "$4"; sleep 600 & echo $! > ../child; wait"#);
     let (host, destination) = (fixture.host.clone(), fixture.code().join("widget"));
     let asked = tokio::spawn(async move { host.clone_repository(&widget(), &destination).await });
     let child = wait::lines_of(&fixture.machine.at("child")).await.unwrap();
@@ -128,27 +128,29 @@ async fn a_clone_that_hangs_is_ended_with_everything_that_it_started() {
 
 #[tokio::test]
 async fn an_open_pull_request_is_found() {
-    let fixture =
-        Fixture::new(r#"echo '{"number":7,"state":"OPEN","url":"https://github.com/acme/widget/pull/7"}'"#);
+    let fixture = ScriptedCodeHost::new(
+        r#"echo '{"number":7,"state":"OPEN","url":"https://github.com/acme/widget/pull/7"}'"#,
+    );
     let found = fixture.host.pr_view(&fixture.code(), &branch("x")).await.unwrap().unwrap();
     assert_eq!((found.number, found.url.as_str()), (7, "https://github.com/acme/widget/pull/7"));
     assert_eq!(fixture.noted()[..2], ["pr", "view"]);
 
-    let closed = Fixture::new(r#"echo '{"number":7,"state":"MERGED","url":"https://x/pull/7"}'"#);
+    let closed = ScriptedCodeHost::new(r#"echo '{"number":7,"state":"MERGED","url":"https://x/pull/7"}'"#);
     assert_eq!(closed.host.pr_view(&closed.code(), &branch("x")).await.unwrap(), None);
-    let none = Fixture::new(r#"echo 'no pull requests found for branch "x"' >&2; exit 1"#);
+    let none = ScriptedCodeHost::new(r#"echo 'no pull requests found for branch "x"' >&2; exit 1"#);
     assert_eq!(none.host.pr_view(&none.code(), &branch("x")).await.unwrap(), None);
-    let refused = Fixture::new("echo 'HTTP 403: denied' >&2; exit 1");
+    let refused = ScriptedCodeHost::new("echo 'HTTP 403: denied' >&2; exit 1");
     let error = refused.host.pr_view(&refused.code(), &branch("x")).await.unwrap_err();
     assert_eq!(error.sentence(), "Permission denied. Check your GitHub access.");
-    let nonsense = Fixture::new("echo hello");
+    let nonsense = ScriptedCodeHost::new("echo hello");
     let error = nonsense.host.pr_view(&nonsense.code(), &branch("x")).await.unwrap_err();
     assert!(matches!(error, CodeHostError::Unreadable));
 }
 
 #[tokio::test]
 async fn a_pull_request_is_made_with_exactly_these_words() {
-    let fixture = Fixture::new("echo 'Creating pull request'; echo https://github.com/acme/widget/pull/31");
+    let fixture =
+        ScriptedCodeHost::new("echo 'Creating pull request'; echo https://github.com/acme/widget/pull/31");
     let (main, head) = (branch("main"), branch("orchestrator/a"));
     let new = NewPullRequest { title: "$(rm -rf) \"it\"", body: "Why", base: &main, head: Some(&head) };
     let made = fixture.host.pr_create(&fixture.code(), &new).await.unwrap();
@@ -162,7 +164,7 @@ async fn a_pull_request_is_made_with_exactly_these_words() {
 
 #[tokio::test]
 async fn a_text_is_read_and_replaced() {
-    let fixture = Fixture::new(r#"printf '%s\n' '{"body":"line\nLoop ID: x"}'"#);
+    let fixture = ScriptedCodeHost::new(r#"printf '%s\n' '{"body":"line\nLoop ID: x"}'"#);
     assert_eq!(fixture.host.pr_body(&fixture.code(), 5).await.unwrap(), "line\nLoop ID: x");
     fixture.host.pr_edit_body(&fixture.code(), 5, "other").await.unwrap();
     assert_eq!(fixture.noted()[..5], ["pr", "edit", "5", "--body-file", "-"]);
@@ -170,10 +172,11 @@ async fn a_text_is_read_and_replaced() {
 
 #[tokio::test]
 async fn being_logged_in_is_asked_and_told_without_the_token() {
-    let fixture =
-        Fixture::new("echo 'Logged in to github.com as ada (token ghp_aaaaaaaaaaaaaaaaaaaaaaaa)' >&2");
+    let fixture = ScriptedCodeHost::new(
+        "echo 'Logged in to github.com as ada (token ghp_aaaaaaaaaaaaaaaaaaaaaaaa)' >&2",
+    );
     let status = fixture.host.auth_status().await.unwrap();
     assert!(status.logged_in && status.detail.contains("[REDACTED_GH_TOKEN]"), "{status:?}");
-    let out = Fixture::new("echo 'You are not logged into any GitHub hosts.' >&2; exit 1");
+    let out = ScriptedCodeHost::new("echo 'You are not logged into any GitHub hosts.' >&2; exit 1");
     assert!(!out.host.auth_status().await.unwrap().logged_in);
 }

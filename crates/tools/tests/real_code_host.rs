@@ -16,7 +16,7 @@ use loopgate_tools::git::{Git, time};
 use loopgate_tools::login_path::LoginPath;
 use loopgate_tools::programs::{ProgramSource, Programs};
 
-struct Fixture {
+struct RealCodeHost {
     home: UserHome,
     host: Host,
     remotes: GitRemotes,
@@ -24,7 +24,7 @@ struct Fixture {
     git: Git,
 }
 
-impl Fixture {
+impl RealCodeHost {
     async fn new() -> Self {
         let remotes = GitRemotes::temporary().unwrap();
         remotes.create("acme/shop", &[("README.md", "# Shop\n")]).unwrap();
@@ -53,7 +53,7 @@ fn branch(name: &str) -> BranchName {
 
 #[tokio::test]
 async fn the_real_programs_are_found_and_tell_their_versions() {
-    let fixture = Fixture::new().await;
+    let fixture = RealCodeHost::new().await;
     assert_eq!(fixture.programs.resolve(Program::Git).await.source, ProgramSource::Path);
     let versions = fixture.programs.versions().await;
     assert!(versions[&Program::Git].as_deref().unwrap().starts_with("git version "), "{versions:?}");
@@ -62,7 +62,7 @@ async fn the_real_programs_are_found_and_tell_their_versions() {
 
 #[tokio::test]
 async fn a_clone_becomes_a_pull_request() {
-    let fixture = Fixture::new().await;
+    let fixture = RealCodeHost::new().await;
     let (git, gh) = (fixture.git.clone(), CodeHost::new(fixture.programs.clone(), fixture.git.clone()));
     assert!(gh.auth_status().await.unwrap().logged_in);
 
@@ -106,7 +106,7 @@ async fn a_clone_becomes_a_pull_request() {
 
 #[tokio::test]
 async fn a_repository_that_is_not_there_leaves_nothing() {
-    let fixture = Fixture::new().await;
+    let fixture = RealCodeHost::new().await;
     let gh = CodeHost::new(fixture.programs.clone(), fixture.git.clone());
     let missing = fixture.at("code");
     fs::create_dir(&missing).unwrap();

@@ -21,12 +21,12 @@ fn probe() -> &'static Path {
 }
 
 /// A directory with a specification of `sh -c <script>` in it.
-struct Loop {
+struct ShimFixture {
     directory: tempfile::TempDir,
     spec: Spec,
 }
 
-impl Loop {
+impl ShimFixture {
     fn new(script: &str) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let at = |name: &str| directory.path().join(name);
@@ -91,7 +91,8 @@ async fn ended(handle: &ShimHandle) -> Exit {
 
 #[tokio::test]
 async fn a_program_gets_what_it_was_given_and_its_exit_is_kept() {
-    let mut a_loop = Loop::new(r#"cat; echo "$1|$LOOPGATE_LOOP_ID|$PWD"; echo bad >&2; umask; exit 7"#);
+    let mut a_loop =
+        ShimFixture::new(r#"cat; echo "$1|$LOOPGATE_LOOP_ID|$PWD"; echo bad >&2; umask; exit 7"#);
     fs::write(a_loop.at("prompt"), "the prompt\n").unwrap();
     a_loop.spec.stdin_file = Some(a_loop.at("prompt"));
     a_loop.spec.args.push("$(x) 'y".into());
@@ -120,7 +121,7 @@ async fn a_program_gets_what_it_was_given_and_its_exit_is_kept() {
 #[tokio::test]
 async fn json_lines_go_to_a_file_of_their_own() {
     let script = r#"i=0; while [ $i -lt 2000 ]; do echo noise; echo "{\"n\":$i}"; i=$((i+1)); done; printf '{"last":1}'"#;
-    let mut a_loop = Loop::new(script);
+    let mut a_loop = ShimFixture::new(script);
     a_loop.spec.jsonl = Some(a_loop.at("out.jsonl"));
     let (handle, _) = a_loop.start().await;
     assert!(ended(&handle).await.success());
@@ -132,7 +133,7 @@ async fn json_lines_go_to_a_file_of_their_own() {
 
 #[tokio::test]
 async fn what_cannot_start_is_told_and_leaves_nothing() {
-    let mut a_loop = Loop::new("");
+    let mut a_loop = ShimFixture::new("");
     a_loop.spec.program = a_loop.at("missing");
     let error = spawn(probe(), &a_loop.spec).await.unwrap_err();
     assert!(matches!(error, ShimError::Program { ref code, .. } if code == "ENOENT"), "{error:?}");
@@ -153,7 +154,7 @@ async fn a_kill_reaches_whoever_left_the_group() {
     // The grandchild has a session of its own, no parent, no mark in its environment, and is deaf.
     let hidden = "trap '' TERM HUP; echo $$ > $HERE/hidden; while :; do sleep 1; done";
     let script = format!(r#"env -i HERE=$HERE PATH="$PATH" setsid sh -c "({hidden}) & true"; sleep 600"#);
-    let a_loop = Loop::new(&script.replace("$$", "$(sh -c 'echo \\$PPID')"));
+    let a_loop = ShimFixture::new(&script.replace("$$", "$(sh -c 'echo \\$PPID')"));
     let (handle, state) = a_loop.start().await;
     let hidden = a_loop.process("hidden").await;
     let begun = Instant::now();
@@ -166,7 +167,8 @@ async fn a_kill_reaches_whoever_left_the_group() {
 
 #[tokio::test]
 async fn a_polite_end_does_not_wait_for_the_grace_period() {
-    let a_loop = Loop::new("trap 'echo bye; exit 0' TERM; echo $$ > $HERE/pid; while :; do sleep 0.05; done");
+    let a_loop =
+        ShimFixture::new("trap 'echo bye; exit 0' TERM; echo $$ > $HERE/pid; while :; do sleep 0.05; done");
     let (handle, _) = a_loop.start().await;
     a_loop.process("pid").await;
     let begun = Instant::now();
@@ -177,7 +179,7 @@ async fn a_polite_end_does_not_wait_for_the_grace_period() {
 
 #[tokio::test]
 async fn no_descendant_outlives_the_program() {
-    let a_loop = Loop::new("setsid sleep 600 & echo $! > $HERE/left; exit 3");
+    let a_loop = ShimFixture::new("setsid sleep 600 & echo $! > $HERE/left; exit 3");
     let (handle, _) = a_loop.start().await;
     let exit = ended(&handle).await;
     assert_eq!(exit.code, Some(3), "the program's exit, not the descendants'");
@@ -189,7 +191,7 @@ async fn no_descendant_outlives_the_program() {
 async fn the_exit_is_on_disk_before_the_connection_ends() {
     use tokio::io::AsyncReadExt;
 
-    let a_loop = Loop::new("mkfifo $HERE/go; read word < $HERE/go; exit 5");
+    let a_loop = ShimFixture::new("mkfifo $HERE/go; read word < $HERE/go; exit 5");
     a_loop.start().await;
     let mut held = tokio::net::UnixStream::connect(&a_loop.spec.socket).await.unwrap();
     assert!(Exit::read(&a_loop.spec.exit_file).is_none());
@@ -202,7 +204,7 @@ async fn the_exit_is_on_disk_before_the_connection_ends() {
 
 #[tokio::test]
 async fn hang_ups_are_nothing_and_a_stop_ends_the_loop() {
-    let a_loop = Loop::new("echo $$ > $HERE/pid; sleep 600");
+    let a_loop = ShimFixture::new("echo $$ > $HERE/pid; sleep 600");
     let (handle, state) = a_loop.start().await;
     let program = a_loop.process("pid").await;
     for harmless in ["-HUP", "-PIPE", "-QUIT", "-CHLD"] {
@@ -217,7 +219,8 @@ async fn hang_ups_are_nothing_and_a_stop_ends_the_loop() {
 
 #[tokio::test]
 async fn a_shim_outlives_its_starter_and_is_found_again() {
-    let a_loop = Loop::new("while [ ! -e $HERE/go ]; do echo out; echo err >&2; sleep 0.02; done; exit 4");
+    let a_loop =
+        ShimFixture::new("while [ ! -e $HERE/go ]; do echo out; echo err >&2; sleep 0.02; done; exit 4");
     // The starter is a process that goes away at once, and the shim's standard streams with it.
     let spec = serde_json::to_string(&a_loop.spec).unwrap();
     fs::write(a_loop.at("spec.json"), spec).unwrap();
@@ -241,7 +244,7 @@ async fn a_shim_outlives_its_starter_and_is_found_again() {
 
 #[tokio::test]
 async fn a_loop_is_watched_once() {
-    let a_loop = Loop::new("sleep 600");
+    let a_loop = ShimFixture::new("sleep 600");
     let (handle, state) = a_loop.start().await;
     let again = spawn(probe(), &a_loop.spec).await.unwrap_err();
     assert!(matches!(again, ShimError::Program { .. }), "{again:?}");
@@ -254,10 +257,10 @@ async fn a_loop_is_watched_once() {
 
 #[tokio::test]
 async fn after_a_killed_shim_the_rest_is_swept() {
-    let a_loop = Loop::new(
+    let a_loop = ShimFixture::new(
         "(setsid sleep 600 & echo $! > $HERE/one); trap '' TERM; echo $$ > $HERE/two; while :; do sleep 1; done",
     );
-    let bystander = Loop::new("echo $$ > $HERE/pid; sleep 600");
+    let bystander = ShimFixture::new("echo $$ > $HERE/pid; sleep 600");
     let (handle, state) = a_loop.start().await;
     let (other, _) = bystander.start().await;
     let (one, two) = (a_loop.process("one").await, a_loop.process("two").await);
@@ -283,7 +286,7 @@ async fn after_a_killed_shim_the_rest_is_swept() {
 
 #[tokio::test]
 async fn a_deep_data_directory_is_no_obstacle() {
-    let mut a_loop = Loop::new("echo $$ > $HERE/pid; sleep 600");
+    let mut a_loop = ShimFixture::new("echo $$ > $HERE/pid; sleep 600");
     let deep = a_loop.at(&"deep".repeat(20)).join("deeper".repeat(20));
     fs::create_dir_all(&deep).unwrap();
     a_loop.spec.socket = deep.join("shim.sock");
@@ -296,7 +299,7 @@ async fn a_deep_data_directory_is_no_obstacle() {
 
 #[tokio::test]
 async fn an_exit_that_cannot_be_written_is_told_and_written_later() {
-    let mut a_loop = Loop::new("exit 6");
+    let mut a_loop = ShimFixture::new("exit 6");
     let place = a_loop.at("results");
     fs::create_dir(&place).unwrap();
     // A directory in the file's place cannot be replaced by a file.
@@ -315,7 +318,7 @@ async fn an_exit_that_cannot_be_written_is_told_and_written_later() {
 async fn nonsense_on_the_socket_harms_nobody() {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-    let a_loop = Loop::new("sleep 600");
+    let a_loop = ShimFixture::new("sleep 600");
     let (handle, _) = a_loop.start().await;
     for nonsense in [&b"\n"[..], b"{}\n", b"{\"op\":\"kill\"}\n", b"\xff\xfe\n", &[b'x'; 100_000]] {
         let mut stream = tokio::net::UnixStream::connect(&a_loop.spec.socket).await.unwrap();

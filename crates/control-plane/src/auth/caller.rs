@@ -6,7 +6,7 @@ use http::request::Parts;
 use loopgate_api::names::API_KEY_PREFIX;
 use sea_orm::prelude::*;
 
-use crate::app::App;
+use crate::app::ControlPlaneState;
 use crate::credentials::api_key::{self, Scope};
 use crate::credentials::cookie::RenewedCookie;
 use crate::credentials::header::{bearer, header};
@@ -77,24 +77,24 @@ const AUTH_FAILED: &str = "Authentication failed";
 
 impl<S: Send + Sync> FromRequestParts<S> for SessionAuth
 where
-    App: FromRef<S>,
+    ControlPlaneState: FromRef<S>,
 {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
-        let app = App::from_ref(state);
+        let app = ControlPlaneState::from_ref(state);
         by_session(&app, parts).await.context(AUTH_FAILED).map(Self)
     }
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for ApiKeyAuth
 where
-    App: FromRef<S>,
+    ControlPlaneState: FromRef<S>,
 {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
-        let app = App::from_ref(state);
+        let app = ControlPlaneState::from_ref(state);
         let key = bearer(&parts.headers).filter(|token| token.starts_with(API_KEY_PREFIX));
         let key = key.ok_or_else(unauthorized)?.to_owned();
         by_key(&app, parts, &key).await.context(AUTH_FAILED).map(Self)
@@ -103,12 +103,12 @@ where
 
 impl<S: Send + Sync> FromRequestParts<S> for PersonAuth
 where
-    App: FromRef<S>,
+    ControlPlaneState: FromRef<S>,
 {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
-        let app = App::from_ref(state);
+        let app = ControlPlaneState::from_ref(state);
         // The form of the credential decides which way is tried; a failure there is final.
         match bearer(&parts.headers).filter(|token| token.starts_with(API_KEY_PREFIX)) {
             Some(key) => by_key(&app, parts, key).await,
@@ -121,7 +121,7 @@ where
 
 impl<S: Send + Sync> FromRequestParts<S> for AdminAuth
 where
-    App: FromRef<S>,
+    ControlPlaneState: FromRef<S>,
 {
     type Rejection = ApiError;
 
@@ -133,7 +133,7 @@ where
 
 /// The person of a session: its cookie and the key that only our page has. A bearer credential is
 /// never a session.
-async fn by_session(app: &App, parts: &Parts) -> ApiResult<Caller> {
+async fn by_session(app: &ControlPlaneState, parts: &Parts) -> ApiResult<Caller> {
     let headers = &parts.headers;
     let id = app.session_cookie.read(headers).ok_or_else(unauthorized)?;
     if bearer(headers).is_some() {
@@ -155,12 +155,16 @@ async fn by_session(app: &App, parts: &Parts) -> ApiResult<Caller> {
     Ok(Caller { user, organization, session: Some(found.id_hash), key: None })
 }
 
-fn has_trusted_origin(app: &App, headers: &HeaderMap) -> bool {
+fn has_trusted_origin(app: &ControlPlaneState, headers: &HeaderMap) -> bool {
     header(headers, "origin").is_some_and(|origin| app.origins.trusts(origin))
 }
 
 /// Follows the organization header to the same person's row in that organization.
-async fn select_organization(app: &App, headers: &HeaderMap, user: user::Model) -> ApiResult<user::Model> {
+async fn select_organization(
+    app: &ControlPlaneState,
+    headers: &HeaderMap,
+    user: user::Model,
+) -> ApiResult<user::Model> {
     let Some(slug) = header(headers, ORGANIZATION_HEADER) else { return Ok(user) };
     let wanted = organization::Entity::find()
         .filter(organization::Column::Slug.eq(slug))
@@ -179,7 +183,7 @@ async fn select_organization(app: &App, headers: &HeaderMap, user: user::Model) 
         .ok_or_else(forbidden)
 }
 
-async fn by_key(app: &App, parts: &Parts, plaintext: &str) -> ApiResult<Caller> {
+async fn by_key(app: &ControlPlaneState, parts: &Parts, plaintext: &str) -> ApiResult<Caller> {
     let caller = verify_key(app, plaintext, &parts.headers, parts.method.as_str(), parts.uri.path()).await?;
     let scope = Scope::required_by(&parts.method);
     let scoped = caller.key.as_ref().is_some_and(|key| api_key::has_scope(key, scope));
@@ -193,7 +197,7 @@ async fn by_key(app: &App, parts: &Parts, plaintext: &str) -> ApiResult<Caller> 
 
 /// Accepts a key with the proof that it needs, and notes its use.
 pub async fn verify_key(
-    app: &App,
+    app: &ControlPlaneState,
     plaintext: &str,
     headers: &HeaderMap,
     method: &str,
@@ -212,12 +216,12 @@ pub async fn verify_key(
     Ok(Caller { user, organization, session: None, key: Some(key) })
 }
 
-async fn active_user(app: &App, id: Uuid) -> ApiResult<user::Model> {
+async fn active_user(app: &ControlPlaneState, id: Uuid) -> ApiResult<user::Model> {
     let found = user::Entity::find_by_id(id).one(app.store.reader()).await?;
     found.filter(|user| user.active).ok_or_else(unauthorized)
 }
 
-async fn active_organization(app: &App, id: Uuid) -> ApiResult<organization::Model> {
+async fn active_organization(app: &ControlPlaneState, id: Uuid) -> ApiResult<organization::Model> {
     let found = organization::Entity::find_by_id(id).one(app.store.reader()).await?;
     found.filter(|organization| organization.active).ok_or_else(unauthorized)
 }

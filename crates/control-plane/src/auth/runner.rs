@@ -7,7 +7,7 @@ use loopgate_api::job::LoopStatus;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
 
-use crate::app::App;
+use crate::app::ControlPlaneState;
 use crate::credentials::header::bearer;
 use crate::credentials::runner_token::RunnerTokenClaims;
 use crate::error::{ApiError, ApiResult, ResultExt};
@@ -16,7 +16,11 @@ use crate::store::column::StoredEnum;
 use crate::store::entity::agent_loop;
 
 /// The claims of a request's token, which must be that of the loop in the path.
-pub fn claims_for(app: &App, parts: &Parts, path_id: Option<Uuid>) -> ApiResult<RunnerTokenClaims> {
+pub fn claims_for(
+    app: &ControlPlaneState,
+    parts: &Parts,
+    path_id: Option<Uuid>,
+) -> ApiResult<RunnerTokenClaims> {
     let refuse = |status, text: &str| ApiError::new(status, text);
     let token =
         bearer(&parts.headers).ok_or_else(|| refuse(StatusCode::UNAUTHORIZED, "Missing runner token"))?;
@@ -36,7 +40,7 @@ pub struct RunnerClaims(pub RunnerTokenClaims);
 
 impl<S: Send + Sync> FromRequestParts<S> for RunnerClaims
 where
-    App: FromRef<S>,
+    ControlPlaneState: FromRef<S>,
 {
     type Rejection = ApiError;
 
@@ -44,7 +48,7 @@ where
         let path = RawPathParams::from_request_parts(parts, state).await.ok();
         let id = path.as_ref().and_then(|path| path.iter().find(|(name, _)| *name == "id"));
         let id = id.and_then(|(_, text)| Uuid::try_parse(text).ok());
-        claims_for(&App::from_ref(state), parts, id).map(Self)
+        claims_for(&ControlPlaneState::from_ref(state), parts, id).map(Self)
     }
 }
 
@@ -59,13 +63,13 @@ pub struct RunnerAuth {
 
 impl<S: Send + Sync> FromRequestParts<S> for RunnerAuth
 where
-    App: FromRef<S>,
+    ControlPlaneState: FromRef<S>,
 {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
         let RunnerClaims(claims) = RunnerClaims::from_request_parts(parts, state).await?;
-        let app = App::from_ref(state);
+        let app = ControlPlaneState::from_ref(state);
         let row = loop_of(&app.store, &claims).await.context("Authentication failed")?;
         hold_slot(&app.store, &row, claims.jti).await.context("Authentication failed")?;
         Ok(Self { row, claims })

@@ -9,7 +9,7 @@ use sea_orm::QueryOrder;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
 
-use super::register::{self, RegisterError, Registration};
+use super::register::{self, DesktopRegistration, RegisterError};
 use super::results;
 use crate::bus::{Bus, Topic};
 use crate::store::column::StoredEnum;
@@ -45,9 +45,9 @@ impl Host for DesktopHost {
         identity: &Identity,
         _session_id: Uuid,
         hello: Hello,
-    ) -> Result<loopgate_link::server::TargetRegistration, HelloNack> {
+    ) -> Result<loopgate_link::server::AcceptedHello, HelloNack> {
         let capabilities = hello.stored_capabilities();
-        let registration = Registration {
+        let registration = DesktopRegistration {
             organization_id: identity.organization_id,
             user_id: identity.user_id,
             target_id: hello.compute_target_id,
@@ -65,7 +65,7 @@ impl Host for DesktopHost {
             }
         })?;
         self.bus.publish(Topic::Targets(identity.organization_id));
-        Ok(loopgate_link::server::TargetRegistration {
+        Ok(loopgate_link::server::AcceptedHello {
             target_id: row.id,
             server_capabilities: ServerCapabilities::default(),
         })

@@ -13,7 +13,7 @@ use crate::store::{Store, now};
 
 /// What a desktop says of itself.
 #[derive(Debug, Clone)]
-pub struct Registration {
+pub struct DesktopRegistration {
     /// Organization of its owner.
     pub organization_id: Uuid,
     /// Its owner.
@@ -44,7 +44,10 @@ pub enum RegisterError {
 }
 
 /// Registers a desktop and marks it as online; answers its row.
-pub async fn register(store: &Store, new: Registration) -> Result<compute_target::Model, RegisterError> {
+pub async fn register(
+    store: &Store,
+    new: DesktopRegistration,
+) -> Result<compute_target::Model, RegisterError> {
     let tx = store.begin().await?;
     if let Some(gateway) = new.gateway_id {
         let holder = compute_target::Entity::find()
@@ -67,7 +70,7 @@ pub async fn register(store: &Store, new: Registration) -> Result<compute_target
 
 async fn find_own(
     tx: &DatabaseTransaction,
-    new: &Registration,
+    new: &DesktopRegistration,
 ) -> Result<Option<compute_target::Model>, DbErr> {
     use compute_target::Column;
     let own = compute_target::Entity::find()
@@ -81,7 +84,7 @@ async fn find_own(
     own.filter(Column::MachineName.eq(&new.machine_name)).one(tx).await
 }
 
-fn update(row: compute_target::Model, new: Registration) -> compute_target::ActiveModel {
+fn update(row: compute_target::Model, new: DesktopRegistration) -> compute_target::ActiveModel {
     let gateway_id = new.gateway_id.or(row.gateway_id);
     compute_target::ActiveModel {
         id: Set(row.id),
@@ -108,7 +111,7 @@ async fn finish(
 
 async fn finish_insert(
     tx: DatabaseTransaction,
-    new: Registration,
+    new: DesktopRegistration,
 ) -> Result<compute_target::Model, RegisterError> {
     let row = compute_target::ActiveModel {
         id: Set(Uuid::now_v7()),

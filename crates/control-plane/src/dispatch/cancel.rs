@@ -4,7 +4,7 @@ use loopgate_api::job::LoopStatus;
 use sea_orm::prelude::*;
 use serde_json::json;
 
-use crate::app::App;
+use crate::app::ControlPlaneState;
 use crate::bus::Topic;
 use crate::error::{ApiResult, conflict};
 use crate::loop_state::{self, NewEvent, TransitionResult};
@@ -12,7 +12,7 @@ use crate::store::entity::agent_loop;
 
 /// Marks the loop as cancelled and asks its desktop to kill the work. A desktop that is not there
 /// changes nothing about the cancellation.
-pub async fn cancel(app: &App, row: agent_loop::Model) -> ApiResult<agent_loop::Model> {
+pub async fn cancel(app: &ControlPlaneState, row: agent_loop::Model) -> ApiResult<agent_loop::Model> {
     let tx = app.store.begin().await?;
     if let TransitionResult::Refused(from) =
         loop_state::apply(&tx, row.id, LoopStatus::Cancelled, |update| update).await?

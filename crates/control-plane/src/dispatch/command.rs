@@ -9,7 +9,7 @@ use sea_orm::sea_query::Expr;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use crate::app::App;
+use crate::app::ControlPlaneState;
 use crate::error::{ApiResult, conflict};
 use crate::store::column::StoredEnum;
 use crate::store::entity::desktop_command::{self, CommandStatus};
@@ -42,7 +42,7 @@ pub struct StoredCommand {
 }
 
 /// Puts a command into the table. The operation id is that of the path when the path is known.
-pub async fn store(app: &App, new: NewCommand) -> ApiResult<StoredCommand> {
+pub async fn store(app: &ControlPlaneState, new: NewCommand) -> ApiResult<StoredCommand> {
     let mut request = new.request;
     if let Some(operation) = OperationId::of_path(&request.path) {
         operation.as_str().clone_into(&mut request.operation_id);
@@ -85,7 +85,11 @@ pub async fn store(app: &App, new: NewCommand) -> ApiResult<StoredCommand> {
     }
 }
 
-async fn by_key(app: &App, target_id: Uuid, key: &str) -> Result<Option<desktop_command::Model>, DbErr> {
+async fn by_key(
+    app: &ControlPlaneState,
+    target_id: Uuid,
+    key: &str,
+) -> Result<Option<desktop_command::Model>, DbErr> {
     desktop_command::Entity::find()
         .filter(desktop_command::Column::ComputeTargetId.eq(target_id))
         .filter(desktop_command::Column::IdempotencyKey.eq(key))
@@ -101,7 +105,10 @@ fn deduplicated(row: desktop_command::Model, fingerprint: &str) -> ApiResult<Sto
 }
 
 /// The command that launched a loop; one that its desktop never took does not count.
-pub async fn launch_command(app: &App, loop_id: Uuid) -> Result<Option<desktop_command::Model>, DbErr> {
+pub async fn launch_command(
+    app: &ControlPlaneState,
+    loop_id: Uuid,
+) -> Result<Option<desktop_command::Model>, DbErr> {
     desktop_command::Entity::find()
         .filter(desktop_command::Column::LoopId.eq(loop_id))
         .filter(desktop_command::Column::Status.ne(StoredEnum(CommandStatus::Expired)))
@@ -110,14 +117,14 @@ pub async fn launch_command(app: &App, loop_id: Uuid) -> Result<Option<desktop_c
 }
 
 /// Hands a stored command to its desktop, when that is connected.
-pub fn deliver(app: &App, row: &desktop_command::Model) -> Result<(), SendError> {
+pub fn deliver(app: &ControlPlaneState, row: &desktop_command::Model) -> Result<(), SendError> {
     let request: LinkCommand = serde_json::from_value(row.request_payload.clone()).unwrap_or_default();
     app.desktops.deliver(row.compute_target_id, &request)
 }
 
 /// Asks a desktop to end a command. The wish is stored, and sent again with each hello until the
 /// command's last event is here. Answers where the command stands.
-pub async fn cancel(app: &App, row: &desktop_command::Model) -> Result<CommandStatus, DbErr> {
+pub async fn cancel(app: &ControlPlaneState, row: &desktop_command::Model) -> Result<CommandStatus, DbErr> {
     use desktop_command::Column;
     let wanted = desktop_command::Entity::update_many()
         .col_expr(Column::CancelRequestedAt, Expr::value(now()))
@@ -134,7 +141,7 @@ pub async fn cancel(app: &App, row: &desktop_command::Model) -> Result<CommandSt
 }
 
 /// Gives a command up that its desktop has not taken.
-pub async fn expire(app: &App, id: Uuid, reason: &str) -> Result<(), DbErr> {
+pub async fn expire(app: &ControlPlaneState, id: Uuid, reason: &str) -> Result<(), DbErr> {
     use desktop_command::Column;
     desktop_command::Entity::update_many()
         .col_expr(Column::Status, Expr::value(StoredEnum(CommandStatus::Expired)))

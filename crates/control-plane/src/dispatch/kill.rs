@@ -5,13 +5,13 @@ use loopgate_api::operation::OperationId;
 use serde_json::json;
 
 use super::command::{self, NewCommand, launch_command};
-use crate::app::App;
+use crate::app::ControlPlaneState;
 use crate::error::ApiResult;
 use crate::store::entity::agent_loop;
 
 /// Sends the wish in the background. It is the best that can be done: a desktop that is not
 /// connected hears of it when it connects again, and its own heartbeat tells it the rest.
-pub fn spawn(app: &App, row: &agent_loop::Model) {
+pub fn spawn(app: &ControlPlaneState, row: &agent_loop::Model) {
     let (app, row) = (app.clone(), row.clone());
     app.clone().tasks.spawn(async move {
         if let Err(error) = kill(&app, &row).await {
@@ -20,7 +20,7 @@ pub fn spawn(app: &App, row: &agent_loop::Model) {
     });
 }
 
-async fn kill(app: &App, row: &agent_loop::Model) -> ApiResult<()> {
+async fn kill(app: &ControlPlaneState, row: &agent_loop::Model) -> ApiResult<()> {
     let Some(target_id) = row.compute_target_id else { return Ok(()) };
     // A loop that was never sent has nothing to be killed.
     if launch_command(app, row.id).await?.is_none() {

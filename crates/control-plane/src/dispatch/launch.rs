@@ -18,7 +18,7 @@ use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 
 use super::command::{self, NewCommand};
-use crate::app::App;
+use crate::app::ControlPlaneState;
 use crate::bus::Topic;
 use crate::credentials::runner_token::IssuedToken;
 use crate::documents;
@@ -40,12 +40,12 @@ const RECONNECT_LIMIT: Duration = Duration::from_secs(120);
 const RECONNECT_POLL: Duration = Duration::from_secs(1);
 
 /// Launches a loop in the background.
-pub fn spawn(app: &App, loop_id: Uuid) {
+pub fn spawn(app: &ControlPlaneState, loop_id: Uuid) {
     let task = app.clone();
     app.tasks.spawn(async move { run(&task, loop_id).await });
 }
 
-async fn run(app: &App, loop_id: Uuid) {
+async fn run(app: &ControlPlaneState, loop_id: Uuid) {
     let Err(stop) = launch(app, loop_id).await else { return };
     let (code, message) = match &stop {
         LaunchError::Rejected { code, message } => (*code, message.as_str()),
@@ -60,7 +60,7 @@ async fn run(app: &App, loop_id: Uuid) {
 /// Takes up the launches that the end of an earlier process has interrupted. A command that was
 /// stored reaches its desktop with the next hello; where there is none, the launch begins anew as
 /// soon as the desktop is there.
-pub async fn recover(app: App) {
+pub async fn recover(app: ControlPlaneState) {
     use agent_loop::Column;
     let interrupted = agent_loop::Entity::find()
         .filter(Column::Status.is_in(stored_statuses([LoopStatus::Pending])))
@@ -84,7 +84,7 @@ pub async fn recover(app: App) {
     }
 }
 
-async fn resume(app: &App, row: &agent_loop::Model) {
+async fn resume(app: &ControlPlaneState, row: &agent_loop::Model) {
     match command::launch_command(app, row.id).await {
         Ok(Some(sent)) => {
             let state_key = state_key_of(&sent.request_payload).unwrap_or_default();
@@ -107,7 +107,7 @@ fn state_key_of(payload: &Value) -> Option<String> {
 }
 
 /// Returns when the loop's desktop is connected, or after the time in which it should have been.
-async fn wait_for_desktop(app: &App, row: &agent_loop::Model) {
+async fn wait_for_desktop(app: &ControlPlaneState, row: &agent_loop::Model) {
     let Some(target) = row.compute_target_id else { return };
     let mut wake = app.bus.subscribe(Topic::Targets(row.organization_id));
     let wait = async {
@@ -120,7 +120,7 @@ async fn wait_for_desktop(app: &App, row: &agent_loop::Model) {
 }
 
 /// Fails a loop, and tells its readers.
-pub async fn fail(app: &App, loop_id: Uuid, code: &str, message: &str) -> Result<(), DbErr> {
+pub async fn fail(app: &ControlPlaneState, loop_id: Uuid, code: &str, message: &str) -> Result<(), DbErr> {
     let tx = app.store.begin().await?;
     loop_state::fail(&tx, loop_id, code, message).await?;
     tx.commit().await?;
@@ -148,7 +148,7 @@ fn rejected(code: &'static str, message: &str) -> LaunchError {
     LaunchError::Rejected { code, message: message.to_owned() }
 }
 
-async fn launch(app: &App, loop_id: Uuid) -> Result<(), LaunchError> {
+async fn launch(app: &ControlPlaneState, loop_id: Uuid) -> Result<(), LaunchError> {
     let row = agent_loop::Entity::find_by_id(loop_id).one(app.store.reader()).await?;
     let Some(row) = row.filter(|row| row.status.0 == LoopStatus::Pending) else { return Ok(()) };
     let target = target(app, &row).await?;
@@ -170,7 +170,10 @@ async fn launch(app: &App, loop_id: Uuid) -> Result<(), LaunchError> {
     Ok(())
 }
 
-async fn target(app: &App, row: &agent_loop::Model) -> Result<compute_target::Model, LaunchError> {
+async fn target(
+    app: &ControlPlaneState,
+    row: &agent_loop::Model,
+) -> Result<compute_target::Model, LaunchError> {
     let id = row.compute_target_id.ok_or_else(|| {
         rejected(code::PRE_RUN_VALIDATION_FAILED, "No compute target was chosen for this loop.")
     })?;
@@ -179,7 +182,7 @@ async fn target(app: &App, row: &agent_loop::Model) -> Result<compute_target::Mo
 }
 
 /// The loop's document, and for a plan also what it was made from.
-async fn artifacts(app: &App, row: &agent_loop::Model) -> Result<Vec<Artifact>, LaunchError> {
+async fn artifacts(app: &ControlPlaneState, row: &agent_loop::Model) -> Result<Vec<Artifact>, LaunchError> {
     let db = app.store.reader();
     let mut artifacts = Vec::new();
     let mut next = row.document_id;
@@ -206,7 +209,7 @@ async fn artifacts(app: &App, row: &agent_loop::Model) -> Result<Vec<Artifact>, 
 }
 
 async fn body(
-    app: &App,
+    app: &ControlPlaneState,
     row: &agent_loop::Model,
     artifacts: Vec<Artifact>,
     issued: &IssuedToken,
@@ -251,7 +254,7 @@ fn committer(owner: user::Model) -> Committer {
 }
 
 async fn store_token_slot(
-    app: &App,
+    app: &ControlPlaneState,
     row: &agent_loop::Model,
     issued: &IssuedToken,
     target: &compute_target::Model,
@@ -305,7 +308,7 @@ fn command_for(
 /// Notes that the desktop has the command. A runner that was faster has moved the loop already,
 /// or even ended it; then only the columns are written.
 async fn mark_claimed(
-    app: &App,
+    app: &ControlPlaneState,
     row: &agent_loop::Model,
     command_id: Uuid,
     state_key: &str,

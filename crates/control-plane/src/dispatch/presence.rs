@@ -5,7 +5,7 @@ use std::time::Duration;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
 
-use crate::app::App;
+use crate::app::ControlPlaneState;
 use crate::bus::Topic;
 use crate::store::entity::compute_target;
 use crate::store::now;
@@ -16,7 +16,7 @@ const STALE_AFTER: i64 = 90_000;
 const SWEEP_EVERY: Duration = Duration::from_secs(30);
 
 /// Sweeps until the control plane ends.
-pub async fn run(app: App) {
+pub async fn run(app: ControlPlaneState) {
     let mut ticks = tokio::time::interval(SWEEP_EVERY);
     loop {
         tokio::select! {
@@ -30,7 +30,7 @@ pub async fn run(app: App) {
 }
 
 /// Marks those as offline that were last seen before an instant.
-pub async fn sweep(app: &App, before: i64) -> Result<(), DbErr> {
+pub async fn sweep(app: &ControlPlaneState, before: i64) -> Result<(), DbErr> {
     use compute_target::Column;
     let stale = compute_target::Entity::find()
         .filter(Column::IsOnline.eq(true))

@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use super::{launch, target};
-use crate::app::App;
+use crate::app::ControlPlaneState;
 use crate::auth::Caller;
 use crate::documents::{find, next_number, plan_of, slug};
 use crate::error::{ApiError, ApiResult, bad_request, browser_key_unregistered};
 use crate::loop_state::stored_statuses;
 use crate::loops::create::{NewLoop, create};
-use crate::loops::view::LoopStarted;
+use crate::loops::view::LoopStartResponse;
 use crate::store::column::StoredEnum;
 use crate::store::entity::{agent_loop, compute_target, document};
 use crate::store::parse_json;
@@ -99,7 +99,12 @@ fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Uui
 }
 
 /// Starts a loop about a document.
-pub async fn run(app: &App, caller: &Caller, id_or_slug: &str, body: RunLoop) -> ApiResult<LoopStarted> {
+pub async fn run(
+    app: &ControlPlaneState,
+    caller: &Caller,
+    id_or_slug: &str,
+    body: RunLoop,
+) -> ApiResult<LoopStartResponse> {
     let db = app.store.reader();
     let named = find(db, caller.organization_id(), id_or_slug).await?;
     if body.user_intent_signature.is_some() {
@@ -131,7 +136,7 @@ pub async fn run(app: &App, caller: &Caller, id_or_slug: &str, body: RunLoop) ->
     };
     let row = create(&app.store, caller, new).await?;
     launch::spawn(app, row.id);
-    Ok(LoopStarted { loop_id: row.id, status: row.status.0 })
+    Ok(LoopStartResponse { loop_id: row.id, status: row.status.0 })
 }
 
 /// The document that a command works on: a plan is made from its source, and carried out from
@@ -261,7 +266,11 @@ async fn inherited_peers(
 /// The slug that names worktree and branch. Making a plan and carrying it out share the slug of
 /// the plan, so they share the worktree; for a plan that does not exist yet its number is taken
 /// in advance.
-async fn artifact_slug(app: &App, subject: &document::Model, command: LoopCommand) -> ApiResult<String> {
+async fn artifact_slug(
+    app: &ControlPlaneState,
+    subject: &document::Model,
+    command: LoopCommand,
+) -> ApiResult<String> {
     if command != LoopCommand::Plan || subject.kind.0 == ArtifactType::ImplementationPlan {
         return Ok(subject.slug.clone());
     }

@@ -6,7 +6,7 @@ use sea_orm::prelude::*;
 use sea_orm::{Condition, QueryOrder};
 use serde_json::Value;
 
-use crate::app::App;
+use crate::app::ControlPlaneState;
 use crate::auth::Caller;
 use crate::error::{ApiError, ApiResult, not_found, signing_required};
 use crate::store::Store;
@@ -35,7 +35,7 @@ pub async fn find_own(store: &Store, caller: &Caller, id: Uuid) -> ApiResult<com
 /// which this installation has not.
 #[expect(clippy::option_option, reason = "left out, null and an id are three different wishes")]
 pub async fn choose(
-    app: &App,
+    app: &ControlPlaneState,
     caller: &Caller,
     hint: Option<Option<Uuid>>,
 ) -> ApiResult<compute_target::Model> {
@@ -57,7 +57,7 @@ pub async fn choose(
 }
 
 /// The preferred desktop when it is online, else the one seen last.
-async fn best(app: &App, caller: &Caller) -> ApiResult<compute_target::Model> {
+async fn best(app: &ControlPlaneState, caller: &Caller) -> ApiResult<compute_target::Model> {
     let online = accessible(caller)
         .filter(compute_target::Column::IsOnline.eq(true))
         .order_by_desc(compute_target::Column::LastSeenAt)

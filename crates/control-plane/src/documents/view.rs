@@ -95,7 +95,8 @@ impl From<document_version::Model> for DocumentVersion {
 /// A pull request that a loop opened.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct PullRequest {
+#[schema(as = PullRequest)]
+pub struct LoopPullRequest {
     /// `<org>/<repo>`.
     pub full_name: String,
     /// Number.
@@ -114,7 +115,7 @@ pub struct PullRequest {
     pub created_at: String,
 }
 
-impl From<pull_request::Model> for PullRequest {
+impl From<pull_request::Model> for LoopPullRequest {
     fn from(row: pull_request::Model) -> Self {
         Self {
             full_name: row.full_name,
@@ -150,7 +151,7 @@ pub struct DocumentDetail {
     /// Loops about it, newest first.
     pub loops: Vec<LoopRecord>,
     /// Pull requests of those loops, newest first.
-    pub pull_requests: Vec<PullRequest>,
+    pub pull_requests: Vec<LoopPullRequest>,
 }
 
 /// Shows one document.
@@ -187,7 +188,7 @@ pub async fn detail(db: &impl ConnectionTrait, row: document::Model) -> Result<D
         source: source.as_ref().map(LoopDocument::from),
         plan: plan.as_ref().map(LoopDocument::from),
         loops: records(db, loops).await?,
-        pull_requests: pull_requests.into_iter().map(PullRequest::from).collect(),
+        pull_requests: pull_requests.into_iter().map(LoopPullRequest::from).collect(),
         record: row.into(),
     })
 }

@@ -18,7 +18,7 @@ use sea_orm::{DatabaseTransaction, QuerySelect, UpdateMany};
 use serde_json::{Value, json};
 
 use self::runner_event::RunnerEvent;
-use crate::app::App;
+use crate::app::ControlPlaneState;
 use crate::auth::RunnerAuth;
 use crate::bus::Topic;
 use crate::error::{ApiError, ApiResult, conflict, invalid_transition, not_found};
@@ -43,7 +43,7 @@ pub enum IngestOutcome {
 
 /// Takes one event in.
 pub async fn receive(
-    app: &App,
+    app: &ControlPlaneState,
     runner: &RunnerAuth,
     nonce: Uuid,
     event: RunnerEvent,

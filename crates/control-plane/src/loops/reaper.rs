@@ -11,7 +11,7 @@ use loopgate_api::job::LoopStatus;
 use sea_orm::prelude::*;
 use serde_json::{Value, json};
 
-use crate::app::App;
+use crate::app::ControlPlaneState;
 use crate::bus::Topic;
 use crate::loop_state::{self, ACTIVE, stored_statuses};
 use crate::store::entity::agent_loop;
@@ -24,7 +24,7 @@ const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
 /// Looks until the control plane ends.
-pub async fn run(app: App) {
+pub async fn run(app: ControlPlaneState) {
     let mut ticks = tokio::time::interval(EVERY);
     loop {
         tokio::select! {
@@ -39,7 +39,7 @@ pub async fn run(app: App) {
 
 /// Gives up what is too old at an instant; answers how many loops that were. One update decides
 /// each, so several instances may reap at once.
-pub async fn reap(app: &App, at: i64) -> Result<usize, DbErr> {
+pub async fn reap(app: &ControlPlaneState, at: i64) -> Result<usize, DbErr> {
     let active = agent_loop::Entity::find()
         .filter(agent_loop::Column::Status.is_in(stored_statuses(ACTIVE)))
         .filter(agent_loop::Column::CreatedAt.lt(at - 30 * MINUTE))
@@ -86,7 +86,7 @@ fn overdue_running(row: &agent_loop::Model, at: i64) -> Option<&'static str> {
     }
 }
 
-async fn give_up(app: &App, row: &agent_loop::Model, reason: &str) -> Result<bool, DbErr> {
+async fn give_up(app: &ControlPlaneState, row: &agent_loop::Model, reason: &str) -> Result<bool, DbErr> {
     let status = row.status.0.as_str();
     let error = json!({
         "code": code::TIMED_OUT,

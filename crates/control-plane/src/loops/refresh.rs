@@ -8,7 +8,7 @@ use sea_orm::sea_query::Expr;
 use sea_orm::{DatabaseTransaction, QueryOrder, QuerySelect};
 use serde_json::json;
 
-use crate::app::App;
+use crate::app::ControlPlaneState;
 use crate::bus::Topic;
 use crate::credentials::runner_token::{IssuedToken, RunnerTokenClaims};
 use crate::error::{ApiError, ApiResult};
@@ -33,7 +33,7 @@ pub struct RefreshRequest {
 /// Exchanges the token in force; the old one is worthless from then on. The same token and key get the
 /// same new token until that is exchanged in its turn, because the answer may have been lost.
 pub async fn refresh(
-    app: &App,
+    app: &ControlPlaneState,
     claims: &RunnerTokenClaims,
     requester: RefreshRequest,
 ) -> ApiResult<IssuedToken> {

@@ -8,7 +8,7 @@ use sea_orm::sea_query::Expr;
 use sea_orm::{DatabaseTransaction, QueryOrder, QuerySelect, UpdateMany};
 use serde_json::json;
 
-use crate::app::App;
+use crate::app::ControlPlaneState;
 use crate::bus::Topic;
 use crate::credentials::runner_token::IssuedToken;
 use crate::error::{ApiError, ApiResult};
@@ -62,7 +62,7 @@ async fn was_reaped(tx: &DatabaseTransaction, loop_id: Uuid) -> Result<bool, DbE
 ///
 /// # Errors
 /// [`ended`] for a loop that has ended otherwise.
-pub async fn issue_token(app: &App, loop_id: Uuid) -> ApiResult<IssuedToken> {
+pub async fn issue_token(app: &ControlPlaneState, loop_id: Uuid) -> ApiResult<IssuedToken> {
     let tx = app.store.begin().await?;
     let row = agent_loop::Entity::find_by_id(loop_id).lock_exclusive().one(&tx).await?.ok_or_else(ended)?;
     let issued = app.runner_tokens.issue(row.id, row.organization_id, now())?;
@@ -93,7 +93,11 @@ fn with_token(
 }
 
 /// Whether a key is bound to the desktop to which a loop was sent.
-pub async fn is_of_desktop(app: &App, row: &agent_loop::Model, key: &api_key::Model) -> Result<bool, DbErr> {
+pub async fn is_of_desktop(
+    app: &ControlPlaneState,
+    row: &agent_loop::Model,
+    key: &api_key::Model,
+) -> Result<bool, DbErr> {
     let bound = key.source == StoredEnum(KeySource::DesktopManaged) && key.bound_public_key.is_some();
     let (true, Some(gateway_id), Some(target_id)) = (bound, key.gateway_id, row.compute_target_id) else {
         return Ok(false);

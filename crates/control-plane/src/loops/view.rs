@@ -202,7 +202,8 @@ impl From<&agent_loop::Model> for RunnerView {
 /// Id and status, the answer of everything that starts a loop.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct LoopStarted {
+#[schema(as = LoopStarted)]
+pub struct LoopStartResponse {
     /// Id.
     pub loop_id: Uuid,
     /// Where it stands.

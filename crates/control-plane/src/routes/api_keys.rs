@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use utoipa::ToSchema;
 
-use crate::app::App;
+use crate::app::ControlPlaneState;
 use crate::auth::SessionAuth;
 use crate::bus::Topic;
 use crate::credentials::api_key::{self as keys, Scope};
@@ -91,7 +91,7 @@ pub struct CreateApiKey {
 /// Keys of the whole organization for administrators, own ones for others; newest first.
 #[utoipa::path(get, path = "/api-keys", tag = "api-keys", responses((status = 200, body = Data<Vec<ApiKeyRecord>>), ErrorResponses))]
 pub async fn list(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     SessionAuth(caller): SessionAuth,
 ) -> ApiResult<Data<Vec<ApiKeyRecord>>> {
     let mut found =
@@ -108,7 +108,7 @@ pub async fn list(
 #[utoipa::path(post, path = "/api-keys", tag = "api-keys", request_body = CreateApiKey,
     responses((status = 200, body = Data<CreatedApiKey>), ErrorResponses))]
 pub async fn create(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     SessionAuth(caller): SessionAuth,
     Body(body): Body<CreateApiKey>,
 ) -> ApiResult<Data<CreatedApiKey>> {
@@ -153,7 +153,7 @@ fn check(body: &CreateApiKey) -> ApiResult<Option<i64>> {
 #[utoipa::path(delete, path = "/api-keys/{id}", tag = "api-keys", params(("id" = Uuid, Path)),
     responses((status = 200, body = Data<Deleted>), ErrorResponses))]
 pub async fn delete(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     SessionAuth(caller): SessionAuth,
     id: Id,
 ) -> ApiResult<Data<Deleted>> {

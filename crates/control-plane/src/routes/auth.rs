@@ -8,7 +8,7 @@ use sea_orm::prelude::*;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::app::App;
+use crate::app::ControlPlaneState;
 use crate::auth::{Caller, PersonAuth, SessionAuth};
 use crate::bus::Topic;
 use crate::credentials::session;
@@ -53,7 +53,7 @@ pub struct Me {
 }
 
 impl Me {
-    fn new(app: &App, user: user::Model, organization: organization::Model) -> Self {
+    fn new(app: &ControlPlaneState, user: user::Model, organization: organization::Model) -> Self {
         Self {
             id: user.id,
             email: user.email,
@@ -81,7 +81,8 @@ pub struct SignInLink {
 /// A person who has just signed in.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct SignedIn {
+#[schema(as = SignedIn)]
+pub struct SignInResponse {
     /// The person.
     #[serde(flatten)]
     pub me: Me,
@@ -91,8 +92,11 @@ pub struct SignedIn {
 
 /// Trades the token of a one-time link for a session: a cookie, and the key that goes with it.
 #[utoipa::path(post, path = "/auth/sign-in-link", tag = "auth", request_body = SignInLink,
-    responses((status = 200, body = Data<SignedIn>), ErrorResponses))]
-pub async fn sign_in(State(app): State<App>, Body(link): Body<SignInLink>) -> ApiResult<impl IntoResponse> {
+    responses((status = 200, body = Data<SignInResponse>), ErrorResponses))]
+pub async fn sign_in(
+    State(app): State<ControlPlaneState>,
+    Body(link): Body<SignInLink>,
+) -> ApiResult<impl IntoResponse> {
     let (secrets, user) = session::consume_link(&app.store, &link.token)
         .await
         .context("Failed to sign in")?
@@ -109,7 +113,7 @@ pub async fn sign_in(State(app): State<App>, Body(link): Body<SignInLink>) -> Ap
         (SET_COOKIE, app.session_cookie.set(&secrets.id, session::ROLLING)),
         (CACHE_CONTROL, "no-store".to_owned()),
     ];
-    let signed_in = SignedIn { me: Me::new(&app, user, organization), session_key: secrets.key };
+    let signed_in = SignInResponse { me: Me::new(&app, user, organization), session_key: secrets.key };
     Ok((AppendHeaders(headers), Data::new(signed_in)))
 }
 
@@ -124,7 +128,7 @@ pub struct SignedOut {
 /// Ends the session at once, with the streams that it opened.
 #[utoipa::path(post, path = "/auth/sign-out", tag = "auth", responses((status = 200, body = Data<SignedOut>), ErrorResponses))]
 pub async fn sign_out(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     SessionAuth(caller): SessionAuth,
 ) -> ApiResult<impl IntoResponse> {
     if let Some(session) = &caller.session {
@@ -137,7 +141,7 @@ pub async fn sign_out(
 /// The person who asks.
 #[utoipa::path(get, path = "/me", tag = "auth", responses((status = 200, body = Data<Me>), ErrorResponses))]
 pub async fn me(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     PersonAuth(Caller { user, organization, .. }): PersonAuth,
 ) -> Data<Me> {
     Data::new(Me::new(&app, user, organization))

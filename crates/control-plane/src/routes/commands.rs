@@ -16,7 +16,7 @@ use serde_json::Value;
 use utoipa::{IntoParams, ToSchema};
 
 use super::stream::{self, EventBatch, EventReader};
-use crate::app::App;
+use crate::app::ControlPlaneState;
 use crate::auth::{Caller, PersonAuth};
 use crate::bus::Topic;
 use crate::credentials::header::header;
@@ -98,7 +98,7 @@ pub struct CommandCreated {
 #[utoipa::path(post, path = "/compute-targets/{id}/commands", tag = "commands", params(("id" = Uuid, Path)), request_body = CreateCommand,
     responses((status = 200, body = Data<CommandCreated>), ErrorResponses))]
 pub async fn create(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     PersonAuth(caller): PersonAuth,
     id: Id,
     Body(body): Body<CreateCommand>,
@@ -193,7 +193,7 @@ struct CommandPath {
 }
 
 impl OfPath {
-    async fn find(app: &App, caller: Caller, path: &CommandPath) -> ApiResult<Self> {
+    async fn find(app: &ControlPlaneState, caller: Caller, path: &CommandPath) -> ApiResult<Self> {
         let target = find(&app.store, &caller, Id::of(&path.id).or_unknown("Compute target")?).await?;
         let id = Id::of(&path.command_id).or_unknown("Desktop command")?;
         let row = desktop_command::Entity::find_by_id(id)
@@ -204,10 +204,10 @@ impl OfPath {
     }
 }
 
-impl FromRequestParts<App> for OfPath {
+impl FromRequestParts<ControlPlaneState> for OfPath {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> ApiResult<Self> {
+    async fn from_request_parts(parts: &mut Parts, app: &ControlPlaneState) -> ApiResult<Self> {
         let PersonAuth(caller) = PersonAuth::from_request_parts(parts, app).await?;
         let Path(path) = Path::<CommandPath>::from_request_parts(parts, app)
             .await
@@ -275,7 +275,7 @@ pub async fn get(OfPath { row, .. }: OfPath) -> Data<CommandRecord> {
 #[utoipa::path(get, path = "/compute-targets/{id}/commands", tag = "commands", params(("id" = Uuid, Path)),
     responses((status = 200, body = Data<Vec<CommandRecord>>), ErrorResponses))]
 pub async fn list(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     PersonAuth(caller): PersonAuth,
     id: Id,
 ) -> ApiResult<Data<Vec<CommandRecord>>> {
@@ -304,7 +304,10 @@ pub struct CancelRequested {
 #[utoipa::path(post, path = "/compute-targets/{id}/commands/{command_id}/cancel", tag = "commands",
     params(("id" = Uuid, Path), ("command_id" = Uuid, Path)),
     responses((status = 200, body = Data<CancelRequested>), ErrorResponses))]
-pub async fn cancel(State(app): State<App>, OfPath { row, .. }: OfPath) -> ApiResult<Data<CancelRequested>> {
+pub async fn cancel(
+    State(app): State<ControlPlaneState>,
+    OfPath { row, .. }: OfPath,
+) -> ApiResult<Data<CancelRequested>> {
     let status = command::cancel(&app, &row).await?;
     Ok(Data::new(CancelRequested { cancel_requested: !status.is_terminal(), status }))
 }
@@ -354,7 +357,7 @@ pub struct CommandEventQuery {
     params(("id" = Uuid, Path), ("command_id" = Uuid, Path), CommandEventQuery),
     responses((status = 200, body = Data<Vec<CommandEventRecord>>), ErrorResponses))]
 pub async fn events(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     named: ApiResult<OfPath>,
     headers: HeaderMap,
     Query(query): Query<CommandEventQuery>,

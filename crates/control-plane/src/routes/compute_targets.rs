@@ -15,10 +15,10 @@ use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 use super::stream::{self, EventBatch, EventReader};
-use crate::app::App;
+use crate::app::ControlPlaneState;
 use crate::auth::{Caller, PersonAuth};
 use crate::bus::Topic;
-use crate::desktops::register::{self, RegisterError, Registration};
+use crate::desktops::register::{self, DesktopRegistration, RegisterError};
 use crate::dispatch::target::{accessible, find_own};
 use crate::envelope::{Data, Deleted};
 use crate::error::{ApiResult, ErrorResponses, Issues, ResultExt, bad_request, conflict};
@@ -93,7 +93,7 @@ pub struct ComputeTarget {
 
 /// Shows desktops to a person.
 async fn shown(
-    app: &App,
+    app: &ControlPlaneState,
     caller: &Caller,
     rows: Vec<compute_target::Model>,
 ) -> Result<Vec<ComputeTarget>, DbErr> {
@@ -156,7 +156,7 @@ fn target_view(row: compute_target::Model, owner_name: Option<String>, protected
 #[utoipa::path(get, path = "/compute-targets", tag = "compute-targets",
     responses((status = 200, body = Data<Vec<ComputeTarget>>), ErrorResponses))]
 pub async fn list(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     PersonAuth(caller): PersonAuth,
 ) -> ApiResult<Data<Vec<ComputeTarget>>> {
     let read = async {
@@ -193,7 +193,8 @@ pub struct RegisterTarget {
 /// A desktop that is registered.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct RegisteredTarget {
+#[schema(as = RegisteredTarget)]
+pub struct RegisterTargetResponse {
     /// Id.
     pub id: Uuid,
     /// Host name.
@@ -204,12 +205,12 @@ pub struct RegisteredTarget {
 
 /// Registers a desktop that does not connect; one that does is registered by its hello.
 #[utoipa::path(post, path = "/compute-targets/register", tag = "compute-targets", request_body = RegisterTarget,
-    responses((status = 200, body = Data<RegisteredTarget>), ErrorResponses))]
+    responses((status = 200, body = Data<RegisterTargetResponse>), ErrorResponses))]
 pub async fn register(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     PersonAuth(caller): PersonAuth,
     Body(body): Body<RegisterTarget>,
-) -> ApiResult<Data<RegisteredTarget>> {
+) -> ApiResult<Data<RegisterTargetResponse>> {
     let mut issues = Issues::default();
     issues.length("machineName", &body.machine_name, 1, 120);
     issues.length("platform", &body.platform, 1, 80);
@@ -219,7 +220,7 @@ pub async fn register(
     if let Some(version) = body.plugin_version {
         capabilities.insert("pluginVersion".to_owned(), version.into());
     }
-    let registration = Registration {
+    let registration = DesktopRegistration {
         organization_id: caller.organization_id(),
         user_id: caller.user.id,
         target_id: None,
@@ -237,7 +238,7 @@ pub async fn register(
         Err(RegisterError::Store(error)) => Err(error.into()).context("Failed to register compute target")?,
     };
     app.bus.publish(Topic::Targets(row.organization_id));
-    Ok(Data::new(RegisteredTarget { id: row.id, machine_name: row.machine_name, is_online: true }))
+    Ok(Data::new(RegisterTargetResponse { id: row.id, machine_name: row.machine_name, is_online: true }))
 }
 
 /// What is to be changed; at least one member.
@@ -263,7 +264,7 @@ pub struct UpdateTarget {
 #[utoipa::path(put, path = "/compute-targets/{id}", tag = "compute-targets", params(("id" = Uuid, Path)), request_body = UpdateTarget,
     responses((status = 200, body = Data<ComputeTarget>), ErrorResponses))]
 pub async fn update(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     PersonAuth(caller): PersonAuth,
     id: Id,
     Body(body): Body<UpdateTarget>,
@@ -305,7 +306,7 @@ pub async fn update(
     one(&app, &caller, row.id).await.context("Failed to update compute target").map(Data::new)
 }
 
-async fn one(app: &App, caller: &Caller, id: Uuid) -> ApiResult<ComputeTarget> {
+async fn one(app: &ControlPlaneState, caller: &Caller, id: Uuid) -> ApiResult<ComputeTarget> {
     let row = find_own(&app.store, caller, id).await?;
     let mut targets = shown(app, caller, vec![row]).await?;
     targets.pop().ok_or_else(|| crate::error::not_found("Compute target"))
@@ -315,7 +316,7 @@ async fn one(app: &App, caller: &Caller, id: Uuid) -> ApiResult<ComputeTarget> {
 #[utoipa::path(delete, path = "/compute-targets/{id}", tag = "compute-targets", params(("id" = Uuid, Path)),
     responses((status = 200, body = Data<Deleted>), ErrorResponses))]
 pub async fn delete(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     PersonAuth(caller): PersonAuth,
     id: Id,
 ) -> ApiResult<Data<Deleted>> {
@@ -338,7 +339,7 @@ pub struct HeartbeatNoted {
 #[utoipa::path(post, path = "/compute-targets/{id}/heartbeat", tag = "compute-targets", params(("id" = Uuid, Path)),
     responses((status = 200, body = Data<HeartbeatNoted>), ErrorResponses))]
 pub async fn heartbeat(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     PersonAuth(caller): PersonAuth,
     id: Id,
 ) -> ApiResult<Data<HeartbeatNoted>> {
@@ -371,7 +372,7 @@ pub struct SharedTarget {
 #[utoipa::path(patch, path = "/compute-targets/{id}/sharing", tag = "compute-targets", params(("id" = Uuid, Path)), request_body = ShareTarget,
     responses((status = 200, body = Data<SharedTarget>), ErrorResponses))]
 pub async fn share(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     PersonAuth(caller): PersonAuth,
     id: Id,
     Body(body): Body<ShareTarget>,
@@ -391,7 +392,7 @@ pub async fn share(
 /// each one stands, then every change.
 #[utoipa::path(get, path = "/compute-targets/status-stream", tag = "compute-targets",
     responses((status = 200, body = String, content_type = "text/event-stream")))]
-pub async fn status_stream(State(app): State<App>, caller: ApiResult<PersonAuth>) -> Response {
+pub async fn status_stream(State(app): State<ControlPlaneState>, caller: ApiResult<PersonAuth>) -> Response {
     match caller {
         Ok(PersonAuth(caller)) => {
             let wake = app.bus.subscribe(Topic::Targets(caller.organization_id()));
@@ -406,7 +407,7 @@ pub async fn status_stream(State(app): State<App>, caller: ApiResult<PersonAuth>
 }
 
 struct TargetSource {
-    app: App,
+    app: ControlPlaneState,
     caller: Caller,
     known: HashMap<Uuid, bool>,
 }

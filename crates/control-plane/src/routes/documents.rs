@@ -7,7 +7,7 @@ use sea_orm::prelude::*;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::app::App;
+use crate::app::ControlPlaneState;
 use crate::auth::PersonAuth;
 use crate::dispatch::run_document::{self, RunLoop};
 use crate::documents::view::{DocumentDetail, DocumentRecord, DocumentVersion, detail};
@@ -16,7 +16,7 @@ use crate::envelope::Data;
 use crate::error::{ApiResult, ErrorResponses, Issues, ResultExt};
 use crate::extract::{Body, Query};
 use crate::loops::create::check_inputs;
-use crate::loops::view::LoopStarted;
+use crate::loops::view::LoopStartResponse;
 use crate::store::column::StoredEnum;
 use crate::store::entity::document::{self, DocumentStatus};
 use crate::store::entity::document_version;
@@ -63,7 +63,7 @@ pub struct CreateDocument {
 #[utoipa::path(post, path = "/documents", tag = "documents", request_body = CreateDocument,
     responses((status = 200, body = Data<DocumentDetail>), ErrorResponses))]
 pub async fn create(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     PersonAuth(caller): PersonAuth,
     Body(body): Body<CreateDocument>,
 ) -> ApiResult<Data<DocumentDetail>> {
@@ -106,7 +106,7 @@ pub struct DocumentQuery {
 #[utoipa::path(get, path = "/documents", tag = "documents", params(DocumentQuery),
     responses((status = 200, body = Data<Vec<DocumentRecord>>), ErrorResponses))]
 pub async fn list(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     PersonAuth(caller): PersonAuth,
     Query(query): Query<DocumentQuery>,
 ) -> ApiResult<Data<Vec<DocumentRecord>>> {
@@ -124,7 +124,7 @@ pub async fn list(
 #[utoipa::path(get, path = "/documents/{idOrSlug}", tag = "documents", params(("idOrSlug" = String, Path)),
     responses((status = 200, body = Data<DocumentDetail>), ErrorResponses))]
 pub async fn get(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     PersonAuth(caller): PersonAuth,
     Path(id_or_slug): Path<String>,
 ) -> ApiResult<Data<DocumentDetail>> {
@@ -149,7 +149,7 @@ pub struct UpdateDocument {
 #[utoipa::path(patch, path = "/documents/{idOrSlug}", tag = "documents", params(("idOrSlug" = String, Path)), request_body = UpdateDocument,
     responses((status = 200, body = Data<DocumentDetail>), ErrorResponses))]
 pub async fn update(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     PersonAuth(caller): PersonAuth,
     Path(id_or_slug): Path<String>,
     Body(body): Body<UpdateDocument>,
@@ -183,7 +183,7 @@ pub async fn update(
 #[utoipa::path(get, path = "/documents/{idOrSlug}/versions", tag = "documents", params(("idOrSlug" = String, Path)),
     responses((status = 200, body = Data<Vec<DocumentVersion>>), ErrorResponses))]
 pub async fn versions(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     PersonAuth(caller): PersonAuth,
     Path(id_or_slug): Path<String>,
 ) -> ApiResult<Data<Vec<DocumentVersion>>> {
@@ -210,7 +210,7 @@ pub struct CreateVersion {
 #[utoipa::path(post, path = "/documents/{idOrSlug}/versions", tag = "documents", params(("idOrSlug" = String, Path)), request_body = CreateVersion,
     responses((status = 200, body = Data<DocumentDetail>), ErrorResponses))]
 pub async fn create_version(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     PersonAuth(caller): PersonAuth,
     Path(id_or_slug): Path<String>,
     Body(body): Body<CreateVersion>,
@@ -232,12 +232,12 @@ pub async fn create_version(
 /// Starts a loop about a document. The dispatch goes on in the background: when it fails, the
 /// loop fails, not this answer.
 #[utoipa::path(post, path = "/documents/{idOrSlug}/run-loop", tag = "documents", params(("idOrSlug" = String, Path)), request_body = RunLoop,
-    responses((status = 200, body = Data<LoopStarted>), ErrorResponses))]
+    responses((status = 200, body = Data<LoopStartResponse>), ErrorResponses))]
 pub async fn run_loop(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     PersonAuth(caller): PersonAuth,
     Path(id_or_slug): Path<String>,
     Body(body): Body<RunLoop>,
-) -> ApiResult<Data<LoopStarted>> {
+) -> ApiResult<Data<LoopStartResponse>> {
     run_document::run(&app, &caller, &id_or_slug, body).await.context("Failed to run loop").map(Data::new)
 }

@@ -8,7 +8,7 @@ use sea_orm::DbErr;
 use uuid::Uuid;
 
 use super::stream::{self, EventBatch, EventReader};
-use crate::app::App;
+use crate::app::ControlPlaneState;
 use crate::auth::SessionAuth;
 use crate::bus::Topic;
 use crate::envelope::Data;
@@ -23,7 +23,7 @@ use crate::store::Store;
 #[utoipa::path(get, path = "/loops/{id}/events", operation_id = "events", tag = "loops", params(("id" = Uuid, Path), EventQuery),
     responses((status = 200, body = Data<EventList>), ErrorResponses))]
 pub async fn list(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     SessionAuth(caller): SessionAuth,
     id: Id,
     Query(query): Query<EventQuery>,
@@ -43,7 +43,7 @@ pub async fn list(
         (status = 401, body = String, content_type = "text/plain"),
         (status = 404, body = String, content_type = "text/plain")))]
 pub async fn stream(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     session: ApiResult<SessionAuth>,
     id: Id,
     headers: HeaderMap,

@@ -9,7 +9,7 @@ use sea_orm::sea_query::OnConflict;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::app::App;
+use crate::app::ControlPlaneState;
 use crate::auth::{AdminAuth, Caller, PersonAuth};
 use crate::envelope::Data;
 use crate::error::{ApiResult, ErrorResponses, not_found};
@@ -29,11 +29,14 @@ pub struct FeatureFlags {
 
 /// Where the switches of the organization stand.
 #[utoipa::path(get, path = "/feature-flags", tag = "feature-flags", responses((status = 200, body = Data<FeatureFlags>), ErrorResponses))]
-pub async fn list(State(app): State<App>, PersonAuth(caller): PersonAuth) -> ApiResult<Data<FeatureFlags>> {
+pub async fn list(
+    State(app): State<ControlPlaneState>,
+    PersonAuth(caller): PersonAuth,
+) -> ApiResult<Data<FeatureFlags>> {
     read(&app, &caller).await.map(Data::new)
 }
 
-async fn read(app: &App, caller: &Caller) -> ApiResult<FeatureFlags> {
+async fn read(app: &ControlPlaneState, caller: &Caller) -> ApiResult<FeatureFlags> {
     let rows = feature_flag::Entity::find()
         .filter(Column::OrganizationId.eq(caller.organization_id()))
         .all(app.store.reader())
@@ -53,7 +56,7 @@ pub struct SetFlag {
 #[utoipa::path(put, path = "/feature-flags/{key}", tag = "feature-flags", params(("key" = String, Path)), request_body = SetFlag,
     responses((status = 200, body = Data<FeatureFlags>), ErrorResponses))]
 pub async fn set(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     AdminAuth(caller): AdminAuth,
     Path(key): Path<String>,
     Body(body): Body<SetFlag>,

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use sea_orm::ConnectionTrait;
 
-use crate::app::App;
+use crate::app::ControlPlaneState;
 use crate::error::{ApiError, ApiResult};
 
 /// Answers while the process lives.
@@ -14,7 +14,7 @@ pub async fn health() -> &'static str {
 
 /// Answers while the database does.
 #[utoipa::path(get, path = "/health/db", tag = "health", responses((status = 200, body = String, content_type = "text/plain")))]
-pub async fn database(State(app): State<App>) -> ApiResult<&'static str> {
+pub async fn database(State(app): State<ControlPlaneState>) -> ApiResult<&'static str> {
     app.store
         .reader()
         .execute_unprepared("SELECT 1")

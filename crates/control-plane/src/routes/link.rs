@@ -8,13 +8,13 @@ use loopgate_link::server::{Identity, UpgradeError, accept, admit};
 use secrecy::ExposeSecret;
 use std::sync::Arc;
 
-use crate::app::App;
+use crate::app::ControlPlaneState;
 use crate::auth::{Caller, verify_key};
 use crate::credentials::api_key::{self, Scope};
 
 /// Connects a desktop. The key's proof is signed for the path under which keys are verified, not
 /// for that of the WebSocket.
-pub async fn connect(State(app): State<App>, request: Request) -> Response {
+pub async fn connect(State(app): State<ControlPlaneState>, request: Request) -> Response {
     let (mut parts, _) = request.into_parts();
     let admitted = admit(&mut parts, |origin| app.origins.trusts(origin)).await;
     let (upgrade, key) = match admitted {

@@ -8,7 +8,7 @@ use http::{HeaderMap, StatusCode};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::app::App;
+use crate::app::ControlPlaneState;
 use crate::auth::{ApiKeyAuth, SessionAuth};
 use crate::credentials::header::header;
 use crate::envelope::Data;
@@ -70,7 +70,7 @@ fn not_configured() -> ApiError {
 #[utoipa::path(post, path = "/compute-targets/local-auth/challenge", tag = "local-auth", request_body = ChallengeRequest,
     responses((status = 200, body = Data<Challenge>), ErrorResponses))]
 pub async fn challenge(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     session: ApiResult<SessionAuth>,
     headers: HeaderMap,
     body: ApiResult<Body<ChallengeRequest>>,
@@ -89,7 +89,7 @@ pub async fn challenge(
     ([(CACHE_CONTROL, "no-store")], answer.await)
 }
 
-fn check_origins(app: &App, headers: &HeaderMap, posted: &str) -> ApiResult<()> {
+fn check_origins(app: &ControlPlaneState, headers: &HeaderMap, posted: &str) -> ApiResult<()> {
     let mut issues = Issues::default();
     issues.length("origin", posted, 1, ORIGIN_LIMIT);
     issues.into_result()?;
@@ -111,7 +111,7 @@ fn check_origins(app: &App, headers: &HeaderMap, posted: &str) -> ApiResult<()> 
 #[utoipa::path(post, path = "/compute-targets/local-auth/verify", tag = "local-auth", request_body = VerifyRequest,
     responses((status = 200, body = Data<Verified>), ErrorResponses))]
 pub async fn verify(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     ApiKeyAuth(caller): ApiKeyAuth,
     body: ApiResult<Body<VerifyRequest>>,
 ) -> ApiResult<Data<Verified>> {

@@ -11,7 +11,7 @@ use sea_orm::{QueryOrder, QuerySelect};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::app::App;
+use crate::app::ControlPlaneState;
 use crate::auth::{PersonAuth, runner};
 use crate::credentials::header::bearer;
 use crate::credentials::runner_token;
@@ -24,7 +24,7 @@ use crate::error::{
 use crate::extract::{Body, Id, OptionalBody, Query};
 use crate::loops;
 use crate::loops::create::{NewLoop, create as create_loop};
-use crate::loops::view::{LoopDetail, LoopRecord, LoopStarted, RunnerView, detail, records};
+use crate::loops::view::{LoopDetail, LoopRecord, LoopStartResponse, RunnerView, detail, records};
 use crate::store::column::StoredEnum;
 use crate::store::entity::{agent_loop, document};
 
@@ -63,12 +63,12 @@ pub struct CreateLoop {
 
 /// Makes the record of a loop; nothing is launched.
 #[utoipa::path(post, path = "/loops", tag = "loops", request_body = CreateLoop,
-    responses((status = 200, body = Data<LoopStarted>), ErrorResponses))]
+    responses((status = 200, body = Data<LoopStartResponse>), ErrorResponses))]
 pub async fn create(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     PersonAuth(caller): PersonAuth,
     Body(body): Body<CreateLoop>,
-) -> ApiResult<Data<LoopStarted>> {
+) -> ApiResult<Data<LoopStartResponse>> {
     let made = async {
         let document = match &body.document_id {
             Some(id) => {
@@ -89,7 +89,7 @@ pub async fn create(
         create_loop(&app.store, &caller, new).await
     };
     let row = made.await.context("Failed to create loop")?;
-    Ok(Data::new(LoopStarted { loop_id: row.id, status: row.status.0 }))
+    Ok(Data::new(LoopStartResponse { loop_id: row.id, status: row.status.0 }))
 }
 
 /// Which loops are wanted.
@@ -113,7 +113,7 @@ pub struct LoopQuery {
 #[utoipa::path(get, path = "/loops", tag = "loops", params(LoopQuery),
     responses((status = 200, body = Data<Vec<LoopRecord>>), ErrorResponses))]
 pub async fn list(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     PersonAuth(caller): PersonAuth,
     Query(query): Query<LoopQuery>,
 ) -> ApiResult<Data<Vec<LoopRecord>>> {
@@ -157,10 +157,10 @@ pub enum Viewer {
     Runner(Box<runner_token::RunnerTokenClaims>),
 }
 
-impl FromRequestParts<App> for Viewer {
+impl FromRequestParts<ControlPlaneState> for Viewer {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, app: &App) -> ApiResult<Self> {
+    async fn from_request_parts(parts: &mut Parts, app: &ControlPlaneState) -> ApiResult<Self> {
         if bearer(&parts.headers).is_some_and(runner_token::looks_like_token) {
             let runner::RunnerClaims(claims) = runner::RunnerClaims::from_request_parts(parts, app).await?;
             return Ok(Self::Runner(Box::new(claims)));
@@ -182,7 +182,7 @@ pub enum LoopView {
 /// One loop. Its own runner token sees only where it stands.
 #[utoipa::path(get, path = "/loops/{id}", tag = "loops", params(("id" = Uuid, Path)),
     responses((status = 200, body = Data<LoopDetail>), ErrorResponses))]
-pub async fn get(State(app): State<App>, viewer: Viewer, id: Id) -> ApiResult<Data<LoopView>> {
+pub async fn get(State(app): State<ControlPlaneState>, viewer: Viewer, id: Id) -> ApiResult<Data<LoopView>> {
     let read = async {
         let db = app.store.reader();
         match viewer {
@@ -204,7 +204,7 @@ pub async fn get(State(app): State<App>, viewer: Viewer, id: Id) -> ApiResult<Da
 #[utoipa::path(post, path = "/loops/{id}/cancel", tag = "loops", params(("id" = Uuid, Path)),
     responses((status = 200, body = Data<LoopDetail>), ErrorResponses))]
 pub async fn cancel(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     PersonAuth(caller): PersonAuth,
     id: Id,
 ) -> ApiResult<Data<LoopDetail>> {
@@ -219,7 +219,11 @@ pub async fn cancel(
 /// Stops a loop; the same as cancelling it.
 #[utoipa::path(delete, path = "/loops/{id}", tag = "loops", params(("id" = Uuid, Path)),
     responses((status = 200, body = Data<LoopDetail>), ErrorResponses))]
-pub async fn delete(app: State<App>, caller: PersonAuth, id: Id) -> ApiResult<Data<LoopDetail>> {
+pub async fn delete(
+    app: State<ControlPlaneState>,
+    caller: PersonAuth,
+    id: Id,
+) -> ApiResult<Data<LoopDetail>> {
     cancel(app, caller, id).await
 }
 
@@ -235,13 +239,13 @@ pub struct ResumeLoop {
 
 /// Makes a child of an ended loop and launches it.
 #[utoipa::path(post, path = "/loops/{id}/resume", tag = "loops", params(("id" = Uuid, Path)), request_body = Option<ResumeLoop>,
-    responses((status = 200, body = Data<LoopStarted>), ErrorResponses))]
+    responses((status = 200, body = Data<LoopStartResponse>), ErrorResponses))]
 pub async fn resume(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     PersonAuth(caller): PersonAuth,
     id: Id,
     OptionalBody(body): OptionalBody<ResumeLoop>,
-) -> ApiResult<Data<LoopStarted>> {
+) -> ApiResult<Data<LoopStartResponse>> {
     let resumed = async {
         let row = loops::find(app.store.reader(), caller.organization_id(), id.or_unknown("Loop")?).await?;
         if row.user_id != caller.user.id {
@@ -256,7 +260,7 @@ pub async fn resume(
         let target = dispatch::target::choose(&app, &caller, body.compute_target_id.map(Some)).await?;
         let child = create_loop(&app.store, &caller, child_of(row, target.id, body.prompt)?).await?;
         dispatch::launch::spawn(&app, child.id);
-        Ok(LoopStarted { loop_id: child.id, status: child.status.0 })
+        Ok(LoopStartResponse { loop_id: child.id, status: child.status.0 })
     };
     resumed.await.context("Failed to resume loop").map(Data::new)
 }

@@ -17,7 +17,7 @@ use sea_orm::sea_query::Expr;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::app::App;
+use crate::app::ControlPlaneState;
 use crate::auth::{Caller, SessionAuth};
 use crate::credentials::header::header;
 use crate::credentials::secret::{random_secret, sha256_hex};
@@ -85,7 +85,7 @@ pub struct Attempt {
 #[utoipa::path(post, path = "/desktop/onboarding-attempt", tag = "onboarding", request_body = AttemptRequest,
     responses((status = 200, body = Attempt), (status = "4XX", body = OnboardingFailure)))]
 pub async fn attempt(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     session: Result<SessionAuth, ApiError>,
     headers: HeaderMap,
     body: Result<Body<AttemptRequest>, ApiError>,
@@ -178,7 +178,7 @@ pub struct Claimed {
 #[utoipa::path(post, path = "/desktop/bootstrap/claim", tag = "onboarding", request_body = ClaimRequest,
     responses((status = 200, body = Claimed), (status = "4XX", body = OnboardingFailure)))]
 pub async fn claim(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     body: Result<Body<ClaimRequest>, ApiError>,
 ) -> Result<Response, OnboardingError> {
     let invalid = || failure(StatusCode::BAD_REQUEST, "INVALID_BOOTSTRAP_CLAIM_REQUEST", false);

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use crate::app::App;
+use crate::app::ControlPlaneState;
 use crate::auth::runner::{RunnerClaims, hold_slot};
 use crate::auth::{ApiKeyAuth, Caller, RunnerAuth};
 use crate::credentials::header::{bearer, header};
@@ -52,7 +52,7 @@ pub struct ReceivedView {
     request_body = HashMap<String, Value>,
     responses((status = 200, body = Data<ReceivedView>), ErrorResponses))]
 pub async fn event(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     runner: RunnerAuth,
     headers: HeaderMap,
     body: ApiResult<Body<Value, EVENT_LIMIT>>,
@@ -117,7 +117,7 @@ impl From<IssuedToken> for Heartbeat {
 #[utoipa::path(post, path = "/loops/{id}/heartbeat", tag = "runner", params(("id" = Uuid, Path)),
     responses((status = 200, body = Data<Heartbeat>), (status = 410, body = crate::error::FailureBody), ErrorResponses))]
 pub async fn heartbeat(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     desktop: ApiResult<ApiKeyAuth>,
     runner: ApiResult<RunnerClaims>,
     id: Id,
@@ -154,7 +154,7 @@ pub async fn heartbeat(
     Ok(Data::new(Heartbeat::noted(bumped.rows_affected == 1)))
 }
 
-async fn desktop_heartbeat(app: &App, caller: &Caller, id: Id) -> ApiResult<Data<Heartbeat>> {
+async fn desktop_heartbeat(app: &ControlPlaneState, caller: &Caller, id: Id) -> ApiResult<Data<Heartbeat>> {
     let id = id.or_unknown("Loop").map_err(|_| unknown_loop())?;
     let row = agent_loop::Entity::find_by_id(id).one(app.store.reader()).await?;
     let row = row.filter(|row| row.organization_id == caller.organization_id());
@@ -193,7 +193,7 @@ impl From<IssuedToken> for Refreshed {
 #[utoipa::path(post, path = "/loops/{id}/refresh-token", tag = "runner", params(("id" = Uuid, Path)),
     responses((status = 200, body = Data<Refreshed>), (status = 429, body = crate::error::FailureBody), ErrorResponses))]
 pub async fn refresh(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     RunnerClaims(claims): RunnerClaims,
     headers: HeaderMap,
 ) -> ApiResult<Data<Refreshed>> {
@@ -228,7 +228,7 @@ pub struct Uploaded {
 #[utoipa::path(post, path = "/loops/{id}/upload-artifacts", tag = "runner", params(("id" = Uuid, Path)), request_body = UploadArtifacts,
     responses((status = 200, body = Data<Uploaded>), ErrorResponses))]
 pub async fn upload_artifacts(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     runner: RunnerAuth,
     Body(body): Body<UploadArtifacts, UPLOAD_LIMIT>,
 ) -> ApiResult<Data<Uploaded>> {
@@ -237,7 +237,7 @@ pub async fn upload_artifacts(
     Ok(Data::new(Uploaded { stored: true }))
 }
 
-async fn keep(app: &App, loop_id: Uuid, body: UploadArtifacts) -> ApiResult<()> {
+async fn keep(app: &ControlPlaneState, loop_id: Uuid, body: UploadArtifacts) -> ApiResult<()> {
     use agent_loop::Column;
     let tx = app.store.begin().await?;
     let row = agent_loop::Entity::find_by_id(loop_id).lock_exclusive().one(&tx).await?;
@@ -292,7 +292,7 @@ pub struct SignedUrls {
 #[utoipa::path(post, path = "/loops/{id}/upload-urls", tag = "runner", params(("id" = Uuid, Path)), request_body = UploadUrls,
     responses((status = 200, body = Data<SignedUrls>), ErrorResponses))]
 pub async fn upload_urls(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     runner: RunnerAuth,
     Body(body): Body<UploadUrls>,
 ) -> ApiResult<Data<SignedUrls>> {
@@ -317,7 +317,7 @@ fn scope(organization_id: Uuid, loop_id: Uuid) -> String {
     format!("{organization_id}/loops/{loop_id}/")
 }
 
-fn sign(app: &App, method: &str, keys: Vec<String>) -> ApiResult<Data<SignedUrls>> {
+fn sign(app: &ControlPlaneState, method: &str, keys: Vec<String>) -> ApiResult<Data<SignedUrls>> {
     let sign = |key: String| {
         let url = app.storage.signed_url(method, &key, now())?;
         Ok(SignedUrl { key, url })
@@ -337,7 +337,7 @@ pub struct DownloadUrls {
 #[utoipa::path(post, path = "/loops/{id}/download-urls", tag = "runner", params(("id" = Uuid, Path)), request_body = DownloadUrls,
     responses((status = 200, body = Data<SignedUrls>), ErrorResponses))]
 pub async fn download_urls(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     runner: RunnerAuth,
     Body(body): Body<DownloadUrls>,
 ) -> ApiResult<Data<SignedUrls>> {

@@ -6,7 +6,7 @@ use http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::app::App;
+use crate::app::ControlPlaneState;
 use crate::envelope::Data;
 use crate::error::{ApiError, ApiResult, ErrorResponses, not_found};
 use crate::extract::{Query, bytes};
@@ -26,7 +26,7 @@ pub struct Signature {
 }
 
 impl Signature {
-    fn check(&self, app: &App, method: &str, key: &str) -> ApiResult<()> {
+    fn check(&self, app: &ControlPlaneState, method: &str, key: &str) -> ApiResult<()> {
         let good = self.method == method && app.storage.verify(method, key, self.exp, &self.sig, now());
         if good { Ok(()) } else { Err(ApiError::new(StatusCode::FORBIDDEN, "Invalid or expired signature")) }
     }
@@ -44,7 +44,7 @@ pub struct StoredObject {
     request_body(content = Vec<u8>, content_type = "application/octet-stream"),
     responses((status = 200, body = Data<StoredObject>), ErrorResponses))]
 pub async fn put(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     Path(key): Path<String>,
     Query(signature): Query<Signature>,
     request: Request,
@@ -59,7 +59,7 @@ pub async fn put(
 #[utoipa::path(get, path = "/storage/{key}", tag = "storage", params(("key" = String, Path), Signature),
     responses((status = 200, body = Vec<u8>, content_type = "application/octet-stream"), ErrorResponses))]
 pub async fn get(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     Path(key): Path<String>,
     Query(signature): Query<Signature>,
 ) -> ApiResult<([(&'static str, &'static str); 2], Bytes)> {

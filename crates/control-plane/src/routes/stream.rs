@@ -15,7 +15,7 @@ use http::{HeaderMap, StatusCode};
 use tokio::sync::{mpsc, watch};
 use tokio_stream::wrappers::ReceiverStream;
 
-use crate::app::App;
+use crate::app::ControlPlaneState;
 use crate::auth::Caller;
 use crate::bus::Topic;
 use crate::credentials::header::header;
@@ -49,7 +49,7 @@ pub trait EventReader: Send + 'static {
 
 /// Answers `caller` with a stream of everything after a position.
 pub fn follow(
-    app: &App,
+    app: &ControlPlaneState,
     caller: Caller,
     wake: watch::Receiver<()>,
     source: impl EventReader,

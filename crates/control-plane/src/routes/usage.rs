@@ -8,7 +8,7 @@ use sea_orm::{FromQueryResult, QuerySelect};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::app::App;
+use crate::app::ControlPlaneState;
 use crate::auth::{Caller, SessionAuth};
 use crate::envelope::Data;
 use crate::error::{ApiResult, ErrorResponses, ResultExt, bad_request, forbidden};
@@ -100,7 +100,7 @@ struct UsageTotals {
 #[utoipa::path(get, path = "/loops/usage", operation_id = "usage", tag = "loops", params(UsageQuery),
     responses((status = 200, body = Data<Usage>), ErrorResponses))]
 pub async fn get(
-    State(app): State<App>,
+    State(app): State<ControlPlaneState>,
     SessionAuth(caller): SessionAuth,
     Query(query): Query<UsageQuery>,
 ) -> ApiResult<Data<Usage>> {
@@ -127,7 +127,7 @@ fn instant(text: Option<&str>, error: &str) -> ApiResult<Option<i64>> {
 }
 
 async fn totals(
-    app: &App,
+    app: &ControlPlaneState,
     caller: &Caller,
     since: Option<i64>,
     until: Option<i64>,

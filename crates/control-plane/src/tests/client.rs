@@ -10,14 +10,14 @@ use uuid::Uuid;
 
 /// A caller with headers of its own.
 #[derive(Clone)]
-pub struct Client {
+pub struct TestClient {
     router: Router,
     headers: Vec<(String, String)>,
 }
 
 /// An answer.
 #[derive(Debug)]
-pub struct Reply {
+pub struct TestResponse {
     pub status: StatusCode,
     pub headers: HeaderMap,
     pub text: String,
@@ -25,7 +25,7 @@ pub struct Reply {
     pub json: Value,
 }
 
-impl Reply {
+impl TestResponse {
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
@@ -49,7 +49,7 @@ impl Reply {
     }
 }
 
-impl Client {
+impl TestClient {
     pub fn new(router: Router) -> Self {
         Self { router, headers: vec![("host".to_owned(), "127.0.0.1:19440".to_owned())] }
     }
@@ -82,34 +82,34 @@ impl Client {
         self.with_header("authorization", &format!("Bearer {token}"))
     }
 
-    pub async fn get(&self, path: &str) -> Reply {
+    pub async fn get(&self, path: &str) -> TestResponse {
         self.send("GET", path, None).await
     }
 
-    pub async fn post(&self, path: &str, body: Value) -> Reply {
+    pub async fn post(&self, path: &str, body: Value) -> TestResponse {
         self.send("POST", path, Some(body.to_string())).await
     }
 
-    pub async fn delete(&self, path: &str) -> Reply {
+    pub async fn delete(&self, path: &str) -> TestResponse {
         self.send("DELETE", path, None).await
     }
 
     /// Posts an event with a nonce of its own.
-    pub async fn event(&self, loop_id: Uuid, body: Value) -> Reply {
+    pub async fn event(&self, loop_id: Uuid, body: Value) -> TestResponse {
         self.event_with(loop_id, Uuid::new_v4(), body).await
     }
 
-    pub async fn event_with(&self, loop_id: Uuid, nonce: Uuid, body: Value) -> Reply {
+    pub async fn event_with(&self, loop_id: Uuid, nonce: Uuid, body: Value) -> TestResponse {
         let client = self.with_header("x-loop-event-nonce", &nonce.to_string());
         client.post(&format!("/loops/{loop_id}/events"), body).await
     }
 
-    pub async fn send(&self, method: &str, path: &str, body: Option<String>) -> Reply {
+    pub async fn send(&self, method: &str, path: &str, body: Option<String>) -> TestResponse {
         let response = self.response(method, path, body).await;
         let (parts, body) = response.into_parts();
         let text = String::from_utf8_lossy(&body.collect().await.unwrap().to_bytes()).into_owned();
         let json = serde_json::from_str(&text).unwrap_or_default();
-        Reply { status: parts.status, headers: parts.headers, text, json }
+        TestResponse { status: parts.status, headers: parts.headers, text, json }
     }
 
     /// The answer with its body still to be read.

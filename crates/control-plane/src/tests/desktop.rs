@@ -17,17 +17,17 @@ use tokio_tungstenite::tungstenite::{self, Message};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream};
 use uuid::Uuid;
 
-use super::{Client, ORIGIN, TestApp};
+use super::{ORIGIN, TestApp, TestClient};
 use crate::store::now;
 
 /// A signing key and the id of its installation.
-pub struct Identity {
+pub struct DesktopIdentity {
     pub gateway_id: Uuid,
     pub signing: SigningKey,
     pub api_key: String,
 }
 
-impl Identity {
+impl DesktopIdentity {
     /// Claims a key by the same handshake as every desktop.
     pub async fn claim(plane: &TestApp) -> Self {
         Self::claim_for(plane, Uuid::new_v4()).await
@@ -56,7 +56,7 @@ impl Identity {
     }
 
     /// A caller with the key and a proof for one request.
-    pub fn client(&self, plane: &TestApp, method: &str, path: &str, offset: i64) -> Client {
+    pub fn client(&self, plane: &TestApp, method: &str, path: &str, offset: i64) -> TestClient {
         let client = plane.anonymous().with_bearer(&self.api_key);
         let proof = self.proof(method, path, offset);
         proof.iter().fold(client, |client, (name, value)| client.with_header(name, value))
@@ -64,7 +64,7 @@ impl Identity {
 
     /// Opens a connection with a proof signed at a distance of seconds from now, or tells the status of
     /// the refusal.
-    pub async fn upgrade(&self, address: SocketAddr, offset: i64) -> Result<Socket, u16> {
+    pub async fn upgrade(&self, address: SocketAddr, offset: i64) -> Result<LinkStream, u16> {
         let mut request = Request::builder()
             .uri(format!("ws://{address}{LINK_PATH}"))
             .header("host", address.to_string())
@@ -91,22 +91,22 @@ pub fn claim_body(attempt: &str, gateway_id: Uuid, signing: &SigningKey) -> Valu
     json!({"onboardingAttemptId": attempt, "webAppOrigin": ORIGIN, "gatewayId": gateway_id, "gatewayPublicKeyPem": pem})
 }
 
-type Socket = WebSocketStream<MaybeTlsStream<TcpStream>>;
+type LinkStream = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
 /// A connected desktop.
-pub struct Desktop {
-    pub identity: Identity,
+pub struct LinkedDesktop {
+    pub identity: DesktopIdentity,
     pub target_id: Uuid,
     /// Payload of the acknowledged hello.
     pub hello_ack: Value,
     address: SocketAddr,
     /// Boxed, because a connection is large.
-    socket: Box<Socket>,
+    socket: Box<LinkStream>,
 }
 
-impl Desktop {
+impl LinkedDesktop {
     /// Connects and says hello.
-    pub async fn connect(identity: Identity, address: SocketAddr) -> Self {
+    pub async fn connect(identity: DesktopIdentity, address: SocketAddr) -> Self {
         let socket = identity.upgrade(address, 0).await.unwrap();
         let gateway_id = identity.gateway_id;
         let mut desktop = Self {

@@ -14,18 +14,18 @@ use crate::store::entity::loop_event;
 
 /// What a runner may do next: an event of a kind, or one of its earlier events again.
 #[derive(Debug, Clone)]
-enum Step {
+enum RunnerStep {
     Send(&'static str),
     Repeat(usize),
     Refresh,
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = RunnerStep> {
     let kinds = ["started", "output", "progress", "completed", "error", "cancelled", "timed_out", "stopped"];
     prop_oneof![
-        6 => prop::sample::select(kinds.to_vec()).prop_map(Step::Send),
-        2 => (0_usize..8).prop_map(Step::Repeat),
-        1 => Just(Step::Refresh),
+        6 => prop::sample::select(kinds.to_vec()).prop_map(RunnerStep::Send),
+        2 => (0_usize..8).prop_map(RunnerStep::Repeat),
+        1 => Just(RunnerStep::Refresh),
     ]
 }
 
@@ -42,20 +42,20 @@ fn body(kind: &str) -> Value {
 }
 
 /// Runs a history against one loop, checking after each step.
-async fn run(plane: &TestApp, steps: Vec<Step>) {
+async fn run(plane: &TestApp, steps: Vec<RunnerStep>) {
     let (id, mut runner) = plane.running("PLAN").await;
     let mut sent: Vec<(Uuid, Value)> = Vec::new();
     for step in steps {
         let before = plane.row(id).await;
         match step {
-            Step::Send(kind) => {
+            RunnerStep::Send(kind) => {
                 let (nonce, body) = (Uuid::new_v4(), body(kind));
                 let reply = runner.event_with(id, nonce, body.clone()).await;
                 if reply.status == 200 && reply.data("ignored").is_null() {
                     sent.push((nonce, body));
                 }
             }
-            Step::Repeat(index) => {
+            RunnerStep::Repeat(index) => {
                 let Some((nonce, body)) = sent.get(index).cloned() else { continue };
                 let reply = runner.event_with(id, nonce, body).await;
                 assert!(reply.status == 409 || reply.status == 401, "{}", reply.text);
@@ -66,7 +66,7 @@ async fn run(plane: &TestApp, steps: Vec<Step>) {
                 }
                 assert_eq!(after, before, "a replay changes nothing");
             }
-            Step::Refresh => {
+            RunnerStep::Refresh => {
                 let reply = runner.post(&format!("/loops/{id}/refresh-token"), json!({})).await;
                 if reply.status == 200 {
                     runner = runner.with_bearer(reply.data("token").as_str().unwrap());

@@ -10,6 +10,6 @@ mod machine;
 mod plane;
 mod routes;
 
-pub use client::{Client, Reply};
-pub use desktop::Desktop;
+pub use client::{TestClient, TestResponse};
+pub use desktop::LinkedDesktop;
 pub use plane::{ORIGIN, TestApp};

@@ -10,10 +10,10 @@ use tempfile::TempDir;
 use tokio::net::TcpListener;
 use uuid::Uuid;
 
-use super::desktop::Identity;
-use super::{Client, Desktop};
+use super::desktop::DesktopIdentity;
+use super::{LinkedDesktop, TestClient};
 use crate::accounts::{Owner, insert_user};
-use crate::app::App;
+use crate::app::ControlPlaneState;
 use crate::bus::Topic;
 use crate::credentials::session;
 use crate::store::entity::agent_loop;
@@ -29,7 +29,7 @@ pub const ORIGIN: &str = "http://127.0.0.1:19440";
 /// A control plane, its first owner, and the folder that it lives in.
 pub struct TestApp {
     pub plane: ControlPlane,
-    pub app: App,
+    pub app: ControlPlaneState,
     pub owner: Owner,
     router: Router,
     folder: TempDir,
@@ -77,17 +77,17 @@ impl TestApp {
     }
 
     /// Somebody without a credential.
-    pub fn anonymous(&self) -> Client {
-        Client::new(self.router.clone())
+    pub fn anonymous(&self) -> TestClient {
+        TestClient::new(self.router.clone())
     }
 
     /// The owner, signed in with a link.
-    pub async fn owner(&self) -> Client {
+    pub async fn owner(&self) -> TestClient {
         self.sign_in(self.owner.user_id).await
     }
 
     /// A member of the owner's organization, signed in.
-    pub async fn member(&self, email: &str) -> Client {
+    pub async fn member(&self, email: &str) -> TestClient {
         let tx = self.app.store.begin().await.unwrap();
         let id = insert_user(&tx, self.owner.organization_id, "Ben", email, Role::Member).await.unwrap();
         tx.commit().await.unwrap();
@@ -95,7 +95,7 @@ impl TestApp {
     }
 
     /// Signs somebody in.
-    pub async fn sign_in(&self, user_id: Uuid) -> Client {
+    pub async fn sign_in(&self, user_id: Uuid) -> TestClient {
         let token = session::create_link(&self.app.store, user_id).await.unwrap();
         let client = self.anonymous().with_header("origin", ORIGIN);
         let reply = client.post("/auth/sign-in-link", json!({"token": token})).await;
@@ -106,19 +106,19 @@ impl TestApp {
     }
 
     /// The owner with an API key.
-    pub async fn key(&self) -> Client {
+    pub async fn key(&self) -> TestClient {
         self.key_with(json!({"name": "test"})).await
     }
 
     /// The owner with an API key that was asked for so.
-    pub async fn key_with(&self, body: serde_json::Value) -> Client {
+    pub async fn key_with(&self, body: serde_json::Value) -> TestClient {
         let reply = self.owner().await.post("/api-keys", body).await;
         let key = reply.json["data"]["plaintext"].as_str().unwrap().to_owned();
         self.anonymous().with_bearer(&key)
     }
 
     /// Makes a loop, and a runner with its token in force.
-    pub async fn running(&self, command: &str) -> (Uuid, Client) {
+    pub async fn running(&self, command: &str) -> (Uuid, TestClient) {
         let body = json!({"command": command, "repo": {"fullName": "acme/shop", "branch": "main"}});
         let made = self.owner().await.post("/loops", body).await;
         assert_eq!(made.status, 200, "{}", made.json);
@@ -128,7 +128,7 @@ impl TestApp {
     }
 
     /// A runner of a loop with a token in force, as a launch leaves it.
-    pub async fn runner(&self, id: Uuid) -> Client {
+    pub async fn runner(&self, id: Uuid) -> TestClient {
         use agent_loop::Column;
         let issued = self.app.runner_tokens.issue(id, self.owner.organization_id, now()).unwrap();
         agent_loop::Entity::update_many()
@@ -159,14 +159,14 @@ impl TestApp {
     }
 
     /// Serves on a port of this machine and connects a desktop that has claimed its key.
-    pub async fn desktop(&self) -> Desktop {
-        let identity = Identity::claim(self).await;
+    pub async fn desktop(&self) -> LinkedDesktop {
+        let identity = DesktopIdentity::claim(self).await;
         self.desktop_as(identity).await
     }
 
     /// The same for a desktop that was there before.
-    pub async fn desktop_as(&self, identity: Identity) -> Desktop {
-        Desktop::connect(identity, self.serve().await).await
+    pub async fn desktop_as(&self, identity: DesktopIdentity) -> LinkedDesktop {
+        LinkedDesktop::connect(identity, self.serve().await).await
     }
 
     /// Ends the connection of a desktop, and waits until it counts as absent.

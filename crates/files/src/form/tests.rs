@@ -14,18 +14,18 @@ fn body() -> Vec<u8> {
 }
 
 /// A body whose bytes come in pieces; before each of them the reader is let wait once.
-struct Pieces {
+struct ChunkedBody {
     left: Vec<Bytes>,
     ready: bool,
 }
 
-impl Pieces {
+impl ChunkedBody {
     fn of(body: &[u8], size: usize) -> Self {
         Self { left: body.chunks(size).rev().map(Bytes::copy_from_slice).collect(), ready: false }
     }
 }
 
-impl Stream for Pieces {
+impl Stream for ChunkedBody {
     type Item = Result<Bytes, Infallible>;
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
@@ -44,7 +44,7 @@ async fn pieces_of_every_size_make_the_same_form() {
     let dir = tempfile::tempdir().unwrap();
     let body = body();
     for size in 1..=body.len() {
-        let form = MultipartForm::new(TYPE, Pieces::of(&body, size)).unwrap();
+        let form = MultipartForm::new(TYPE, ChunkedBody::of(&body, size)).unwrap();
         let mut images = form.images(dir.path()).await.unwrap_or_else(|error| panic!("{size}: {error}"));
         assert_eq!(images.len(), 1, "{size}");
         assert_eq!((images[0].original_name.as_str(), images[0].kind), ("a.png", ImageKind::Png), "{size}");

@@ -77,7 +77,7 @@ impl SearchQuery {
         for listing in listings.clone() {
             // Once the best are known, most of a large tree cannot be among them.
             let bound = top.upper_bound(listing.directory_length() + self.shortest);
-            let offer = |name| top.offer(Candidate::new(name, &self.folded));
+            let offer = |name| top.offer(RankedFile::new(name, &self.folded));
             match bound {
                 UpperBound::Any => self.matches(listing, offer),
                 UpperBound::Prefix => find_names(listing, self.beginning.iter(), offer),
@@ -166,14 +166,14 @@ enum UpperBound {
 }
 
 /// A file that matches.
-struct Candidate<'a> {
+struct RankedFile<'a> {
     name: Name<'a>,
     /// 0 is the query itself, 1 begins with it, 2 holds it.
     class: u8,
     length: usize,
 }
 
-impl<'a> Candidate<'a> {
+impl<'a> RankedFile<'a> {
     fn new(name: Name<'a>, query: &str) -> Self {
         let class = match name.folded().strip_prefix(query) {
             _ if query.is_empty() => 2,
@@ -196,7 +196,7 @@ impl<'a> Candidate<'a> {
 /// The [`MAX_MATCHES`] best candidates that were offered.
 #[derive(Default)]
 struct TopK<'a> {
-    best: Vec<Candidate<'a>>,
+    best: Vec<RankedFile<'a>>,
     found: usize,
 }
 
@@ -215,7 +215,7 @@ impl<'a> TopK<'a> {
         }
     }
 
-    fn offer(&mut self, candidate: Candidate<'a>) {
+    fn offer(&mut self, candidate: RankedFile<'a>) {
         self.found += 1;
         let full = self.best.len() == MAX_MATCHES;
         if full && self.best.last().is_some_and(|last| candidate.compare(last).is_ge()) {

@@ -7,13 +7,13 @@ use proptest::prelude::*;
 
 use super::*;
 
-struct Fixture {
+struct SearchFixture {
     dir: tempfile::TempDir,
     sandbox: Arc<Sandbox>,
     search: FileSearch,
 }
 
-impl Fixture {
+impl SearchFixture {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir_all(dir.path().join("box/tree")).unwrap();
@@ -53,7 +53,7 @@ impl Fixture {
 
 #[test]
 fn dependencies_and_build_output_are_skipped() {
-    let fixture = Fixture::new();
+    let fixture = SearchFixture::new();
     for name in
         ["src/x.rs", "node_modules/x.js", "a/dist/x.js", "a/.git/x", "b/x.PYC", ".hidden/x", "c/.DS_Store"]
     {
@@ -68,7 +68,7 @@ fn dependencies_and_build_output_are_skipped() {
 
 #[test]
 fn ignored_files_are_skipped_in_a_repository() {
-    let fixture = Fixture::new();
+    let fixture = SearchFixture::new();
     fixture.write("target/out.o");
     fixture.write("src/out.rs");
     fs::write(fixture.path(".gitignore"), "/target\n").unwrap();
@@ -84,7 +84,7 @@ fn ignored_files_are_skipped_in_a_repository() {
 
 #[test]
 fn rules_of_the_repository_above_its_own_list_and_a_worktrees_clone_count() {
-    let fixture = Fixture::new();
+    let fixture = SearchFixture::new();
     let above = fixture.dir.path().join("box");
     fs::write(above.join(".gitignore"), "/tree/one\n*.o\n!keep.o\n").unwrap();
     for name in ["one", "sub/one", "x.o", "keep.o", "two", "nested/x.o", "nested/three"] {
@@ -117,7 +117,7 @@ fn rules_of_the_repository_above_its_own_list_and_a_worktrees_clone_count() {
 
 #[test]
 fn rules_that_are_no_regular_file_are_not_read() {
-    let fixture = Fixture::new();
+    let fixture = SearchFixture::new();
     fs::create_dir_all(fixture.path(".git/info")).unwrap();
     fixture.write("sub/x.o");
     fixture.write("y.o");
@@ -132,7 +132,7 @@ fn rules_that_are_no_regular_file_are_not_read() {
 #[test]
 fn a_directory_that_becomes_a_link_meanwhile_shows_nothing_from_outside() {
     const SEARCHES: usize = 3000;
-    let fixture = Fixture::new();
+    let fixture = SearchFixture::new();
     let outside = fixture.dir.path().join("outside");
     for name in ["leaked", "deep/leaked", "sub/leaked", "sub/deep/leaked"] {
         fs::create_dir_all(outside.join(name).parent().unwrap()).unwrap();
@@ -175,7 +175,7 @@ fn a_directory_that_becomes_a_link_meanwhile_shows_nothing_from_outside() {
 
 #[test]
 fn changes_are_in_the_next_result() {
-    let fixture = Fixture::new();
+    let fixture = SearchFixture::new();
     fixture.write("a/one");
     assert_eq!(fixture.find("one"), ["a/one"]);
     assert!(fixture.is_cached());
@@ -199,7 +199,7 @@ fn changes_are_in_the_next_result() {
 
 #[test]
 fn a_tree_that_cannot_be_watched_is_walked_with_each_search() {
-    let mut fixture = Fixture::new();
+    let mut fixture = SearchFixture::new();
     for name in ["a/one", "b/one", ".gitignore"] {
         fixture.write(name);
     }
@@ -223,7 +223,7 @@ fn a_tree_that_cannot_be_watched_is_walked_with_each_search() {
 /// Rules outside the tree are not watched: a search sees them once the index has its maximal age.
 #[test]
 fn rules_outside_the_tree_are_followed_after_the_maximal_age() {
-    let mut fixture = Fixture::new();
+    let mut fixture = SearchFixture::new();
     let above = fixture.dir.path().join("box");
     fs::create_dir_all(above.join(".git/info")).unwrap();
     fixture.write("one");
@@ -241,7 +241,7 @@ fn rules_outside_the_tree_are_followed_after_the_maximal_age() {
 
 #[test]
 fn links_are_shown_when_they_lead_to_a_file_inside() {
-    let fixture = Fixture::new();
+    let fixture = SearchFixture::new();
     fixture.write("real/file");
     fs::write(fixture.dir.path().join("outside"), "").unwrap();
     for (target, name) in
@@ -254,7 +254,7 @@ fn links_are_shown_when_they_lead_to_a_file_inside() {
 
 #[test]
 fn paths_end_at_ten_segments() {
-    let fixture = Fixture::new();
+    let fixture = SearchFixture::new();
     fixture.write("1/2/3/4/5/6/7/8/9/deep");
     fixture.write("1/2/3/4/5/6/7/8/9/10/deeper");
     assert_eq!(fixture.find("deep"), ["1/2/3/4/5/6/7/8/9/deep"]);
@@ -264,7 +264,7 @@ fn paths_end_at_ten_segments() {
 
 #[test]
 fn idle_and_excess_indexes_are_evicted() {
-    let fixture = Fixture::new();
+    let fixture = SearchFixture::new();
     fixture.write("one");
     fixture.find("one");
     let now = Instant::now();
@@ -282,7 +282,7 @@ fn idle_and_excess_indexes_are_evicted() {
 
 #[test]
 fn searching_anything_but_a_directory_fails() {
-    let fixture = Fixture::new();
+    let fixture = SearchFixture::new();
     fixture.write("file");
     let search =
         |name| fixture.search.search(&fixture.sandbox.check(fixture.path(name)).unwrap(), "").unwrap_err();
@@ -292,7 +292,7 @@ fn searching_anything_but_a_directory_fails() {
 
 /// A change to a tree, or a search.
 #[derive(Debug, Clone)]
-enum Step {
+enum TreeStep {
     Write(String),
     Remove(String),
     Move(String, String),
@@ -300,15 +300,15 @@ enum Step {
     Search,
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = TreeStep> {
     let name = || "[ab](/[ab]){0,2}";
     prop_oneof![
-        4 => name().prop_map(|name| Step::Write(format!("{name}/f"))),
-        1 => name().prop_map(Step::Write),
-        2 => name().prop_map(Step::Remove),
-        2 => (name(), name()).prop_map(|(from, to)| Step::Move(from, to)),
-        1 => (name(), "[abf]").prop_map(|(at, rule)| Step::Ignore(at, rule)),
-        3 => Just(Step::Search),
+        4 => name().prop_map(|name| TreeStep::Write(format!("{name}/f"))),
+        1 => name().prop_map(TreeStep::Write),
+        2 => name().prop_map(TreeStep::Remove),
+        2 => (name(), name()).prop_map(|(from, to)| TreeStep::Move(from, to)),
+        1 => (name(), "[abf]").prop_map(|(at, rule)| TreeStep::Ignore(at, rule)),
+        3 => Just(TreeStep::Search),
     ]
 }
 
@@ -318,25 +318,25 @@ proptest! {
     /// Whatever changes between two searches, the index finds what a walk of the tree finds.
     #[test]
     fn indexed_results_equal_those_of_a_fresh_walk(steps in prop::collection::vec(step(), 1..25)) {
-        let fixture = Fixture::new();
+        let fixture = SearchFixture::new();
         fs::create_dir(fixture.path(".git")).unwrap();
-        for step in steps.into_iter().chain([Step::Search]) {
+        for step in steps.into_iter().chain([TreeStep::Search]) {
             match step {
-                Step::Write(name) => {
+                TreeStep::Write(name) => {
                     let _ = fs::create_dir_all(fixture.path(&name).parent().unwrap());
                     let _ = fs::write(fixture.path(&name), "");
                 }
-                Step::Remove(name) => {
+                TreeStep::Remove(name) => {
                     let _ = fs::remove_dir_all(fixture.path(&name));
                     let _ = fs::remove_file(fixture.path(&name));
                 }
-                Step::Move(from, to) => {
+                TreeStep::Move(from, to) => {
                     let _ = fs::rename(fixture.path(&from), fixture.path(&to));
                 }
-                Step::Ignore(at, rule) => {
+                TreeStep::Ignore(at, rule) => {
                     let _ = fs::write(fixture.path(&at).join(".gitignore"), rule);
                 }
-                Step::Search => {
+                TreeStep::Search => {
                     let fresh = FileSearch::new(fixture.sandbox.clone());
                     let fresh = fresh.search(&fixture.sandbox.check(fixture.path("")).unwrap(), "").unwrap();
                     prop_assert_eq!(fixture.matches(""), fresh);

@@ -10,7 +10,8 @@ pub(crate) const LIVENESS_PATH: &str = "/health";
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"status": "ok", "machineName": "workbench", "capabilities": {"tools": {"assistant": false, "reviewer": false, "git": false, "codeHost": false, "python3": false}, "versions": {}, "commandSigning": true}, "gatewayId": "0197c1a2-7e64-7cc3-9f0a-3d2b6f0e8a11", "onboardingCompleted": true, "version": "0.13.18", "port": 19432}))]
-pub(crate) struct Health {
+#[schema(as = Health)]
+pub(crate) struct LivenessResponse {
     /// Always `ok`.
     pub(crate) status: &'static str,
     /// Host name.

@@ -8,7 +8,7 @@ use loopgate_home::Settings;
 use super::host::OwnHosts;
 use super::origin::OriginPolicy;
 use crate::config::GatewayConfig;
-use crate::health::liveness::{Capabilities, Health};
+use crate::health::liveness::{Capabilities, LivenessResponse};
 
 /// One prepared state of the settings.
 pub(crate) struct ConfigSnapshot {
@@ -59,7 +59,7 @@ impl ConfigSnapshotCache {
         setup_complete: bool,
         port: u16,
     ) -> ConfigSnapshot {
-        let health = Health {
+        let health = LivenessResponse {
             status: "ok",
             machine_name: self.machine_name.clone(),
             capabilities: Capabilities::default(),

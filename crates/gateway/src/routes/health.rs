@@ -11,7 +11,7 @@ use utoipa_axum::routes;
 use crate::app::App;
 use crate::extract::QueryMembers;
 use crate::health::check::{Check, McpServers};
-use crate::health::liveness::Health;
+use crate::health::liveness::LivenessResponse;
 use crate::health::version;
 use crate::route::Endpoint;
 
@@ -20,7 +20,7 @@ use crate::route::Endpoint;
 /// No credential. Never cached, never recorded.
 #[utoipa::path(get, path = "/health", operation_id = "health", tag = "gateway",
     responses(
-        (status = 200, body = Health, description = "A gateway is here"),
+        (status = 200, body = LivenessResponse, description = "A gateway is here"),
         (status = 403, body = loopgate_api::error::ErrorBody, description = "Called by a name that is not ours", example = json!(loopgate_api::error::ErrorBody::new(403, "host not allowed").with_code("host_not_allowed"))),
     ))]
 #[expect(dead_code, reason = "carries the description; the pipeline answers from prepared bytes")]

@@ -11,9 +11,9 @@ use crate::control::request::ControlRequest;
 
 const VERSION: &str = "/api/gateway/version";
 
-struct Owner(BufReader<UnixStream>);
+struct OwnerConnection(BufReader<UnixStream>);
 
-impl Owner {
+impl OwnerConnection {
     async fn of(place: &TestGateway) -> Self {
         // A request that was answered shows that the gateway serves, and so does its socket.
         place.ask("GET", "/health").send().await;
@@ -36,7 +36,7 @@ impl Owner {
 #[tokio::test]
 async fn the_owner_decides() {
     let place = TestGateway::new().await;
-    let mut owner = Owner::of(&place).await;
+    let mut owner = OwnerConnection::of(&place).await;
     let force = || place.internal("GET", VERSION).header("X-Desktop-Force-Approval", "1");
     let (reply, _) = held(&place, force()).await;
     let listed = owner.ask("approvals.list", json!({})).await;
@@ -69,7 +69,7 @@ async fn the_owner_decides() {
 #[tokio::test]
 async fn nonsense_is_refused_in_shape() {
     let place = TestGateway::new().await;
-    let mut owner = Owner::of(&place).await;
+    let mut owner = OwnerConnection::of(&place).await;
     for (line, error, code) in [
         ("{", "Invalid JSON body", "invalid_json_body"),
         (r#"{"id":1,"verb":"approvals.explode"}"#, "unknown verb: approvals.explode", "invalid_request"),
@@ -92,7 +92,7 @@ async fn nonsense_is_refused_in_shape() {
 #[tokio::test]
 async fn an_unknown_member_is_refused_by_every_verb() {
     let place = TestGateway::new().await;
-    let mut owner = Owner::of(&place).await;
+    let mut owner = OwnerConnection::of(&place).await;
     for verb in ControlRequest::VERBS {
         let answer = owner.ask(verb, json!({"repositry": "/src/shop", "effect": "allow"})).await;
         assert_eq!((&answer["id"], &answer["ok"]), (&json!(7), &json!(false)), "{verb}: {answer}");
@@ -117,7 +117,7 @@ async fn an_unknown_member_is_refused_by_every_verb() {
 async fn the_socket_is_for_its_owner_and_goes_with_the_gateway() {
     use std::os::unix::fs::PermissionsExt as _;
     let mut place = TestGateway::new().await;
-    let mut owner = Owner::of(&place).await;
+    let mut owner = OwnerConnection::of(&place).await;
     let socket = place.data_dir().join(CONTROL_SOCKET);
     assert_eq!(std::fs::metadata(&socket).unwrap().permissions().mode() & 0o777, 0o600);
     place.stop().await;

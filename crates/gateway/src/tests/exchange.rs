@@ -23,22 +23,22 @@ struct RecordedRequest {
 }
 
 #[derive(Clone)]
-struct ControlPlane {
+struct StubControlPlane {
     origin: String,
     seen: Arc<Mutex<Vec<RecordedRequest>>>,
 }
 
 #[derive(Clone)]
-struct Script {
+struct StubResponses {
     /// None never answers.
     answer: Option<(StatusCode, &'static str)>,
     seen: Arc<Mutex<Vec<RecordedRequest>>>,
 }
 
-impl ControlPlane {
+impl StubControlPlane {
     async fn answering(answer: Option<(StatusCode, &'static str)>) -> Self {
         async fn handle(
-            State(script): State<Script>,
+            State(script): State<StubResponses>,
             uri: Uri,
             headers: HeaderMap,
             body: String,
@@ -51,7 +51,7 @@ impl ControlPlane {
             }
         }
         let seen = Arc::<Mutex<Vec<RecordedRequest>>>::default();
-        let router = Router::new().fallback(handle).with_state(Script { answer, seen: seen.clone() });
+        let router = Router::new().fallback(handle).with_state(StubResponses { answer, seen: seen.clone() });
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let origin = format!("http://{}", listener.local_addr().unwrap());
         tokio::spawn(async move { axum::serve(listener, router).await });
@@ -81,7 +81,7 @@ async fn exchange(place: &TestGateway, body: &str) -> TestResponse {
 // GC-13
 #[tokio::test]
 async fn a_good_challenge_becomes_a_session() {
-    let control_plane = ControlPlane::answering(Some((StatusCode::OK, GOOD))).await;
+    let control_plane = StubControlPlane::answering(Some((StatusCode::OK, GOOD))).await;
     let place = control_plane.gateway().await;
     let before = jiff::Timestamp::now();
     let reply = exchange(&place, CHALLENGE).await;
@@ -108,7 +108,7 @@ async fn a_good_challenge_becomes_a_session() {
 // GC-10
 #[tokio::test]
 async fn the_ninth_session_drops_the_first() {
-    let control_plane = ControlPlane::answering(Some((StatusCode::OK, GOOD))).await;
+    let control_plane = StubControlPlane::answering(Some((StatusCode::OK, GOOD))).await;
     let place = control_plane.gateway().await;
     let mut tokens = Vec::new();
     for _ in 0..9 {
@@ -123,7 +123,7 @@ async fn the_ninth_session_drops_the_first() {
 // GC-11
 #[tokio::test]
 async fn an_exchange_needs_an_allowed_origin() {
-    let control_plane = ControlPlane::answering(Some((StatusCode::OK, GOOD))).await;
+    let control_plane = StubControlPlane::answering(Some((StatusCode::OK, GOOD))).await;
     let place = control_plane.gateway().await;
     let ask = || place.ask("POST", "/gateway-auth/exchange").body(CHALLENGE);
     for reply in [ask().send().await, ask().origin("null").send().await] {
@@ -163,7 +163,7 @@ async fn without_a_key_or_an_origin_there_is_no_exchange() {
 // GC-15
 #[tokio::test]
 async fn a_body_of_4096_bytes_is_enough() {
-    let control_plane = ControlPlane::answering(Some((StatusCode::OK, GOOD))).await;
+    let control_plane = StubControlPlane::answering(Some((StatusCode::OK, GOOD))).await;
     let place = control_plane.gateway().await;
     let ask = || place.ask("POST", "/gateway-auth/exchange").origin(WEB_APP);
     let padded = |bytes: usize| format!("{CHALLENGE}{}", " ".repeat(bytes - CHALLENGE.len()));
@@ -178,7 +178,7 @@ async fn a_body_of_4096_bytes_is_enough() {
 
 #[tokio::test]
 async fn a_challenge_token_is_a_text() {
-    let control_plane = ControlPlane::answering(Some((StatusCode::OK, GOOD))).await;
+    let control_plane = StubControlPlane::answering(Some((StatusCode::OK, GOOD))).await;
     let place = control_plane.gateway().await;
     for body in ["", "{", "null", "[]", "{}", r#"{"challengeToken":""}"#, r#"{"challengeToken":5}"#] {
         exchange(&place, body).await.assert_error(
@@ -200,7 +200,7 @@ async fn a_refusal_is_handed_on() {
         (500, "{}", "verify failed (500)", "operation_failed"),
     ] {
         let control_plane =
-            ControlPlane::answering(Some((StatusCode::from_u16(status).unwrap(), answer))).await;
+            StubControlPlane::answering(Some((StatusCode::from_u16(status).unwrap(), answer))).await;
         let place = control_plane.gateway().await;
         exchange(&place, CHALLENGE).await.assert_error(status, error, code);
         let event = place.gateway.activity().list().remove(0);
@@ -212,7 +212,7 @@ async fn a_refusal_is_handed_on() {
 #[tokio::test]
 async fn an_answer_of_another_shape_is_a_bad_gateway() {
     for answer in ["no json", "{}", r#"{"success":true,"data":{"ok":false,"sessionTtlSeconds":1}}"#] {
-        let control_plane = ControlPlane::answering(Some((StatusCode::OK, answer))).await;
+        let control_plane = StubControlPlane::answering(Some((StatusCode::OK, answer))).await;
         let place = control_plane.gateway().await;
         exchange(&place, CHALLENGE).await.assert_error(502, "unexpected response format", "upstream_failed");
     }
@@ -221,7 +221,7 @@ async fn an_answer_of_another_shape_is_a_bad_gateway() {
 // GC-14
 #[tokio::test]
 async fn a_control_plane_that_is_silent_or_gone_is_told_without_details() {
-    let control_plane = ControlPlane::answering(None).await;
+    let control_plane = StubControlPlane::answering(None).await;
     let mut options =
         TestOptions { api_origin: Some(control_plane.origin.clone()), ..TestOptions::default() };
     assert_eq!(options.limits.verify_timeout, Duration::from_secs(5));
@@ -244,7 +244,7 @@ async fn a_life_is_kept_within_a_day() {
         (r#"{"ok":true,"sessionTtlSeconds":-5}"#, 0, 1),
         (r#"{"ok":true,"sessionTtlSeconds":1e300}"#, 86_398, 86_400),
     ] {
-        let control_plane = ControlPlane::answering(Some((StatusCode::OK, answer))).await;
+        let control_plane = StubControlPlane::answering(Some((StatusCode::OK, answer))).await;
         let place = control_plane.gateway().await;
         let body = exchange(&place, CHALLENGE).await.json();
         let expires: jiff::Timestamp = body["expiresAt"].as_str().unwrap().parse().unwrap();

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use super::*;
 use crate::settings::{Overrides, SettingsStore};
 
-struct Fixture {
+struct RepositoryFixture {
     dir: tempfile::TempDir,
     sandbox: Sandbox,
 }
 
-impl Fixture {
+impl RepositoryFixture {
     /// A sandbox around `box`.
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
@@ -67,7 +67,7 @@ impl Fixture {
 
 #[test]
 fn clones_worktrees_submodules_and_bare_repositories_are_found() {
-    let fixture = Fixture::new();
+    let fixture = RepositoryFixture::new();
     fixture.records("box/clone/.git");
     fs::create_dir_all(fixture.at("box/clone/src/deep")).unwrap();
     let below = fixture.found("box/clone/src/deep");
@@ -93,7 +93,7 @@ fn clones_worktrees_submodules_and_bare_repositories_are_found() {
 
 #[test]
 fn nothing_above_or_outside_the_sandbox_is_a_repository() {
-    let fixture = Fixture::new();
+    let fixture = RepositoryFixture::new();
     fixture.records(".git");
     fixture.records("out/.git");
     fs::create_dir(fixture.at("box/plain")).unwrap();
@@ -104,7 +104,7 @@ fn nothing_above_or_outside_the_sandbox_is_a_repository() {
 
 #[test]
 fn records_that_lie_elsewhere_or_belong_to_another_are_refused() {
-    let fixture = Fixture::new();
+    let fixture = RepositoryFixture::new();
     fixture.records("out/.git");
     fixture.records("box/victim/.git");
     let outside = fixture.at("out/.git");
@@ -131,7 +131,7 @@ fn records_that_lie_elsewhere_or_belong_to_another_are_refused() {
 
 #[test]
 fn a_bare_repository_in_a_working_tree_is_refused() {
-    let fixture = Fixture::new();
+    let fixture = RepositoryFixture::new();
     fixture.records("box/clone/.git");
     fixture.records("box/clone/sub");
     for name in ["box/clone/sub", "box/clone/sub/objects"] {
@@ -141,7 +141,7 @@ fn a_bare_repository_in_a_working_tree_is_refused() {
 
 #[test]
 fn records_are_files_and_directories_of_their_own() {
-    let fixture = Fixture::new();
+    let fixture = RepositoryFixture::new();
     for (number, name) in
         ["HEAD", "config", "index", "objects/pack", "refs", "info/exclude"].iter().enumerate()
     {
@@ -171,7 +171,7 @@ fn records_are_files_and_directories_of_their_own() {
 
 #[test]
 fn what_was_found_stays_in_hand_when_its_name_moves_on() {
-    let fixture = Fixture::new();
+    let fixture = RepositoryFixture::new();
     fixture.records("box/clone/.git");
     fixture.write("box/clone/mine", "mine");
     let found = fixture.found("box/clone");
@@ -185,7 +185,7 @@ fn what_was_found_stays_in_hand_when_its_name_moves_on() {
 
 #[test]
 fn a_worktree_speaks_for_its_clone() {
-    let fixture = Fixture::new();
+    let fixture = RepositoryFixture::new();
     fixture.records("box/clone/.git");
     fixture.write("box/clone/.git/config", "[remote \"origin\"]\n\turl = git@github.com:acme/shop.git\n");
     fixture.worktree("box/clone", "box/w");

@@ -5,12 +5,12 @@ use proptest::prelude::*;
 use super::*;
 use crate::settings::Overrides;
 
-struct Fixture {
+struct SandboxFixture {
     dir: tempfile::TempDir,
     sandbox: Sandbox,
 }
 
-impl Fixture {
+impl SandboxFixture {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         for name in ["box/sub", "box-evil", "data"] {
@@ -31,7 +31,7 @@ impl Fixture {
 // GC-37
 #[test]
 fn inside_is_allowed_and_outside_is_not() {
-    let fixture = Fixture::new();
+    let fixture = SandboxFixture::new();
     assert!(fixture.allows("box"));
     assert!(fixture.allows("box/sub"));
     assert!(fixture.allows("box/missing/child"));
@@ -49,7 +49,7 @@ fn inside_is_allowed_and_outside_is_not() {
 #[cfg(unix)]
 #[test]
 fn links_are_followed_before_the_decision() {
-    let fixture = Fixture::new();
+    let fixture = SandboxFixture::new();
     let link = |target: &str, name: &str| {
         std::os::unix::fs::symlink(target, fixture.dir.path().join("box").join(name)).unwrap();
     };
@@ -74,7 +74,7 @@ fn links_are_followed_before_the_decision() {
 
 #[test]
 fn odd_names_lead_nowhere_else() {
-    let fixture = Fixture::new();
+    let fixture = SandboxFixture::new();
     assert!(!fixture.allows("box/a\0b"));
     assert!(fixture.sandbox.check("\0").is_err());
     for name in ["%2e%2e", "..%2f..%2fdata", "\u{ff0e}\u{ff0e}", "..\\..\\data", "...", ".. ", " "] {
@@ -90,7 +90,7 @@ fn odd_names_lead_nowhere_else() {
 #[cfg(unix)]
 #[test]
 fn a_link_put_in_after_the_check_is_not_followed() {
-    let fixture = Fixture::new();
+    let fixture = SandboxFixture::new();
     let base = fixture.dir.path().join("box");
     std::fs::create_dir(base.join("denied")).unwrap();
     std::fs::write(base.join("denied/file"), "secret").unwrap();
@@ -160,7 +160,7 @@ fn without_a_base_nothing_is_allowed() {
 proptest! {
     #[test]
     fn what_is_allowed_lies_inside(parts in proptest::collection::vec("(\\.\\.|\\.|[a-z]{1,3}|sub)", 0..8)) {
-        let fixture = Fixture::new();
+        let fixture = SandboxFixture::new();
         let path = fixture.dir.path().join("box").join(parts.join("/"));
         if let Ok(allowed) = fixture.sandbox.check(&path) {
             let base = fixture.dir.path().join("box").canonicalize().unwrap();

@@ -191,7 +191,7 @@ mod tests {
 
     /// What happens on the way between the log and the server.
     #[derive(Debug, Clone)]
-    enum Step {
+    enum WireStep {
         /// The command produces an event.
         Produce,
         /// The desktop puts up to so many events on the wire.
@@ -210,34 +210,34 @@ mod tests {
         Asked,
     }
 
-    fn step() -> impl Strategy<Value = Step> {
+    fn step() -> impl Strategy<Value = WireStep> {
         prop_oneof![
-            4 => Just(Step::Produce),
-            4 => (1_usize..6).prop_map(Step::Send),
-            4 => (1_usize..6).prop_map(Step::Serve),
-            1 => Just(Step::Stumble),
-            4 => (1_usize..6).prop_map(Step::Hear),
-            1 => Just(Step::Reconnect),
-            1 => Just(Step::Silence),
-            1 => Just(Step::Asked),
+            4 => Just(WireStep::Produce),
+            4 => (1_usize..6).prop_map(WireStep::Send),
+            4 => (1_usize..6).prop_map(WireStep::Serve),
+            1 => Just(WireStep::Stumble),
+            4 => (1_usize..6).prop_map(WireStep::Hear),
+            1 => Just(WireStep::Reconnect),
+            1 => Just(WireStep::Silence),
+            1 => Just(WireStep::Asked),
         ]
     }
 
-    enum Answer {
+    enum WireAnswer {
         Ack(u64),
         Resume(u64),
     }
 
     /// Both ends and the wire between them.
-    struct Simulation {
+    struct LogSimulation {
         log: EventLog,
         produced: u64,
         to_server: VecDeque<CommandEvent>,
-        to_desktop: VecDeque<Answer>,
+        to_desktop: VecDeque<WireAnswer>,
         stored: Vec<CommandEvent>,
     }
 
-    impl Simulation {
+    impl LogSimulation {
         fn new() -> Self {
             Self {
                 log: EventLog::after("c", 0),
@@ -258,12 +258,12 @@ mod tests {
             let Some(event) = self.to_server.pop_front() else { return false };
             let last = self.stored.len() as u64;
             self.to_desktop.push_back(match SequenceCheck::of(event.sequence, last) {
-                SequenceCheck::Duplicate => Answer::Ack(event.sequence),
-                SequenceCheck::Gap => Answer::Resume(last),
+                SequenceCheck::Duplicate => WireAnswer::Ack(event.sequence),
+                SequenceCheck::Gap => WireAnswer::Resume(last),
                 SequenceCheck::Next => {
                     let sequence = event.sequence;
                     self.stored.push(event);
-                    Answer::Ack(sequence)
+                    WireAnswer::Ack(sequence)
                 }
             });
             true
@@ -271,11 +271,11 @@ mod tests {
 
         fn hear_one(&mut self) -> bool {
             match self.to_desktop.pop_front() {
-                Some(Answer::Ack(sequence)) => {
+                Some(WireAnswer::Ack(sequence)) => {
                     self.log.acknowledge(sequence);
                     true
                 }
-                Some(Answer::Resume(last)) => {
+                Some(WireAnswer::Resume(last)) => {
                     self.log.resume(last);
                     true
                 }
@@ -299,22 +299,22 @@ mod tests {
             }
         }
 
-        fn apply(&mut self, step: &Step) {
+        fn apply(&mut self, step: &WireStep) {
             match step {
-                Step::Produce => self.produce(false),
-                Step::Send(most) => while_true(*most, || self.send_one()),
-                Step::Serve(most) => while_true(*most, || self.serve_one()),
-                Step::Stumble => {
+                WireStep::Produce => self.produce(false),
+                WireStep::Send(most) => while_true(*most, || self.send_one()),
+                WireStep::Serve(most) => while_true(*most, || self.serve_one()),
+                WireStep::Stumble => {
                     self.to_server.pop_front();
                 }
-                Step::Hear(most) => while_true(*most, || self.hear_one()),
-                Step::Reconnect => {
+                WireStep::Hear(most) => while_true(*most, || self.hear_one()),
+                WireStep::Reconnect => {
                     self.to_server.clear();
                     self.to_desktop.clear();
                     self.log.reconnect(self.stored.len() as u64);
                 }
-                Step::Silence => self.log.send_again(),
-                Step::Asked => self.log.send_all_again(),
+                WireStep::Silence => self.log.send_again(),
+                WireStep::Asked => self.log.send_all_again(),
             }
             assert!(self.log.acked <= self.stored.len() as u64, "nothing is taken for stored too early");
         }
@@ -349,7 +349,7 @@ mod tests {
 
         #[test]
         fn every_event_is_stored_once_and_in_order(steps in prop::collection::vec(step(), 0..120)) {
-            let mut simulation = Simulation::new();
+            let mut simulation = LogSimulation::new();
             for step in &steps {
                 simulation.apply(step);
             }
@@ -364,7 +364,7 @@ mod tests {
 
     #[test]
     fn a_gap_is_filled_once_however_often_it_is_reported() {
-        let mut simulation = Simulation::new();
+        let mut simulation = LogSimulation::new();
         for _ in 0..100 {
             simulation.produce(false);
         }

@@ -33,7 +33,7 @@ pub struct DesktopSession {
 
 /// A hello that was taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TargetRegistration {
+pub struct AcceptedHello {
     /// The desktop's target, now online.
     pub target_id: Uuid,
     /// What the control plane offers on this connection.
@@ -105,7 +105,7 @@ pub trait Host: Send + Sync + 'static {
         identity: &Identity,
         session_id: Uuid,
         hello: Hello,
-    ) -> impl Future<Output = Result<TargetRegistration, HelloNack>> + Send;
+    ) -> impl Future<Output = Result<AcceptedHello, HelloNack>> + Send;
 
     /// Lists what the target has yet to finish. Called when the target can be reached already, so
     /// that a command created meanwhile is either in the list or delivered by

@@ -13,7 +13,7 @@ mod timing;
 mod upgrade;
 
 pub use host::{
-    DesktopSession, EventOutcome, Host, Identity, OutstandingCommands, SequenceCheck, TargetRegistration,
+    AcceptedHello, DesktopSession, EventOutcome, Host, Identity, OutstandingCommands, SequenceCheck,
 };
 pub use registry::{ConnectionRegistry, SendError};
 pub use timing::ServerTiming;

@@ -28,8 +28,8 @@ use loopgate_link::executor::{
     self, CommandHandler, CommandLog, Executor, ExecutorConfig, InMemoryCommandLog,
 };
 use loopgate_link::server::{
-    self, ConnectionRegistry, DesktopSession, EventOutcome, Host, Identity, OutstandingCommands,
-    SequenceCheck, TargetRegistration, UpgradeError,
+    self, AcceptedHello, ConnectionRegistry, DesktopSession, EventOutcome, Host, Identity,
+    OutstandingCommands, SequenceCheck, UpgradeError,
 };
 use secrecy::ExposeSecret as _;
 use serde_json::{Value, json};
@@ -71,7 +71,7 @@ impl Entry {
 }
 
 #[derive(Clone, Default)]
-pub struct Store {
+pub struct MemoryStore {
     /// Gateway id → target and owner.
     pub targets: HashMap<Uuid, (Uuid, Uuid)>,
     pub hellos: Vec<Hello>,
@@ -89,7 +89,7 @@ pub struct Store {
     pub refuse: Option<NackReason>,
 }
 
-impl Store {
+impl MemoryStore {
     pub fn entry(&self, id: &str) -> &Entry {
         self.commands.iter().find(|entry| entry.command.command_id == id).unwrap()
     }
@@ -97,7 +97,7 @@ impl Store {
 
 /// Keeps everything in command_log, and lets a test wait for it.
 pub struct MemoryHost {
-    pub store: watch::Sender<Store>,
+    pub store: watch::Sender<MemoryStore>,
     /// While set, the events of this command are not stored.
     pub stuck: Mutex<Option<(String, oneshot::Receiver<()>)>>,
     /// While set, registrations wait.
@@ -105,29 +105,24 @@ pub struct MemoryHost {
 }
 
 impl MemoryHost {
-    fn change<T>(&self, change: impl FnOnce(&mut Store) -> T) -> T {
+    fn change<T>(&self, change: impl FnOnce(&mut MemoryStore) -> T) -> T {
         let mut result = None;
         self.store.send_modify(|store| result = Some(change(store)));
         result.unwrap()
     }
 
-    pub async fn until(&self, what: &str, condition: impl FnMut(&Store) -> bool) -> Store {
+    pub async fn until(&self, what: &str, condition: impl FnMut(&MemoryStore) -> bool) -> MemoryStore {
         let mut store = self.store.subscribe();
         patiently(what, store.wait_for(condition)).await.unwrap().clone()
     }
 
-    pub fn set(&self, change: impl FnOnce(&mut Store)) {
+    pub fn set(&self, change: impl FnOnce(&mut MemoryStore)) {
         self.change(change);
     }
 }
 
 impl Host for MemoryHost {
-    async fn register(
-        &self,
-        identity: &Identity,
-        _: Uuid,
-        hello: Hello,
-    ) -> Result<TargetRegistration, HelloNack> {
+    async fn register(&self, identity: &Identity, _: Uuid, hello: Hello) -> Result<AcceptedHello, HelloNack> {
         let gate = self.gate.lock().unwrap().take();
         if let Some(gate) = gate {
             let _ = gate.await;
@@ -144,7 +139,7 @@ impl Host for MemoryHost {
                 return Err(NackReason::GatewayConflict.into());
             }
             store.online.insert(target_id, true);
-            Ok(TargetRegistration { target_id, server_capabilities: ServerCapabilities::default() })
+            Ok(AcceptedHello { target_id, server_capabilities: ServerCapabilities::default() })
         })
     }
 
@@ -230,7 +225,7 @@ impl Host for MemoryHost {
     }
 }
 
-pub struct ControlPlane {
+pub struct ServerFixture {
     pub address: SocketAddr,
     pub registry: Arc<ConnectionRegistry<MemoryHost>>,
     /// Headers of every upgrade that came.
@@ -239,9 +234,9 @@ pub struct ControlPlane {
     serving: JoinHandle<()>,
 }
 
-type App = (Arc<ConnectionRegistry<MemoryHost>>, Arc<watch::Sender<Vec<HeaderMap>>>);
+type HostServices = (Arc<ConnectionRegistry<MemoryHost>>, Arc<watch::Sender<Vec<HeaderMap>>>);
 
-async fn upgrade(State((registry, upgrades)): State<App>, request: Request) -> Response {
+async fn upgrade(State((registry, upgrades)): State<HostServices>, request: Request) -> Response {
     let (mut parts, _) = request.into_parts();
     upgrades.send_modify(|seen| seen.push(parts.headers.clone()));
     let admitted = server::admit(&mut parts, |origin| origin == "http://trusted.test").await;
@@ -265,16 +260,16 @@ pub fn identity(key: &str) -> Option<Identity> {
     Some(Identity { user_id: id, organization_id: id, key_id: id })
 }
 
-impl ControlPlane {
+impl ServerFixture {
     pub async fn start() -> Self {
         Self::start_with(server::ServerTiming::default()).await
     }
 
     pub async fn start_with(timing: server::ServerTiming) -> Self {
-        Self::start_at("127.0.0.1:0".parse().unwrap(), Store::default(), timing).await
+        Self::start_at("127.0.0.1:0".parse().unwrap(), MemoryStore::default(), timing).await
     }
 
-    pub async fn start_at(address: SocketAddr, store: Store, timing: server::ServerTiming) -> Self {
+    pub async fn start_at(address: SocketAddr, store: MemoryStore, timing: server::ServerTiming) -> Self {
         let host =
             MemoryHost { store: watch::channel(store).0, stuck: Mutex::default(), gate: Mutex::default() };
         let registry = ConnectionRegistry::with_timing(host, timing);
@@ -315,7 +310,7 @@ impl ControlPlane {
     }
 
     /// Ends everything and gives what was stored.
-    pub async fn stop(self) -> Store {
+    pub async fn stop(self) -> MemoryStore {
         patiently("the registry's end", self.registry.shutdown()).await;
         self.stop.cancel();
         patiently("the server's end", self.serving).await.unwrap();
@@ -336,7 +331,7 @@ pub enum SocketEvent {
 }
 
 impl Raw {
-    pub async fn connect(control_plane: &ControlPlane, key: &str) -> Self {
+    pub async fn connect(control_plane: &ServerFixture, key: &str) -> Self {
         Self::try_connect(control_plane, &[("authorization", &format!("Bearer {key}"))], Some(SUBPROTOCOL))
             .await
             .unwrap()
@@ -344,7 +339,7 @@ impl Raw {
 
     /// The status of the refusal otherwise.
     pub async fn try_connect(
-        control_plane: &ControlPlane,
+        control_plane: &ServerFixture,
         headers: &[(&'static str, &str)],
         subprotocol: Option<&'static str>,
     ) -> Result<Self, (u16, Value)> {
@@ -461,7 +456,7 @@ impl CommandHandler for ScriptedGateway {
     }
 }
 
-pub struct Desktop {
+pub struct DesktopFixture {
     pub client: Arc<Client>,
     pub executor: Arc<Executor>,
     pub credentials: Arc<Credentials>,
@@ -478,7 +473,7 @@ pub fn quick() -> client::ClientTiming {
     client::ClientTiming { first_retry: short, longest_retry: short * 4, ..client::ClientTiming::default() }
 }
 
-impl Desktop {
+impl DesktopFixture {
     pub fn start(origin: &str) -> Self {
         Self::start_with(origin, Some(KEY), quick(), executor::ExecutorTiming::default())
     }

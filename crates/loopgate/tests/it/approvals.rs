@@ -13,7 +13,7 @@ use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 
 use crate::local::Local;
-use crate::owner::{Owner, Watch};
+use crate::owner::{Owner, OwnerWatch};
 use crate::test_system::TestSystem;
 
 pub const VERSION: &str = "/api/gateway/version";
@@ -48,7 +48,7 @@ async fn what_nobody_decides_ends_before_the_control_plane_gives_up() -> Result<
     let loopgate = &system.loopgate;
     let targets = system.page.0.get("/compute-targets").await?;
     let target = targets["data"][0]["id"].as_str().context("a desktop")?.to_owned();
-    let mut watch = Watch::of(loopgate).await?;
+    let mut watch = OwnerWatch::of(loopgate).await?;
     let begun = Instant::now();
     let near = hold(loopgate, VERSION);
     let own = watch.one().await?;
@@ -88,7 +88,7 @@ async fn what_nobody_decides_ends_before_the_control_plane_gives_up() -> Result<
 async fn a_caller_that_leaves_takes_its_request_along() -> Result<()> {
     let local = Local::new().await?;
     let (loopgate, port) = (&local.loopgate, local.loopgate.ready().gateway_port);
-    let mut watch = Watch::of(loopgate).await?;
+    let mut watch = OwnerWatch::of(loopgate).await?;
     let mut caller = TcpStream::connect(("127.0.0.1", port)).await?;
     let token = loopgate.gateway_token();
     let request = format!(
@@ -115,7 +115,7 @@ async fn a_caller_that_leaves_takes_its_request_along() -> Result<()> {
 async fn a_restart_ends_what_waited_and_keeps_what_was_decided() -> Result<()> {
     let mut local = Local::new().await?;
     let asks = |local: &Local| hold(&local.loopgate, VERSION);
-    let mut watch = Watch::of(&local.loopgate).await?;
+    let mut watch = OwnerWatch::of(&local.loopgate).await?;
     let rule = hold(&local.loopgate, WAITING);
     ensure!(rule.await??.status() == 200, "reading what waits is never held");
     let body = json!({"repoPath": local.at("shop")}).to_string();
@@ -130,7 +130,7 @@ async fn a_restart_ends_what_waited_and_keeps_what_was_decided() -> Result<()> {
     let policy = owner.ask("approvals.set_policy", deny).await?;
 
     for gently in [false, true] {
-        let mut watch = Watch::of(&local.loopgate).await?;
+        let mut watch = OwnerWatch::of(&local.loopgate).await?;
         let held = asks(&local);
         watch.one().await?;
         if gently {
@@ -151,7 +151,7 @@ async fn a_restart_ends_what_waited_and_keeps_what_was_decided() -> Result<()> {
     let refused = local.loopgate.gateway(Method::POST, "/api/gateway/deploy").send().await?;
     ensure!(status_and_body(refused).await?.1["code"] == "request_denied");
     // It asks anew, and can be decided.
-    let mut watch = Watch::of(&local.loopgate).await?;
+    let mut watch = OwnerWatch::of(&local.loopgate).await?;
     let held = asks(&local);
     let id = watch.one().await?["id"].clone();
     Owner::of(&local.loopgate).await?.ask("approvals.approve", json!({"approvalId": id})).await?;
@@ -163,7 +163,7 @@ async fn a_restart_ends_what_waited_and_keeps_what_was_decided() -> Result<()> {
 async fn one_decision_counts_however_many_decide() -> Result<()> {
     let local = Local::new().await?;
     let loopgate = &local.loopgate;
-    let mut watch = Watch::of(loopgate).await?;
+    let mut watch = OwnerWatch::of(loopgate).await?;
     for round in 0..12 {
         let held = hold(loopgate, &format!("{VERSION}?round={round}"));
         let id = watch.one().await?["id"].clone();
@@ -190,7 +190,7 @@ async fn a_page_sees_what_waits_and_cannot_decide() -> Result<()> {
     let local = Local::new().await?;
     let loopgate = &local.loopgate;
     Owner::of(loopgate).await?.ask("approvals.set_policy", json!({"effect": "ask"})).await?;
-    let mut watch = Watch::of(loopgate).await?;
+    let mut watch = OwnerWatch::of(loopgate).await?;
     std::fs::create_dir_all(local.at("shop"))?;
     std::os::unix::fs::symlink(local.at("shop"), local.at("link"))?;
     let body = json!({"action": "push", "repoPath": local.at("link"), "worktreePath": local.at("new")});
@@ -267,7 +267,7 @@ async fn nobody_is_asked_about_what_is_too_large() -> Result<()> {
         ensure!(owner.ask(verb, json!({})).await? == json!([]), "{verb}");
     }
     // Exactly as much as is taken waits.
-    let mut watch = Watch::of(loopgate).await?;
+    let mut watch = OwnerWatch::of(loopgate).await?;
     let held =
         tokio::spawn(loopgate.gateway(Method::POST, "/api/gateway/git").body("x".repeat(262_144)).send());
     let id = watch.one().await?["id"].clone();
@@ -288,7 +288,7 @@ async fn a_rule_whose_time_is_over_lets_nothing_pass() -> Result<()> {
     };
     Owner::of(&local.loopgate).await?.ask("approvals.set_policy", json!({"effect": "ask"})).await?;
     for end in ["2020-01-01T00:00:00.000Z", "some day"] {
-        let mut watch = Watch::of(&local.loopgate).await?;
+        let mut watch = OwnerWatch::of(&local.loopgate).await?;
         let held = ask(&local);
         let id = watch.one().await?["id"].clone();
         let mut owner = Owner::of(&local.loopgate).await?;
@@ -303,7 +303,7 @@ async fn a_rule_whose_time_is_over_lets_nothing_pass() -> Result<()> {
         local.again().await?;
         let mut owner = Owner::of(&local.loopgate).await?;
         ensure!(owner.ask("approvals.rules", json!({})).await? == json!([]), "{end}");
-        let mut watch = Watch::of(&local.loopgate).await?;
+        let mut watch = OwnerWatch::of(&local.loopgate).await?;
         let held = ask(&local);
         let id = watch.one().await?["id"].clone();
         owner.ask("approvals.deny", json!({"approvalId": id})).await?;

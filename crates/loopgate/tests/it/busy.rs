@@ -12,7 +12,7 @@ use rustix::fs::inotify;
 use serde_json::json;
 
 use crate::local::Local;
-use crate::owner::{Owner, Watch};
+use crate::owner::{Owner, OwnerWatch};
 
 /// More than there are threads.
 const SLOW: usize = 24;
@@ -40,7 +40,7 @@ async fn slow_routes_stop_no_other() -> Result<()> {
         begun.display(), gate.display()
     ))?;
     let loopgate = &local.loopgate;
-    let mut watch = Watch::of(loopgate).await?;
+    let mut watch = OwnerWatch::of(loopgate).await?;
     let mut slow = tokio::task::JoinSet::new();
     for n in 0..SLOW {
         let request = match n % 2 {

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
-use loopgate_testkit::home_processes::Process;
+use loopgate_testkit::home_processes::HomeProcess;
 use loopgate_testkit::model::{ModelRequest, Script, Step, Turn};
 use loopgate_testkit::story;
 use loopgate_testkit::wait::Changes;
@@ -240,7 +240,7 @@ async fn a_killed_shim_takes_its_loop_along() -> Result<()> {
     let loop_id = system.page.press(&wish, "execute").await?;
     system.testbed.model.held("middle").await?;
     let shims = system.others().into_iter().filter(|process| process.command.contains(" shim "));
-    let shims: Vec<Process> = shims.collect();
+    let shims: Vec<HomeProcess> = shims.collect();
     ensure!(shims.len() == 1, "{shims:?}");
     kill(shims[0].pid, "KILL")?;
     let ended = system.page.ended(&loop_id).await?;

@@ -2,7 +2,7 @@
 
 use anyhow::{Context as _, Result, ensure};
 use loopgate_api::ids::LoopId;
-use loopgate_testkit::code_host::Fault;
+use loopgate_testkit::code_host::HostFault;
 use loopgate_testkit::model::{Conversation, Step};
 use loopgate_testkit::story;
 use reqwest::Method;
@@ -70,8 +70,12 @@ async fn an_outage_of_the_network_delays_a_delivery_and_nothing_else() -> Result
     let mut desktop = TestDesktop::playing([executes("echo x > more.txt"), commits_nothing()]).await?;
     let order = started(&desktop).await?;
     desktop.testbed.home.script("code-host-ssh", UNREACHABLE)?;
-    let outage =
-        Fault { on: "PullRequest".to_owned(), status: 502, message: "Bad Gateway".to_owned(), times: None };
+    let outage = HostFault {
+        on: "PullRequest".to_owned(),
+        status: 502,
+        message: "Bad Gateway".to_owned(),
+        times: None,
+    };
     desktop.testbed.host.fail(outage);
     desktop.testbed.model.release("working");
     waits_for(&desktop, order.0, &format!("the push of {BRANCH}")).await;

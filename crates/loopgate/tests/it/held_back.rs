@@ -1,7 +1,7 @@
 //! What a delivery leaves out: secrets, dependencies and build output that no rule ignores.
 
 use anyhow::{Context as _, Result, ensure};
-use loopgate_testkit::code_host::PullRequest;
+use loopgate_testkit::code_host::HostedPullRequest;
 use loopgate_testkit::story;
 use serde_json::{Value, json};
 
@@ -19,13 +19,13 @@ async fn delivered(desktop: &TestDesktop) -> Result<Run> {
     ended(desktop, order).await
 }
 
-fn only_pull_request(desktop: &TestDesktop) -> Result<PullRequest> {
+fn only_pull_request(desktop: &TestDesktop) -> Result<HostedPullRequest> {
     let mut pulls = desktop.testbed.host.pull_requests(story::REPOSITORY);
     ensure!(pulls.len() == 1, "{pulls:?}");
     pulls.pop().context("a pull request")
 }
 
-fn files(pull: &PullRequest) -> Result<Vec<String>> {
+fn files(pull: &HostedPullRequest) -> Result<Vec<String>> {
     Ok(pull.files()?.into_iter().map(|file| file.path).collect())
 }
 

@@ -5,7 +5,7 @@ use anyhow::{Context as _, Result, ensure};
 use serde_json::{Value, json};
 
 use crate::cli;
-use crate::owner::{Owner, Watch};
+use crate::owner::{Owner, OwnerWatch};
 use crate::records;
 use crate::test_system::TestSystem;
 
@@ -40,7 +40,7 @@ async fn status(system: &TestSystem) -> Result<String> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_held_loop_says_so_and_is_done_when_it_is_approved() -> Result<()> {
     let system = asking().await?;
-    let mut watch = Watch::of(&system.loopgate).await?;
+    let mut watch = OwnerWatch::of(&system.loopgate).await?;
     let (loop_id, told) = held(&system).await?;
     let request = watch.one().await?;
     ensure!(request["loopId"] == loop_id && request["action"] == "command=PLAN", "{request}");
@@ -65,7 +65,7 @@ async fn a_held_loop_says_so_and_is_done_when_it_is_approved() -> Result<()> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_held_loop_ends_with_a_reason_when_it_is_not_approved() -> Result<()> {
     let system = asking().await?;
-    let mut watch = Watch::of(&system.loopgate).await?;
+    let mut watch = OwnerWatch::of(&system.loopgate).await?;
     let (denied, _) = held(&system).await?;
     let id = watch.one().await?["id"].clone();
     Owner::of(&system.loopgate).await?.ask("approvals.deny", json!({"approvalId": id})).await?;

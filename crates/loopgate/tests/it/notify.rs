@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use crate::approvals::{FORCE, VERSION};
 use crate::local::Local;
-use crate::owner::{Owner, Watch};
+use crate::owner::{Owner, OwnerWatch};
 use crate::settings::base;
 use crate::test_system::{TestSystem, gone, setup};
 
@@ -233,7 +233,7 @@ async fn a_request_that_waits_is_told_of_once_by_both() -> Result<()> {
         tokio::spawn(request.header("x-desktop-approval-reason", reason).send())
     };
     let secret = format!("{VERSION}?token=hunter2-hunter2");
-    let mut watch = Watch::of(loopgate).await?;
+    let mut watch = OwnerWatch::of(loopgate).await?;
     let first = ask(secret.clone(), "See <https://me:hunter3@example.test>");
     let request = watch.one().await?;
     let along = ask(secret, "Another reason");

@@ -39,12 +39,12 @@ impl Owner {
 }
 
 /// A connection that is told of every change.
-pub struct Watch {
+pub struct OwnerWatch {
     owner: Owner,
     waiting: Vec<Value>,
 }
 
-impl Watch {
+impl OwnerWatch {
     pub async fn of(loopgate: &Loopgate) -> Result<Self> {
         let mut owner = Owner::of(loopgate).await?;
         owner.send("approvals.watch", json!({})).await?;

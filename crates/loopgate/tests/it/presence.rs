@@ -15,8 +15,8 @@ use loopgate_api::link::{
     ServerCapabilities, Telemetry,
 };
 use loopgate_link::server::{
-    self, ConnectionRegistry, DesktopSession, EventOutcome, Host, Identity, OutstandingCommands,
-    TargetRegistration,
+    self, AcceptedHello, ConnectionRegistry, DesktopSession, EventOutcome, Host, Identity,
+    OutstandingCommands,
 };
 use loopgate_testkit::home::UserHome;
 use loopgate_testkit::loopgate::{Loopgate, Setup, signal};
@@ -48,10 +48,10 @@ struct ReceivedFrames {
 struct RecordingHost(watch::Sender<ReceivedFrames>);
 
 impl Host for RecordingHost {
-    async fn register(&self, _: &Identity, _: Uuid, _: Hello) -> Result<TargetRegistration, HelloNack> {
+    async fn register(&self, _: &Identity, _: Uuid, _: Hello) -> Result<AcceptedHello, HelloNack> {
         let target_id = Uuid::new_v4();
         self.0.send_modify(|received| received.target = Some(target_id));
-        Ok(TargetRegistration { target_id, server_capabilities: ServerCapabilities::default() })
+        Ok(AcceptedHello { target_id, server_capabilities: ServerCapabilities::default() })
     }
 
     async fn outstanding(&self, _: &DesktopSession) -> Result<OutstandingCommands, HelloNack> {
@@ -79,7 +79,7 @@ impl Host for RecordingHost {
 }
 
 /// The relay of one desktop.
-struct Relay {
+struct DesktopRelay {
     registry: Arc<ConnectionRegistry<RecordingHost>>,
     origin: String,
 }
@@ -99,7 +99,7 @@ async fn upgrade(
     }
 }
 
-impl Relay {
+impl DesktopRelay {
     async fn start() -> Result<Self> {
         let registry = ConnectionRegistry::new(RecordingHost(watch::Sender::default()));
         let app = Router::new().route(LINK_PATH, any(upgrade)).with_state(registry.clone());
@@ -180,7 +180,7 @@ fn listener_of(process: Pid, port: u16) -> Result<OwnedFd> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_lost_listener_is_told_until_it_is_back() -> Result<()> {
-    let relay = Relay::start().await?;
+    let relay = DesktopRelay::start().await?;
     let home = UserHome::temporary()?;
     let port = free_port()?;
     let settings = format!(

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::approvals::{VERSION, hold};
 use crate::local::Local;
-use crate::owner::{Owner, Watch};
+use crate::owner::{Owner, OwnerWatch};
 use crate::relay::Relay;
 use crate::test_system::TestSystem;
 
@@ -30,21 +30,21 @@ END"#;
 
 /// A report as the control plane notes it.
 #[derive(Debug)]
-struct Report {
+struct LoopReport {
     category: String,
     line: String,
     diagnostics: Value,
 }
 
 /// Every report in a log, in the order in which they came.
-fn reports(log: &str) -> Vec<Report> {
+fn reports(log: &str) -> Vec<LoopReport> {
     let told = log.lines().filter(|line| line.contains("desktop telemetry"));
     let report = |line: &str| {
         let (_, after) = line.split_once(" category=\"")?;
         let (category, _) = after.split_once('"')?;
         let (_, diagnostics) = line.split_once(" diagnostics=")?;
         let diagnostics = serde_json::from_str(diagnostics).ok()?;
-        Some(Report { category: category.to_owned(), line: line.to_owned(), diagnostics })
+        Some(LoopReport { category: category.to_owned(), line: line.to_owned(), diagnostics })
     };
     told.filter_map(report).collect()
 }
@@ -168,7 +168,7 @@ async fn a_request_that_waited_is_told_with_how_it_ended() -> Result<()> {
     let mut relay = Relay::start().await?;
     let local = Local::with(|setup| relay.of(setup)).await?;
     let loopgate = &local.loopgate;
-    let mut watch = Watch::of(loopgate).await?;
+    let mut watch = OwnerWatch::of(loopgate).await?;
     for (verb, outcome) in [
         (Some("approvals.approve"), "granted"),
         (Some("approvals.always_allow"), "granted"),
@@ -227,7 +227,7 @@ async fn the_health_of_the_assistant_is_told_when_it_changes() -> Result<()> {
     look(true).await?;
     let told = |log: &str| {
         let told = reports(log).into_iter().filter(|report| report.category.starts_with("healthcheck."));
-        let told: Vec<Report> = told.collect();
+        let told: Vec<LoopReport> = told.collect();
         told.last().is_some_and(|last| last.category == "healthcheck.recovered").then_some(told)
     };
     let told = system.logged(told).await?;

@@ -13,7 +13,7 @@ use reqwest::{Method, header};
 use serde_json::{Value, json};
 
 use crate::cli::refusal;
-use crate::owner::{Owner, Watch};
+use crate::owner::{Owner, OwnerWatch};
 use crate::test_system::free_port;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_loopgate");
@@ -111,7 +111,7 @@ async fn the_owner_is_asked_above_the_tier_of_the_file() -> Result<()> {
     let loopgate = up(&home, rules).await?;
     let free = "/api/gateway/settings/binary-paths";
     assert_eq!(loopgate.gateway(Method::GET, free).send().await?.status(), 200, "its own rule lets it pass");
-    let (mut owner, mut watch) = (Owner::of(&loopgate).await?, Watch::of(&loopgate).await?);
+    let (mut owner, mut watch) = (Owner::of(&loopgate).await?, OwnerWatch::of(&loopgate).await?);
     for (path, operation, tier) in [(VERSION, "health_check", "low"), (REPOS, "repos_config", "medium")] {
         for (verb, status) in [("approvals.approve", 200), ("approvals.deny", 403)] {
             let answer = tokio::spawn(loopgate.gateway(Method::GET, path).send());

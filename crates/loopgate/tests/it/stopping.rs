@@ -8,7 +8,7 @@ use loopgate_testkit::wait;
 
 use crate::approvals::{VERSION, hold};
 use crate::local::Local;
-use crate::owner::Watch;
+use crate::owner::OwnerWatch;
 use crate::relay::Relay;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_loopgate");
@@ -24,7 +24,7 @@ fn logged(logs: &std::path::Path) -> Result<String> {
 async fn what_the_stop_itself_brings_about_is_still_told() -> Result<()> {
     let mut relay = Relay::start().await?;
     let mut local = Local::with(|setup| relay.of(setup)).await?;
-    let mut watch = Watch::of(&local.loopgate).await?;
+    let mut watch = OwnerWatch::of(&local.loopgate).await?;
     let held = hold(&local.loopgate, VERSION);
     watch.one().await?;
     let told = relay.next(event::ANALYTICS).await?;

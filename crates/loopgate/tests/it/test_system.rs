@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
-use loopgate_testkit::home_processes::{self, Process};
+use loopgate_testkit::home_processes::{self, HomeProcess};
 use loopgate_testkit::loopgate::{Loopgate, Setup};
 use loopgate_testkit::model::Script;
 use loopgate_testkit::testbed::Testbed;
@@ -17,7 +17,7 @@ use crate::page::Page;
 
 /// What the desktop has on disk about a loop.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Record {
+pub struct JobRow {
     pub status: String,
     /// Whether the control plane knows how it ended.
     pub reported: bool,
@@ -71,14 +71,14 @@ impl TestSystem {
     }
 
     /// The desktop's record of a loop, and what it still has to tell of it, as they lie on disk.
-    pub async fn record(&self, loop_id: &str) -> Result<Record> {
+    pub async fn record(&self, loop_id: &str) -> Result<JobRow> {
         let file = self.loopgate.setup().data_dir().join("desktop.db");
         let db = Database::connect(format!("sqlite://{}", file.display())).await?;
         let sql = "SELECT status, reported, (SELECT count(*) FROM outbox WHERE loop_id = $1) AS unsent, \
                    (SELECT count(*) FROM loop_token WHERE loop_id = $1) AS tokens FROM job WHERE loop_id = $1";
         let query = Statement::from_sql_and_values(DbBackend::Sqlite, sql, [loop_id.into()]);
         let row = db.query_one_raw(query).await?.context("no record")?;
-        let record = Record {
+        let record = JobRow {
             status: row.try_get("", "status")?,
             reported: row.try_get("", "reported")?,
             unsent: row.try_get("", "unsent")?,
@@ -97,7 +97,7 @@ impl TestSystem {
     /// Waits until the desktop has nothing left to do for a loop that ended so. It writes that into
     /// its log, after which the record is as it will stay.
     pub async fn settled(&self, loop_id: &str, status: &str) -> Result<()> {
-        let wanted = Record { status: status.to_owned(), reported: true, unsent: 0, tokens: 0 };
+        let wanted = JobRow { status: status.to_owned(), reported: true, unsent: 0, tokens: 0 };
         let mut last = None;
         let log = self.loopgate.setup().data_dir().join("logs");
         let settled = wait::seen(&log, async || {
@@ -115,7 +115,7 @@ impl TestSystem {
     }
 
     /// Processes of this home besides Loopgate itself.
-    pub fn others(&self) -> Vec<Process> {
+    pub fn others(&self) -> Vec<HomeProcess> {
         let mut found = home_processes::processes(self.testbed.home.path());
         found.retain(|process| Some(process.pid) != self.loopgate.pid());
         found

@@ -17,13 +17,13 @@ use crate::test_system::TestSystem;
 const NOBODY: &str = "4194305";
 
 /// A running Loopgate, and ticket `SHOP-7` of the story's repository.
-struct Ticket {
+struct TicketStory {
     system: TestSystem,
     worktree: PathBuf,
     work: PathBuf,
 }
 
-impl Ticket {
+impl TicketStory {
     async fn new() -> Result<Self> {
         let system = TestSystem::story().await?;
         let worktree = system.testbed.sandbox().join("garden-notes-SHOP-7");
@@ -70,7 +70,7 @@ fn make_old(file: &Path) -> Result<()> {
 // OR-09, OR-10
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_status_grows_with_its_files() -> Result<()> {
-    let ticket = Ticket::new().await?;
+    let ticket = TicketStory::new().await?;
     let absent = json!({"exists": false, "phase": null, "status": null, "message": "Worktree not found"});
     ensure!(ticket.get("status/SHOP-7").await? == (200, absent));
     std::fs::create_dir_all(&ticket.worktree)?;
@@ -104,7 +104,7 @@ async fn a_status_grows_with_its_files() -> Result<()> {
 // OR-11, OR-12, OR-13
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_process_and_its_output_correct_the_state() -> Result<()> {
-    let ticket = Ticket::new().await?;
+    let ticket = TicketStory::new().await?;
     let success = "{\"type\":\"x\"}\n{\"type\":\"result\",\"subtype\":\"success\"}\n";
     let stopped = json!({"status": "STOPPED", "phase": "Process stopped unexpectedly",
         "fallbackDetected": false, "pid": 4_194_305, "processRunning": false});
@@ -145,7 +145,7 @@ async fn the_process_and_its_output_correct_the_state() -> Result<()> {
 // OR-14
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_launch_log_is_the_last_witness() -> Result<()> {
-    let ticket = Ticket::new().await?;
+    let ticket = TicketStory::new().await?;
     ticket.write("state.json", r#"{"status":"IN_PROGRESS","phase":"p"}"#)?;
     ticket.write("orchestrator-launch.log", "Plan created\n<promise>COMPLETE</promise>\n")?;
     let as_is = json!({"status": "IN_PROGRESS", "phase": "p", "fallbackDetected": false});
@@ -180,7 +180,7 @@ async fn a_loop_of_the_ticket_leads_to_its_worktree() -> Result<()> {
     let worktree = PathBuf::from(started["worktreePath"].as_str().context("a worktree")?);
     system.testbed.model.held("planning").await?;
     let work = worktree.join(".loopgate/work");
-    let ticket = Ticket { system, worktree, work };
+    let ticket = TicketStory { system, worktree, work };
     ticket.write("state.json", r#"{"status":"IN_PROGRESS","phase":"Phase 1"}"#)?;
     for id in ["SHOP-7", "dark-mode", &loop_id.to_string()] {
         let (status, body) = ticket.get(&format!("status/{id}")).await?;
@@ -203,7 +203,7 @@ async fn a_loop_of_the_ticket_leads_to_its_worktree() -> Result<()> {
 // OR-16
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_directory_tells_whether_work_goes_on() -> Result<()> {
-    let ticket = Ticket::new().await?;
+    let ticket = TicketStory::new().await?;
     std::fs::create_dir_all(&ticket.worktree)?;
     let dir = format!("status?workDir={}", encoded(&ticket.worktree.to_string_lossy()));
     let nothing = json!({"isRunning": false, "reason": "state.json not found"});
@@ -229,7 +229,7 @@ async fn a_directory_tells_whether_work_goes_on() -> Result<()> {
 // OR-27, OR-28
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_end_of_a_log_is_found_wherever_it_lies() -> Result<()> {
-    let ticket = Ticket::new().await?;
+    let ticket = TicketStory::new().await?;
     let nothing = (200, json!({"exists": false, "format": "text", "content": "", "lines": 0}));
     ensure!(ticket.get("logs/SHOP-7").await? == nothing, "no worktree");
     ticket.write("orchestrator-loop.log", "not served\n")?;
@@ -278,7 +278,7 @@ async fn the_end_of_a_log_is_found_wherever_it_lies() -> Result<()> {
 // OR-29
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_is_shown_as_markdown_beside_its_source() -> Result<()> {
-    let ticket = Ticket::new().await?;
+    let ticket = TicketStory::new().await?;
     let missing = json!({"error": "Worktree not found", "code": "not_found", "exists": false});
     ensure!(ticket.get("plan/SHOP-7").await? == (404, missing));
     std::fs::create_dir_all(&ticket.worktree)?;

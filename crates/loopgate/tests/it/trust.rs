@@ -13,12 +13,12 @@ use crate::cli::run;
 use crate::local::write;
 use crate::test_system::setup;
 
-struct TestDesktop {
+struct TrustFixture {
     home: UserHome,
     clone: std::path::PathBuf,
 }
 
-impl TestDesktop {
+impl TrustFixture {
     fn new() -> Result<Self> {
         let home = UserHome::temporary()?;
         let clone = home.path().join("shop");
@@ -47,7 +47,7 @@ fn shown(path: &Path) -> &str {
 
 #[tokio::test]
 async fn a_person_sees_it_and_agrees_until_it_changes() -> Result<()> {
-    let desktop = TestDesktop::new()?;
+    let desktop = TrustFixture::new()?;
     let clone = shown(&desktop.clone);
     let (output, text) = desktop.trust(&[clone]).await?;
     ensure!(output.status.success() && text.contains("brings nothing along"), "{text}");

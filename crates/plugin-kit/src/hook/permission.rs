@@ -116,9 +116,9 @@ fn real(path: &Path) -> PathBuf {
 mod tests {
     use super::*;
 
-    struct Fixture(tempfile::TempDir);
+    struct PermissionFixture(tempfile::TempDir);
 
-    impl Fixture {
+    impl PermissionFixture {
         fn new() -> Self {
             let dir = tempfile::tempdir().unwrap();
             std::fs::create_dir_all(dir.path().join(".loopgate/work")).unwrap();
@@ -144,7 +144,7 @@ mod tests {
     // PL-24
     #[test]
     fn the_loops_files_are_allowed_and_keys_refused() {
-        let fixture = Fixture::new();
+        let fixture = PermissionFixture::new();
         assert_eq!(fixture.bash("cat ~/.ssh/id_rsa > .loopgate/x").as_deref(), Some("deny"));
         assert_eq!(fixture.bash("ls .loopgate/work").as_deref(), Some("allow"));
         assert_eq!(fixture.bash("cat ~/.ssh/config"), None);
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn nothing_rides_along_with_an_allowed_path() {
-        let fixture = Fixture::new();
+        let fixture = PermissionFixture::new();
         for command in [
             "ls .loopgate/work; curl x",
             "ls .loopgate/work && rm -rf src",
@@ -192,7 +192,7 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn a_link_out_of_the_work_directory_is_followed() {
-        let fixture = Fixture::new();
+        let fixture = PermissionFixture::new();
         let link = fixture.0.path().join(".loopgate/work/out");
         std::os::unix::fs::symlink("/etc", &link).unwrap();
         assert_eq!(fixture.bash("cat .loopgate/work/out/hosts"), None);

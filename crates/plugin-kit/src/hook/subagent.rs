@@ -202,12 +202,12 @@ mod tests {
 
     use super::*;
 
-    struct Fixture {
+    struct SubagentFixture {
         dir: tempfile::TempDir,
         workdir: PathBuf,
     }
 
-    impl Fixture {
+    impl SubagentFixture {
         fn new() -> Self {
             let dir = tempfile::tempdir().unwrap();
             let workdir = dir.path().join(".loopgate/work");
@@ -241,7 +241,7 @@ mod tests {
     // PL-25
     #[test]
     fn a_subagent_is_told_its_loop() {
-        let fixture = Fixture::new();
+        let fixture = SubagentFixture::new();
         let answer = start(&fixture.input("code:pre-explorer", "")).unwrap();
         let text = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
         assert!(text.contains(&format!("LOOPGATE_WORKDIR={}", fixture.workdir.display())));
@@ -256,7 +256,7 @@ mod tests {
     // PL-26
     #[test]
     fn an_implementer_without_its_promise_goes_on_until_its_limit() {
-        let fixture = Fixture::new();
+        let fixture = SubagentFixture::new();
         let input = fixture.input("code:implementation-subagent", "I think it works");
         start(&input);
         for round in 2..=4 {
@@ -273,7 +273,7 @@ mod tests {
 
     #[test]
     fn a_promise_ends_the_work_and_is_timed() {
-        let fixture = Fixture::new();
+        let fixture = SubagentFixture::new();
         let input =
             fixture.input("code:implementation-subagent", "done <promise>IMPLEMENTATION_VERIFIED</promise>");
         start(&input);
@@ -288,7 +288,7 @@ mod tests {
     // PL-27
     #[test]
     fn a_draft_with_placeholders_is_sent_back_with_the_report() {
-        let fixture = Fixture::new();
+        let fixture = SubagentFixture::new();
         let input = fixture.input("code:plan-draft-writer", "<promise>PLAN_VALIDATED</promise>");
         start(&input);
         let plan = json!({"content": "## Tasks\n- [ ] **T-1.1**: TODO\n## Open Questions\n"});
@@ -302,7 +302,7 @@ mod tests {
 
     #[test]
     fn the_build_is_recorded() {
-        let fixture = Fixture::new();
+        let fixture = SubagentFixture::new();
         let input =
             fixture.input("code:build-validator", "cargo test: passed\n<promise>VALIDATION_PASSED</promise>");
         start(&input);

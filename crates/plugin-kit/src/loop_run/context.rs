@@ -31,7 +31,7 @@ const OF_A_PARENT_SESSION: [&str; 4] =
 
 /// Facts that do not change during a run.
 #[derive(Debug)]
-pub struct Context {
+pub struct RunContext {
     /// Directory that the assistant runs in.
     pub project_root: PathBuf,
     /// Executable of the assistant.
@@ -59,7 +59,7 @@ pub struct Context {
     pub env: BTreeMap<OsString, OsString>,
 }
 
-impl Context {
+impl RunContext {
     /// Reads the environment of the process. `more_tools` join those that every iteration may use.
     ///
     /// # Errors

@@ -8,7 +8,7 @@ use loopgate_home::untrusted;
 use tokio_util::sync::CancellationToken;
 
 use super::child::{End, Invocation};
-use super::context::Context;
+use super::context::RunContext;
 use super::journal::{Journal, JournalActivity};
 use super::state_file::LoopState;
 use super::stream::{RunSummary, Sink};
@@ -44,7 +44,7 @@ pub struct AssistantRun {
 #[derive(Debug)]
 pub struct Driver {
     /// What does not change.
-    pub context: Context,
+    pub context: RunContext,
     /// What is saved after each iteration.
     pub state: LoopState,
     /// Timing events.
@@ -66,7 +66,7 @@ pub struct Driver {
 }
 
 impl Driver {
-    pub(super) fn new(mut context: Context, state: LoopState, stop: CancellationToken) -> Self {
+    pub(super) fn new(mut context: RunContext, state: LoopState, stop: CancellationToken) -> Self {
         let command = var::text(var::COMMAND)
             .or_else(|| Some(state.command.clone()).filter(|command| !command.is_empty()))
             .unwrap_or_else(|| "interactive".to_owned());

@@ -9,7 +9,7 @@ use loopgate_api::redact;
 use loopgate_home::untrusted;
 use tokio_util::sync::CancellationToken;
 
-use super::context::Context;
+use super::context::RunContext;
 use super::driver::{Driver, LoopEnd};
 use super::exit_code::{FAILED, INTERRUPTED};
 use super::git::ProjectGit;
@@ -29,7 +29,7 @@ const PAUSE_DOUBLINGS: u32 = 5;
 pub async fn run(options: &LoopOptions) -> u8 {
     let stop = CancellationToken::new();
     let context = match stop::on_signals(stop.clone())
-        .and_then(|()| Context::from_environment(options.allowed_tools.as_deref()))
+        .and_then(|()| RunContext::from_environment(options.allowed_tools.as_deref()))
     {
         Ok(context) => context,
         Err(error) => return refuse(format!("Error: cannot start: {error}")),
@@ -69,7 +69,7 @@ fn refuse(message: String) -> u8 {
 }
 
 async fn new_state(
-    context: &Context,
+    context: &RunContext,
     options: &LoopOptions,
     workdir: &Path,
     stop: &CancellationToken,
@@ -95,7 +95,7 @@ async fn new_state(
     })
 }
 
-fn check_prompt(context: &Context, options: &LoopOptions) -> Result<(), String> {
+fn check_prompt(context: &RunContext, options: &LoopOptions) -> Result<(), String> {
     let Some(name) = &options.prompt else { return Ok(()) };
     let names = crate::plugins::prompt_names(context.plugin_dirs.first().map(PathBuf::as_path));
     if names.contains(name) { Ok(()) } else { Err(format!("Error: prompt not found: prompts/{name}.md")) }

@@ -14,7 +14,7 @@ use loopgate_api::event::LoopEvent;
 use loopgate_api::ids::{LoopId, TicketId};
 use tokio::sync::{Notify, watch};
 
-use store::{JobUpdate, OutboxMessage, Store, StoreError};
+use store::{JobStore, JobUpdate, OutboxMessage, StoreError};
 
 pub use job::Job;
 pub use notification::{AwaitingUserSince, Notification, UserAction};
@@ -27,7 +27,7 @@ pub use record::{
 /// The records of loops, and who is signalled when one changes.
 #[derive(Clone)]
 pub struct Jobs {
-    pub(crate) store: Store,
+    pub(crate) store: JobStore,
     /// Wakes the sender of a loop's outbox.
     wake_outbox: Arc<dyn Fn(LoopId) + Send + Sync>,
     /// Signalled when a person asked some loop to end.
@@ -37,7 +37,7 @@ pub struct Jobs {
 }
 
 impl Jobs {
-    pub(crate) fn new(store: Store, wake_outbox: impl Fn(LoopId) + Send + Sync + 'static) -> Self {
+    pub(crate) fn new(store: JobStore, wake_outbox: impl Fn(LoopId) + Send + Sync + 'static) -> Self {
         Self {
             store,
             wake_outbox: Arc::new(wake_outbox),

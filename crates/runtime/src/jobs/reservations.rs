@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 /// How far a reserved loop is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Phase {
+pub(crate) enum ReservationPhase {
     /// It waits for a place.
     Waiting,
     /// Nothing runs yet that could be killed.
@@ -23,12 +23,12 @@ pub(crate) enum Phase {
 
 #[derive(Debug)]
 struct ReservationState {
-    phase: Phase,
+    phase: ReservationPhase,
     cancelled: CancellationToken,
 }
 
 #[derive(Debug, Default)]
-struct Table {
+struct ReservationTable {
     loops: HashMap<LoopId, ReservationState>,
     worktrees: HashMap<PathBuf, LoopId>,
 }
@@ -36,7 +36,7 @@ struct Table {
 /// The reservations of this process.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reservations {
-    table: Arc<Mutex<Table>>,
+    table: Arc<Mutex<ReservationTable>>,
     /// Tells that one was given back.
     given_back: watch::Sender<()>,
 }
@@ -58,13 +58,16 @@ impl Reservations {
             return None;
         }
         let cancelled = CancellationToken::new();
-        table.loops.insert(id, ReservationState { phase: Phase::Preparing, cancelled: cancelled.clone() });
+        table.loops.insert(
+            id,
+            ReservationState { phase: ReservationPhase::Preparing, cancelled: cancelled.clone() },
+        );
         Some(Reservation { table: self.clone(), id, cancelled })
     }
 
     /// Loops that take a place.
     pub fn under_way(&self) -> usize {
-        self.lock().loops.values().filter(|entry| entry.phase != Phase::Waiting).count()
+        self.lock().loops.values().filter(|entry| entry.phase != ReservationPhase::Waiting).count()
     }
 
     /// Tells of every reservation that is given back.
@@ -73,7 +76,7 @@ impl Reservations {
     }
 
     /// How far a loop is; `None` when it is not under way here.
-    pub fn phase(&self, id: LoopId) -> Option<Phase> {
+    pub fn phase(&self, id: LoopId) -> Option<ReservationPhase> {
         self.lock().loops.get(&id).map(|entry| entry.phase)
     }
 
@@ -85,7 +88,7 @@ impl Reservations {
     /// Tells whoever prepares a loop that it is not wanted any more; `false` when nobody prepares it.
     pub fn cancel_preparation(&self, id: LoopId) -> bool {
         let table = self.lock();
-        let entry = table.loops.get(&id).filter(|entry| entry.phase == Phase::Preparing);
+        let entry = table.loops.get(&id).filter(|entry| entry.phase == ReservationPhase::Preparing);
         entry.inspect(|entry| entry.cancelled.cancel()).is_some()
     }
 
@@ -95,7 +98,7 @@ impl Reservations {
         let _ = self.given_back.subscribe().wait_for(|()| self.phase(id).is_none()).await;
     }
 
-    fn lock(&self) -> MutexGuard<'_, Table> {
+    fn lock(&self) -> MutexGuard<'_, ReservationTable> {
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -113,20 +116,20 @@ impl Reservation {
 
     /// The loop waits for a place.
     pub fn waiting(&self) {
-        self.set(Phase::Waiting);
+        self.set(ReservationPhase::Waiting);
     }
 
     /// The loop has a place.
     pub fn preparing(&self) {
-        self.set(Phase::Preparing);
+        self.set(ReservationPhase::Preparing);
     }
 
     /// The loop's process runs, or its end is being worked on.
     pub fn running(&self) {
-        self.set(Phase::Running);
+        self.set(ReservationPhase::Running);
     }
 
-    fn set(&self, phase: Phase) {
+    fn set(&self, phase: ReservationPhase) {
         if let Some(entry) = self.table.lock().loops.get_mut(&self.id) {
             entry.phase = phase;
         }
@@ -167,12 +170,12 @@ mod tests {
         let (one, two) = (LoopId(Uuid::new_v4()), LoopId(Uuid::new_v4()));
         let first = table.reserve(one).unwrap();
         assert!(table.reserve(one).is_none());
-        assert_eq!(table.phase(one), Some(Phase::Preparing));
+        assert_eq!(table.phase(one), Some(ReservationPhase::Preparing));
         let second = table.reserve(two).unwrap();
         assert_eq!([first.claim(Path::new("/w")), first.claim(Path::new("/w"))], [Ok(()), Ok(())]);
         assert_eq!(second.claim(Path::new("/w")), Err(one));
         first.running();
-        assert_eq!(table.phase(one), Some(Phase::Running));
+        assert_eq!(table.phase(one), Some(ReservationPhase::Running));
         drop(first);
         assert_eq!(table.phase(one), None);
         assert_eq!(second.claim(Path::new("/w")), Ok(()));

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use loopgate_api::ids::LoopId;
 use tokio::sync::Notify;
 
-use crate::jobs::store::{MessageKind, OutboxRow, Store, StoreError};
+use crate::jobs::store::{JobStore, MessageKind, OutboxRow, StoreError};
 use crate::reporting::control_plane::{CallError, ControlPlaneClient, EVENT_TIME};
 use crate::reporting::tokens::Tokens;
 use crate::tasks::Tasks;
@@ -24,7 +24,7 @@ const TRIES_WHEN_REFUSED: u32 = 3;
 pub(crate) struct Outbox(Arc<OutboxInner>);
 
 struct OutboxInner {
-    store: Store,
+    store: JobStore,
     cloud: ControlPlaneClient,
     tokens: Tokens,
     timing: Timing,
@@ -65,7 +65,7 @@ enum DeliveryAttempt {
 
 impl Outbox {
     pub fn new(
-        store: Store,
+        store: JobStore,
         cloud: ControlPlaneClient,
         tokens: Tokens,
         timing: Timing,

@@ -11,7 +11,7 @@ use loopgate_api::ids::LoopId;
 use secrecy::SecretString;
 use uuid::Uuid;
 
-use crate::jobs::store::{Store, StoredToken, TokenText};
+use crate::jobs::store::{JobStore, StoredToken, TokenText};
 use crate::reporting::control_plane::{CallError, ControlPlaneClient, FreshToken};
 
 /// A control plane that does not know the loop is not asked for a new token again so soon.
@@ -26,7 +26,7 @@ type SharedRefresh = Shared<BoxFuture<'static, Result<(), CallError>>>;
 /// The tokens of all loops.
 #[derive(Clone)]
 pub(crate) struct Tokens {
-    store: Store,
+    store: JobStore,
     cloud: ControlPlaneClient,
     /// Refreshes under way; whoever needs one of the same loop waits for it.
     refreshes: Arc<Mutex<HashMap<LoopId, SharedRefresh>>>,
@@ -35,7 +35,7 @@ pub(crate) struct Tokens {
 }
 
 impl Tokens {
-    pub fn new(store: Store, cloud: ControlPlaneClient) -> Self {
+    pub fn new(store: JobStore, cloud: ControlPlaneClient) -> Self {
         Self { store, cloud, refreshes: Arc::default(), not_found: Arc::default() }
     }
 
@@ -213,7 +213,7 @@ mod tests {
     use super::*;
 
     /// A loop's token, and the control plane that it is for.
-    struct Fixture {
+    struct TokenFixture {
         plane: Plane,
         tokens: Tokens,
         id: LoopId,
@@ -222,7 +222,7 @@ mod tests {
         _dir: tempfile::TempDir,
     }
 
-    impl Fixture {
+    impl TokenFixture {
         async fn new() -> Self {
             let dir = tempfile::tempdir().unwrap();
             let data = DataDir::open(dir.path()).unwrap();
@@ -232,7 +232,7 @@ mod tests {
             let origin = Some(plane.origin());
             let cloud =
                 ControlPlaneClient::new(Arc::new(settings.unwrap()), origin, credentials.clone()).unwrap();
-            let store = Store::open(&data.file("desktop.db"), credentials.clone()).await.unwrap();
+            let store = JobStore::open(&data.file("desktop.db"), credentials.clone()).await.unwrap();
             let id = LoopId(Uuid::new_v4());
             store.put_token(id, &StoredToken::new("token-1".to_owned().into())).await.unwrap();
             Self { plane, tokens: Tokens::new(store, cloud), id, credentials, _data: data, _dir: dir }
@@ -252,7 +252,7 @@ mod tests {
     // LR-48
     #[tokio::test]
     async fn two_that_are_refused_together_ask_for_one_token() {
-        let fixture = Fixture::new().await;
+        let fixture = TokenFixture::new().await;
         let both = Barrier::new(2);
         let call = || {
             fixture.tokens.call(fixture.id, |token| {
@@ -277,7 +277,7 @@ mod tests {
 
     #[tokio::test]
     async fn an_exchange_that_may_have_happened_is_asked_for_again() {
-        let fixture = Fixture::new().await;
+        let fixture = TokenFixture::new().await;
         fixture.plane.answer_once("refresh-token", 502, json!({"error": "bad gateway"}));
         assert_eq!(fixture.tokens.refresh(fixture.id).await.unwrap_err().status(), Some(502));
         fixture.tokens.refresh(fixture.id).await.unwrap();
@@ -287,7 +287,7 @@ mod tests {
 
     #[tokio::test]
     async fn lost_answers_are_asked_for_again_at_once() {
-        let fixture = Fixture::new().await;
+        let fixture = TokenFixture::new().await;
         fixture.plane.lose_answers("refresh-token", 2);
         fixture.tokens.refresh(fixture.id).await.unwrap();
         let keys = fixture.keys();
@@ -296,7 +296,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_token_that_has_ended_is_renewed_with_the_key_of_the_desktop() {
-        let fixture = Fixture::new().await;
+        let fixture = TokenFixture::new().await;
         fixture.credentials.store_managed_key("lgk_live_x".to_owned().into()).unwrap();
         let ended = json!({"success": false, "error": "Invalid or expired runner token"});
         fixture.plane.answer_always("refresh-token", 401, ended);
@@ -319,7 +319,7 @@ mod tests {
     // LR-49
     #[tokio::test]
     async fn a_race_that_is_lost_twice_is_lost() {
-        let fixture = Fixture::new().await;
+        let fixture = TokenFixture::new().await;
         let lost = json!({"success": false, "error": "race", "code": "RACE_LOST"});
         fixture.plane.answer_always("refresh-token", 409, lost);
         let error = fixture.tokens.refresh(fixture.id).await.unwrap_err();
@@ -332,7 +332,7 @@ mod tests {
 
     #[tokio::test]
     async fn whoever_is_not_known_rests_before_it_asks_again() {
-        let fixture = Fixture::new().await;
+        let fixture = TokenFixture::new().await;
         fixture.plane.answer_once("refresh-token", 404, json!({"success": false, "error": "unknown"}));
         for _ in 0..2 {
             assert_eq!(fixture.tokens.refresh(fixture.id).await.unwrap_err().status(), Some(404));

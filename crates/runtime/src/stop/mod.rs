@@ -19,7 +19,7 @@ pub use owners::{OwnedProcess, ProcessOwner, StopError};
 
 use crate::error::LoopRequestError;
 use crate::jobs::lifecycle::JobEvent;
-use crate::jobs::reservations::{Phase, Reservations};
+use crate::jobs::reservations::{ReservationPhase, Reservations};
 use crate::jobs::store::StoreError;
 use crate::jobs::{FinalizationSource, Job, Jobs};
 use crate::launch::launch_queue::LaunchQueue;
@@ -103,9 +103,9 @@ impl Stopper {
         }
         let outcome = match self.reservations.phase(id) {
             // It is being put into the queue, or taken out of it, at this moment.
-            Some(Phase::Waiting) => return Err(initializing()),
-            Some(Phase::Preparing) => LoopKillOutcome::NotStarted,
-            Some(Phase::Running) => LoopKillOutcome::Terminated,
+            Some(ReservationPhase::Waiting) => return Err(initializing()),
+            Some(ReservationPhase::Preparing) => LoopKillOutcome::NotStarted,
+            Some(ReservationPhase::Running) => LoopKillOutcome::Terminated,
             None => match self.jobs.store.job(id).await? {
                 Some(job) if job.run.process.is_some() => LoopKillOutcome::TerminatedAfterRestart,
                 _ => return Err(unknown()),

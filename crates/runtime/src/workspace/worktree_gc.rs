@@ -22,7 +22,7 @@ use uuid::Uuid;
 
 use crate::jobs::Job;
 use crate::jobs::reservations::{Reservation, Reservations};
-use crate::jobs::store::{Store, StoreError};
+use crate::jobs::store::{JobStore, StoreError};
 use crate::workspace::worktree_layout::WorktreeLayout;
 
 /// Branches of loops begin with this.
@@ -121,7 +121,7 @@ impl LoopWorktree {
 /// Lists the worktrees of loops and removes those that are not needed any more.
 #[derive(Clone)]
 pub struct WorktreeGc {
-    store: Store,
+    store: JobStore,
     repos: Arc<Repos>,
     layout: WorktreeLayout,
     git: Git,
@@ -131,7 +131,7 @@ pub struct WorktreeGc {
 
 impl WorktreeGc {
     pub(crate) const fn new(
-        store: Store,
+        store: JobStore,
         repos: Arc<Repos>,
         layout: WorktreeLayout,
         git: Git,

@@ -53,7 +53,7 @@ struct Options {
 #[tokio::main]
 async fn main() -> anyhow::Result<ExitCode> {
     let options = Options::parse();
-    let mut desktop = TestDesktop::start().await?;
+    let mut desktop = SchemaDesktop::start().await?;
     let passed = desktop.ask(&options).await?;
     let unharmed = desktop.is_unharmed().await;
     if let Err(harm) = &unharmed {
@@ -64,20 +64,20 @@ async fn main() -> anyhow::Result<ExitCode> {
 }
 
 /// A gateway with everything that it is asked about.
-struct TestDesktop {
+struct SchemaDesktop {
     home: UserHome,
     _remotes: GitRemotes,
     _host: CodeHost,
     loopgate: Loopgate,
 }
 
-impl Drop for TestDesktop {
+impl Drop for SchemaDesktop {
     fn drop(&mut self) {
         home_processes::end(self.home.path());
     }
 }
 
-impl TestDesktop {
+impl SchemaDesktop {
     async fn start() -> anyhow::Result<Self> {
         let mut home = UserHome::temporary()?;
         let remotes = GitRemotes::temporary()?;

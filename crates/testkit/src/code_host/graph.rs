@@ -13,19 +13,19 @@ use graphql_parser::query::{
 use serde_json::{Map, Value, json};
 
 /// Arguments of a field, variables already filled in.
-pub(super) type Arguments = Map<String, Value>;
+pub(super) type FieldArguments = Map<String, Value>;
 
 /// What a graph answers for one field.
 pub(super) enum Found {
     /// A value of whatever depth; selections pick from it.
     Value(Value),
     /// An object whose fields are asked for one by one.
-    Object(Node),
+    Object(GraphNode),
 }
 
 /// An object that is resolved field by field.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Node {
+pub(super) enum GraphNode {
     /// The start of a query.
     Query,
     /// The start of a mutation.
@@ -55,7 +55,7 @@ impl GraphError {
 /// Something that can be asked.
 pub(super) trait Graph {
     /// Looks a field up; a field that nobody knows is null.
-    fn field(&mut self, on: &Node, name: &str, arguments: &Arguments) -> Result<Found, GraphError>;
+    fn field(&mut self, on: &GraphNode, name: &str, arguments: &FieldArguments) -> Result<Found, GraphError>;
 }
 
 /// Types that a `... on` condition can tell apart; conditions on anything else (interfaces) hold.
@@ -75,7 +75,7 @@ const PAGE: usize = 100;
 
 type Text = String;
 
-struct Run<'a, 'd, G> {
+struct QueryRun<'a, 'd, G> {
     graph: &'a mut G,
     fragments: HashMap<&'d str, &'d FragmentDefinition<'static, Text>>,
     variables: Map<String, Value>,
@@ -99,7 +99,7 @@ pub(super) fn execute(graph: &mut impl Graph, query: &str, variables: Map<String
             Definition::Operation(_) => None,
         })
         .collect();
-    let mut run = Run { graph, fragments, variables, errors: Vec::new() };
+    let mut run = QueryRun { graph, fragments, variables, errors: Vec::new() };
     for definition in definitions {
         run.default_variable(definition);
     }
@@ -122,24 +122,24 @@ pub(super) fn operation_name(query: &str) -> Option<String> {
     })
 }
 
-type Operation<'d> = (Node, &'d [VariableDefinition<'static, Text>], &'d SelectionSet<'static, Text>);
+type Operation<'d> = (GraphNode, &'d [VariableDefinition<'static, Text>], &'d SelectionSet<'static, Text>);
 
 fn operation<'d>(document: &'d Document<'static, Text>) -> Option<Operation<'d>> {
     document.definitions.iter().find_map(|definition| match definition {
         Definition::Operation(OperationDefinition::SelectionSet(set)) => {
-            Some((Node::Query, [].as_slice(), set))
+            Some((GraphNode::Query, [].as_slice(), set))
         }
         Definition::Operation(OperationDefinition::Query(query)) => {
-            Some((Node::Query, query.variable_definitions.as_slice(), &query.selection_set))
+            Some((GraphNode::Query, query.variable_definitions.as_slice(), &query.selection_set))
         }
         Definition::Operation(OperationDefinition::Mutation(mutation)) => {
-            Some((Node::Mutation, mutation.variable_definitions.as_slice(), &mutation.selection_set))
+            Some((GraphNode::Mutation, mutation.variable_definitions.as_slice(), &mutation.selection_set))
         }
         _ => None,
     })
 }
 
-impl<'d, G: Graph> Run<'_, 'd, G> {
+impl<'d, G: Graph> QueryRun<'_, 'd, G> {
     fn default_variable(&mut self, definition: &VariableDefinition<'static, Text>) {
         if let Some(default) = &definition.default_value
             && !self.variables.contains_key(&definition.name)
@@ -151,7 +151,7 @@ impl<'d, G: Graph> Run<'_, 'd, G> {
 
     fn select_node(
         &mut self,
-        node: &Node,
+        node: &GraphNode,
         selection: &'d SelectionSet<'static, Text>,
         path: &mut Vec<String>,
         into: &mut Map<String, Value>,
@@ -178,7 +178,12 @@ impl<'d, G: Graph> Run<'_, 'd, G> {
     }
 
     /// Picks the selected part of a value.
-    fn select(&mut self, value: &Value, field: &'d Field<'static, Text>, arguments: &Arguments) -> Value {
+    fn select(
+        &mut self,
+        value: &Value,
+        field: &'d Field<'static, Text>,
+        arguments: &FieldArguments,
+    ) -> Value {
         if field.selection_set.items.is_empty() {
             return value.clone();
         }
@@ -216,7 +221,7 @@ impl<'d, G: Graph> Run<'_, 'd, G> {
         &mut self,
         items: &[Value],
         selection: &'d SelectionSet<'static, Text>,
-        arguments: &Arguments,
+        arguments: &FieldArguments,
     ) -> Value {
         let number = |name: &str| arguments.get(name).and_then(Value::as_u64).map(|n| n as usize);
         let place = |name: &str| arguments.get(name).and_then(Value::as_str)?.parse::<usize>().ok();
@@ -269,7 +274,7 @@ impl<'d, G: Graph> Run<'_, 'd, G> {
         fields
     }
 
-    fn arguments(&self, field: &Field<'static, Text>) -> Arguments {
+    fn arguments(&self, field: &Field<'static, Text>) -> FieldArguments {
         field.arguments.iter().map(|(name, value)| (name.clone(), self.literal(value))).collect()
     }
 
@@ -303,12 +308,17 @@ fn fits(condition: Option<&TypeCondition<'static, Text>>, on: Option<&str>) -> b
 mod tests {
     use super::*;
 
-    struct Shop;
+    struct SampleGraph;
 
-    impl Graph for Shop {
-        fn field(&mut self, _: &Node, name: &str, arguments: &Arguments) -> Result<Found, GraphError> {
+    impl Graph for SampleGraph {
+        fn field(
+            &mut self,
+            _: &GraphNode,
+            name: &str,
+            arguments: &FieldArguments,
+        ) -> Result<Found, GraphError> {
             match name {
-                "repository" => Ok(Found::Object(Node::Repository("acme/shop".into()))),
+                "repository" => Ok(Found::Object(GraphNode::Repository("acme/shop".into()))),
                 "items" => {
                     Ok(Found::Value(json!([{"__typename": "User", "login": "a", "size": 1}, {"login": "b"}])))
                 }
@@ -326,7 +336,7 @@ mod tests {
                                               pageInfo { hasNextPage endCursor } }";
         assert_eq!(operation_name(query).as_deref(), Some("Q"));
         assert_eq!(
-            execute(&mut Shop, query, Map::new()),
+            execute(&mut SampleGraph, query, Map::new()),
             json!({"data": {"r": {
                 "items": {"totalCount": 2, "nodes": [{"login": "a"}],
                           "pageInfo": {"hasNextPage": true, "endCursor": "1"}},
@@ -338,16 +348,16 @@ mod tests {
     fn the_next_page_begins_after_the_cursor() {
         let query = "{ items(first: 5, after: \"1\") { edges { cursor node { login } } } }";
         assert_eq!(
-            execute(&mut Shop, query, Map::new()),
+            execute(&mut SampleGraph, query, Map::new()),
             json!({"data": {"items": {"edges": [{"cursor": "2", "node": {"login": "b"}}]}}})
         );
     }
 
     #[test]
     fn an_error_names_its_path_and_leaves_null() {
-        let answer = execute(&mut Shop, "{ repository { x: missing { id } } }", Map::new());
+        let answer = execute(&mut SampleGraph, "{ repository { x: missing { id } } }", Map::new());
         assert_eq!(answer["data"], json!({"repository": {"x": null}}));
         assert_eq!(answer["errors"][0]["path"], json!(["repository", "x"]));
-        assert!(execute(&mut Shop, "{ broken", Map::new())["errors"][0]["message"].is_string());
+        assert!(execute(&mut SampleGraph, "{ broken", Map::new())["errors"][0]["message"].is_string());
     }
 }

@@ -2,38 +2,38 @@
 
 use serde_json::{Map, Value, json};
 
-use super::graph::{Arguments, Found, Graph, GraphError, Node};
+use super::graph::{FieldArguments, Found, Graph, GraphError, GraphNode};
 use super::objects::{GitFacts, graphql, pull_url};
-use super::state::{NewInline, NewPull, Pull, PullState, State, now};
+use super::state::{HostState, HostedPull, NewInline, NewPull, PullState, now};
 use crate::git::GitRemotes;
 
 /// One request's view of the host: its state, locked by the caller, and its repositories.
-pub(super) struct Api<'a> {
-    pub(super) state: &'a mut State,
+pub(super) struct GraphView<'a> {
+    pub(super) state: &'a mut HostState,
     pub(super) remotes: &'a GitRemotes,
 }
 
-impl Graph for Api<'_> {
-    fn field(&mut self, on: &Node, name: &str, arguments: &Arguments) -> Result<Found, GraphError> {
+impl Graph for GraphView<'_> {
+    fn field(&mut self, on: &GraphNode, name: &str, arguments: &FieldArguments) -> Result<Found, GraphError> {
         match on {
-            Node::Query => self.query(name, arguments),
-            Node::Repository(full_name) => self.repository(full_name, name, arguments),
-            Node::Mutation => {
+            GraphNode::Query => self.query(name, arguments),
+            GraphNode::Repository(full_name) => self.repository(full_name, name, arguments),
+            GraphNode::Mutation => {
                 self.mutation(name, arguments.get("input").unwrap_or(&Value::Null)).map(Found::Value)
             }
         }
     }
 }
 
-impl Api<'_> {
-    fn query(&self, name: &str, arguments: &Arguments) -> Result<Found, GraphError> {
+impl GraphView<'_> {
+    fn query(&self, name: &str, arguments: &FieldArguments) -> Result<Found, GraphError> {
         match name {
             "viewer" => Ok(Found::Value(graphql::user(&self.state.viewer))),
             "repository" => {
                 let asked = format!("{}/{}", text(arguments, "owner"), text(arguments, "name"));
                 let full_name = self.state.moved.get(&asked).cloned().unwrap_or(asked);
                 if self.state.repositories.contains_key(&full_name) {
-                    return Ok(Found::Object(Node::Repository(full_name)));
+                    return Ok(Found::Object(GraphNode::Repository(full_name)));
                 }
                 let message = format!("Could not resolve to a Repository with the name '{full_name}'.");
                 Err(GraphError::not_found(message))
@@ -46,13 +46,18 @@ impl Api<'_> {
         }
     }
 
-    fn repository(&self, full_name: &str, name: &str, arguments: &Arguments) -> Result<Found, GraphError> {
+    fn repository(
+        &self,
+        full_name: &str,
+        name: &str,
+        arguments: &FieldArguments,
+    ) -> Result<Found, GraphError> {
         let Some(repository) = self.state.repositories.get(full_name) else {
             return Ok(Found::Value(Value::Null));
         };
         let value = match name {
             "pullRequests" => {
-                let mut pulls: Vec<&Pull> =
+                let mut pulls: Vec<&HostedPull> =
                     repository.pulls.iter().filter(|pull| wanted(pull, arguments)).collect();
                 let direction = arguments.get("orderBy").map(|order| &order["direction"]);
                 if direction.is_none_or(|direction| direction != "ASC") {
@@ -91,7 +96,7 @@ impl Api<'_> {
         branches.get(branch).map_or(Value::Null, |sha| json!({"name": branch, "target": {"oid": sha}}))
     }
 
-    fn pull(&self, full_name: &str, pull: &Pull) -> Value {
+    fn pull(&self, full_name: &str, pull: &HostedPull) -> Value {
         let git = GitFacts::read(self.remotes, full_name, pull);
         let Some(repository) = self.state.repositories.get(full_name) else { return Value::Null };
         graphql::pull(full_name, repository, pull, &self.state.viewer, &git)
@@ -218,7 +223,7 @@ impl Api<'_> {
         let thread = string(&input["pullRequestReviewThreadId"]);
         let root: u64 = thread.trim_start_matches("PRRT_").parse().unwrap_or(0);
         let place = self.state.repositories.iter().find_map(|(full_name, repository)| {
-            let holds = |pull: &&Pull| pull.inline.iter().any(|comment| comment.id == root);
+            let holds = |pull: &&HostedPull| pull.inline.iter().any(|comment| comment.id == root);
             repository.pulls.iter().find(holds).map(|pull| (full_name.clone(), pull.number))
         });
         let (full_name, number) = place.ok_or_else(|| {
@@ -245,7 +250,7 @@ impl Api<'_> {
         &mut self,
         full_name: &str,
         number: u64,
-        change: impl FnOnce(&mut Pull),
+        change: impl FnOnce(&mut HostedPull),
     ) -> Result<(), GraphError> {
         let pull = self
             .state
@@ -287,7 +292,7 @@ pub(super) fn branch_of(head: &str) -> String {
     head.split_once(':').map_or(head, |(_, branch)| branch).to_owned()
 }
 
-fn wanted(pull: &Pull, arguments: &Arguments) -> bool {
+fn wanted(pull: &HostedPull, arguments: &FieldArguments) -> bool {
     let state = match arguments.get("states") {
         Some(Value::Array(states)) => states.iter().any(|state| state == pull.state.as_str()),
         Some(Value::String(state)) => state == pull.state.as_str(),

@@ -30,7 +30,10 @@ use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 
 pub use page::Page;
-pub use state::{Comment, InlineComment, Label, Pull, PullState, Repository, Review, State};
+pub use state::{
+    HostState, HostedComment, HostedInlineComment, HostedPull, HostedRepository, HostedReview, Label,
+    PullState,
+};
 
 use crate::git::{Commit, FileChange, GitRemotes};
 
@@ -42,7 +45,7 @@ const BODY_LIMIT: usize = 16 * 1024 * 1024;
 /// A running code host. It ends when this value is dropped.
 #[derive(Debug)]
 pub struct CodeHost {
-    host: Arc<Host>,
+    host: Arc<HostHandle>,
     socket: PathBuf,
     _folder: TempDir,
     _serving: AbortOnDropHandle<()>,
@@ -50,12 +53,12 @@ pub struct CodeHost {
 
 /// What handlers share.
 #[derive(Debug)]
-pub(crate) struct Host {
-    state: Mutex<State>,
+pub(crate) struct HostHandle {
+    state: Mutex<HostState>,
     remotes: GitRemotes,
     file: Option<PathBuf>,
     calls: Mutex<Vec<Call>>,
-    faults: Mutex<Vec<Fault>>,
+    faults: Mutex<Vec<HostFault>>,
     /// Bumped on each change and each call; waiting tests listen here.
     changes: watch::Sender<u64>,
 }
@@ -71,7 +74,7 @@ pub struct Call {
 
 /// An answer that the host gives instead of its own.
 #[derive(Debug, Clone)]
-pub struct Fault {
+pub struct HostFault {
     /// Part of the path, or of the name of the GraphQL operation.
     pub on: String,
     /// HTTP status.
@@ -84,10 +87,10 @@ pub struct Fault {
 
 /// A pull request with the means to ask git about it.
 #[derive(Debug, Clone)]
-pub struct PullRequest {
+pub struct HostedPullRequest {
     full_name: String,
     remotes: GitRemotes,
-    pull: Pull,
+    pull: HostedPull,
 }
 
 impl CodeHost {
@@ -96,7 +99,7 @@ impl CodeHost {
     /// # Errors
     /// When the socket cannot be made.
     pub async fn start(remotes: &GitRemotes) -> anyhow::Result<Self> {
-        Self::begin(remotes, State::new("octo-dev"), None).await
+        Self::begin(remotes, HostState::new("octo-dev"), None).await
     }
 
     /// Starts the host with the state of a file, which every change is written back to.
@@ -108,15 +111,15 @@ impl CodeHost {
             let text = std::fs::read_to_string(file)?;
             serde_json::from_str(&text).with_context(|| format!("{} holds no state", file.display()))?
         } else {
-            State::new("octo-dev")
+            HostState::new("octo-dev")
         };
         Self::begin(remotes, state, Some(file.to_owned())).await
     }
 
-    async fn begin(remotes: &GitRemotes, state: State, file: Option<PathBuf>) -> anyhow::Result<Self> {
+    async fn begin(remotes: &GitRemotes, state: HostState, file: Option<PathBuf>) -> anyhow::Result<Self> {
         let folder = tempfile::Builder::new().prefix("loopgate-host-").tempdir()?;
         let socket = folder.path().join("api.sock");
-        let host = Arc::new(Host {
+        let host = Arc::new(HostHandle {
             state: Mutex::new(state),
             remotes: remotes.clone(),
             file,
@@ -184,7 +187,7 @@ impl CodeHost {
             bail!("make {full_name} with GitRemotes::create first");
         }
         self.host.write(|state| {
-            state.repositories.entry(full_name.to_owned()).or_insert_with(|| Repository {
+            state.repositories.entry(full_name.to_owned()).or_insert_with(|| HostedRepository {
                 default_branch: "main".to_owned(),
                 description: String::new(),
                 private: false,
@@ -214,12 +217,12 @@ impl CodeHost {
 
     /// Pull requests of a repository, oldest first.
     #[must_use]
-    pub fn pull_requests(&self, full_name: &str) -> Vec<PullRequest> {
+    pub fn pull_requests(&self, full_name: &str) -> Vec<HostedPullRequest> {
         let pulls =
             self.host.read(|s| s.repositories.get(full_name).map(|r| r.pulls.clone()).unwrap_or_default());
         pulls
             .into_iter()
-            .map(|pull| PullRequest {
+            .map(|pull| HostedPullRequest {
                 full_name: full_name.to_owned(),
                 remotes: self.host.remotes.clone(),
                 pull,
@@ -234,7 +237,7 @@ impl CodeHost {
     pub async fn wait_for(
         &self,
         full_name: &str,
-        condition: impl Fn(&[PullRequest]) -> bool,
+        condition: impl Fn(&[HostedPullRequest]) -> bool,
     ) -> anyhow::Result<()> {
         let mut changes = self.host.changes.subscribe();
         let met =
@@ -262,8 +265,9 @@ impl CodeHost {
     /// Somebody merges a pull request; its branches stay as they are. `false` when there is none.
     #[must_use]
     pub fn merge(&self, full_name: &str, number: u64) -> bool {
-        let merged =
-            |state: &mut State| state.pull_mut(full_name, number).map(|pull| pull.state = PullState::Merged);
+        let merged = |state: &mut HostState| {
+            state.pull_mut(full_name, number).map(|pull| pull.state = PullState::Merged)
+        };
         self.host.write(merged).is_some()
     }
 
@@ -300,7 +304,7 @@ impl CodeHost {
     }
 
     /// Spoils calls from now on.
-    pub fn fail(&self, fault: Fault) {
+    pub fn fail(&self, fault: HostFault) {
         lock(&self.host.faults).push(fault);
     }
 
@@ -317,12 +321,12 @@ impl CodeHost {
 
     /// A copy of everything that the host keeps.
     #[must_use]
-    pub fn state(&self) -> State {
-        self.host.read(State::clone)
+    pub fn state(&self) -> HostState {
+        self.host.read(HostState::clone)
     }
 }
 
-impl PullRequest {
+impl HostedPullRequest {
     /// Commits that it brings, oldest first.
     ///
     /// # Errors
@@ -354,20 +358,20 @@ impl PullRequest {
     }
 }
 
-impl std::ops::Deref for PullRequest {
-    type Target = Pull;
+impl std::ops::Deref for HostedPullRequest {
+    type Target = HostedPull;
 
-    fn deref(&self) -> &Pull {
+    fn deref(&self) -> &HostedPull {
         &self.pull
     }
 }
 
-impl Host {
-    fn read<T>(&self, read: impl FnOnce(&State) -> T) -> T {
+impl HostHandle {
+    fn read<T>(&self, read: impl FnOnce(&HostState) -> T) -> T {
         read(&lock(&self.state))
     }
 
-    fn write<T>(&self, write: impl FnOnce(&mut State) -> T) -> T {
+    fn write<T>(&self, write: impl FnOnce(&mut HostState) -> T) -> T {
         let mut state = lock(&self.state);
         let result = write(&mut state);
         if let Some(file) = &self.file
@@ -380,7 +384,7 @@ impl Host {
         result
     }
 
-    fn note(&self, method: &str, what: &str) -> Option<Fault> {
+    fn note(&self, method: &str, what: &str) -> Option<HostFault> {
         lock(&self.calls).push(Call { method: method.to_owned(), what: what.to_owned() });
         self.changes.send_modify(|version| *version += 1);
         let mut faults = lock(&self.faults);
@@ -391,7 +395,7 @@ impl Host {
 }
 
 /// Notes the call, spoils it when a test asked for that, and completes the headers.
-async fn receive(Shared(host): Shared<Arc<Host>>, request: Request, next: Next) -> Response {
+async fn receive(Shared(host): Shared<Arc<HostHandle>>, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     let Ok(body) = axum::body::to_bytes(body, BODY_LIMIT).await else {
         return StatusCode::PAYLOAD_TOO_LARGE.into_response();
@@ -422,7 +426,7 @@ async fn receive(Shared(host): Shared<Arc<Host>>, request: Request, next: Next) 
     answer
 }
 
-async fn answer_graphql(Shared(host): Shared<Arc<Host>>, body: Bytes) -> Response {
+async fn answer_graphql(Shared(host): Shared<Arc<HostHandle>>, body: Bytes) -> Response {
     let Ok(mut request) = serde_json::from_slice::<Value>(&body) else {
         let body = json!({"message": "Problems parsing JSON"});
         return (StatusCode::BAD_REQUEST, axum::Json(body)).into_response();
@@ -435,7 +439,7 @@ async fn answer_graphql(Shared(host): Shared<Arc<Host>>, body: Bytes) -> Respons
     // Git is asked while the answer is put together, so this runs beside the async threads.
     let answer = tokio::task::spawn_blocking(move || {
         host.write(|state| {
-            let mut api = graphql::Api { state, remotes: &host.remotes };
+            let mut api = graphql::GraphView { state, remotes: &host.remotes };
             graph::execute(&mut api, &query, variables)
         })
     });
@@ -454,7 +458,7 @@ fn graphql_name(body: &[u8]) -> String {
     format!("graphql {name}").trim_end().to_owned()
 }
 
-fn keep(file: &Path, state: &State) -> anyhow::Result<()> {
+fn keep(file: &Path, state: &HostState) -> anyhow::Result<()> {
     let folder = file.parent().context("a state file has a folder")?;
     let temporary = tempfile::NamedTempFile::new_in(folder)?;
     serde_json::to_writer_pretty(&temporary, state)?;

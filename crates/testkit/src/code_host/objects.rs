@@ -5,7 +5,9 @@
 
 use serde_json::{Value, json};
 
-use super::state::{Comment, InlineComment, Label, Pull, PullState, Repository, Review};
+use super::state::{
+    HostedComment, HostedInlineComment, HostedPull, HostedRepository, HostedReview, Label, PullState,
+};
 use crate::git::{Commit, FileChange, GitRemotes};
 
 /// The web address of a repository.
@@ -27,7 +29,7 @@ pub(super) struct GitFacts {
 }
 
 impl GitFacts {
-    pub(super) fn read(remotes: &GitRemotes, full_name: &str, pull: &Pull) -> Self {
+    pub(super) fn read(remotes: &GitRemotes, full_name: &str, pull: &HostedPull) -> Self {
         let branches = remotes.branches(full_name).unwrap_or_default();
         let sha = |branch: &str| branches.get(branch).cloned().unwrap_or_default();
         Self {
@@ -46,8 +48,8 @@ impl GitFacts {
 /// Members that GraphQL queries pick from.
 pub(super) mod graphql {
     use super::{
-        Comment, Commit, FileChange, GitFacts, InlineComment, Label, Pull, PullState, Repository, Review,
-        Value, json, pull_url, repository_url,
+        Commit, FileChange, GitFacts, HostedComment, HostedInlineComment, HostedPull, HostedRepository,
+        HostedReview, Label, PullState, Value, json, pull_url, repository_url,
     };
 
     pub(in super::super) fn user(login: &str) -> Value {
@@ -68,7 +70,7 @@ pub(super) mod graphql {
     }
 
     /// Everything about a repository but its pull requests.
-    pub(in super::super) fn repository(full_name: &str, repository: &Repository) -> Value {
+    pub(in super::super) fn repository(full_name: &str, repository: &HostedRepository) -> Value {
         let name = full_name.split('/').nth(1).unwrap_or_default();
         json!({
             "__typename": "Repository", "id": format!("R:{full_name}"), "name": name,
@@ -89,8 +91,8 @@ pub(super) mod graphql {
 
     pub(in super::super) fn pull(
         full_name: &str,
-        repository: &Repository,
-        pull: &Pull,
+        repository: &HostedRepository,
+        pull: &HostedPull,
         viewer: &str,
         git: &GitFacts,
     ) -> Value {
@@ -153,7 +155,7 @@ pub(super) mod graphql {
                "changeType": file.status.to_ascii_uppercase()})
     }
 
-    pub(in super::super) fn comment(pull_url: &str, viewer: &str, comment: &Comment) -> Value {
+    pub(in super::super) fn comment(pull_url: &str, viewer: &str, comment: &HostedComment) -> Value {
         json!({
             "__typename": "IssueComment", "id": format!("IC_{}", comment.id), "databaseId": comment.id,
             "author": user(&comment.author), "authorAssociation": "MEMBER", "body": comment.body,
@@ -163,7 +165,7 @@ pub(super) mod graphql {
             "viewerDidAuthor": comment.author == viewer})
     }
 
-    fn review(pull_url: &str, pull: &Pull, review: &Review, git: &GitFacts) -> Value {
+    fn review(pull_url: &str, pull: &HostedPull, review: &HostedReview, git: &GitFacts) -> Value {
         let inline: Vec<Value> = pull
             .inline
             .iter()
@@ -178,7 +180,7 @@ pub(super) mod graphql {
             "url": format!("{pull_url}#pullrequestreview-{}", review.id)})
     }
 
-    fn inline(pull_url: &str, comment: &InlineComment) -> Value {
+    fn inline(pull_url: &str, comment: &HostedInlineComment) -> Value {
         let reply_to = comment.in_reply_to.map(|id| json!({"id": format!("PRRC_{id}"), "databaseId": id}));
         json!({
             "__typename": "PullRequestReviewComment", "id": format!("PRRC_{}", comment.id),
@@ -188,7 +190,7 @@ pub(super) mod graphql {
             "url": format!("{pull_url}#discussion_r{}", comment.id)})
     }
 
-    fn threads(pull_url: &str, pull: &Pull) -> Vec<Value> {
+    fn threads(pull_url: &str, pull: &HostedPull) -> Vec<Value> {
         let roots = pull.inline.iter().filter(|comment| comment.in_reply_to.is_none());
         roots
             .map(|root| {
@@ -206,7 +208,7 @@ pub(super) mod graphql {
     }
 
     /// A later comment does not take an approval back; a later verdict does.
-    fn decision(pull: &Pull) -> Value {
+    fn decision(pull: &HostedPull) -> Value {
         let mut latest = std::collections::BTreeMap::new();
         for review in pull.reviews.iter().filter(|review| review.state != "COMMENTED") {
             latest.insert(&review.author, review.state.as_str());
@@ -225,8 +227,8 @@ pub(super) mod graphql {
 /// Members that REST answers.
 pub(super) mod rest {
     use super::{
-        Comment, FileChange, GitFacts, InlineComment, Label, Pull, PullState, Repository, Review, Value,
-        json, pull_url, repository_url,
+        FileChange, GitFacts, HostedComment, HostedInlineComment, HostedPull, HostedRepository, HostedReview,
+        Label, PullState, Value, json, pull_url, repository_url,
     };
 
     pub(in super::super) fn user(login: &str) -> Value {
@@ -235,7 +237,7 @@ pub(super) mod rest {
                "avatar_url": format!("https://github.com/{login}.png")})
     }
 
-    pub(in super::super) fn repository(full_name: &str, repository: &Repository) -> Value {
+    pub(in super::super) fn repository(full_name: &str, repository: &HostedRepository) -> Value {
         let (owner, name) = full_name.split_once('/').unwrap_or((full_name, ""));
         json!({"id": 1, "node_id": format!("R:{full_name}"), "name": name, "full_name": full_name,
                "private": repository.private, "description": repository.description,
@@ -245,7 +247,7 @@ pub(super) mod rest {
                "permissions": {"admin": true, "maintain": true, "push": true, "triage": true, "pull": true}})
     }
 
-    pub(in super::super) fn pull(full_name: &str, pull: &Pull, git: &GitFacts) -> Value {
+    pub(in super::super) fn pull(full_name: &str, pull: &HostedPull, git: &GitFacts) -> Value {
         let owner = full_name.split('/').next().unwrap_or_default();
         let end = |branch: &str, sha: &str| {
             json!({"ref": branch, "sha": sha, "label": format!("{owner}:{branch}"),
@@ -277,20 +279,20 @@ pub(super) mod rest {
         json!({"name": label.name, "description": label.description, "color": label.color})
     }
 
-    pub(in super::super) fn comment(pull_url: &str, comment: &Comment) -> Value {
+    pub(in super::super) fn comment(pull_url: &str, comment: &HostedComment) -> Value {
         json!({"id": comment.id, "node_id": format!("IC_{}", comment.id), "body": comment.body,
                "user": user(&comment.author), "created_at": comment.created_at,
                "updated_at": comment.created_at,
                "html_url": format!("{pull_url}#issuecomment-{}", comment.id)})
     }
 
-    pub(in super::super) fn review(pull_url: &str, review: &Review) -> Value {
+    pub(in super::super) fn review(pull_url: &str, review: &HostedReview) -> Value {
         json!({"id": review.id, "node_id": format!("PRR_{}", review.id), "state": review.state,
                "body": review.body, "user": user(&review.author), "submitted_at": review.submitted_at,
                "html_url": format!("{pull_url}#pullrequestreview-{}", review.id)})
     }
 
-    pub(in super::super) fn inline(pull_url: &str, comment: &InlineComment) -> Value {
+    pub(in super::super) fn inline(pull_url: &str, comment: &HostedInlineComment) -> Value {
         json!({"id": comment.id, "node_id": format!("PRRC_{}", comment.id), "body": comment.body,
                "path": comment.path, "line": comment.line, "original_line": comment.line,
                "in_reply_to_id": comment.in_reply_to, "pull_request_review_id": comment.review,

@@ -11,8 +11,8 @@ use axum::response::Html;
 use axum::routing::get;
 use tokio_util::task::AbortOnDropHandle;
 
-use super::Host;
-use super::state::Pull;
+use super::HostHandle;
+use super::state::HostedPull;
 
 /// A served page. It ends when this value is dropped.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub struct Page {
 }
 
 impl Page {
-    pub(super) async fn start(host: Arc<Host>) -> anyhow::Result<Self> {
+    pub(super) async fn start(host: Arc<HostHandle>) -> anyhow::Result<Self> {
         let router = Router::new()
             .route("/", get(show))
             .route("/{owner}/{name}/pull/{number}", get(show_pull))
@@ -51,7 +51,7 @@ const STYLE: &str = "body{font:16px/1.5 system-ui;max-width:60rem;margin:2rem au
     @media(prefers-color-scheme:dark){body{background:#14161b;color:#e4e7ee}pre{background:#1d2027}\
     ins{color:#6fdd8b}del{color:#ff8f9c}}";
 
-async fn show(Shared(host): Shared<Arc<Host>>) -> Html<String> {
+async fn show(Shared(host): Shared<Arc<HostHandle>>) -> Html<String> {
     let shown = tokio::task::spawn_blocking(move || {
         let mut text = String::new();
         for (full_name, repository) in host.read(|state| state.repositories.clone()) {
@@ -69,7 +69,7 @@ async fn show(Shared(host): Shared<Arc<Host>>) -> Html<String> {
 }
 
 async fn show_pull(
-    Shared(host): Shared<Arc<Host>>,
+    Shared(host): Shared<Arc<HostHandle>>,
     Path((owner, name, number)): Path<(String, String, u64)>,
 ) -> Result<Html<String>, StatusCode> {
     let full_name = format!("{owner}/{name}");
@@ -91,7 +91,7 @@ fn page(title: &str, body: &str) -> Html<String> {
     ))
 }
 
-fn render(text: &mut String, host: &Host, full_name: &str, pull: &Pull) {
+fn render(text: &mut String, host: &HostHandle, full_name: &str, pull: &HostedPull) {
     let (number, title, state) = (pull.number, escaped(&pull.title), pull.state.as_str().to_lowercase());
     let (head, base) = (escaped(&pull.head), escaped(&pull.base));
     let _ = write!(text, "<h2>#{number} {title}</h2><small>{state}: {head} into {base}</small>");

@@ -12,39 +12,39 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use serde_json::{Value, json};
 
-use super::Host;
+use super::HostHandle;
 use super::graphql::{branch_of, check_branches};
 use super::objects::{GitFacts, pull_url, rest};
-use super::state::{Label, NewInline, NewPull, Pull, PullState, State};
+use super::state::{HostState, HostedPull, Label, NewInline, NewPull, PullState};
 
 type Repo = Path<(String, String)>;
 type Numbered = Path<(String, String, u64)>;
 type Paging = Query<HashMap<String, String>>;
 
 /// An answer of the host that is not the object that was asked for.
-pub(super) struct Refusal(StatusCode, Value);
+pub(super) struct RestError(StatusCode, Value);
 
-impl IntoResponse for Refusal {
+impl IntoResponse for RestError {
     fn into_response(self) -> Response {
         (self.0, axum::Json(self.1)).into_response()
     }
 }
 
-type Answer = Result<Response, Refusal>;
+type RestResult = Result<Response, RestError>;
 
-fn not_found() -> Refusal {
-    Refusal(StatusCode::NOT_FOUND, json!({"message": "Not Found", "status": "404"}))
+fn not_found() -> RestError {
+    RestError(StatusCode::NOT_FOUND, json!({"message": "Not Found", "status": "404"}))
 }
 
-fn invalid(message: &str) -> Refusal {
+fn invalid(message: &str) -> RestError {
     let errors = json!([{"message": message, "code": "custom"}]);
-    Refusal(
+    RestError(
         StatusCode::UNPROCESSABLE_ENTITY,
         json!({"message": "Validation Failed", "errors": errors, "status": "422"}),
     )
 }
 
-pub(super) fn router() -> Router<Arc<Host>> {
+pub(super) fn router() -> Router<Arc<HostHandle>> {
     Router::new()
         .route("/", get(async || axum::Json(json!({"current_user_url": "https://api.github.com/user"}))))
         .route("/user", get(user))
@@ -66,7 +66,7 @@ pub(super) fn router() -> Router<Arc<Host>> {
 }
 
 /// Leads a request about a repository that has another name now to that one.
-pub(super) fn moved(state: &State, request: &Parts) -> Option<Response> {
+pub(super) fn moved(state: &HostState, request: &Parts) -> Option<Response> {
     let path = request.uri.path();
     let (old, new) = state.moved.iter().find(|(old, _)| {
         let rest = path.strip_prefix("/repos/").and_then(|path| path.strip_prefix(old.as_str()));
@@ -82,7 +82,7 @@ pub(super) fn moved(state: &State, request: &Parts) -> Option<Response> {
     Some((status, [(header::LOCATION, place)], axum::Json(body)).into_response())
 }
 
-async fn user(Shared(host): Shared<Arc<Host>>) -> Response {
+async fn user(Shared(host): Shared<Arc<HostHandle>>) -> Response {
     axum::Json(rest::user(&host.read(|state| state.viewer.clone()))).into_response()
 }
 
@@ -91,23 +91,28 @@ async fn rate_limit() -> Response {
     axum::Json(json!({"resources": {"core": core, "graphql": core}, "rate": core})).into_response()
 }
 
-async fn repository(Shared(host): Shared<Arc<Host>>, Path((owner, name)): Repo) -> Answer {
+async fn repository(Shared(host): Shared<Arc<HostHandle>>, Path((owner, name)): Repo) -> RestResult {
     let full_name = format!("{owner}/{name}");
     let found = host.read(|s| s.repositories.get(&full_name).map(|r| rest::repository(&full_name, r)));
     Ok(axum::Json(found.ok_or_else(not_found)?).into_response())
 }
 
-async fn branches(Shared(host): Shared<Arc<Host>>, Path((owner, name)): Repo, page: Paging) -> Answer {
+async fn branches(
+    Shared(host): Shared<Arc<HostHandle>>,
+    Path((owner, name)): Repo,
+    page: Paging,
+) -> RestResult {
     let known = host.remotes.branches(&format!("{owner}/{name}")).map_err(|_| not_found())?;
     Ok(paged(known.iter().map(|(name, sha)| branch_row(name, sha)).collect(), &page))
 }
 
 async fn branch(
-    Shared(host): Shared<Arc<Host>>,
+    Shared(host): Shared<Arc<HostHandle>>,
     Path((owner, name, branch)): Path<(String, String, String)>,
-) -> Answer {
+) -> RestResult {
     let known = host.remotes.branches(&format!("{owner}/{name}")).map_err(|_| not_found())?;
-    let missing = || Refusal(StatusCode::NOT_FOUND, json!({"message": "Branch not found", "status": "404"}));
+    let missing =
+        || RestError(StatusCode::NOT_FOUND, json!({"message": "Branch not found", "status": "404"}));
     let sha = known.get(&branch).ok_or_else(missing)?;
     Ok(axum::Json(branch_row(&branch, sha)).into_response())
 }
@@ -116,7 +121,11 @@ fn branch_row(name: &str, sha: &str) -> Value {
     json!({"name": name, "commit": {"sha": sha}, "protected": false})
 }
 
-async fn labels(Shared(host): Shared<Arc<Host>>, Path((owner, name)): Repo, page: Paging) -> Answer {
+async fn labels(
+    Shared(host): Shared<Arc<HostHandle>>,
+    Path((owner, name)): Repo,
+    page: Paging,
+) -> RestResult {
     let full_name = format!("{owner}/{name}");
     let rows = host.read(|state| {
         let labels = &state.repositories.get(&full_name)?.labels;
@@ -125,7 +134,11 @@ async fn labels(Shared(host): Shared<Arc<Host>>, Path((owner, name)): Repo, page
     Ok(paged(rows.ok_or_else(not_found)?, &page))
 }
 
-async fn create_label(Shared(host): Shared<Arc<Host>>, Path((owner, name)): Repo, body: Bytes) -> Answer {
+async fn create_label(
+    Shared(host): Shared<Arc<HostHandle>>,
+    Path((owner, name)): Repo,
+    body: Bytes,
+) -> RestResult {
     let body = parsed(&body)?;
     let label = Label {
         name: text(&body, "name"),
@@ -138,7 +151,7 @@ async fn create_label(Shared(host): Shared<Arc<Host>>, Path((owner, name)): Repo
         if repository.labels.iter().any(|known| known.name == label.name) {
             let errors = json!([{"resource": "Label", "code": "already_exists", "field": "name"}]);
             let body = json!({"message": "Validation Failed", "errors": errors});
-            return Err(Refusal(StatusCode::UNPROCESSABLE_ENTITY, body));
+            return Err(RestError(StatusCode::UNPROCESSABLE_ENTITY, body));
         }
         let row = rest::label(&label);
         repository.labels.push(label);
@@ -146,11 +159,11 @@ async fn create_label(Shared(host): Shared<Arc<Host>>, Path((owner, name)): Repo
     })
 }
 
-async fn pulls(Shared(host): Shared<Arc<Host>>, Path((owner, name)): Repo, page: Paging) -> Answer {
+async fn pulls(Shared(host): Shared<Arc<HostHandle>>, Path((owner, name)): Repo, page: Paging) -> RestResult {
     let full_name = format!("{owner}/{name}");
     let state = page.get("state").map_or("open", String::as_str).to_owned();
     let head = page.get("head").map(|head| branch_of(head));
-    let wanted = |pull: &&Pull| {
+    let wanted = |pull: &&HostedPull| {
         let open = pull.state == PullState::Open;
         (state == "all" || (state == "open") == open)
             && head.as_ref().is_none_or(|head| *head == pull.head)
@@ -163,7 +176,11 @@ async fn pulls(Shared(host): Shared<Arc<Host>>, Path((owner, name)): Repo, page:
     Ok(paged(rows.ok_or_else(not_found)?, &page))
 }
 
-async fn create_pull(Shared(host): Shared<Arc<Host>>, Path((owner, name)): Repo, body: Bytes) -> Answer {
+async fn create_pull(
+    Shared(host): Shared<Arc<HostHandle>>,
+    Path((owner, name)): Repo,
+    body: Bytes,
+) -> RestResult {
     let body = parsed(&body)?;
     let full_name = format!("{owner}/{name}");
     let new = NewPull {
@@ -178,15 +195,15 @@ async fn create_pull(Shared(host): Shared<Arc<Host>>, Path((owner, name)): Repo,
     answer_pull(&host, &full_name, number, StatusCode::CREATED)
 }
 
-async fn pull(Shared(host): Shared<Arc<Host>>, Path((owner, name, number)): Numbered) -> Answer {
+async fn pull(Shared(host): Shared<Arc<HostHandle>>, Path((owner, name, number)): Numbered) -> RestResult {
     answer_pull(&host, &format!("{owner}/{name}"), number, StatusCode::OK)
 }
 
 async fn update_pull(
-    Shared(host): Shared<Arc<Host>>,
+    Shared(host): Shared<Arc<HostHandle>>,
     Path((owner, name, number)): Numbered,
     body: Bytes,
-) -> Answer {
+) -> RestResult {
     let body = parsed(&body)?;
     let full_name = format!("{owner}/{name}");
     host.write(|state| {
@@ -209,19 +226,19 @@ async fn update_pull(
 }
 
 async fn files(
-    Shared(host): Shared<Arc<Host>>,
+    Shared(host): Shared<Arc<HostHandle>>,
     Path((owner, name, number)): Numbered,
     page: Paging,
-) -> Answer {
+) -> RestResult {
     let facts = facts(&host, &format!("{owner}/{name}"), number)?;
     Ok(paged(facts.files.iter().map(rest::file).collect(), &page))
 }
 
 async fn commits(
-    Shared(host): Shared<Arc<Host>>,
+    Shared(host): Shared<Arc<HostHandle>>,
     Path((owner, name, number)): Numbered,
     page: Paging,
-) -> Answer {
+) -> RestResult {
     let facts = facts(&host, &format!("{owner}/{name}"), number)?;
     let row = |commit: &crate::git::Commit| {
         json!({"sha": commit.sha, "commit": {"message": commit.message,
@@ -231,40 +248,40 @@ async fn commits(
 }
 
 async fn reviews(
-    Shared(host): Shared<Arc<Host>>,
+    Shared(host): Shared<Arc<HostHandle>>,
     Path((owner, name, number)): Numbered,
     page: Paging,
-) -> Answer {
+) -> RestResult {
     rows(&host, &format!("{owner}/{name}"), number, &page, |url, pull| {
         pull.reviews.iter().map(|review| rest::review(url, review)).collect()
     })
 }
 
 async fn comments(
-    Shared(host): Shared<Arc<Host>>,
+    Shared(host): Shared<Arc<HostHandle>>,
     Path((owner, name, number)): Numbered,
     page: Paging,
-) -> Answer {
+) -> RestResult {
     rows(&host, &format!("{owner}/{name}"), number, &page, |url, pull| {
         pull.comments.iter().map(|comment| rest::comment(url, comment)).collect()
     })
 }
 
 async fn inline(
-    Shared(host): Shared<Arc<Host>>,
+    Shared(host): Shared<Arc<HostHandle>>,
     Path((owner, name, number)): Numbered,
     page: Paging,
-) -> Answer {
+) -> RestResult {
     rows(&host, &format!("{owner}/{name}"), number, &page, |url, pull| {
         pull.inline.iter().map(|comment| rest::inline(url, comment)).collect()
     })
 }
 
 async fn create_comment(
-    Shared(host): Shared<Arc<Host>>,
+    Shared(host): Shared<Arc<HostHandle>>,
     Path((owner, name, number)): Numbered,
     body: Bytes,
-) -> Answer {
+) -> RestResult {
     let body = text(&parsed(&body)?, "body");
     let full_name = format!("{owner}/{name}");
     host.write(|state| {
@@ -275,10 +292,10 @@ async fn create_comment(
 }
 
 async fn create_review(
-    Shared(host): Shared<Arc<Host>>,
+    Shared(host): Shared<Arc<HostHandle>>,
     Path((owner, name, number)): Numbered,
     body: Bytes,
-) -> Answer {
+) -> RestResult {
     let body = parsed(&body)?;
     let full_name = format!("{owner}/{name}");
     let verdict = match body["event"].as_str() {
@@ -294,10 +311,10 @@ async fn create_review(
 }
 
 async fn create_inline(
-    Shared(host): Shared<Arc<Host>>,
+    Shared(host): Shared<Arc<HostHandle>>,
     Path((owner, name, number)): Numbered,
     body: Bytes,
-) -> Answer {
+) -> RestResult {
     let body = parsed(&body)?;
     let full_name = format!("{owner}/{name}");
     let known = facts(&host, &full_name, number)?;
@@ -320,16 +337,16 @@ async fn create_inline(
 }
 
 async fn reply(
-    Shared(host): Shared<Arc<Host>>,
+    Shared(host): Shared<Arc<HostHandle>>,
     Path((owner, name, number, comment)): Path<(String, String, u64, u64)>,
     body: Bytes,
-) -> Answer {
+) -> RestResult {
     let new =
         NewInline { body: text(&parsed(&body)?, "body"), in_reply_to: Some(comment), ..NewInline::default() };
     add_inline(&host, &format!("{owner}/{name}"), number, new)
 }
 
-fn add_inline(host: &Host, full_name: &str, number: u64, mut new: NewInline) -> Answer {
+fn add_inline(host: &HostHandle, full_name: &str, number: u64, mut new: NewInline) -> RestResult {
     host.write(|state| {
         new.author = state.viewer.clone();
         state.inline(full_name, number, new).ok_or_else(not_found)
@@ -338,10 +355,10 @@ fn add_inline(host: &Host, full_name: &str, number: u64, mut new: NewInline) -> 
 }
 
 async fn add_labels(
-    Shared(host): Shared<Arc<Host>>,
+    Shared(host): Shared<Arc<HostHandle>>,
     Path((owner, name, number)): Numbered,
     body: Bytes,
-) -> Answer {
+) -> RestResult {
     let body = parsed(&body)?;
     let names = body["labels"].as_array().or_else(|| body.as_array()).cloned().unwrap_or_default();
     let names: Vec<String> = names.iter().filter_map(Value::as_str).map(str::to_owned).collect();
@@ -350,40 +367,40 @@ async fn add_labels(
     Ok(axum::Json(rows).into_response())
 }
 
-fn facts(host: &Host, full_name: &str, number: u64) -> Result<GitFacts, Refusal> {
+fn facts(host: &HostHandle, full_name: &str, number: u64) -> Result<GitFacts, RestError> {
     host.read(|state| {
         state.pull(full_name, number).map(|pull| GitFacts::read(&host.remotes, full_name, pull))
     })
     .ok_or_else(not_found)
 }
 
-fn pull_row(host: &Host, full_name: &str, pull: &Pull) -> Value {
+fn pull_row(host: &HostHandle, full_name: &str, pull: &HostedPull) -> Value {
     rest::pull(full_name, pull, &GitFacts::read(&host.remotes, full_name, pull))
 }
 
-fn answer_pull(host: &Host, full_name: &str, number: u64, status: StatusCode) -> Answer {
+fn answer_pull(host: &HostHandle, full_name: &str, number: u64, status: StatusCode) -> RestResult {
     let row = host.read(|state| state.pull(full_name, number).map(|pull| pull_row(host, full_name, pull)));
     Ok((status, axum::Json(row.ok_or_else(not_found)?)).into_response())
 }
 
 fn rows(
-    host: &Host,
+    host: &HostHandle,
     full_name: &str,
     number: u64,
     page: &Paging,
-    rows: impl FnOnce(&str, &Pull) -> Vec<Value>,
-) -> Answer {
+    rows: impl FnOnce(&str, &HostedPull) -> Vec<Value>,
+) -> RestResult {
     let url = pull_url(full_name, number);
     let found = host.read(|state| state.pull(full_name, number).map(|pull| rows(&url, pull)));
     Ok(paged(found.ok_or_else(not_found)?, page))
 }
 
 fn created(
-    host: &Host,
+    host: &HostHandle,
     full_name: &str,
     number: u64,
-    row: impl FnOnce(&str, &Pull) -> Option<Value>,
-) -> Answer {
+    row: impl FnOnce(&str, &HostedPull) -> Option<Value>,
+) -> RestResult {
     let url = pull_url(full_name, number);
     let found = host.read(|state| row(&url, state.pull(full_name, number)?));
     Ok((StatusCode::CREATED, axum::Json(found.ok_or_else(not_found)?)).into_response())
@@ -418,9 +435,9 @@ pub(super) const COMMON_HEADERS: [(HeaderName, &str); 3] = [
     (HeaderName::from_static("x-github-media-type"), "github.v3; format=json"),
 ];
 
-fn parsed(body: &[u8]) -> Result<Value, Refusal> {
+fn parsed(body: &[u8]) -> Result<Value, RestError> {
     serde_json::from_slice(body)
-        .map_err(|_| Refusal(StatusCode::BAD_REQUEST, json!({"message": "Problems parsing JSON"})))
+        .map_err(|_| RestError(StatusCode::BAD_REQUEST, json!({"message": "Problems parsing JSON"})))
 }
 
 fn text(body: &Value, member: &str) -> String {

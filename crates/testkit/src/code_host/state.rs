@@ -44,7 +44,7 @@ pub struct Label {
 
 /// A comment in the conversation of a pull request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Comment {
+pub struct HostedComment {
     /// Number, unique on the whole host.
     pub id: u64,
     /// Login.
@@ -57,7 +57,7 @@ pub struct Comment {
 
 /// A verdict on a pull request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Review {
+pub struct HostedReview {
     /// Number, unique on the whole host.
     pub id: u64,
     /// Login.
@@ -72,7 +72,7 @@ pub struct Review {
 
 /// A comment on a line of a pull request's diff.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct InlineComment {
+pub struct HostedInlineComment {
     /// Number, unique on the whole host.
     pub id: u64,
     /// The review that it belongs to.
@@ -93,7 +93,7 @@ pub struct InlineComment {
 
 /// A pull request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pull {
+pub struct HostedPull {
     /// Number within its repository, from 1.
     pub number: u64,
     /// Title.
@@ -113,11 +113,11 @@ pub struct Pull {
     /// Names of its labels.
     pub labels: Vec<String>,
     /// Its conversation, oldest first.
-    pub comments: Vec<Comment>,
+    pub comments: Vec<HostedComment>,
     /// Verdicts, oldest first.
-    pub reviews: Vec<Review>,
+    pub reviews: Vec<HostedReview>,
     /// Comments on lines, oldest first.
-    pub inline: Vec<InlineComment>,
+    pub inline: Vec<HostedInlineComment>,
     /// RFC 3339.
     pub created_at: String,
     /// RFC 3339.
@@ -126,7 +126,7 @@ pub struct Pull {
 
 /// A repository as the code host knows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Repository {
+pub struct HostedRepository {
     /// Branch that pull requests go into when nothing else is said.
     pub default_branch: String,
     /// One line about it.
@@ -136,16 +136,16 @@ pub struct Repository {
     /// Its labels.
     pub labels: Vec<Label>,
     /// Its pull requests, oldest first.
-    pub pulls: Vec<Pull>,
+    pub pulls: Vec<HostedPull>,
 }
 
 /// Everything on the host.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct State {
+pub struct HostState {
     /// Login of the person whose token is used.
     pub viewer: String,
     /// By full name.
-    pub repositories: BTreeMap<String, Repository>,
+    pub repositories: BTreeMap<String, HostedRepository>,
     /// Highest number given to a comment, review or inline comment.
     pub last_id: u64,
     /// When something was said last; seconds since 1970.
@@ -156,7 +156,7 @@ pub struct State {
     pub moved: BTreeMap<String, String>,
 }
 
-impl State {
+impl HostState {
     pub(super) fn new(viewer: &str) -> Self {
         Self {
             viewer: viewer.to_owned(),
@@ -179,11 +179,11 @@ impl State {
         self.last_id
     }
 
-    pub(super) fn pull(&self, full_name: &str, number: u64) -> Option<&Pull> {
+    pub(super) fn pull(&self, full_name: &str, number: u64) -> Option<&HostedPull> {
         self.repositories.get(full_name)?.pulls.iter().find(|pull| pull.number == number)
     }
 
-    pub(super) fn pull_mut(&mut self, full_name: &str, number: u64) -> Option<&mut Pull> {
+    pub(super) fn pull_mut(&mut self, full_name: &str, number: u64) -> Option<&mut HostedPull> {
         let pull = self.repositories.get_mut(full_name)?.pulls.iter_mut().find(|p| p.number == number)?;
         pull.updated_at = now();
         Some(pull)
@@ -196,15 +196,16 @@ impl State {
             .repositories
             .get_mut(full_name)
             .ok_or_else(|| format!("Could not resolve to a Repository with the name '{full_name}'."))?;
-        let same =
-            |pull: &&Pull| pull.state == PullState::Open && pull.head == new.head && pull.base == new.base;
+        let same = |pull: &&HostedPull| {
+            pull.state == PullState::Open && pull.head == new.head && pull.base == new.base
+        };
         if repository.pulls.iter().any(|pull| same(&pull)) {
             let owner = full_name.split('/').next().unwrap_or_default();
             return Err(format!("A pull request already exists for {owner}:{}.", new.head));
         }
         let number = repository.pulls.len() as u64 + 1;
         let now = now();
-        repository.pulls.push(Pull {
+        repository.pulls.push(HostedPull {
             number,
             title: new.title,
             body: new.body,
@@ -225,7 +226,7 @@ impl State {
 
     pub(super) fn comment(&mut self, full_name: &str, number: u64, author: &str, body: &str) -> Option<u64> {
         let (id, created_at) = (self.next_id(), self.moment());
-        let comment = Comment { id, author: author.to_owned(), body: body.to_owned(), created_at };
+        let comment = HostedComment { id, author: author.to_owned(), body: body.to_owned(), created_at };
         self.pull_mut(full_name, number)?.comments.push(comment);
         Some(id)
     }
@@ -239,7 +240,7 @@ impl State {
         body: &str,
     ) -> Option<u64> {
         let (id, submitted_at) = (self.next_id(), self.moment());
-        let review = Review {
+        let review = HostedReview {
             id,
             author: author.to_owned(),
             state: state.to_owned(),
@@ -262,7 +263,7 @@ impl State {
         };
         let first = root.and_then(|root| pull.inline.iter().find(|comment| comment.id == root));
         let (path, line) = first.map_or((new.path, new.line), |first| (first.path.clone(), first.line));
-        pull.inline.push(InlineComment {
+        pull.inline.push(HostedInlineComment {
             id,
             review: new.review,
             in_reply_to: root,

@@ -16,7 +16,7 @@ use tokio_stream::wrappers::ReceiverStream;
 use super::Shared;
 use super::request::{Api, ModelRequest};
 use super::script::{Failure, Step, Usage};
-use super::wire::{Writer, error_body};
+use super::wire::{EventWriter, error_body};
 
 /// Streamed pieces that may wait for a slow reader.
 const PIECES_AHEAD: usize = 16;
@@ -25,7 +25,7 @@ const OUT_OF_TURNS: &str = "Done.";
 /// Said to side requests when the script has no sentence of its own for them.
 const SIDE_ANSWER: &str = "Loopgate";
 
-type Pieces = mpsc::Sender<Result<Bytes, std::io::Error>>;
+type BodySender = mpsc::Sender<Result<Bytes, std::io::Error>>;
 
 pub(super) async fn answer(api: Api, shared: &Arc<Shared>, body: Value) -> Response {
     let streams = api == Api::Responses || body["stream"] == true;
@@ -44,7 +44,7 @@ pub(super) async fn answer(api: Api, shared: &Arc<Shared>, body: Value) -> Respo
         (request, steps, Duration::from_millis(inner.script.pace_ms))
     });
     let mut steps = steps.into_iter().peekable();
-    let mut writer = Writer::new(api, request.model());
+    let mut writer = EventWriter::new(api, request.model());
     while let Some(step) = steps.next_if(|step| !matches!(step, Step::Text(_) | Step::Tool { .. })) {
         match step {
             Step::Delay(ms) => pause(Duration::from_millis(ms)).await,
@@ -112,9 +112,9 @@ fn filled_value(value: &Value, request: &ModelRequest) -> Value {
 
 async fn stream_steps(
     shared: Arc<Shared>,
-    mut writer: Writer,
+    mut writer: EventWriter,
     steps: Vec<Step>,
-    pieces: Pieces,
+    pieces: BodySender,
     pace: Duration,
 ) {
     if !send(&pieces, writer.start()).await {
@@ -154,7 +154,7 @@ async fn stream_steps(
     }
 }
 
-async fn whole(shared: &Shared, mut writer: Writer, steps: Vec<Step>) -> Response {
+async fn whole(shared: &Shared, mut writer: EventWriter, steps: Vec<Step>) -> Response {
     let mut content = Vec::new();
     for step in steps {
         match step {
@@ -188,7 +188,7 @@ fn broken() -> Response {
     Body::from_stream(tokio_stream::once(error)).into_response()
 }
 
-async fn send(pieces: &Pieces, event: String) -> bool {
+async fn send(pieces: &BodySender, event: String) -> bool {
     pieces.send(Ok(Bytes::from(event))).await.is_ok()
 }
 

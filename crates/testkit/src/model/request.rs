@@ -37,7 +37,7 @@ pub struct ModelRequest {
 
 /// One message, whichever API it came by.
 #[derive(Debug, Clone, Default)]
-struct Message {
+struct ModelMessage {
     assistant: bool,
     text: String,
     results: String,
@@ -46,7 +46,7 @@ struct Message {
 #[derive(Debug, Clone, Default)]
 struct View {
     system: String,
-    messages: Vec<Message>,
+    messages: Vec<ModelMessage>,
     tools: Vec<String>,
 }
 
@@ -117,7 +117,7 @@ impl View {
             system: block_text(&body["system"]),
             messages: messages
                 .iter()
-                .map(|message| Message {
+                .map(|message| ModelMessage {
                     assistant: message["role"] == "assistant",
                     text: block_text(&message["content"]),
                     results: tool_results(&message["content"]),
@@ -139,7 +139,7 @@ impl View {
     /// Index of the last message that asks what the conversation answers: a resumed session holds
     /// earlier prompts and their answers, which do not count as turns of this one.
     fn prompt_of(&self, conversation: &Conversation) -> usize {
-        let asks = |message: &Message| {
+        let asks = |message: &ModelMessage| {
             !message.assistant && conversation.when.iter().any(|p| found(p, &message.text))
         };
         self.messages.iter().rposition(asks).unwrap_or(0)
@@ -160,18 +160,18 @@ impl View {
     }
 }
 
-fn of_item(item: &Value) -> Message {
+fn of_item(item: &Value) -> ModelMessage {
     match item["type"].as_str().unwrap_or("message") {
-        "message" => Message {
+        "message" => ModelMessage {
             assistant: item["role"] == "assistant",
             text: block_text(&item["content"]),
             results: String::new(),
         },
-        "function_call_output" | "custom_tool_call_output" => Message {
+        "function_call_output" | "custom_tool_call_output" => ModelMessage {
             results: item["output"].as_str().map_or_else(|| block_text(&item["output"]), str::to_owned),
-            ..Message::default()
+            ..ModelMessage::default()
         },
-        _ => Message { assistant: true, ..Message::default() },
+        _ => ModelMessage { assistant: true, ..ModelMessage::default() },
     }
 }
 

@@ -12,7 +12,7 @@ use super::script::{Failure, Usage};
 const PIECE_CHARS: usize = 24;
 
 /// Writes the events of one answer, and remembers what the closing event must repeat.
-pub(super) struct Writer {
+pub(super) struct EventWriter {
     api: Api,
     model: String,
     id: String,
@@ -21,7 +21,7 @@ pub(super) struct Writer {
     pub(super) usage: Usage,
 }
 
-impl Writer {
+impl EventWriter {
     pub(super) fn new(api: Api, model: &str) -> Self {
         let id = format!("{}_{}", if api == Api::Messages { "msg" } else { "resp" }, Uuid::now_v7().simple());
         Self { api, model: model.to_owned(), id, blocks: 0, called_a_tool: false, usage: Usage::default() }

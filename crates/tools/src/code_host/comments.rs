@@ -73,7 +73,7 @@ pub struct Comment {
 
 /// Everything that was said, as far as it was asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Conversation {
+pub struct Discussion {
     /// The pull request's page.
     pub url: Option<String>,
     /// Each once, in the order in which they were found.
@@ -86,8 +86,8 @@ pub struct Conversation {
 #[serde(rename_all = "camelCase")]
 struct Pull {
     url: Option<String>,
-    comments: Option<NodeList<Node>>,
-    reviews: Option<NodeList<Node>>,
+    comments: Option<NodeList<CommentNode>>,
+    reviews: Option<NodeList<CommentNode>>,
     review_threads: Option<NodeList<Thread>>,
 }
 
@@ -111,13 +111,13 @@ struct NodePageInfo {
 struct Thread {
     id: String,
     is_resolved: Option<bool>,
-    comments: Option<NodeList<Node>>,
+    comments: Option<NodeList<CommentNode>>,
 }
 
 /// Whatever was said; which members it has depends on where.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Node {
+struct CommentNode {
     id: String,
     database_id: Option<u64>,
     author: Option<Author>,
@@ -155,7 +155,7 @@ impl CodeHost {
         &self,
         repository: &RepoFullName,
         number: PullNumber,
-    ) -> Result<Conversation, GraphQlError> {
+    ) -> Result<Discussion, GraphQlError> {
         let mut collector = Collector::default();
         for _ in 0..PAGES_MOST {
             let pull = self.graph_of_pull(repository, number, &QUESTION, collector.cursors()).await?;
@@ -230,19 +230,19 @@ impl Collector {
         for node in
             reviews.into_iter().filter(|node| node.body.as_ref().is_some_and(|b| !b.trim().is_empty()))
         {
-            let node = Node { database_id: None, url: None, ..node };
+            let node = CommentNode { database_id: None, url: None, ..node };
             self.add(Comment::new(node, CommentKind::Review));
         }
     }
 
     fn take_thread(&mut self, thread: Thread) {
         // A thread is read from its beginning, and no further.
-        let whole = |list: &NodeList<Node>| {
+        let whole = |list: &NodeList<CommentNode>| {
             list.page_info.as_ref().is_none_or(|page| !page.has_next_page.unwrap_or(false))
         };
         self.cut |= !thread.comments.as_ref().is_some_and(whole);
         let said = thread.comments.and_then(|list| list.nodes).unwrap_or_default();
-        let said: Vec<Node> = said.into_iter().flatten().collect();
+        let said: Vec<CommentNode> = said.into_iter().flatten().collect();
         let first = said.first().and_then(|node| node.database_id);
         for (at, node) in said.into_iter().enumerate() {
             let named = node.reply_to.as_ref().and_then(|parent| parent.database_id);
@@ -263,14 +263,14 @@ impl Collector {
         }
     }
 
-    fn finish(self) -> Conversation {
+    fn finish(self) -> Discussion {
         let truncated = self.cut || !self.complete();
-        Conversation { url: self.url, comments: self.comments, truncated }
+        Discussion { url: self.url, comments: self.comments, truncated }
     }
 }
 
 impl Comment {
-    fn new(node: Node, kind: CommentKind) -> Self {
+    fn new(node: CommentNode, kind: CommentKind) -> Self {
         Self {
             id: node.id,
             number: node.database_id.filter(|number| *number > 0),

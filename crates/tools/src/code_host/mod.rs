@@ -24,7 +24,7 @@ use loopgate_home::Program;
 
 pub use clone::CloneError;
 pub use comment::{CommentResult, CommentTarget, InlineComment, PostedComment, PullRequestReply};
-pub use comments::{Comment, CommentKind, Conversation};
+pub use comments::{Comment, CommentKind, Discussion};
 pub use error::{CodeHostError, explain};
 pub use files::{ChangedFile, parse_files};
 pub use graphql::GraphQlError;

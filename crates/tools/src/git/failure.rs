@@ -101,7 +101,7 @@ impl GitError {
 
 /// What kind of failure it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Category {
+pub enum FailureCategory {
     /// Git could not be started.
     Spawn,
     /// A hook refused the commit; what it checks, as far as its words tell.
@@ -116,7 +116,7 @@ pub enum Category {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GitFailure {
     /// The kind.
-    pub category: Category,
+    pub category: FailureCategory,
     /// What went wrong.
     pub error: String,
     /// The beginning of what was printed.
@@ -128,27 +128,27 @@ impl GitFailure {
     #[must_use]
     pub fn of(action: Action, error: &GitError) -> Self {
         let (category, text) = match error {
-            GitError::Start { command, .. } => (Category::Spawn, command.clone()),
+            GitError::Start { command, .. } => (FailureCategory::Spawn, command.clone()),
             GitError::Failed { command, code, stdout, stderr } => {
                 let category = category(action, command, *code, stdout, stderr);
                 let stderr = stderr.trim();
                 let text = match category {
-                    Category::Hook(_) => "Pre-commit hook failed",
-                    Category::PushAuth => "Git push authentication failed",
+                    FailureCategory::Hook(_) => "Pre-commit hook failed",
+                    FailureCategory::PushAuth => "Git push authentication failed",
                     _ if stderr.is_empty() => command,
                     _ => stderr,
                 };
                 (category, text.to_owned())
             }
             // As git itself ends where it finds none.
-            GitError::Repository(error) => (Category::Command(128), error.to_string()),
-            other => (Category::Command(1), other.to_string()),
+            GitError::Repository(error) => (FailureCategory::Command(128), error.to_string()),
+            other => (FailureCategory::Command(1), other.to_string()),
         };
         Self { category, error: clean(&text), excerpt: excerpt(error) }
     }
 }
 
-fn category(action: Action, command: &str, code: i32, stdout: &str, stderr: &str) -> Category {
+fn category(action: Action, command: &str, code: i32, stdout: &str, stderr: &str) -> FailureCategory {
     let ran = |name: &str| command.strip_prefix("git ").is_some_and(|rest| rest.starts_with(name));
     // What git itself refuses to do ends with 128; a hook's refusal ends with 1.
     if action == Action::Commit && ran("commit ") && code == 1 {
@@ -156,14 +156,14 @@ fn category(action: Action, command: &str, code: i32, stdout: &str, stderr: &str
         let has = |signs: &[&str]| signs.iter().any(|sign| text.contains(sign));
         let kind = HOOK_TYPES.iter().find(|(signs, _)| has(signs)).map(|(_, kind)| *kind);
         if !has(&NOTHING) && (has(&HOOK) || kind.is_some()) {
-            return Category::Hook(kind.unwrap_or("unknown"));
+            return FailureCategory::Hook(kind.unwrap_or("unknown"));
         }
     }
     let stderr = stderr.to_lowercase();
     if action == Action::Push && NOT_LET_IN.iter().any(|sign| stderr.contains(sign)) {
-        return Category::PushAuth;
+        return FailureCategory::PushAuth;
     }
-    Category::Command(code)
+    FailureCategory::Command(code)
 }
 
 fn excerpt(error: &GitError) -> String {
@@ -200,18 +200,21 @@ mod tests {
             GitFailure::of(Action::Commit, &failed("commit -m x", code, stdout, stderr))
         };
         let hook = of(1, "", "pre-commit hook: eslint failed");
-        assert_eq!((hook.category, hook.error.as_str()), (Category::Hook("lint"), "Pre-commit hook failed"));
-        assert_eq!(of(1, "tsc type error", "").category, Category::Hook("typecheck"));
-        assert_eq!(of(1, "", "husky - vitest").category, Category::Hook("test"));
-        assert_eq!(of(1, "", "husky says no").category, Category::Hook("unknown"));
+        assert_eq!(
+            (hook.category, hook.error.as_str()),
+            (FailureCategory::Hook("lint"), "Pre-commit hook failed")
+        );
+        assert_eq!(of(1, "tsc type error", "").category, FailureCategory::Hook("typecheck"));
+        assert_eq!(of(1, "", "husky - vitest").category, FailureCategory::Hook("test"));
+        assert_eq!(of(1, "", "husky says no").category, FailureCategory::Hook("unknown"));
         let nothing = of(1, "On branch feature/format-x\nnothing to commit, working tree clean\n", "");
-        assert_eq!(nothing.category, Category::Command(1));
+        assert_eq!(nothing.category, FailureCategory::Command(1));
         assert_eq!(nothing.error, "git commit -m x failed");
         assert!(nothing.excerpt.starts_with("On branch feature/format-x"));
         let locked = of(128, "", "fatal: Unable to create '/src/lint/.git/index.lock': File exists.");
-        assert_eq!(locked.category, Category::Command(128), "git itself refused");
+        assert_eq!(locked.category, FailureCategory::Command(128), "git itself refused");
         let staging = GitFailure::of(Action::Commit, &failed("add .", 1, "", "a hook"));
-        assert_eq!(staging.category, Category::Command(1), "hooks run in the commit alone");
+        assert_eq!(staging.category, FailureCategory::Command(1), "hooks run in the commit alone");
     }
 
     #[test]
@@ -219,9 +222,9 @@ mod tests {
         for text in ["Permission denied (publickey).", "error: 403", "fatal: could not read Username for 'x'"]
         {
             let failure = GitFailure::of(Action::Push, &failed("push origin", 128, "", text));
-            assert_eq!(failure.category, Category::PushAuth, "{text}");
+            assert_eq!(failure.category, FailureCategory::PushAuth, "{text}");
             let pull = GitFailure::of(Action::Pull, &failed("pull origin", 128, "", text));
-            assert_eq!((pull.category, pull.error.as_str()), (Category::Command(128), text));
+            assert_eq!((pull.category, pull.error.as_str()), (FailureCategory::Command(128), text));
         }
     }
 

@@ -43,7 +43,7 @@ pub use changes::committer_variables;
 pub use checkout::CheckoutKind;
 pub use cleanup::{Cleanup, pull_request_worktrees};
 pub use error::GitError;
-pub use failure::{Category, GitFailure};
+pub use failure::{FailureCategory, GitFailure};
 pub use file_diff::{FileDiff, FileDiffError, FilePath, LARGEST_SIDE, is_binary};
 pub use locks::free_locks;
 pub use outgoing::OutgoingFile;

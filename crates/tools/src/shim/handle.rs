@@ -15,7 +15,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::address::ShortPath;
 use super::descendants::processes_of_loop;
-use super::protocol::{LINE_CAP, Reply, ShimRequest, ShimState, StartReport, line};
+use super::protocol::{LINE_CAP, ShimReply, ShimRequest, ShimState, StartReport, line};
 use super::{Exit, Spec};
 use crate::process::{Command, StartError};
 
@@ -155,7 +155,7 @@ impl ShimHandle {
         let asked = timeout(ANSWER_TIME, async {
             let mut stream = self.reach().await?;
             match ask(&mut stream, &ShimRequest::ShimState).await {
-                Ok(Some(Reply::ShimState(state))) => Ok(state),
+                Ok(Some(ShimReply::ShimState(state))) => Ok(state),
                 Ok(Some(_)) => Err(ShimError::Silent),
                 Ok(None) => Err(ShimError::Lost),
                 Err(error) if means_gone(&error) => Err(ShimError::Lost),
@@ -200,7 +200,7 @@ impl ShimHandle {
 
     async fn ended(&self, stream: &mut BufReader<UnixStream>) -> Result<Exit, ShimError> {
         match ask(stream, &ShimRequest::Wait).await {
-            Ok(Some(Reply::Ended(exit))) => {
+            Ok(Some(ShimReply::Ended(exit))) => {
                 // The end of file follows when the exit is on disk and the socket gone.
                 let _ = timeout(CLOSE_TIME, stream.read_u8()).await;
                 Ok(exit)
@@ -228,7 +228,7 @@ impl ShimHandle {
     }
 }
 
-async fn ask(stream: &mut BufReader<UnixStream>, request: &ShimRequest) -> io::Result<Option<Reply>> {
+async fn ask(stream: &mut BufReader<UnixStream>, request: &ShimRequest) -> io::Result<Option<ShimReply>> {
     stream.write_all(&line(request)).await?;
     read(stream).await
 }

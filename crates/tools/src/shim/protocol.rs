@@ -26,7 +26,7 @@ pub(super) enum ShimRequest {
 /// What the shim answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum Reply {
+pub(super) enum ShimReply {
     ShimState(ShimState),
     /// The end has begun.
     Killing,

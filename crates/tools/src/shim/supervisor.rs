@@ -22,7 +22,7 @@ use tokio::time::{Instant, MissedTickBehavior, interval, sleep, timeout};
 
 use super::address::ShortPath;
 use super::descendants::{Descendants, Termination};
-use super::protocol::{Reply, ShimRequest, ShimState, StartReport, line};
+use super::protocol::{ShimReply, ShimRequest, ShimState, StartReport, line};
 use super::{Exit, Spec, handle, jsonl};
 use crate::process::{Command, StartError, identity};
 
@@ -368,22 +368,22 @@ async fn talk(
         };
         let reply = match request {
             Ok(None) => return,
-            Ok(Some(ShimRequest::ShimState)) => Reply::ShimState(progress.borrow().state.clone()),
+            Ok(Some(ShimRequest::ShimState)) => ShimReply::ShimState(progress.borrow().state.clone()),
             Ok(Some(ShimRequest::Kill { grace_ms })) => {
                 let _ = kills.send(Duration::from_millis(grace_ms)).await;
-                Reply::Killing
+                ShimReply::Killing
             }
             Ok(Some(ShimRequest::Wait)) => {
                 over(&mut progress).await;
                 let exit = progress.borrow().state.exit.clone();
                 if let Some(exit) = exit {
-                    let _ = stream.write_all(&line(&Reply::Ended(exit))).await;
+                    let _ = stream.write_all(&line(&ShimReply::Ended(exit))).await;
                 }
                 return;
             }
-            Err(error) => Reply::Error(error.to_string()),
+            Err(error) => ShimReply::Error(error.to_string()),
         };
-        let failed = matches!(reply, Reply::Error(_));
+        let failed = matches!(reply, ShimReply::Error(_));
         if stream.write_all(&line(&reply)).await.is_err() || failed {
             return;
         }

@@ -92,7 +92,7 @@ async fn a_session_reaches_the_other_organizations_of_its_person() {
     tx.commit().await.unwrap();
 
     let owner = plane.owner().await;
-    let slug = |reply: crate::tests::Reply| reply.json["data"]["organization"]["slug"].clone();
+    let slug = |reply: crate::tests::TestResponse| reply.json["data"]["organization"]["slug"].clone();
     assert_eq!(slug(owner.with_header("x-org-slug", "second").get("/me").await), "second");
     assert_eq!(owner.with_header("x-org-slug", "foreign").get("/me").await.status, 403);
     assert_eq!(owner.with_header("x-org-slug", "nowhere").get("/me").await.status, 403);
@@ -161,7 +161,8 @@ async fn neither_half_of_a_session_goes_with_another_session() {
 async fn two_installations_on_one_host_do_not_share_their_cookie() {
     let (one, other) = (TestApp::start().await, TestApp::start().await);
     let (first, second) = (one.owner().await, other.owner().await);
-    let name = |client: &crate::tests::Client| client.header("cookie").split_once('=').unwrap().0.to_owned();
+    let name =
+        |client: &crate::tests::TestClient| client.header("cookie").split_once('=').unwrap().0.to_owned();
     assert_ne!(name(&first), name(&second));
     // A browser sends both to both.
     let jar = format!("{}; {}", first.header("cookie"), second.header("cookie"));

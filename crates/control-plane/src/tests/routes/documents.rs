@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 use crate::tests::plane::shop;
-use crate::tests::{Client, Desktop, TestApp};
+use crate::tests::{LinkedDesktop, TestApp, TestClient};
 
-async fn feature(owner: &Client) -> Value {
+async fn feature(owner: &TestClient) -> Value {
     let body = json!({"title": "Cart", "type": "FEATURE", "content": "People need a cart.", "repo": shop()});
     let made = owner.post("/documents", body).await;
     assert_eq!(made.status, 200, "{}", made.text);
@@ -15,7 +15,7 @@ async fn feature(owner: &Client) -> Value {
 }
 
 /// The launch that the desktop receives, and a runner with its token.
-async fn launched(plane: &TestApp, desktop: &mut Desktop) -> (Value, Uuid, Client) {
+async fn launched(plane: &TestApp, desktop: &mut LinkedDesktop) -> (Value, Uuid, TestClient) {
     let command = desktop.accept().await;
     let body = command["body"].clone();
     let runner = plane.anonymous().with_bearer(body["loopgateAuthToken"].as_str().unwrap());
@@ -34,7 +34,7 @@ async fn reached(plane: &TestApp, id: Uuid, status: LoopStatus) {
     tokio::time::timeout(std::time::Duration::from_secs(10), wait).await.unwrap();
 }
 
-async fn plan(plane: &TestApp, desktop: &mut Desktop, slug: &str) -> Uuid {
+async fn plan(plane: &TestApp, desktop: &mut LinkedDesktop, slug: &str) -> Uuid {
     let owner = plane.owner().await;
     let run = owner.post(&format!("/documents/{slug}/run-loop"), json!({"command": "plan"})).await;
     assert_eq!(run.data("status"), "PENDING", "{}", run.text);

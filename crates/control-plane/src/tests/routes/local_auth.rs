@@ -1,6 +1,6 @@
 use serde_json::json;
 
-use crate::tests::desktop::Identity;
+use crate::tests::desktop::DesktopIdentity;
 use crate::tests::{ORIGIN, TestApp};
 
 const CHALLENGE: &str = "/compute-targets/local-auth/challenge";
@@ -11,7 +11,7 @@ const VERIFY: &str = "/compute-targets/local-auth/verify";
 async fn a_challenge_is_verified_once_by_the_desktop_of_its_person() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
-    let identity = Identity::claim(&plane).await;
+    let identity = DesktopIdentity::claim(&plane).await;
     let verify = |token: String, origin: &str| {
         let client = identity.client(&plane, "POST", VERIFY, 0);
         let body = json!({"challengeToken": token, "requestOrigin": origin, "userAgent": "test"});
@@ -50,7 +50,7 @@ async fn a_challenge_of_somebody_else_is_refused() {
     let plane = TestApp::start().await;
     let member = plane.member("ben@example.org").await;
     let made = member.post(CHALLENGE, json!({"origin": ORIGIN})).await;
-    let identity = Identity::claim(&plane).await;
+    let identity = DesktopIdentity::claim(&plane).await;
     let body = json!({"challengeToken": made.data("challengeToken"), "requestOrigin": ORIGIN});
     let reply = identity.client(&plane, "POST", VERIFY, 0).post(VERIFY, body).await;
     assert_eq!(reply.refused(), (403, "Challenge was not issued for this API key owner"));

@@ -7,7 +7,7 @@ use crate::loops::reaper;
 use crate::store::entity::agent_loop;
 use crate::store::now;
 use crate::tests::plane::shop;
-use crate::tests::{Client, TestApp};
+use crate::tests::{TestApp, TestClient};
 
 fn plan() -> Value {
     json!({"command": "PLAN", "repo": shop()})
@@ -19,7 +19,7 @@ fn with_peers(peers: &[(&str, &str)]) -> Value {
     json!({"command": "PLAN", "repo": shop(), "additionalRepos": peers})
 }
 
-async fn document(owner: &Client) -> String {
+async fn document(owner: &TestClient) -> String {
     let body = json!({"title": "Cart", "type": "FEATURE", "content": "A cart.", "repo": shop()});
     owner.post("/documents", body).await.data("slug").as_str().unwrap().to_owned()
 }

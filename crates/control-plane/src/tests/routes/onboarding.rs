@@ -2,7 +2,7 @@ use ed25519_dalek::SigningKey;
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::tests::desktop::{Identity, claim_body};
+use crate::tests::desktop::{DesktopIdentity, claim_body};
 use crate::tests::{ORIGIN, TestApp};
 
 /// A public key of another kind.
@@ -19,7 +19,7 @@ async fn a_page_makes_an_attempt_for_its_own_origin_only() {
     assert_eq!(made.json["onboardingAttemptId"].as_str().unwrap().len(), 43);
     assert_eq!(made.header("cache-control"), Some("no-store"));
 
-    let refused = |reply: crate::tests::Reply| {
+    let refused = |reply: crate::tests::TestResponse| {
         assert_eq!(reply.header("cache-control"), Some("no-store"));
         (reply.status.as_u16(), reply.json)
     };
@@ -86,9 +86,9 @@ async fn a_bad_claim_leaves_the_attempt_usable() {
 #[tokio::test]
 async fn a_second_claim_replaces_the_key_of_the_same_desktop() {
     let plane = TestApp::start().await;
-    let first = Identity::claim(&plane).await;
-    let second = Identity::claim_for(&plane, first.gateway_id).await;
-    let other = Identity::claim(&plane).await;
+    let first = DesktopIdentity::claim(&plane).await;
+    let second = DesktopIdentity::claim_for(&plane, first.gateway_id).await;
+    let other = DesktopIdentity::claim(&plane).await;
     assert_eq!(first.client(&plane, "GET", "/me", 0).get("/me").await.status, 401);
     for living in [second, other] {
         assert_eq!(living.client(&plane, "GET", "/me", 0).get("/me").await.status, 200);
@@ -99,7 +99,7 @@ async fn a_second_claim_replaces_the_key_of_the_same_desktop() {
 #[tokio::test]
 async fn a_bound_key_is_nothing_without_its_proof() {
     let plane = TestApp::start().await;
-    let identity = Identity::claim(&plane).await;
+    let identity = DesktopIdentity::claim(&plane).await;
     let failed = "Desktop managed PoP verification failed";
     let bare = plane.anonymous().with_bearer(&identity.api_key);
     assert_eq!(bare.get("/me").await.refused(), (401, failed));

@@ -8,14 +8,14 @@ use uuid::Uuid;
 
 use crate::loops::reaper;
 use crate::store::now;
-use crate::tests::desktop::Identity;
+use crate::tests::desktop::DesktopIdentity;
 use crate::tests::plane::shop;
-use crate::tests::{Client, Desktop, TestApp};
+use crate::tests::{LinkedDesktop, TestApp, TestClient};
 
 const DAY: i64 = 24 * 3_600_000;
 
 /// A loop that runs on a desktop, and its runner.
-async fn running_on(plane: &TestApp, desktop: &mut Desktop) -> (Uuid, Client) {
+async fn running_on(plane: &TestApp, desktop: &mut LinkedDesktop) -> (Uuid, TestClient) {
     let owner = plane.owner().await;
     let body = json!({"title": "Cart", "type": "FEATURE", "content": "A cart.", "repo": shop()});
     let document = owner.post("/documents", body).await;
@@ -29,11 +29,11 @@ async fn running_on(plane: &TestApp, desktop: &mut Desktop) -> (Uuid, Client) {
     (id, runner)
 }
 
-async fn beat(client: &Client, id: Uuid) -> crate::tests::client::Reply {
+async fn beat(client: &TestClient, id: Uuid) -> crate::tests::client::TestResponse {
     client.post(&format!("/loops/{id}/heartbeat"), json!({})).await
 }
 
-fn signed(plane: &TestApp, identity: &Identity, id: Uuid) -> Client {
+fn signed(plane: &TestApp, identity: &DesktopIdentity, id: Uuid) -> TestClient {
     identity.client(plane, "POST", &format!("/loops/{id}/heartbeat"), 0)
 }
 
@@ -107,7 +107,7 @@ async fn only_the_desktop_of_a_loop_gets_a_token_for_it() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let (id, lost) = running_on(&plane, &mut desktop).await;
-    let stranger = Identity::claim(&plane).await;
+    let stranger = DesktopIdentity::claim(&plane).await;
     assert_eq!(
         beat(&signed(&plane, &stranger, id), id).await.failure(),
         (403, "Forbidden", "LOOP_NOT_FOUND")
@@ -132,7 +132,7 @@ async fn a_repeated_refresh_gets_the_same_token_until_the_next_one() {
     let plane = TestApp::start().await;
     let (id, first) = plane.running("PLAN").await;
     first.event(id, json!({"type": "started"})).await;
-    let refresh = async |client: &Client, key: &str| {
+    let refresh = async |client: &TestClient, key: &str| {
         client
             .with_header("idempotency-key", key)
             .post(&format!("/loops/{id}/refresh-token"), json!({}))

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::store::entity::agent_loop;
 use crate::store::now;
 use crate::tests::plane::shop;
-use crate::tests::{Client, TestApp};
+use crate::tests::{TestApp, TestClient};
 
 fn completed(input: u64) -> Value {
     json!({"type": "completed", "result": {"exitCode": 0}, "tokensUsed": {"input": input, "output": input}})
@@ -338,7 +338,7 @@ async fn last_heartbeat(plane: &TestApp, id: Uuid, at: i64) {
 async fn heartbeats_are_noted_sparingly_and_end_with_the_loop() {
     let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
-    let beat = async |runner: &Client| runner.post(&format!("/loops/{id}/heartbeat"), json!({})).await;
+    let beat = async |runner: &TestClient| runner.post(&format!("/loops/{id}/heartbeat"), json!({})).await;
     assert_eq!(beat(&runner).await.failure(), (403, "Forbidden", "NOT_RUNNING"));
     runner.event(id, json!({"type": "started"})).await;
     assert_eq!(beat(&runner).await.data("bumped"), false, "the event was a sign of life");

@@ -38,7 +38,7 @@ pub(crate) struct WorkDirectory {
     pending_claude_md: Option<String>,
     /// Null when it cannot be told.
     #[schema(required)]
-    branch_status: Option<BranchStatus>,
+    branch_status: Option<WorktreeBranch>,
 }
 
 /// What told of a work directory.
@@ -55,14 +55,15 @@ enum WorkDirectorySource {
 /// How its branch stands.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct BranchStatus {
+#[schema(as = BranchStatus)]
+struct WorktreeBranch {
     /// Whether it was merged; only told of one that the remote has no more.
     merged: bool,
     /// Whether the remote has no such branch.
     remote_missing: bool,
 }
 
-impl From<git::BranchStatus> for BranchStatus {
+impl From<git::BranchStatus> for WorktreeBranch {
     fn from(git::BranchStatus { merged, remote_missing }: git::BranchStatus) -> Self {
         Self { merged, remote_missing }
     }

@@ -9,7 +9,7 @@ use axum::Json;
 use axum::extract::State;
 use http::StatusCode;
 use loopgate_api::error::ErrorBody;
-use loopgate_tools::git::{self, Action, Category, GitError, SwitchName};
+use loopgate_tools::git::{self, Action, FailureCategory, GitError, SwitchName};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
@@ -186,10 +186,12 @@ fn with_repository_code(failure: HttpError) -> HttpError {
 fn failed(action: Action, error: &GitError) -> HttpError {
     let told = git::GitFailure::of(action, error);
     let (code, category, more) = match told.category {
-        Category::Spawn => ("SPAWN_FAILED", "spawn_failed", None),
-        Category::Hook(kind) => ("PROCESS_FAILED", "pre_commit_hook", Some(("hookType", json!(kind)))),
-        Category::PushAuth => ("PROCESS_FAILED", "git_push_auth", None),
-        Category::Command(code) => ("PROCESS_FAILED", "git_command_failed", Some(("exitCode", json!(code)))),
+        FailureCategory::Spawn => ("SPAWN_FAILED", "spawn_failed", None),
+        FailureCategory::Hook(kind) => ("PROCESS_FAILED", "pre_commit_hook", Some(("hookType", json!(kind)))),
+        FailureCategory::PushAuth => ("PROCESS_FAILED", "git_push_auth", None),
+        FailureCategory::Command(code) => {
+            ("PROCESS_FAILED", "git_command_failed", Some(("exitCode", json!(code))))
+        }
     };
     let members = [("action", json!(action.as_str())), ("category", json!(category))];
     let excerpt = ("stderrExcerpt", Value::String(told.excerpt));

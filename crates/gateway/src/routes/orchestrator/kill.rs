@@ -36,7 +36,8 @@ const NO_PROCESS: &str = "No process to kill (no PID file), state marked as stop
 /// What to end: a pid, else a ticket with its repository.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct KillBody {
+#[schema(as = KillBody)]
+struct KillRequest {
     #[schema(value_type = Option<u32>)]
     #[serde(default, deserialize_with = "lenient::any")]
     pid: Option<Number>,
@@ -67,14 +68,14 @@ impl KillResponse {
 ///
 /// Only processes that Loopgate started are ended.
 #[utoipa::path(post, path = "/api/gateway/orchestrator/kill", operation_id = "kill_process", tag = "orchestrator",
-    request_body = KillBody,
+    request_body = KillRequest,
     responses(
         (status = 200, body = KillResponse, description = "It has ended, now or before"),
         (status = 400, body = ErrorBody, description = "Neither a pid nor a ticket"),
         (status = 403, body = ErrorBody, description = "Outside the sandbox, or a process that Loopgate did not start"),
         (status = 500, body = ErrorBody, description = "The recorded pid cannot be read, or the process does not end"),
     ))]
-async fn kill(State(app): State<App>, JsonBody(body): JsonBody<KillBody>) -> JsonResult<KillResponse> {
+async fn kill(State(app): State<App>, JsonBody(body): JsonBody<KillRequest>) -> JsonResult<KillResponse> {
     let pid = body.pid.filter(|pid| pid.as_f64() != Some(0.0));
     if let Some(pid) = pid {
         return by_pid(&app, &pid).await.map(Json);

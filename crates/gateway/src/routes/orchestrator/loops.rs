@@ -29,7 +29,8 @@ const LAUNCH: &str = "/api/gateway/orchestrator/loop";
 /// A loop that runs, or waits for a place or for approval.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct LoopStarted {
+#[schema(as = LoopStarted)]
+pub(crate) struct LaunchResponse {
     success: bool,
     loop_id: String,
     /// Null while it waits or is being prepared.
@@ -59,7 +60,7 @@ pub(crate) struct LoopEnded {
 #[utoipa::path(post, path = "/api/gateway/orchestrator/loop", operation_id = "start_loop", tag = "orchestrator",
     request_body = LoopLaunchBody,
     responses(
-        (status = 200, body = LoopStarted, description = "It runs, is being prepared, or waits in line"),
+        (status = 200, body = LaunchResponse, description = "It runs, is being prepared, or waits in line"),
         (status = 400, body = ErrorBody, description = "The body breaks a rule"),
         (status = 403, body = ErrorBody, description = "A path outside the sandbox"),
         (status = 404, body = ErrorBody, description = "No such repository, and it could not be cloned"),
@@ -72,7 +73,7 @@ async fn start(
     hold: Option<Extension<ApprovalHold>>,
     headers: HeaderMap,
     body: Bytes,
-) -> JsonResult<LoopStarted> {
+) -> JsonResult<LaunchResponse> {
     let runtime = runtime_of(&app, LAUNCH)?;
     let headers = loop_headers(&headers, requester.over_link);
     let started = match hold {
@@ -97,7 +98,7 @@ fn loop_headers(headers: &HeaderMap, from_cloud: bool) -> LoopHeaders {
     LoopHeaders { command_id: text(COMMAND_ID_HEADER), operation_id: text(OPERATION_ID_HEADER), from_cloud }
 }
 
-impl From<LoopStart> for LoopStarted {
+impl From<LoopStart> for LaunchResponse {
     fn from(started: LoopStart) -> Self {
         Self {
             success: true,

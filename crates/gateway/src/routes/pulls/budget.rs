@@ -1,7 +1,7 @@
 //! How much of a conversation one answer carries: the newest comments, each up to a length, until
 //! the answer is full. What is left out is counted.
 
-use loopgate_tools::code_host::Conversation;
+use loopgate_tools::code_host::Discussion;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -39,7 +39,7 @@ pub(super) struct CommentSelection {
 
 /// Fits a conversation into an answer of which `frame` bytes are taken.
 pub(super) fn fit(
-    conversation: Conversation,
+    conversation: Discussion,
     frame: usize,
     shown: impl Fn(loopgate_tools::code_host::Comment) -> PullRequestComment,
 ) -> CommentSelection {
@@ -92,7 +92,7 @@ mod tests {
     use super::super::comment::cut;
     use super::*;
 
-    fn conversation(bodies: &[String], truncated: bool) -> Conversation {
+    fn conversation(bodies: &[String], truncated: bool) -> Discussion {
         let comment = |(at, body): (usize, &String)| Comment {
             id: format!("IC_{at}"),
             number: Some(at as u64 + 1),
@@ -108,7 +108,7 @@ mod tests {
             url: None,
         };
         let comments = bodies.iter().enumerate().map(comment).collect();
-        Conversation { url: None, comments, truncated }
+        Discussion { url: None, comments, truncated }
     }
 
     fn fitted(bodies: &[String], truncated: bool) -> CommentSelection {

@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 use crate::tests::test_gateway::{TestGateway, TestResponse};
 
 /// A repository with the worktree of ticket `SHOP-7` beside it.
-struct Ticket {
+struct TicketFixture {
     place: TestGateway,
     repo: PathBuf,
     worktree: PathBuf,
     work: PathBuf,
 }
 
-impl Ticket {
+impl TicketFixture {
     async fn new() -> Self {
         let place = TestGateway::new().await;
         let (repo, worktree) = (place.sandbox().join("shop"), place.sandbox().join("shop-SHOP-7"));
@@ -50,7 +50,7 @@ fn make_old(path: &Path) {
 
 #[tokio::test]
 async fn a_ticket_without_a_worktree_is_answered() {
-    let ticket = Ticket::new().await;
+    let ticket = TicketFixture::new().await;
     assert_eq!(
         ticket.get("status/OTHER").await.text(),
         r#"{"exists":false,"phase":null,"status":null,"message":"Worktree not found"}"#
@@ -68,7 +68,7 @@ async fn a_ticket_without_a_worktree_is_answered() {
 // OR-07, OR-08
 #[tokio::test]
 async fn bad_input_is_refused_row_by_row() {
-    let ticket = Ticket::new().await;
+    let ticket = TicketFixture::new().await;
     for (what, text) in [
         ("status/SHOP-7", "repo query parameter is required"),
         ("logs/SHOP-7", "repo parameter is required"),
@@ -89,7 +89,7 @@ async fn bad_input_is_refused_row_by_row() {
 
 #[tokio::test]
 async fn a_full_status_has_every_member() {
-    let ticket = Ticket::new().await;
+    let ticket = TicketFixture::new().await;
     let starting = ticket.status().await;
     assert_eq!(
         starting,
@@ -125,7 +125,7 @@ async fn a_full_status_has_every_member() {
 
 #[tokio::test]
 async fn the_process_corrects_the_state() {
-    let ticket = Ticket::new().await;
+    let ticket = TicketFixture::new().await;
     let own = std::process::id();
     let started = loopgate_tools::process::identity(own).unwrap();
     ticket.write("process.pid", &own.to_string());
@@ -152,7 +152,7 @@ async fn the_process_corrects_the_state() {
 // OR-14
 #[tokio::test]
 async fn the_launch_log_is_the_last_witness() {
-    let ticket = Ticket::new().await;
+    let ticket = TicketFixture::new().await;
     ticket.write("state.json", r#"{"status":"IN_PROGRESS","phase":"p"}"#);
     ticket.write("orchestrator-launch.log", "work\n<promise>COMPLETE</promise>\n");
     assert_eq!(ticket.status().await["status"], "IN_PROGRESS", "a fresh state is believed");
@@ -170,7 +170,7 @@ async fn the_launch_log_is_the_last_witness() {
 
 #[tokio::test]
 async fn the_end_of_the_log_comes_in_both_formats() {
-    let ticket = Ticket::new().await;
+    let ticket = TicketFixture::new().await;
     let none = ticket.get("logs/SHOP-7").await;
     assert_eq!(none.json()["exists"], false);
     ticket.write("orchestrator-launch.log", "a\n\nb\nc");
@@ -188,7 +188,7 @@ async fn the_end_of_the_log_comes_in_both_formats() {
 
 #[tokio::test]
 async fn a_link_out_of_the_sandbox_is_no_file() {
-    let ticket = Ticket::new().await;
+    let ticket = TicketFixture::new().await;
     let secret = ticket.place.data_dir().join("secret");
     std::fs::write(&secret, "{\"status\":\"SECRET\"}\n").unwrap();
     for name in ["state.json", "plan.json", "assistant-output.jsonl", "orchestrator-launch.log"] {
@@ -201,7 +201,7 @@ async fn a_link_out_of_the_sandbox_is_no_file() {
 
 #[tokio::test]
 async fn a_plan_is_shown_as_markdown_beside_its_source() {
-    let ticket = Ticket::new().await;
+    let ticket = TicketFixture::new().await;
     let missing = ticket.get("plan/SHOP-7").await;
     assert_eq!(missing.assert_error(404, "Plan not found yet", "not_found")["planExists"], false);
     ticket.write("plan.json", r##"{"title":"Shop","content":"# Plan\\nstep",}"##);
@@ -218,7 +218,7 @@ async fn a_plan_is_shown_as_markdown_beside_its_source() {
 
 #[tokio::test]
 async fn a_directory_tells_whether_work_goes_on() {
-    let ticket = Ticket::new().await;
+    let ticket = TicketFixture::new().await;
     let path = format!("/api/gateway/orchestrator/status?workDir={}", ticket.worktree.display());
     let get = || ticket.place.internal("GET", &path).send();
     assert_eq!(get().await.text(), r#"{"isRunning":false,"reason":"state.json not found"}"#);
@@ -236,7 +236,7 @@ async fn a_directory_tells_whether_work_goes_on() {
 
 #[tokio::test]
 async fn what_was_planted_in_a_work_directory_is_neither_followed_nor_waited_for() {
-    let ticket = Ticket::new().await;
+    let ticket = TicketFixture::new().await;
     let outside = ticket.place.sandbox().join("../outside");
     std::fs::create_dir(&outside).unwrap();
     let secret = r#"{"status":"secret","content":"secret"}"#;

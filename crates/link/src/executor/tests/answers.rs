@@ -7,7 +7,7 @@ use loopgate_api::link::{EventType, LinkCommand};
 use serde_json::json;
 use tokio::sync::mpsc;
 
-use super::{Bench, JSON, NDJSON, command, kinds, sequences};
+use super::{ExecutorFixture, JSON, NDJSON, command, kinds, sequences};
 use crate::executor::state::MAX_UNACKNOWLEDGED;
 use crate::executor::{CommandHandler as _, InProcess};
 
@@ -17,7 +17,7 @@ fn tokio_stream<T>(mut receiver: mpsc::UnboundedReceiver<T>) -> impl futures_uti
 
 #[tokio::test(start_paused = true)]
 async fn an_answer_becomes_status_result_and_done() {
-    let mut bench = Bench::online();
+    let mut bench = ExecutorFixture::online();
     bench.accept(command("a")).await;
     let call = bench.call().await;
     assert_eq!(call.request.headers()["x-desktop-gateway-token"], "gateway-token");
@@ -33,7 +33,7 @@ async fn an_answer_becomes_status_result_and_done() {
 // CL-20
 #[tokio::test(start_paused = true)]
 async fn a_refusal_of_the_gateway_is_the_end() {
-    let mut bench = Bench::online();
+    let mut bench = ExecutorFixture::online();
     bench.accept(command("a")).await;
     bench.call().await.answer(404, JSON, "{\"error\":\"route not found\"}");
     let last = bench.events().await.pop().unwrap();
@@ -43,7 +43,7 @@ async fn a_refusal_of_the_gateway_is_the_end() {
 // CL-21, CL-22
 #[tokio::test(start_paused = true)]
 async fn a_stream_keeps_its_order_and_gets_no_second_end() {
-    let mut bench = Bench::online();
+    let mut bench = ExecutorFixture::online();
     bench.accept(command("a")).await;
     let lines = "{\"type\":\"status\"}\n{\"type\":\"text\",\"content\":\"x\"}\n{\"type\":\"error\",\"terminal\":true}\n{\"type\":\"text\"}\n";
     bench.call().await.answer(500, NDJSON, lines);
@@ -59,7 +59,7 @@ async fn a_stream_keeps_its_order_and_gets_no_second_end() {
 
 #[tokio::test(start_paused = true)]
 async fn a_broken_stream_and_a_panic_end_their_commands() {
-    let mut bench = Bench::online();
+    let mut bench = ExecutorFixture::online();
     bench.accept(command("a")).await;
     let broken = futures_util::stream::iter([
         Ok(Bytes::from("{\"type\":\"text\"}\n")),
@@ -75,7 +75,7 @@ async fn a_broken_stream_and_a_panic_end_their_commands() {
 // CL-30
 #[tokio::test(start_paused = true)]
 async fn too_many_unacknowledged_events_end_the_command() {
-    let mut bench = Bench::online();
+    let mut bench = ExecutorFixture::online();
     bench.accept(command("a")).await;
     let call = bench.call().await;
     let (lines, body) = mpsc::unbounded_channel::<Result<Bytes, std::io::Error>>();
@@ -95,7 +95,7 @@ async fn too_many_unacknowledged_events_end_the_command() {
 // CL-30
 #[tokio::test(start_paused = true)]
 async fn the_end_always_fits() {
-    let mut bench = Bench::online();
+    let mut bench = ExecutorFixture::online();
     bench.accept(command("a")).await;
     let lines = "{\"type\":\"text\"}\n".repeat(usize::try_from(MAX_UNACKNOWLEDGED).unwrap() - 1);
     bench.call().await.answer(200, NDJSON, lines);
@@ -106,7 +106,7 @@ async fn the_end_always_fits() {
 
 #[tokio::test(start_paused = true)]
 async fn a_result_that_no_message_can_carry_is_an_error() {
-    let mut bench = Bench::online();
+    let mut bench = ExecutorFixture::online();
     for (id, size) in [("a", 11), ("b", 10)] {
         bench.accept(command(id)).await;
         // Quotes become twice as long on the wire.

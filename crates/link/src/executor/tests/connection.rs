@@ -8,13 +8,13 @@ use loopgate_api::link::{LinkCommand, PresenceState};
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 
-use super::{Bench, JSON, command, sequences};
+use super::{ExecutorFixture, JSON, command, sequences};
 use crate::executor::{Executor, ExecutorReport, InMemoryCommandLog};
 
 // CL-26
 #[tokio::test(start_paused = true)]
 async fn nothing_starts_offline_and_what_runs_goes_on() {
-    let mut bench = Bench::online();
+    let mut bench = ExecutorFixture::online();
     bench.accept(command("a")).await;
     let call = bench.call().await;
     assert_eq!(bench.event().await.sequence, 1);
@@ -32,7 +32,7 @@ async fn nothing_starts_offline_and_what_runs_goes_on() {
 
 #[tokio::test(start_paused = true)]
 async fn an_absurd_sequence_is_ignored() {
-    let mut bench = Bench::new();
+    let mut bench = ExecutorFixture::new();
     bench.executor.resume(&[("a".to_owned(), u64::MAX)].into());
     bench.accept(command("a")).await;
     bench.executor.resume(&[("a".to_owned(), u64::MAX)].into());
@@ -42,7 +42,7 @@ async fn an_absurd_sequence_is_ignored() {
 
 #[tokio::test(start_paused = true)]
 async fn events_that_nobody_acknowledges_are_sent_again_a_few_times() {
-    let mut bench = Bench::online();
+    let mut bench = ExecutorFixture::online();
     bench.accept(command("a")).await;
     bench.call().await.answer(200, JSON, "{}");
     let first = bench.events().await;
@@ -59,7 +59,7 @@ async fn events_that_nobody_acknowledges_are_sent_again_a_few_times() {
 // CL-16, CL-36
 #[tokio::test(start_paused = true)]
 async fn presence_tells_every_change() {
-    let mut bench = Bench::online();
+    let mut bench = ExecutorFixture::online();
     let presence = |report| match report {
         ExecutorReport::Presence(presence) => {
             (presence.state, presence.active_commands, presence.queue_depth)
@@ -98,7 +98,7 @@ async fn presence_tells_every_change() {
 #[tokio::test(start_paused = true)]
 async fn a_restart_never_runs_a_command_twice() {
     let command_log: Arc<InMemoryCommandLog> = Arc::default();
-    let mut before = Bench::with_log(command_log.clone());
+    let mut before = ExecutorFixture::with_log(command_log.clone());
     before.executor.resume(&BTreeMap::new());
     for id in ["ended", "running", "waiting"] {
         before.accept(command(id)).await;
@@ -110,7 +110,7 @@ async fn a_restart_never_runs_a_command_twice() {
     before.executor.shutdown().await;
     assert!(before.executor.receive(command("late")).await.is_none(), "the server sends it again");
 
-    let mut after = Bench::with_log(command_log);
+    let mut after = ExecutorFixture::with_log(command_log);
     let resume = [("ended", 1), ("running", 1), ("late", 0)].map(|(id, last)| (id.to_owned(), last));
     after.executor.resume(&resume.into());
     after.accept(command("ended")).await;
@@ -130,13 +130,13 @@ async fn a_restart_asks_again_for_a_loop() {
     let order = || LinkCommand { path: "/api/gateway/orchestrator/loop".into(), ..command("loop") };
     let order = || LinkCommand { operation_id: "orchestrator_loop".into(), ..order() };
     let command_log: Arc<InMemoryCommandLog> = Arc::default();
-    let mut before = Bench::with_log(command_log.clone());
+    let mut before = ExecutorFixture::with_log(command_log.clone());
     before.executor.resume(&BTreeMap::new());
     before.accept(order()).await;
     let _never_answered = before.call().await;
     before.executor.shutdown().await;
 
-    let mut after = Bench::with_log(command_log.clone());
+    let mut after = ExecutorFixture::with_log(command_log.clone());
     after.executor.resume(&[("loop".to_owned(), 1)].into());
     after.accept(order()).await;
     after.call().await.answer(409, JSON, "{\"error\":\"Loop is already running on this machine\"}");
@@ -145,7 +145,7 @@ async fn a_restart_asks_again_for_a_loop() {
     assert!(events[1].data["error"].as_str().is_some_and(|text| text.starts_with("gateway returned 409")));
     after.executor.shutdown().await;
 
-    let mut later = Bench::with_log(command_log);
+    let mut later = ExecutorFixture::with_log(command_log);
     later.executor.resume(&[("loop".to_owned(), 1)].into());
     later.accept(order()).await;
     assert_eq!(sequences(&later.events().await), [2, 3], "an order that was answered stays answered");
@@ -155,7 +155,7 @@ async fn a_restart_asks_again_for_a_loop() {
 #[tokio::test(start_paused = true)]
 async fn what_the_server_has_may_be_forgotten_early() {
     let command_log: Arc<InMemoryCommandLog> = Arc::default();
-    let mut bench = Bench::with_log(command_log);
+    let mut bench = ExecutorFixture::with_log(command_log);
     bench.executor.resume(&BTreeMap::new());
     for id in ["settled", "unsettled"] {
         bench.accept(command(id)).await;
@@ -173,7 +173,7 @@ async fn what_the_server_has_may_be_forgotten_early() {
 
 #[tokio::test(start_paused = true)]
 async fn a_shutdown_says_nothing() {
-    let mut bench = Bench::online();
+    let mut bench = ExecutorFixture::online();
     bench.accept(command("a")).await;
     let call = bench.call().await;
     assert_eq!(bench.event().await.sequence, 1);

@@ -49,12 +49,12 @@ impl CommandHandler for ScriptedGateway {
     }
 }
 
-struct Bench {
+struct ExecutorFixture {
     executor: Arc<Executor>,
     calls: mpsc::UnboundedReceiver<Call>,
 }
 
-impl Bench {
+impl ExecutorFixture {
     fn new() -> Self {
         Self::with_log(Arc::new(InMemoryCommandLog::default()))
     }

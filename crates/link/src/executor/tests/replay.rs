@@ -11,7 +11,7 @@ use serde_json::json;
 use tokio::time::timeout;
 use uuid::Uuid;
 
-use super::{Bench, Call, JSON, command};
+use super::{Call, ExecutorFixture, JSON, command};
 use crate::executor::{ExecutorReport, InMemoryCommandLog};
 use crate::server::SequenceCheck;
 
@@ -19,7 +19,7 @@ use crate::server::SequenceCheck;
 const COMMANDS: usize = 2;
 
 #[derive(Debug, Clone, Copy)]
-enum Step {
+enum ReplayStep {
     /// The server sends a command, for the first time or again.
     Send(usize),
     /// The gateway answers the request of a command.
@@ -34,20 +34,20 @@ enum Step {
     Restart,
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = ReplayStep> {
     prop_oneof![
-        4 => (0..COMMANDS).prop_map(Step::Send),
-        3 => (0..COMMANDS).prop_map(Step::Answer),
-        1 => (0..COMMANDS).prop_map(Step::Cancel),
-        3 => Just(Step::Deliver),
-        2 => Just(Step::Reconnect),
-        2 => Just(Step::Restart),
+        4 => (0..COMMANDS).prop_map(ReplayStep::Send),
+        3 => (0..COMMANDS).prop_map(ReplayStep::Answer),
+        1 => (0..COMMANDS).prop_map(ReplayStep::Cancel),
+        3 => Just(ReplayStep::Deliver),
+        2 => Just(ReplayStep::Reconnect),
+        2 => Just(ReplayStep::Restart),
     ]
 }
 
 /// What must become of a command.
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Expected {
+enum ExpectedOutcome {
     /// It was never sent.
     Nothing,
     /// Its request is with the gateway.
@@ -61,19 +61,19 @@ enum Expected {
 
 /// Both ends of the link, the gateway, and what is right.
 struct Simulation {
-    bench: Bench,
+    bench: ExecutorFixture,
     log: Arc<InMemoryCommandLog>,
     ids: Vec<String>,
     calls: BTreeMap<usize, Call>,
     runs: [u32; COMMANDS],
-    expected: [Expected; COMMANDS],
+    expected: [ExpectedOutcome; COMMANDS],
     stored: BTreeMap<String, Vec<CommandEvent>>,
 }
 
 impl Simulation {
     fn start() -> Self {
         let log = Arc::<InMemoryCommandLog>::default();
-        let bench = Bench::with_log(log.clone());
+        let bench = ExecutorFixture::with_log(log.clone());
         bench.executor.resume(&BTreeMap::new());
         Self {
             bench,
@@ -81,7 +81,7 @@ impl Simulation {
             ids: (0..COMMANDS).map(|_| Uuid::new_v4().to_string()).collect(),
             calls: BTreeMap::new(),
             runs: [0; COMMANDS],
-            expected: [Expected::Nothing; COMMANDS],
+            expected: [ExpectedOutcome::Nothing; COMMANDS],
             stored: BTreeMap::new(),
         }
     }
@@ -96,8 +96,8 @@ impl Simulation {
             let id = call.request.headers()["x-desktop-command-id"].to_str().unwrap().to_owned();
             let index = self.ids.iter().position(|known| *known == id).unwrap();
             self.runs[index] += 1;
-            assert_eq!(self.expected[index], Expected::Nothing, "it runs for the first time");
-            self.expected[index] = Expected::Running;
+            assert_eq!(self.expected[index], ExpectedOutcome::Nothing, "it runs for the first time");
+            self.expected[index] = ExpectedOutcome::Running;
             self.calls.insert(index, call);
         }
     }
@@ -134,36 +134,36 @@ impl Simulation {
         self.ids.iter().filter(open).map(|id| (id.clone(), last(id))).collect()
     }
 
-    async fn apply(&mut self, step: Step) {
+    async fn apply(&mut self, step: ReplayStep) {
         match step {
-            Step::Send(index) => self.bench.accept(self.command(index)).await,
-            Step::Answer(index) => {
+            ReplayStep::Send(index) => self.bench.accept(self.command(index)).await,
+            ReplayStep::Answer(index) => {
                 if let Some(call) = self.calls.remove(&index) {
                     call.answer(200, JSON, json!({"answer": index}).to_string());
-                    self.expected[index] = Expected::Answered;
+                    self.expected[index] = ExpectedOutcome::Answered;
                 }
             }
-            Step::Cancel(index) => {
+            ReplayStep::Cancel(index) => {
                 self.bench.cancel(&self.ids[index], None).await;
-                if matches!(self.expected[index], Expected::Nothing | Expected::Running) {
+                if matches!(self.expected[index], ExpectedOutcome::Nothing | ExpectedOutcome::Running) {
                     self.calls.remove(&index);
-                    self.expected[index] = Expected::Cancelled;
+                    self.expected[index] = ExpectedOutcome::Cancelled;
                 }
             }
-            Step::Deliver => self.deliver().await,
-            Step::Reconnect => {
+            ReplayStep::Deliver => self.deliver().await,
+            ReplayStep::Reconnect => {
                 self.bench.executor.disconnected();
                 self.bench.executor.resume(&self.resume());
             }
-            Step::Restart => {
+            ReplayStep::Restart => {
                 self.bench.executor.shutdown().await;
                 for expected in &mut self.expected {
-                    if *expected == Expected::Running {
-                        *expected = Expected::Interrupted;
+                    if *expected == ExpectedOutcome::Running {
+                        *expected = ExpectedOutcome::Interrupted;
                     }
                 }
                 self.calls.clear();
-                self.bench = Bench::with_log(self.log.clone());
+                self.bench = ExecutorFixture::with_log(self.log.clone());
                 self.bench.executor.resume(&self.resume());
             }
         }
@@ -174,9 +174,9 @@ impl Simulation {
     async fn settle(&mut self) {
         for index in 0..COMMANDS {
             if self.resume().contains_key(&self.ids[index]) {
-                self.apply(Step::Send(index)).await;
+                self.apply(ReplayStep::Send(index)).await;
             }
-            self.apply(Step::Answer(index)).await;
+            self.apply(ReplayStep::Answer(index)).await;
         }
         self.deliver().await;
     }
@@ -191,13 +191,13 @@ impl Simulation {
             let results: Vec<_> =
                 events.iter().filter(|event| event.event_type == EventType::Result).collect();
             match self.expected[index] {
-                Expected::Answered => {
+                ExpectedOutcome::Answered => {
                     assert_eq!(last.data, json!({"type": "done"}));
                     assert_eq!(results.len(), 1, "{events:?}");
                     assert_eq!(results[0].data["data"], json!({"answer": index}));
                 }
-                Expected::Interrupted => assert_eq!(last.data["code"], "interrupted", "{events:?}"),
-                Expected::Cancelled => assert_eq!(last.data["cancelled"], true, "{events:?}"),
+                ExpectedOutcome::Interrupted => assert_eq!(last.data["code"], "interrupted", "{events:?}"),
+                ExpectedOutcome::Cancelled => assert_eq!(last.data["cancelled"], true, "{events:?}"),
                 other => panic!("{other:?} at the end"),
             }
         }

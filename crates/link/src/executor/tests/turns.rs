@@ -8,19 +8,19 @@ use loopgate_api::link::LinkCommand;
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::{Bench, JSON, command, in_repo};
+use super::{ExecutorFixture, JSON, command, in_repo};
 use crate::executor::InMemoryCommandLog;
 use crate::executor::state::MAX_QUEUED;
 
 // CL-12, CL-34, CL-36
 #[tokio::test(start_paused = true)]
 async fn refusals_come_in_their_order() {
-    let bench = Bench::with(Arc::new(InMemoryCommandLog::default()), false);
+    let bench = ExecutorFixture::with(Arc::new(InMemoryCommandLog::default()), false);
     assert_eq!(
         bench.refuse(LinkCommand { path: "/other".into(), ..command("a") }).await,
         "onboarding not completed"
     );
-    let mut bench = Bench::online();
+    let mut bench = ExecutorFixture::online();
     for path in ["/other", "/api/gateway/nope", "/api/gateway/internal/browser-key/revoke", ""] {
         let odd = LinkCommand { path: path.into(), ..command("a") };
         assert_eq!(bench.refuse(odd).await, "operationId/path mismatch", "{path}");
@@ -40,7 +40,7 @@ async fn refusals_come_in_their_order() {
 // CL-13, CL-14
 #[tokio::test(start_paused = true)]
 async fn one_id_runs_once() {
-    let mut bench = Bench::online();
+    let mut bench = ExecutorFixture::online();
     bench.accept(command("a")).await;
     let call = bench.call().await;
     bench.accept(command("a")).await;
@@ -59,7 +59,7 @@ async fn one_id_runs_once() {
 // CL-16
 #[tokio::test(start_paused = true)]
 async fn two_run_and_the_others_wait_in_order() {
-    let mut bench = Bench::online();
+    let mut bench = ExecutorFixture::online();
     for id in ["a", "b", "c", "d"] {
         bench.accept(command(id)).await;
     }
@@ -86,7 +86,7 @@ async fn two_run_and_the_others_wait_in_order() {
 // CL-15
 #[tokio::test(start_paused = true)]
 async fn a_lock_is_held_by_one_and_overtaken_by_others() {
-    let mut bench = Bench::online();
+    let mut bench = ExecutorFixture::online();
     bench.accept(in_repo("a", "/no/such/repo")).await;
     bench.accept(in_repo("b", "/no/such/repo/")).await;
     bench.accept(command("c")).await;
@@ -103,7 +103,7 @@ async fn a_lock_is_held_by_one_and_overtaken_by_others() {
 // CL-17
 #[tokio::test(start_paused = true)]
 async fn cancelling_ends_what_waits_and_what_runs() {
-    let mut bench = Bench::online();
+    let mut bench = ExecutorFixture::online();
     bench.accept(in_repo("a", "/no/such/repo")).await;
     bench.accept(in_repo("b", "/no/such/repo")).await;
     let call = bench.call().await;
@@ -137,7 +137,7 @@ async fn cancelling_ends_what_waits_and_what_runs() {
 // CL-18
 #[tokio::test(start_paused = true)]
 async fn a_command_ends_at_its_own_limit() {
-    let mut bench = Bench::online();
+    let mut bench = ExecutorFixture::online();
     bench.accept(LinkCommand { timeout_ms: Some(50), ..command("a") }).await;
     let call = bench.call().await;
     let start = Instant::now();
@@ -161,7 +161,7 @@ async fn a_silent_gateway_frees_its_slot() {
         ("reviewer/available", 60),
         ("deploy", 600),
     ] {
-        let mut bench = Bench::online();
+        let mut bench = ExecutorFixture::online();
         let start = Instant::now();
         bench.accept(LinkCommand { path: format!("/api/gateway/{path}"), ..command("a") }).await;
         let call = bench.call().await;
@@ -175,7 +175,7 @@ async fn a_silent_gateway_frees_its_slot() {
 
 #[tokio::test(start_paused = true)]
 async fn the_queue_has_an_end() {
-    let bench = Bench::new();
+    let bench = ExecutorFixture::new();
     for n in 0..MAX_QUEUED {
         bench.accept(command(&n.to_string())).await;
     }

@@ -6,7 +6,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::local::{Answer, Local, write};
-use crate::pulls::TestDesktop;
+use crate::pulls::PullsFixture;
 
 /// Routes that name a repository in their query or their body.
 const NAMING: [&str; 10] = [
@@ -113,7 +113,7 @@ async fn a_place_outside_is_refused_by_every_route() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_place_without_a_directory_or_a_repository_is_told() -> Result<()> {
-    let desktop = TestDesktop::new().await?;
+    let desktop = PullsFixture::new().await?;
     let local = &desktop.local;
     write(&local.at("file"), "")?;
     std::fs::create_dir(local.at("plain"))?;

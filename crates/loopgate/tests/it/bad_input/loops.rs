@@ -7,7 +7,7 @@ use loopgate_testkit::story;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::{DENIED, ID, KILL, LOOP, Row, check, post};
+use super::{DENIED, ID, KILL, LOOP, RefusalRow, check, post};
 use crate::test_system::TestSystem;
 
 /// A loop request that lacks nothing but what the test takes away.
@@ -170,7 +170,7 @@ fn six_peers(body: &mut Value) {
 }
 
 /// What this program cannot run yet, it says.
-fn not_built() -> Vec<Row> {
+fn not_built() -> Vec<RefusalRow> {
     let refused = |what: &str, change: &dyn Fn(&mut Value)| {
         let error = format!("operation not implemented: {what}");
         post(LOOP, launch(change), 501, &error, "operation_not_implemented")

@@ -28,34 +28,34 @@ const API_KEY: &str = "lgk_live_0123456789abcdef0123456789abcdef";
 const DENIED: (&str, &str) = ("directory not allowed", "directory_not_allowed");
 
 /// A request and its refusal.
-struct Row {
+struct RefusalRow {
     request: (Method, String, String),
     status: u16,
     body: Value,
 }
 
-fn row(method: Method, path: impl Into<String>, sent: impl ToString, status: u16, body: Value) -> Row {
-    Row { request: (method, path.into(), sent.to_string()), status, body }
+fn row(method: Method, path: impl Into<String>, sent: impl ToString, status: u16, body: Value) -> RefusalRow {
+    RefusalRow { request: (method, path.into(), sent.to_string()), status, body }
 }
 
 /// A refusal with nothing beside text and code.
-fn post(path: &str, sent: impl ToString, status: u16, error: &str, code: &str) -> Row {
+fn post(path: &str, sent: impl ToString, status: u16, error: &str, code: &str) -> RefusalRow {
     row(Method::POST, path, sent, status, json!({"error": error, "code": code}))
 }
 
-fn get(path: impl Into<String>, status: u16, error: &str, code: &str) -> Row {
+fn get(path: impl Into<String>, status: u16, error: &str, code: &str) -> RefusalRow {
     row(Method::GET, path, "", status, json!({"error": error, "code": code}))
 }
 
-fn too_large(path: &str, bytes: usize, most: usize) -> Row {
+fn too_large(path: &str, bytes: usize, most: usize) -> RefusalRow {
     let body = json!({"error": "request body too large", "code": "request_body_too_large", "maxBytes": most});
     row(Method::POST, path, "x".repeat(bytes), 413, body)
 }
 
 /// Sends every row with the gateway's token and lists those that are answered otherwise.
-async fn check(loopgate: &Loopgate, rows: Vec<Row>) -> Result<()> {
+async fn check(loopgate: &Loopgate, rows: Vec<RefusalRow>) -> Result<()> {
     let mut wrong = Vec::new();
-    for Row { request: (method, path, sent), status, body } in rows {
+    for RefusalRow { request: (method, path, sent), status, body } in rows {
         let what = format!("{method} {path} {}", sent.chars().take(300).collect::<String>());
         let answer = loopgate.gateway(method, &path).body(sent).send().await.context(what.clone())?;
         let kind = answer.headers().get(header::CONTENT_TYPE).cloned();

@@ -9,12 +9,12 @@ pub fn content_type() -> String {
 }
 
 /// One part: the name of its file, its type, its content.
-pub struct Part<'a>(pub Option<&'a str>, pub &'a str, pub &'a [u8]);
+pub struct TestPart<'a>(pub Option<&'a str>, pub &'a str, pub &'a [u8]);
 
 /// A whole form.
-pub fn form(parts: &[Part<'_>]) -> Vec<u8> {
+pub fn form(parts: &[TestPart<'_>]) -> Vec<u8> {
     let mut body = Vec::new();
-    for Part(name, kind, content) in parts {
+    for TestPart(name, kind, content) in parts {
         let name = name.map(|name| format!("; filename=\"{name}\"")).unwrap_or_default();
         let head = format!(
             "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"x\"{name}\r\nContent-Type: {kind}\r\n\r\n"

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use super::form::{Part, content_type, form};
+use super::form::{TestPart, content_type, form};
 use crate::local::{Local, write};
 
 const ROUTE: &str = "run-viewer-extract";
@@ -21,12 +21,12 @@ const ZIP: &str = "application/zip";
 const MIB: usize = 1024 * 1024;
 
 /// A gateway with a directory for temporary files of its own.
-struct Viewer {
+struct RunViewer {
     local: Local,
     temporary: PathBuf,
 }
 
-impl Viewer {
+impl RunViewer {
     async fn new() -> Result<Self> {
         let home = UserHome::temporary()?;
         let temporary = home.path().join("t");
@@ -44,7 +44,7 @@ impl Viewer {
 
     /// Sends an archive as the only part of a form.
     async fn extract(&self, archive: &[u8]) -> Result<(u16, Value)> {
-        self.send(&content_type(), form(&[Part(Some("run.zip"), ZIP, archive)])).await
+        self.send(&content_type(), form(&[TestPart(Some("run.zip"), ZIP, archive)])).await
     }
 
     async fn refuses(&self, kind: &str, body: Vec<u8>, text: &str) -> Result<()> {
@@ -81,7 +81,7 @@ fn archive(files: &[(&str, &[u8])]) -> Result<Vec<u8>> {
 // GF-41
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_is_unpacked_listed_and_removed() -> Result<()> {
-    let viewer = Viewer::new().await?;
+    let viewer = RunViewer::new().await?;
     let files: [(&str, &[u8]); 3] =
         [("state.json", b"{}"), ("nested/trace.log", b"trace"), ("__MACOSX/nested/._trace.log", b"x")];
     let sent = archive(&files)?;
@@ -102,7 +102,7 @@ async fn a_run_is_unpacked_listed_and_removed() -> Result<()> {
 
     // The first part that is sent as an archive counts, under any of its types.
     for kind in [ZIP, "application/x-zip-compressed", "application/octet-stream"] {
-        let parts = [Part(Some("a.txt"), "text/plain", b"PK"), Part(Some("Run.ZIP"), kind, &sent)];
+        let parts = [TestPart(Some("a.txt"), "text/plain", b"PK"), TestPart(Some("Run.ZIP"), kind, &sent)];
         let (status, answer) = viewer.send(&content_type(), form(&parts)).await?;
         ensure!(status == 200, "{kind}: {answer}");
     }
@@ -112,18 +112,18 @@ async fn a_run_is_unpacked_listed_and_removed() -> Result<()> {
 // GF-41, GF-43
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_no_run_is_refused_and_nothing_is_left() -> Result<()> {
-    let viewer = Viewer::new().await?;
+    let viewer = RunViewer::new().await?;
     let kind = content_type();
     let good = archive(&[("a", b"a")])?;
     viewer.refuses("application/json", b"{}".to_vec(), "Invalid form data").await?;
-    viewer.refuses("multipart/form-data", form(&[Part(None, ZIP, &good)]), "Invalid form data").await?;
-    let whole = form(&[Part(None, ZIP, &good)]);
+    viewer.refuses("multipart/form-data", form(&[TestPart(None, ZIP, &good)]), "Invalid form data").await?;
+    let whole = form(&[TestPart(None, ZIP, &good)]);
     viewer.refuses(&kind, whole[..whole.len() - 20].to_vec(), "Invalid form data").await?;
     viewer.refuses(&kind, form(&[]), "No zip file provided").await?;
-    viewer.refuses(&kind, form(&[Part(None, "text/plain", &good)]), "No zip file provided").await?;
-    let octets = Part(Some("run.tar"), "application/octet-stream", &good);
+    viewer.refuses(&kind, form(&[TestPart(None, "text/plain", &good)]), "No zip file provided").await?;
+    let octets = TestPart(Some("run.tar"), "application/octet-stream", &good);
     viewer.refuses(&kind, form(&[octets]), "No zip file provided").await?;
-    viewer.refuses(&kind, form(&[Part(None, ZIP, b"no archive")]), "No zip file provided").await?;
+    viewer.refuses(&kind, form(&[TestPart(None, ZIP, b"no archive")]), "No zip file provided").await?;
     for (archived, text) in [
         (archive(&[])?, "Zip contains no files"),
         (archive(&[("__MACOSX/a", b"a")])?, "Zip contains no files"),
@@ -132,13 +132,13 @@ async fn what_is_no_run_is_refused_and_nothing_is_left() -> Result<()> {
         (good[..good.len() - 5].to_vec(), "Invalid zip file"),
         (archive(&[("zeros", &vec![0; 66 * MIB])])?, "Zip contents too large"),
     ] {
-        viewer.refuses(&kind, form(&[Part(None, ZIP, &archived)]), text).await?;
+        viewer.refuses(&kind, form(&[TestPart(None, ZIP, &archived)]), text).await?;
     }
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
     writer.start_file("fine", SimpleFileOptions::default())?;
     writer.add_symlink("link", "/etc/passwd", SimpleFileOptions::default())?;
     let link = writer.finish()?.into_inner();
-    viewer.refuses(&kind, form(&[Part(None, ZIP, &link)]), "Invalid zip file").await?;
+    viewer.refuses(&kind, form(&[TestPart(None, ZIP, &link)]), "Invalid zip file").await?;
     ensure!(!viewer.local.home.path().join("evil").exists());
     Ok(())
 }
@@ -146,7 +146,7 @@ async fn what_is_no_run_is_refused_and_nothing_is_left() -> Result<()> {
 // GF-42
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn only_the_directory_of_a_run_is_one() -> Result<()> {
-    let viewer = Viewer::new().await?;
+    let viewer = RunViewer::new().await?;
     let at = |name: &str| viewer.temporary.join(name).to_string_lossy().into_owned();
     write(&viewer.temporary.join("other/keep"), "")?;
     write(&viewer.temporary.join("run-viewer-1/sub/keep"), "")?;
@@ -206,7 +206,7 @@ async fn old_runs_are_swept_at_the_start() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_run_is_for_its_owner_alone() -> Result<()> {
-    let viewer = Viewer::new().await?;
+    let viewer = RunViewer::new().await?;
     let (status, answer) = viewer.extract(&archive(&[("a/b", b"x")])?).await?;
     ensure!(status == 200, "{answer}");
     let run_dir = Path::new(answer["runDir"].as_str().context("a directory")?);
@@ -219,8 +219,8 @@ async fn a_run_is_for_its_owner_alone() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_archive_has_a_size() -> Result<()> {
-    let viewer = Viewer::new().await?;
-    let whole = form(&[Part(Some("run.zip"), ZIP, b"PK\x03\x04")]);
+    let viewer = RunViewer::new().await?;
+    let whole = form(&[TestPart(Some("run.zip"), ZIP, b"PK\x03\x04")]);
     let (head, tail) = whole.split_at(whole.len() - form(&[]).len() - 2);
     // One byte more than is taken, in pieces: nobody holds all of it.
     let filling = 200 * MIB + 1 - 4;

@@ -7,7 +7,7 @@ use loopgate_testkit::home::UserHome;
 use reqwest::{Method, Response, header};
 use serde_json::{Value, json};
 
-use super::form::{Part, content_type, form};
+use super::form::{TestPart, content_type, form};
 use crate::local::{Local, write};
 
 const PNG: &[u8] = b"\x89PNG\r\n\x1a\n and what follows";
@@ -16,13 +16,13 @@ const MIB: usize = 1024 * 1024;
 const NO_WORKTREE: &str = "Work directory not found";
 
 /// A repository and, for the ticket, a worktree.
-struct Ticket {
+struct UploadFixture {
     local: Local,
     repo: PathBuf,
     attachments: PathBuf,
 }
 
-impl Ticket {
+impl UploadFixture {
     async fn new() -> Result<Self> {
         let local = Local::new().await?;
         let repo = local.repository("shop", &[("README.md", "")])?;
@@ -88,11 +88,11 @@ fn head<'a>(answer: &'a Response, name: &str) -> &'a str {
 // GF-46
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn images_are_saved_and_read_again() -> Result<()> {
-    let ticket = Ticket::new().await?;
+    let ticket = UploadFixture::new().await?;
     let parts = [
-        Part(Some("../shot (1).png"), "image/png", PNG),
-        Part(None, "text/plain", b"a field, no file"),
-        Part(Some(""), "image/gif", GIF),
+        TestPart(Some("../shot (1).png"), "image/png", PNG),
+        TestPart(None, "text/plain", b"a field, no file"),
+        TestPart(Some(""), "image/gif", GIF),
     ];
     let (status, answer) = ticket.upload("AB-1", form(&parts)).await?;
     ensure!(status == 200, "{answer}");
@@ -131,9 +131,9 @@ async fn images_are_saved_and_read_again() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_ticket_with_a_slash_finds_its_images_again() -> Result<()> {
-    let ticket = Ticket::new().await?;
+    let ticket = UploadFixture::new().await?;
     std::fs::create_dir(ticket.local.at("shop-A_B_1"))?;
-    let (status, answer) = ticket.upload("A%2FB%201", form(&[Part(Some("a"), "image/png", PNG)])).await?;
+    let (status, answer) = ticket.upload("A%2FB%201", form(&[TestPart(Some("a"), "image/png", PNG)])).await?;
     ensure!(status == 200, "{answer}");
     let url = answer["files"][0]["apiUrl"].as_str().context("a URL")?;
     ensure!(url.contains("/A%2FB%201/"), "{url}");
@@ -144,7 +144,7 @@ async fn a_ticket_with_a_slash_finds_its_images_again() -> Result<()> {
 // GF-47, GF-49
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_is_refused_leaves_nothing_behind() -> Result<()> {
-    let ticket = Ticket::new().await?;
+    let ticket = UploadFixture::new().await?;
     let repo = url::form_urlencoded::byte_serialize(ticket.repo.as_os_str().as_encoded_bytes());
     let here = format!("AB-1?repo={}", repo.collect::<String>());
     let refused = async |rest: &str, kind: Option<&str>, body: Vec<u8>, status: u16, text: &str| {
@@ -154,7 +154,7 @@ async fn what_is_refused_leaves_nothing_behind() -> Result<()> {
     };
     let kind = content_type();
     let kind = Some(kind.as_str());
-    let image = || Part(Some("a.png"), "image/png", PNG);
+    let image = || TestPart(Some("a.png"), "image/png", PNG);
     let not_allowed = |kind: &str| format!("File type not allowed: {kind}. Allowed: png, jpeg, gif, webp");
 
     refused("AB-1", kind, vec![b'x'; 262_145], 400, "repo parameter is required").await?;
@@ -167,27 +167,28 @@ async fn what_is_refused_leaves_nothing_behind() -> Result<()> {
     refused(&here, Some("multipart/form-data"), form(&[image()]), 400, "Invalid form data").await?;
     let whole = form(&[image()]);
     refused(&here, kind, whole[..whole.len() - 20].to_vec(), 400, "Invalid form data").await?;
-    let mut broken = form(&[Part(Some("a"), "text/plain", b"x"), image()]);
+    let mut broken = form(&[TestPart(Some("a"), "text/plain", b"x"), image()]);
     broken.truncate(broken.len() - 20);
     refused(&here, kind, broken, 400, "Invalid form data").await?;
     refused(&here, kind, form(&[]), 400, "No image files provided").await?;
-    refused(&here, kind, form(&[Part(None, "image/png", PNG)]), 400, "No image files provided").await?;
-    let text = Part(Some("notes.txt"), "text/plain", b"text");
+    refused(&here, kind, form(&[TestPart(None, "image/png", PNG)]), 400, "No image files provided").await?;
+    let text = TestPart(Some("notes.txt"), "text/plain", b"text");
     refused(&here, kind, form(&[text]), 400, &not_allowed("text/plain")).await?;
-    let svg = Part(Some("a.svg"), "image/svg+xml", b"<svg/>");
+    let svg = TestPart(Some("a.svg"), "image/svg+xml", b"<svg/>");
     refused(&here, kind, form(&[svg]), 400, &not_allowed("image/svg+xml")).await?;
-    let liar = Part(Some("a.png"), "image/png", GIF);
+    let liar = TestPart(Some("a.png"), "image/png", GIF);
     refused(&here, kind, form(&[image(), liar]), 400, &not_allowed("image/png")).await?;
-    let after = Part(Some("notes.txt"), "text/plain", b"text");
+    let after = TestPart(Some("notes.txt"), "text/plain", b"text");
     refused(&here, kind, form(&[image(), after]), 400, &not_allowed("text/plain")).await?;
     let mut large = PNG.to_vec();
     large.resize(11 * MIB + MIB / 2, 0);
-    let too_large = form(&[Part(Some("big.png"), "image/png", &large)]);
+    let too_large = form(&[TestPart(Some("big.png"), "image/png", &large)]);
     refused(&here, kind, too_large, 400, "File too large: big.png (11.5MB). Max 10MB.").await?;
     ensure!(!ticket.attachments.exists(), "not even a directory: {:?}", ticket.files());
 
     large.truncate(10 * MIB);
-    let (status, answer) = ticket.upload("AB-1", form(&[Part(Some("big.png"), "image/png", &large)])).await?;
+    let (status, answer) =
+        ticket.upload("AB-1", form(&[TestPart(Some("big.png"), "image/png", &large)])).await?;
     ensure!(status == 200 && answer["files"][0]["size"] == 10 * MIB, "{answer}");
     let (status, answer) = ticket.upload("AB-1", vec![0; 50 * MIB + 1]).await?;
     let wanted =
@@ -198,13 +199,13 @@ async fn what_is_refused_leaves_nothing_behind() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_link_leads_no_image_away() -> Result<()> {
-    let ticket = Ticket::new().await?;
+    let ticket = UploadFixture::new().await?;
     let outside = ticket.local.home.path().join("outside");
     std::fs::create_dir(&outside)?;
     write(&outside.join("secret.png"), PNG)?;
     std::fs::create_dir_all(ticket.attachments.parent().context("a parent")?)?;
     std::os::unix::fs::symlink(&outside, &ticket.attachments)?;
-    let (status, answer) = ticket.upload("AB-1", form(&[Part(Some("a"), "image/png", PNG)])).await?;
+    let (status, answer) = ticket.upload("AB-1", form(&[TestPart(Some("a"), "image/png", PNG)])).await?;
     ensure!((status, answer["error"].as_str()) == (403, Some("directory not allowed")), "{answer}");
     ensure!(names(&outside) == ["secret.png"]);
     ticket.attachment_refused("AB-1/secret.png", 403, "directory not allowed").await
@@ -213,7 +214,7 @@ async fn a_link_leads_no_image_away() -> Result<()> {
 // GF-48
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_attachment_stays_where_it_belongs() -> Result<()> {
-    let ticket = Ticket::new().await?;
+    let ticket = UploadFixture::new().await?;
     write(&ticket.attachments.join("in/100%.png"), PNG)?;
     write(&ticket.attachments.join("drawing.SVG"), "<svg/>")?;
     write(&ticket.local.at("secret"), "secret")?;
@@ -268,7 +269,7 @@ async fn an_attachment_stays_where_it_belongs() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_part_of_an_attachment_can_be_asked_for() -> Result<()> {
-    let ticket = Ticket::new().await?;
+    let ticket = UploadFixture::new().await?;
     write(&ticket.attachments.join("ten"), "0123456789")?;
     write(&ticket.attachments.join("none"), "")?;
     let repo = url::form_urlencoded::byte_serialize(ticket.repo.as_os_str().as_encoded_bytes());
@@ -308,9 +309,9 @@ async fn a_worktree_outside_is_not_told_of() -> Result<()> {
     let local = Local::in_home(home, |setup| setup.env("ORCHESTRATOR_WORKTREE_PARENT_DIR", parent)).await?;
     let repo = local.repository("shop", &[])?;
     let attachments = PathBuf::new();
-    let ticket = Ticket { local, repo, attachments };
+    let ticket = UploadFixture { local, repo, attachments };
     for id in ["AB-1", "AB-2"] {
-        let (status, answer) = ticket.upload(id, form(&[Part(Some("a"), "image/png", PNG)])).await?;
+        let (status, answer) = ticket.upload(id, form(&[TestPart(Some("a"), "image/png", PNG)])).await?;
         ensure!((status, answer["error"].as_str()) == (403, Some("directory not allowed")), "{answer}");
         ticket.attachment_refused(&format!("{id}/a.png"), 403, "directory not allowed").await?;
         let repo = ticket.repo.to_string_lossy().into_owned();
@@ -323,7 +324,7 @@ async fn a_worktree_outside_is_not_told_of() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_attachment_has_the_type_of_its_ending() -> Result<()> {
-    let ticket = Ticket::new().await?;
+    let ticket = UploadFixture::new().await?;
     for (name, kind) in [
         ("a.png", "image/png"),
         ("a.JPG", "image/jpeg"),
@@ -345,9 +346,9 @@ async fn an_attachment_has_the_type_of_its_ending() -> Result<()> {
 /// Something stands where the images should lie.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_cannot_be_saved_is_told_without_its_place() -> Result<()> {
-    let ticket = Ticket::new().await?;
+    let ticket = UploadFixture::new().await?;
     write(&ticket.attachments, "no directory")?;
-    let (status, answer) = ticket.upload("AB-1", form(&[Part(Some("a"), "image/png", PNG)])).await?;
+    let (status, answer) = ticket.upload("AB-1", form(&[TestPart(Some("a"), "image/png", PNG)])).await?;
     let told = json!({"error": "Failed to save file", "code": "operation_failed"});
     ensure!((status, &answer) == (500, &told), "{status} {answer}");
     ticket.attachment_refused("AB-1/a.png", 404, "File not found").await

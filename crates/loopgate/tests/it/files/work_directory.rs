@@ -8,7 +8,7 @@ use loopgate_testkit::home::UserHome;
 use reqwest::Method;
 use serde_json::{Value, json};
 
-use super::form::{Part, content_type, form};
+use super::form::{TestPart, content_type, form};
 use crate::local::{Local, write};
 
 fn nothing() -> Value {
@@ -123,7 +123,7 @@ async fn all_find(local: &Local, repo: &Path, worktree: &Path) -> Result<()> {
     let query = [("repo", repo.as_ref()), ("ticket", "AB-1"), ("query", mark.as_str())];
     local.get("files/search", &query).await?.is(200, &json!({"files": [mark], "truncated": false}))?;
     let upload = format!("/api/gateway/orchestrator/upload/AB-1?repo={}", repo.replace('/', "%2F"));
-    let image = form(&[Part(Some("a"), "image/gif", b"GIF89a")]);
+    let image = form(&[TestPart(Some("a"), "image/gif", b"GIF89a")]);
     let request = local.loopgate.gateway(Method::POST, &upload).header("content-type", content_type());
     let answer: Value = request.body(image).send().await?.json().await?;
     let file = &answer["files"][0];

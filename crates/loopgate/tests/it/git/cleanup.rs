@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 
 use crate::local::{Answer, Local, write};
 
-struct Fixture {
+struct CleanupFixture {
     local: Local,
     clone: PathBuf,
 }
 
-impl Fixture {
+impl CleanupFixture {
     async fn new() -> Result<Self> {
         let local = Local::new().await?;
         let clone = local.clone_of("acme/w", &[("a", "1\n")])?;
@@ -46,7 +46,7 @@ fn nothing() -> Value {
 // GF-25
 #[tokio::test]
 async fn only_what_is_over_goes() -> Result<()> {
-    let fixture = Fixture::new().await?;
+    let fixture = CleanupFixture::new().await?;
     let over = fixture.worktree("w-pr-1", "one")?;
     let open = fixture.worktree("w-pr-2", "two")?;
     let other = fixture.worktree("w-x", "three")?;
@@ -79,7 +79,7 @@ async fn only_what_is_over_goes() -> Result<()> {
 
 #[tokio::test]
 async fn a_remote_that_does_not_answer_keeps_everything() -> Result<()> {
-    let fixture = Fixture::new().await?;
+    let fixture = CleanupFixture::new().await?;
     let over = fixture.worktree("w-pr-1", "one")?;
     fixture.gone_at_origin("one")?;
     std::fs::remove_dir_all(fixture.local.remotes.bare("acme/w"))?;
@@ -91,7 +91,7 @@ async fn a_remote_that_does_not_answer_keeps_everything() -> Result<()> {
 
 #[tokio::test]
 async fn more_than_ten_are_looked_at() -> Result<()> {
-    let fixture = Fixture::new().await?;
+    let fixture = CleanupFixture::new().await?;
     for number in 10..21 {
         std::fs::create_dir_all(fixture.local.at(&format!("wt/keep-pr-{number}")))?;
     }
@@ -103,7 +103,7 @@ async fn more_than_ten_are_looked_at() -> Result<()> {
 
 #[tokio::test]
 async fn there_must_be_a_place_to_look_at() -> Result<()> {
-    let fixture = Fixture::new().await?;
+    let fixture = CleanupFixture::new().await?;
     let (local, clone) = (&fixture.local, [fixture.clone.as_path()]);
     fixture.clean_up().await?.is(200, &nothing())?;
     local.manage(&clone, Some(Path::new("/etc")))?;

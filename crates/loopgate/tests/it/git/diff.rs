@@ -10,12 +10,12 @@ use crate::local::{Answer, Local, write};
 
 const MIB: usize = 1024 * 1024;
 
-struct Fixture {
+struct DiffFixture {
     local: Local,
     repo: std::path::PathBuf,
 }
 
-impl Fixture {
+impl DiffFixture {
     async fn with(files: &[(&str, &str)]) -> Result<Self> {
         let local = Local::new().await?;
         let repo = local.clone_of("acme/r", files)?;
@@ -41,7 +41,7 @@ fn sides(file: &str, old: Option<&str>, new: Option<&str>) -> Value {
 #[tokio::test]
 async fn the_working_tree_is_held_against_the_last_commit() -> Result<()> {
     let fixture =
-        Fixture::with(&[("app.ts", "1\n"), ("gone", "x\n"), ("same", "s\n"), ("d/e", "1\n")]).await?;
+        DiffFixture::with(&[("app.ts", "1\n"), ("gone", "x\n"), ("same", "s\n"), ("d/e", "1\n")]).await?;
     let repo = &fixture.repo;
     write(&repo.join("app.ts"), "2\n")?;
     fixture.ask("app.ts").await?.is(200, &sides("app.ts", Some("1\n"), Some("2\n")))?;
@@ -75,7 +75,7 @@ async fn the_working_tree_is_held_against_the_last_commit() -> Result<()> {
 
 #[tokio::test]
 async fn a_branch_is_held_against_another() -> Result<()> {
-    let fixture = Fixture::with(&[("a", "1\n"), ("gone", "x\n"), ("same", "s\n")]).await?;
+    let fixture = DiffFixture::with(&[("a", "1\n"), ("gone", "x\n"), ("same", "s\n")]).await?;
     let repo = &fixture.repo;
     write(&repo.join("a"), "2\n")?;
     write(&repo.join("new"), "n\n")?;
@@ -98,7 +98,7 @@ async fn a_branch_is_held_against_another() -> Result<()> {
 // GF-21
 #[tokio::test]
 async fn nothing_outside_the_repository_is_shown() -> Result<()> {
-    let fixture = Fixture::with(&[("a", "1\n"), ("sub/b", "1\n")]).await?;
+    let fixture = DiffFixture::with(&[("a", "1\n"), ("sub/b", "1\n")]).await?;
     let (local, repo) = (&fixture.local, &fixture.repo);
     let other = local.repository("other", &[("secret.txt", "secret\n")])?;
     let outside = "directory not allowed";
@@ -144,7 +144,7 @@ async fn nothing_outside_the_repository_is_shown() -> Result<()> {
 // GF-20
 #[tokio::test]
 async fn images_and_other_binary_files() -> Result<()> {
-    let fixture = Fixture::with(&[("a", "1\n"), ("icon.svg", "<svg/>\n"), ("blob", "text\n")]).await?;
+    let fixture = DiffFixture::with(&[("a", "1\n"), ("icon.svg", "<svg/>\n"), ("blob", "text\n")]).await?;
     let repo = &fixture.repo;
     write(&repo.join("logo.PNG"), b"\x89PNG\0\x01")?;
     let answer = fixture.ask("logo.PNG").await?.ok()?;
@@ -170,7 +170,7 @@ async fn images_and_other_binary_files() -> Result<()> {
 
 #[tokio::test]
 async fn large_is_not_absent() -> Result<()> {
-    let fixture = Fixture::with(&[("a", "1\n")]).await?;
+    let fixture = DiffFixture::with(&[("a", "1\n")]).await?;
     let repo = &fixture.repo;
     let (two, six, twenty) = ("x".repeat(2 * MIB), "x".repeat(6 * MIB), "x".repeat(20 * MIB));
     for (name, text) in [("two", &two), ("six", &six), ("twenty", &twenty)] {
@@ -202,7 +202,7 @@ async fn line_ends_that_git_turns_around_are_no_change() -> Result<()> {
         ("plain", "1\n2\n"),
         ("mixed", "1\r\n2\n"),
     ];
-    let fixture = Fixture::with(&files).await?;
+    let fixture = DiffFixture::with(&files).await?;
     let repo = &fixture.repo;
     write(&repo.join("a.txt"), "1\r\n3\r\n")?;
     fixture.ask("a.txt").await?.is(200, &sides("a.txt", Some("1\r\n2\r\n"), Some("1\r\n3\r\n")))?;
@@ -217,7 +217,7 @@ async fn line_ends_that_git_turns_around_are_no_change() -> Result<()> {
 /// Somebody may put a pipe where a file was; nobody waits for what comes out of it.
 #[tokio::test]
 async fn what_is_no_file_has_no_content() -> Result<()> {
-    let fixture = Fixture::with(&[("a", "1\n"), ("dir", "a file\n")]).await?;
+    let fixture = DiffFixture::with(&[("a", "1\n"), ("dir", "a file\n")]).await?;
     let repo = &fixture.repo;
     std::fs::remove_file(repo.join("a"))?;
     let made = fixture.local.home.command("mkfifo").arg(repo.join("a")).status().await?;

@@ -12,7 +12,7 @@ use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
 use super::{MOST_MEMORY_KB, Outside, SECRET, make, most_memory_kb};
-use crate::files::form::{Part, content_type, form};
+use crate::files::form::{TestPart, content_type, form};
 use crate::local::Local;
 
 /// Longest that a route takes to answer; what only looks may take ten seconds.
@@ -160,7 +160,7 @@ async fn an_archive_is_a_repository_like_others() -> Result<()> {
         let made = local.home.path().join("made").join(&name);
         make(&local.home, &outside, &script, &made).await?;
         let Some(archive) = archive(&made)? else { continue };
-        let sent = form(&[Part(Some("run.zip"), "application/zip", &archive)]);
+        let sent = form(&[TestPart(Some("run.zip"), "application/zip", &archive)]);
         let request = local.loopgate.gateway(Method::POST, "/api/gateway/run-viewer-extract");
         let answer = request.header(header::CONTENT_TYPE, content_type()).body(sent).send().await?;
         ensure!(answer.status() == 200, "{name}: {}", answer.text().await?);

@@ -38,7 +38,7 @@ impl Shop {
         std::fs::read_to_string(&file).with_context(|| file.display().to_string())
     }
 
-    fn others(&self) -> Vec<home_processes::Process> {
+    fn others(&self) -> Vec<home_processes::HomeProcess> {
         let mut found = home_processes::processes(self.local.home.path());
         found.retain(|process| Some(process.pid) != self.local.loopgate.pid());
         found

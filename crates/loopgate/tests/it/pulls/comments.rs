@@ -1,22 +1,22 @@
 //! What was said about a pull request.
 
 use anyhow::{Context as _, Result};
-use loopgate_testkit::code_host::Fault;
+use loopgate_testkit::code_host::HostFault;
 use serde_json::{Value, json};
 
-use super::{TestDesktop, WIDGET};
+use super::{PullsFixture, WIDGET};
 
 const SCOPED: [(&str, &str); 4] =
     [("owner", "acme"), ("repo", "widget"), ("number", "1"), ("branchId", "acme%2Fwidget::gear")];
 
-async fn local_form(desktop: &TestDesktop) -> Result<Value> {
+async fn local_form(desktop: &PullsFixture) -> Result<Value> {
     desktop.local.get("git/pr/comments", &[("repo", desktop.path()), ("pr", "1")]).await?.ok()
 }
 
 // GF-32
 #[tokio::test]
 async fn nothing_was_said_yet() -> Result<()> {
-    let desktop = TestDesktop::with_pull().await?;
+    let desktop = PullsFixture::with_pull().await?;
     let answer = local_form(&desktop).await?;
     let proofed = answer["providerProofedAt"].as_str().context("a time")?;
     assert!(proofed.ends_with('Z') && proofed.len() == 24, "{proofed}");
@@ -39,7 +39,7 @@ async fn nothing_was_said_yet() -> Result<()> {
 
 #[tokio::test]
 async fn everything_comes_in_order_with_its_place() -> Result<()> {
-    let desktop = TestDesktop::with_pull().await?;
+    let desktop = PullsFixture::with_pull().await?;
     let host = &desktop.host;
     let said = host.comment(WIDGET, 1, "ann", "Nice").context("comment")?;
     let line = host.comment_line(WIDGET, 1, "bob", ("src/gear.rs", 2), "Why?").context("line")?;
@@ -87,7 +87,7 @@ async fn everything_comes_in_order_with_its_place() -> Result<()> {
 // GF-33
 #[tokio::test]
 async fn pages_are_turned_until_there_is_enough() -> Result<()> {
-    let desktop = TestDesktop::with_pull().await?;
+    let desktop = PullsFixture::with_pull().await?;
     let say = |count: usize| {
         (0..count).try_for_each(|at| {
             desktop.host.comment(WIDGET, 1, "ann", &format!("{at}")).map(drop).context("say")
@@ -113,7 +113,7 @@ async fn pages_are_turned_until_there_is_enough() -> Result<()> {
 
 #[tokio::test]
 async fn refusals_tell_their_reason() -> Result<()> {
-    let desktop = TestDesktop::with_pull().await?;
+    let desktop = PullsFixture::with_pull().await?;
     let local = &desktop.local;
     let ask = async |query: &[(&str, &str)]| local.get("git/pr/comments", query).await;
     let missing = "owner, repo, number, and branchId are required";
@@ -145,7 +145,7 @@ async fn refusals_tell_their_reason() -> Result<()> {
     let spoil = |status: u16, message: &str| {
         let (on, message) = ("PullRequestComments".to_owned(), message.to_owned());
         desktop.host.heal();
-        desktop.host.fail(Fault { on, status, message, times: None });
+        desktop.host.fail(HostFault { on, status, message, times: None });
     };
     spoil(401, "Bad credentials");
     let login = "GitHub CLI not authenticated. Run 'gh auth login' in terminal.";

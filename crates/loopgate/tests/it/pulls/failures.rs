@@ -1,18 +1,18 @@
 //! A code-host CLI that fails in its own ways.
 
 use anyhow::{Result, ensure};
-use loopgate_testkit::code_host::Fault;
+use loopgate_testkit::code_host::HostFault;
 use loopgate_testkit::git::git;
 use serde_json::json;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::unix::pipe;
 
-use super::TestDesktop;
+use super::PullsFixture;
 
 // GF-30
 #[tokio::test]
 async fn complaints_become_known_sentences() -> Result<()> {
-    let desktop = TestDesktop::new().await?;
+    let desktop = PullsFixture::new().await?;
     desktop.branch("gear")?;
     let wish = json!({"repoPath": desktop.clone, "title": "handle 404", "body": "already exists"});
     for (name, complaint, sentence) in [
@@ -45,7 +45,7 @@ async fn complaints_become_known_sentences() -> Result<()> {
 // GF-34
 #[tokio::test]
 async fn the_graph_is_refused_in_five_ways() -> Result<()> {
-    let desktop = TestDesktop::new().await?;
+    let desktop = PullsFixture::new().await?;
     let query = [("repo", desktop.path()), ("pr", "1")];
     for (name, script, status, error, reason) in [
         (
@@ -96,7 +96,7 @@ async fn the_graph_is_refused_in_five_ways() -> Result<()> {
 // GF-37
 #[tokio::test]
 async fn answers_that_are_none_are_refused() -> Result<()> {
-    let desktop = TestDesktop::new().await?;
+    let desktop = PullsFixture::new().await?;
     let files = [("owner", "acme"), ("repo", "widget"), ("number", "1")];
     let local = [("repo", desktop.path()), ("pr", "1")];
     let row = r#"{"filename":"a","additions":1,"deletions":0,"status":null,"previous_filename":null}"#;
@@ -130,7 +130,7 @@ async fn answers_that_are_none_are_refused() -> Result<()> {
 const LOGIN: &str = "GitHub CLI not authenticated. Run 'gh auth login' in terminal.";
 
 /// Asks a route that shows why the host said no.
-async fn ask(desktop: &TestDesktop, route: &str) -> Result<crate::local::Answer> {
+async fn ask(desktop: &PullsFixture, route: &str) -> Result<crate::local::Answer> {
     let local = &desktop.local;
     match route {
         "git/pr/list" => local.get(route, &[("repo", desktop.path())]).await,
@@ -142,7 +142,7 @@ async fn ask(desktop: &TestDesktop, route: &str) -> Result<crate::local::Answer>
 /// The real program, and a host that does not want to.
 #[tokio::test]
 async fn what_the_host_refuses_is_told_in_the_same_words_everywhere() -> Result<()> {
-    let desktop = TestDesktop::with_pull().await?;
+    let desktop = PullsFixture::with_pull().await?;
     git(&desktop.clone, &["checkout", "-q", "-b", "another"])?;
     let routes = ["git/pr/list", "git/pr", "git/pr/reply", "git/pr/inline-comment"];
     for (status, message, sentence) in [
@@ -161,7 +161,7 @@ async fn what_the_host_refuses_is_told_in_the_same_words_everywhere() -> Result<
         (404, "Not Found", "Repository not found or no access."),
     ] {
         desktop.host.heal();
-        desktop.host.fail(Fault { on: String::new(), status, message: message.to_owned(), times: None });
+        desktop.host.fail(HostFault { on: String::new(), status, message: message.to_owned(), times: None });
         for route in routes {
             ask(&desktop, route).await?.refused(500, sentence, "operation_failed")?;
         }
@@ -179,7 +179,7 @@ async fn what_the_host_refuses_is_told_in_the_same_words_everywhere() -> Result<
 
 #[tokio::test]
 async fn nobody_is_logged_in() -> Result<()> {
-    let desktop = TestDesktop::with_pull().await?;
+    let desktop = PullsFixture::with_pull().await?;
     std::fs::remove_file(desktop.local.home.path().join(".config/gh/hosts.yml"))?;
     for route in ["git/pr/list", "git/pr", "git/pr/reply", "git/pr/inline-comment"] {
         ask(&desktop, route).await?.refused(500, LOGIN, "operation_failed")?;
@@ -194,7 +194,7 @@ async fn nobody_is_logged_in() -> Result<()> {
 /// What is said is longer than a pipe holds, and nobody reads it.
 #[tokio::test]
 async fn a_program_that_does_not_listen_is_a_failure_like_any_other() -> Result<()> {
-    let desktop = TestDesktop::with_pull().await?;
+    let desktop = PullsFixture::with_pull().await?;
     desktop.replace_gh("gh-deaf", "exec <&-; echo 'network is unreachable' >&2; exit 1").await?;
     let body = "x".repeat(200_000);
     for (route, member) in
@@ -213,7 +213,7 @@ async fn a_program_that_does_not_listen_is_a_failure_like_any_other() -> Result<
 #[tokio::test]
 async fn the_graph_is_asked_by_three_at_a_time() -> Result<()> {
     const ALL: usize = 6;
-    let desktop = TestDesktop::new().await?;
+    let desktop = PullsFixture::new().await?;
     let home = desktop.local.home.path();
     for pipe in ["told", "go"] {
         ensure!(desktop.local.home.command("mkfifo").arg(home.join(pipe)).status().await?.success());

@@ -7,10 +7,10 @@ use anyhow::{Result, ensure};
 use reqwest::Method;
 use serde_json::json;
 
-use super::TestDesktop;
+use super::PullsFixture;
 
 /// A named pipe; a script tells through it how far it is.
-async fn pipe(desktop: &TestDesktop, name: &str) -> Result<PathBuf> {
+async fn pipe(desktop: &PullsFixture, name: &str) -> Result<PathBuf> {
     let path = desktop.local.home.path().join(name);
     let made = desktop.local.home.command("mkfifo").arg(&path).status().await?;
     ensure!(made.success(), "no pipe was made");
@@ -46,7 +46,7 @@ async fn leave_after_first_line(
 
 #[tokio::test]
 async fn a_question_ends_with_its_caller() -> Result<()> {
-    let desktop = TestDesktop::new().await?;
+    let desktop = PullsFixture::new().await?;
     let told = pipe(&desktop, "told").await?;
     let script = format!("exec 3>'{}'; echo started >&3; exec sleep 3600", told.display());
     desktop.replace_gh("gh-waiting", &script).await?;
@@ -60,7 +60,7 @@ async fn a_question_ends_with_its_caller() -> Result<()> {
 
 #[tokio::test]
 async fn what_is_being_said_is_said_to_the_end() -> Result<()> {
-    let desktop = TestDesktop::new().await?;
+    let desktop = PullsFixture::new().await?;
     let (told, go) = (pipe(&desktop, "told").await?, pipe(&desktop, "go").await?);
     let script = format!(
         "exec 3>'{}'; cat >/dev/null; echo started >&3; cat '{}' >/dev/null; echo finished >&3",

@@ -20,13 +20,13 @@ use crate::local::{Local, write};
 const WIDGET: &str = "acme/widget";
 
 /// A clone of `acme/widget`, and the code host that it comes from.
-pub struct TestDesktop {
+pub struct PullsFixture {
     pub local: Local,
     pub host: CodeHost,
     pub clone: PathBuf,
 }
 
-impl TestDesktop {
+impl PullsFixture {
     pub async fn new() -> Result<Self> {
         let mut local = Local::new().await?;
         let clone = local.clone_of(WIDGET, &[("README.md", "A widget\n"), ("src/a.rs", "one\ntwo\n")])?;

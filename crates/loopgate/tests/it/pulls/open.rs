@@ -4,7 +4,7 @@ use anyhow::Result;
 use loopgate_testkit::git::git;
 use serde_json::json;
 
-use super::{TestDesktop, WIDGET, found};
+use super::{PullsFixture, WIDGET, found};
 use crate::local::Local;
 
 const NOTHING_NEW: &str = "No commits to create a PR. Make sure changes are committed first.";
@@ -12,7 +12,7 @@ const NOTHING_NEW: &str = "No commits to create a PR. Make sure changes are comm
 // GF-29
 #[tokio::test]
 async fn a_branch_becomes_a_pull_request_once() -> Result<()> {
-    let desktop = TestDesktop::new().await?;
+    let desktop = PullsFixture::new().await?;
     let wish = json!({"repoPath": desktop.clone, "title": "-- Handle 404, @all", "body": "Why: it already exists",
                       "ticketUrl": "https://tracker.example/AB-1"});
     let refused = desktop.local.post("git/pr", wish.clone()).await?;
@@ -37,7 +37,7 @@ async fn a_branch_becomes_a_pull_request_once() -> Result<()> {
 // GF-29
 #[tokio::test]
 async fn what_cannot_become_a_pull_request_is_refused() -> Result<()> {
-    let desktop = TestDesktop::new().await?;
+    let desktop = PullsFixture::new().await?;
     let local = &desktop.local;
     let sent = |body: &'static str| local.send(reqwest::Method::POST, "git/pr", body);
     for body in ["", "[]", "7", r#"{"repoPath":7,"title":"T"}"#, r#"{"repoPath":" ","title":"T"}"#] {
@@ -69,7 +69,7 @@ async fn what_cannot_become_a_pull_request_is_refused() -> Result<()> {
 
 #[tokio::test]
 async fn programs_may_have_any_name() -> Result<()> {
-    let desktop = TestDesktop::with_pull().await?;
+    let desktop = PullsFixture::with_pull().await?;
     let folder = desktop.local.home.path().join("my tools");
     std::fs::create_dir(&folder)?;
     for (program, name) in [("git", "git;touch canary"), ("codeHost", "gh $(touch canary)")] {

@@ -4,7 +4,7 @@ use anyhow::{Context as _, Result};
 use loopgate_testkit::git::git;
 use serde_json::{Value, json};
 
-use super::{TestDesktop, WIDGET};
+use super::{PullsFixture, WIDGET};
 
 const NAMED: [(&str, &str); 3] = [("owner", "acme"), ("repo", "widget"), ("number", "1")];
 const BAD_NAME: &str = "Invalid owner, repo, or number";
@@ -12,7 +12,7 @@ const BAD_NAME: &str = "Invalid owner, repo, or number";
 // GF-31
 #[tokio::test]
 async fn open_and_merged_ones_are_listed() -> Result<()> {
-    let desktop = TestDesktop::with_pull().await?;
+    let desktop = PullsFixture::with_pull().await?;
     let list = async |state: &[(&str, &str)]| -> Result<Value> {
         let query: Vec<_> = [("repo", desktop.path())].into_iter().chain(state.iter().copied()).collect();
         desktop.local.get("git/pr/list", &query).await?.ok()
@@ -52,7 +52,7 @@ async fn open_and_merged_ones_are_listed() -> Result<()> {
 // GF-35, GF-37
 #[tokio::test]
 async fn the_last_verdict_of_each_reviewer_counts() -> Result<()> {
-    let desktop = TestDesktop::with_pull().await?;
+    let desktop = PullsFixture::with_pull().await?;
     for (author, state) in
         [("ann", "CHANGES_REQUESTED"), ("ann", "APPROVED"), ("bob", "APPROVED"), ("bob", "COMMENTED")]
     {
@@ -85,7 +85,7 @@ async fn the_last_verdict_of_each_reviewer_counts() -> Result<()> {
 
 #[tokio::test]
 async fn files_and_head_are_told() -> Result<()> {
-    let desktop = TestDesktop::with_pull().await?;
+    let desktop = PullsFixture::with_pull().await?;
     git(&desktop.clone, &["mv", "src/a.rs", "src/b.rs"])?;
     // More than the host puts on one page.
     for at in 0..120 {
@@ -136,7 +136,7 @@ async fn files_and_head_are_told() -> Result<()> {
 
 #[tokio::test]
 async fn a_repository_that_moved_is_still_read() -> Result<()> {
-    let desktop = TestDesktop::with_pull().await?;
+    let desktop = PullsFixture::with_pull().await?;
     desktop.host.rename(WIDGET, "acme/gadget")?;
     let files = desktop.local.get("git/pr/files", &NAMED).await?.ok()?;
     assert_eq!(files["files"][0]["filename"], "src/gear.rs");
@@ -151,7 +151,7 @@ async fn a_repository_that_moved_is_still_read() -> Result<()> {
 /// The host gives pull requests in pages, and has far more merged ones than open ones.
 #[tokio::test]
 async fn an_old_one_is_not_lost_among_newer_ones() -> Result<()> {
-    let desktop = TestDesktop::with_pull().await?;
+    let desktop = PullsFixture::with_pull().await?;
     for at in 0..120 {
         desktop.host.merged(WIDGET, &format!("branch-{at}"), &format!("Change {at}")).context("merged")?;
     }

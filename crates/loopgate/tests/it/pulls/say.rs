@@ -1,16 +1,16 @@
 //! Saying something about a pull request.
 
 use anyhow::{Context as _, Result};
-use loopgate_testkit::code_host::{Fault, InlineComment};
+use loopgate_testkit::code_host::{HostFault, HostedInlineComment};
 use loopgate_testkit::git::git;
 use serde_json::{Value, json};
 
-use super::{TestDesktop, WIDGET, found};
+use super::{PullsFixture, WIDGET, found};
 
 /// What was said begins like a file's name, which must never be opened.
 const TEXT: &str = "@/etc/hostname is what I mean";
 
-fn said(desktop: &TestDesktop, more: Value) -> Value {
+fn said(desktop: &PullsFixture, more: Value) -> Value {
     let mut body = json!({"repoPath": desktop.clone, "prNumber": 1, "body": TEXT});
     if let (Some(body), Value::Object(more)) = (body.as_object_mut(), more) {
         body.extend(more);
@@ -19,14 +19,14 @@ fn said(desktop: &TestDesktop, more: Value) -> Value {
 }
 
 /// The remarks on lines of the pull request.
-fn remarks(desktop: &TestDesktop) -> Vec<InlineComment> {
+fn remarks(desktop: &PullsFixture) -> Vec<HostedInlineComment> {
     desktop.host.pull_requests(WIDGET)[0].inline.clone()
 }
 
 // GF-36
 #[tokio::test]
 async fn comments_answers_and_demands_arrive() -> Result<()> {
-    let desktop = TestDesktop::with_pull().await?;
+    let desktop = PullsFixture::with_pull().await?;
     let noted = desktop.local.home.path().join("noted");
     let gh = found("gh")?;
     let script = format!("printf '%s\\n' \"$@\" >> '{}'\nexec '{}' \"$@\"", noted.display(), gh.display());
@@ -80,7 +80,7 @@ async fn comments_answers_and_demands_arrive() -> Result<()> {
 // GF-38
 #[tokio::test]
 async fn a_remark_finds_the_nearest_place() -> Result<()> {
-    let desktop = TestDesktop::with_pull().await?;
+    let desktop = PullsFixture::with_pull().await?;
     let sha = git(&desktop.clone, &["rev-parse", "HEAD"])?;
     let remark = |more: Value| {
         let mut body = said(&desktop, json!({"path": "src/gear.rs", "line": "2", "commitSha": sha.trim()}));
@@ -91,7 +91,7 @@ async fn a_remark_finds_the_nearest_place() -> Result<()> {
     };
     let refuse = |status: u16, message: &str, times: u32| {
         let (on, message) = ("/pulls/1/comments".to_owned(), message.to_owned());
-        desktop.host.fail(Fault { on, status, message, times: Some(times) });
+        desktop.host.fail(HostFault { on, status, message, times: Some(times) });
     };
     let placed = remark(json!({})).await?.ok()?;
     assert_eq!((&placed["success"], &placed["placement"]), (&json!(true), &json!("line")));
@@ -136,7 +136,7 @@ async fn a_remark_finds_the_nearest_place() -> Result<()> {
 /// A clone that comes from elsewhere is left to the program, which may know the host.
 #[tokio::test]
 async fn without_a_name_the_program_finds_the_repository_itself() -> Result<()> {
-    let desktop = TestDesktop::with_pull().await?;
+    let desktop = PullsFixture::with_pull().await?;
     git(&desktop.clone, &["remote", "set-url", "origin", "https://elsewhere.example/acme/widget"])?;
     desktop.replace_gh("gh-echo", "cat >/dev/null; printf '%s|' \"$@\"").await?;
     for (more, args) in [

@@ -17,7 +17,7 @@ use sea_orm_migration::prelude::{Index, MigrationName, MigrationTrait, SchemaMan
 use sea_orm_migration::schema::{big_integer, string, text};
 use serde::Deserialize;
 
-use super::{Store, StoreError};
+use super::{JobStore, StoreError};
 
 /// Progress of one command.
 mod command {
@@ -71,7 +71,7 @@ impl MigrationTrait for Commands {
 
 /// Progress of commands, kept for [`CommandProgress::RETENTION`].
 #[derive(Debug, Clone)]
-pub struct CommandLogTable(Store);
+pub struct CommandLogTable(JobStore);
 
 impl CommandLogTable {
     /// Takes over `legacy_file`, in which versions up to 0.13.18 kept the log, when there is one; the file is
@@ -79,7 +79,7 @@ impl CommandLogTable {
     ///
     /// # Errors
     /// [`StoreError::Database`] when the database or the file cannot be used.
-    pub(crate) async fn open(store: Store, legacy_file: &Path) -> Result<Self, StoreError> {
+    pub(crate) async fn open(store: JobStore, legacy_file: &Path) -> Result<Self, StoreError> {
         let log = Self(store);
         log.import(legacy_file).await?;
         Ok(log)
@@ -196,7 +196,7 @@ mod tests {
     async fn open(dir: &Path) -> CommandLogTable {
         let data = DataDir::open(dir).unwrap();
         let credentials = Arc::new(Credentials::open(&data).unwrap());
-        let store = Store::open(&data.file("desktop.db"), credentials).await.unwrap();
+        let store = JobStore::open(&data.file("desktop.db"), credentials).await.unwrap();
         CommandLogTable::open(store, &data.file("commands.jsonl")).await.unwrap()
     }
 

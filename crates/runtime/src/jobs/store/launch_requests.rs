@@ -14,7 +14,7 @@ use sea_orm::{
 use serde::{Deserialize, Serialize};
 
 use super::entity::launch_request;
-use super::{Store, StoreError};
+use super::{JobStore, StoreError};
 use crate::request::LoopHeaders;
 
 /// A request as it came.
@@ -26,7 +26,7 @@ pub struct LaunchRequest {
     pub headers: LoopHeaders,
 }
 
-impl Store {
+impl JobStore {
     /// Stores the request of a loop.
     ///
     /// # Errors

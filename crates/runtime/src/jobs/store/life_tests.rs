@@ -15,7 +15,7 @@ use crate::jobs::lifecycle::tests::EVENTS;
 
 /// A step in the life of a store with one loop.
 #[derive(Debug, Clone, Copy)]
-enum Step {
+enum StoreStep {
     /// An event by its place in the list, and whether the same change is tried twice.
     Happens { event: usize, twice: bool },
     /// A change that fails after its event was applied.
@@ -32,16 +32,16 @@ enum Step {
     Dies,
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn step() -> impl Strategy<Value = StoreStep> {
     let event = 2..EVENTS.len();
     prop_oneof![
-        6 => (event.clone(), any::<bool>()).prop_map(|(event, twice)| Step::Happens { event, twice }),
-        1 => event.prop_map(|event| Step::Fails { event }),
-        2 => any::<bool>().prop_map(|taken_back| Step::Order { taken_back }),
-        1 => Just(Step::Forgets),
-        2 => Just(Step::Delivered),
-        1 => Just(Step::Dropped),
-        2 => Just(Step::Dies),
+        6 => (event.clone(), any::<bool>()).prop_map(|(event, twice)| StoreStep::Happens { event, twice }),
+        1 => event.prop_map(|event| StoreStep::Fails { event }),
+        2 => any::<bool>().prop_map(|taken_back| StoreStep::Order { taken_back }),
+        1 => Just(StoreStep::Forgets),
+        2 => Just(StoreStep::Delivered),
+        1 => Just(StoreStep::Dropped),
+        2 => Just(StoreStep::Dies),
     ]
 }
 
@@ -65,10 +65,10 @@ fn now_known(job: Option<&Job>) -> Known {
     Known { status: job.map(Job::status), marks: job.map(marks).unwrap_or_default() }
 }
 
-async fn opened(dir: &Path) -> (DataDir, Store) {
+async fn opened(dir: &Path) -> (DataDir, JobStore) {
     let data = DataDir::open(dir).unwrap();
     let credentials = Arc::new(Credentials::open(&data).unwrap());
-    let store = Store::open(&data.file("desktop.db"), credentials).await.unwrap();
+    let store = JobStore::open(&data.file("desktop.db"), credentials).await.unwrap();
     (data, store)
 }
 
@@ -82,14 +82,14 @@ fn happens(now: &mut JobUpdate<'_>, event: JobEvent) -> Result<(), StoreError> {
     Ok(())
 }
 
-async fn lives(steps: Vec<Step>) {
+async fn lives(steps: Vec<StoreStep>) {
     let dir = tempfile::tempdir().unwrap();
     let (mut data, mut store) = opened(dir.path()).await;
     let id = LoopId(Uuid::new_v4());
     let mut known = Known::default();
     for step in steps {
         match step {
-            Step::Happens { event, twice } => {
+            StoreStep::Happens { event, twice } => {
                 let event = EVENTS[event].0;
                 for _ in 0..=usize::from(twice) {
                     let after = store.change(id, |now| happens(now, event)).await;
@@ -99,14 +99,14 @@ async fn lives(steps: Vec<Step>) {
                     known.status = to.or(known.status);
                 }
             }
-            Step::Fails { event } => {
+            StoreStep::Fails { event } => {
                 let failed = store.change(id, |now| {
                     happens(now, EVENTS[event].0)?;
                     Err(StoreError::Seal)
                 });
                 assert!(failed.await.is_err());
             }
-            Step::Order { taken_back } => {
+            StoreStep::Order { taken_back } => {
                 let begun = store.begin(&Job::starting(id, LoopCommand::Plan)).await;
                 let free = lifecycle::next(known.status, JobEvent::Ordered);
                 assert_eq!(begun.is_ok(), free.is_ok());
@@ -117,7 +117,7 @@ async fn lives(steps: Vec<Step>) {
                     known = Known { status: free.ok(), ..Known::default() };
                 }
             }
-            Step::Forgets => {
+            StoreStep::Forgets => {
                 let forgetting = store.update(id, |job| {
                     job.report.artifacts_uploaded_at = None;
                     job.report.completed_event_posted_at = None;
@@ -125,10 +125,10 @@ async fn lives(steps: Vec<Step>) {
                 });
                 assert_eq!(forgetting.await.is_ok(), known.status.is_some());
             }
-            Step::Delivered | Step::Dropped => {
+            StoreStep::Delivered | StoreStep::Dropped => {
                 let Some(row) = store.next_message(id).await.unwrap() else { continue };
                 let last = row.outgoing.kind == MessageKind::Final;
-                if matches!(step, Step::Delivered) {
+                if matches!(step, StoreStep::Delivered) {
                     store.mark_delivered(id, &row).await.unwrap();
                     known.marks[if last { 1 } else { 0 }] = true;
                 } else {
@@ -136,7 +136,7 @@ async fn lives(steps: Vec<Step>) {
                 }
                 known.marks[2] |= last;
             }
-            Step::Dies => {
+            StoreStep::Dies => {
                 drop((store, data));
                 (data, store) = opened(dir.path()).await;
             }

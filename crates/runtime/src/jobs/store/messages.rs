@@ -13,7 +13,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use super::entity::{job, outbox};
-use super::{Store, StoreError, find, replace};
+use super::{JobStore, StoreError, find, replace};
 use crate::jobs::Job;
 
 /// What a row is, which decides where it goes and what its delivery means.
@@ -132,7 +132,7 @@ pub(super) async fn insert(
     Ok(())
 }
 
-impl Store {
+impl JobStore {
     /// Everything that a loop has not delivered, in order.
     ///
     /// # Errors

@@ -4,10 +4,10 @@ use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{big_integer, blob, boolean, integer, pk_auto, string, text, text_null};
 
 /// Every step, oldest first.
-pub(super) struct Migrator;
+pub(super) struct JobMigrator;
 
 #[async_trait::async_trait]
-impl MigratorTrait for Migrator {
+impl MigratorTrait for JobMigrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         vec![
             Box::new(JobsOutboxTokens),

@@ -123,13 +123,13 @@ pub struct PreviousJob {
 
 /// The store.
 #[derive(Debug, Clone)]
-pub struct Store {
+pub struct JobStore {
     db: DatabaseConnection,
     durable: Arc<LogFlusher>,
     credentials: Arc<Credentials>,
 }
 
-impl Store {
+impl JobStore {
     /// Opens or makes the file, for the owner alone, and brings its tables up to date.
     ///
     /// # Errors
@@ -160,7 +160,7 @@ impl Store {
                     .busy_timeout(BUSY_TIME)
             });
         let db = Database::connect(options).await?;
-        migration::Migrator::up(&db, None).await?;
+        migration::JobMigrator::up(&db, None).await?;
         let durable = Arc::new(LogFlusher::of(path));
         durable.begin(&db).await;
         Ok(Self { db, durable, credentials })
@@ -257,7 +257,7 @@ impl Store {
         Ok(is_new)
     }
 
-    /// Takes back [`Store::begin`]: the previous record returns with what it had still to say, or none.
+    /// Takes back [`JobStore::begin`]: the previous record returns with what it had still to say, or none.
     ///
     /// # Errors
     /// [`StoreError::AlreadyStarted`] when its process was started meanwhile, else [`StoreError`].

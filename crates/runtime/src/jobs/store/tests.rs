@@ -12,18 +12,18 @@ use uuid::Uuid;
 use super::*;
 use crate::request::LoopHeaders;
 
-struct Fixture {
+struct StoreFixture {
     dir: tempfile::TempDir,
     _data: DataDir,
-    store: Store,
+    store: JobStore,
 }
 
-async fn fixture() -> Fixture {
+async fn fixture() -> StoreFixture {
     let dir = tempfile::tempdir().unwrap();
     let data = DataDir::open(dir.path()).unwrap();
     let credentials = Arc::new(Credentials::open(&data).unwrap());
-    let store = Store::open(&data.file("desktop.db"), credentials).await.unwrap();
-    Fixture { dir, _data: data, store }
+    let store = JobStore::open(&data.file("desktop.db"), credentials).await.unwrap();
+    StoreFixture { dir, _data: data, store }
 }
 
 fn new_job() -> Job {
@@ -192,7 +192,7 @@ async fn what_was_untold_before_there_was_a_mark_is_found() {
     let data = DataDir::open(dir.path()).unwrap();
     let path = data.file("desktop.db");
     let db = Database::connect(format!("sqlite://{}?mode=rwc", path.display())).await.unwrap();
-    migration::Migrator::up(&db, Some(2)).await.unwrap();
+    migration::JobMigrator::up(&db, Some(2)).await.unwrap();
     let (mut pending_notifications, silent) = (new_job(), new_job());
     pending_notifications.progress.notifications.push(Notification::Failed);
     for job in [&pending_notifications, &silent] {
@@ -203,7 +203,7 @@ async fn what_was_untold_before_there_was_a_mark_is_found() {
     }
     db.close().await.unwrap();
 
-    let store = Store::open(&path, Arc::new(Credentials::open(&data).unwrap())).await.unwrap();
+    let store = JobStore::open(&path, Arc::new(Credentials::open(&data).unwrap())).await.unwrap();
     assert_eq!(store.with_pending_notifications().await.unwrap(), [pending_notifications]);
 }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::entity::token;
-use super::{Store, StoreError};
+use super::{JobStore, StoreError};
 
 /// A token and what is known of it.
 #[derive(Debug, Clone)]
@@ -60,7 +60,7 @@ fn claims(token: &str) -> Option<Value> {
     serde_json::from_slice(&URL_SAFE_NO_PAD.decode(payload.trim_end_matches('=')).ok()?).ok()
 }
 
-impl Store {
+impl JobStore {
     /// Stores the token of a loop.
     ///
     /// # Errors

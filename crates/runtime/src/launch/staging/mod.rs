@@ -265,9 +265,9 @@ mod tests {
 
     use super::*;
 
-    struct Place(tempfile::TempDir);
+    struct StagingFixture(tempfile::TempDir);
 
-    impl Place {
+    impl StagingFixture {
         fn new() -> Self {
             Self(tempfile::tempdir().unwrap())
         }
@@ -303,7 +303,7 @@ mod tests {
     // LR-21
     #[test]
     fn a_whole_plan_replaces_another_one() {
-        let place = Place::new();
+        let place = StagingFixture::new();
         place.write("plan.json", r#"{"content":"other"}"#);
         place.write("imported-plan.md", "old");
         place.write("execution-result.json", "{}");
@@ -317,7 +317,7 @@ mod tests {
     // LR-22
     #[test]
     fn a_plan_that_says_the_same_is_kept_byte_for_byte() {
-        let place = Place::new();
+        let place = StagingFixture::new();
         let text = r##"{ "content":"# P", "completedTasks":[{"id":"1"}], }"##;
         place.write("plan.json", text);
         let staged = place.stage(plan("# P", Value::Null));
@@ -328,7 +328,7 @@ mod tests {
     // LR-23
     #[test]
     fn otherwise_the_markdown_is_staged() {
-        let place = Place::new();
+        let place = StagingFixture::new();
         place.write("plan.json", r#"{"content":"stale"}"#);
         let staged = place.stage(plan("# P", json!({"content": "changed"})));
         assert_eq!(staged.plan_file, Some(place.0.path().join("imported-plan.md")));
@@ -338,16 +338,16 @@ mod tests {
 
     #[test]
     fn the_wish_goes_before_documents_and_context_follows() {
-        let place = Place::new();
+        let place = StagingFixture::new();
         let staged = place
             .stage(json!({"command": "PLAN", "prompt": "Add a cart", "userContext": "No jQuery",
             "artifacts": [{"id": "1", "type": "PRD", "title": "t", "content": "doc"}]}));
         let prd = place.read("prd.md").unwrap();
         assert!(prd.starts_with("Add a cart\n\n---\n\n## User Context / Additional Constraints"), "{prd}");
         assert!(prd.contains("No jQuery") && staged.prd.is_some());
-        let empty = Place::new();
+        let empty = StagingFixture::new();
         assert_eq!(empty.stage(json!({"command": "PLAN"})).prd, None);
-        let feature = Place::new();
+        let feature = StagingFixture::new();
         feature.stage(json!({"command": "PLAN",
             "artifacts": [{"id": "1", "type": "FEATURE", "title": "t", "content": "f"},
                           {"id": "2", "type": "PRD", "title": "t", "content": "p"}]}));
@@ -356,12 +356,12 @@ mod tests {
 
     #[test]
     fn a_wish_alone_is_the_requirement_of_an_execution_and_replaces_nothing() {
-        let place = Place::new();
+        let place = StagingFixture::new();
         place.stage(json!({"prompt": "Add a cart"}));
         assert_eq!(place.read("prd.md").as_deref(), Some("Add a cart"));
         place.stage(json!({"prompt": "Something else"}));
         assert_eq!(place.read("prd.md").as_deref(), Some("Add a cart"));
-        let planned = Place::new();
+        let planned = StagingFixture::new();
         planned.write("plan.json", "{}");
         planned.stage(json!({"prompt": "Add a cart"}));
         assert_eq!(planned.read("prd.md"), None);
@@ -369,7 +369,7 @@ mod tests {
 
     #[test]
     fn agents_never_replace_tracked_files() {
-        let place = Place::new();
+        let place = StagingFixture::new();
         let body = json!({"loopId": "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718", "command": "PLAN",
             "loopgateAuthToken": "t", "artifacts": [], "repo": {"fullName": "acme/api"},
             "agents": [{"slug": "Mine", "name": "n", "prompt": "p"}, {"slug": "theirs", "name": "n", "prompt": "p"},

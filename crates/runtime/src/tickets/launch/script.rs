@@ -28,7 +28,7 @@ const SCRIPT: &str = "scripts/run-loop.sh";
 /// What must be known to find a script again.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Record {
+struct ScriptRecord {
     socket: PathBuf,
     exit_file: PathBuf,
     worktree: PathBuf,
@@ -89,7 +89,7 @@ impl TicketLauncher {
             loop_id: LoopId(id),
         };
         // Written before the start: whatever dies from here on, the script is found again.
-        let record = Record {
+        let record = ScriptRecord {
             socket: spec.socket.clone(),
             exit_file: spec.exit_file.clone(),
             worktree: worktree.as_path().to_owned(),
@@ -130,7 +130,7 @@ impl TicketLauncher {
         for file in entries.flatten().map(|entry| entry.path()) {
             let id = file.file_stem().and_then(|name| name.to_str()?.parse::<Uuid>().ok());
             let text = std::fs::read(&file).ok();
-            let record = text.and_then(|text| serde_json::from_slice::<Record>(&text).ok());
+            let record = text.and_then(|text| serde_json::from_slice::<ScriptRecord>(&text).ok());
             let shim = match &record {
                 Some(record) => shim::attach(&record.socket, &record.exit_file).await,
                 None => None,

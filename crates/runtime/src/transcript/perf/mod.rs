@@ -18,7 +18,7 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use self::reader::{PerfBatch, PerfItem, PerfReader};
-use crate::jobs::store::Store;
+use crate::jobs::store::JobStore;
 use crate::jobs::{FileIdentity, Job, PerfMark};
 use crate::reporting::telemetry::{self, TelemetrySender};
 use crate::transcript::directory_watch::DirectoryWatch;
@@ -59,7 +59,7 @@ fn measure(path: &Path) -> io::Result<(Option<FileIdentity>, u64, u64)> {
 /// Reports the timing events of loops.
 #[derive(Clone)]
 pub(crate) struct PerfEvents {
-    store: Store,
+    store: JobStore,
     telemetry: TelemetrySender,
     directory_watch: DirectoryWatch,
     stop: CancellationToken,
@@ -67,7 +67,7 @@ pub(crate) struct PerfEvents {
 
 impl PerfEvents {
     pub const fn new(
-        store: Store,
+        store: JobStore,
         telemetry: TelemetrySender,
         directory_watch: DirectoryWatch,
         stop: CancellationToken,

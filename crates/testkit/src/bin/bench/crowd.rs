@@ -10,7 +10,7 @@ use anyhow::{Context as _, ensure};
 use serde_json::json;
 
 use crate::bare;
-use crate::gateway::{Gateway, TestDirectories};
+use crate::gateway::{GatewayProcess, TestDirectories};
 use crate::local::{git, plant};
 use crate::pulse;
 use crate::table::Table;
@@ -28,7 +28,7 @@ const FILES: usize = 5_000;
 const PICTURE_BYTES: usize = 1_000_000;
 
 /// A route with what is sent to it.
-struct Route {
+struct CrowdRoute {
     name: &'static str,
     load: Load,
 }
@@ -37,14 +37,14 @@ struct Route {
 pub async fn measure(binary: &Path, time: Duration, table: &mut Table) -> anyhow::Result<()> {
     let place = TestDirectories::new()?;
     let repository = fill(&place.path("sandbox"))?;
-    let gateway = Gateway::start(binary, &place).await?;
+    let gateway = GatewayProcess::start(binary, &place).await?;
     let health = Load::get(gateway.url("/health"), None);
     let body = reqwest::get(gateway.url("/health")).await?.bytes().await?;
     let bare = bare::serve(body).await?;
     let mut most = gateway.resident_memory()?;
     let floor = wrk::load(&health, CROWD, time).await?;
     let routes = routes(&gateway, &place.path("sandbox"), &repository)?;
-    for Route { name, load } in &routes {
+    for CrowdRoute { name, load } in &routes {
         let crowd = wrk::load(load, CROWD, time).await.with_context(|| (*name).to_owned())?;
         ensure!(crowd.failures == 0, "{name} answered {} of the crowd with an error", crowd.failures);
         table.rate(&format!("{name}, {CROWD} clients, requests/s"), crowd.per_second, floor.per_second);
@@ -52,7 +52,7 @@ pub async fn measure(binary: &Path, time: Duration, table: &mut Table) -> anyhow
         table.memory(&format!("  gateway resident after {CROWD} of {name}"), resident, Some(MEMORY_LIMIT));
         most = most.max(resident);
     }
-    for Route { name, load } in &routes {
+    for CrowdRoute { name, load } in &routes {
         // The one client of `/health` asks while the others do.
         let (beside, watched) =
             tokio::join!(wrk::load(load, BESIDE, time), pulse::p99(gateway.url("/health"), time));
@@ -89,10 +89,10 @@ fn fill(sandbox: &Path) -> anyhow::Result<PathBuf> {
     Ok(repository)
 }
 
-fn routes(gateway: &Gateway, sandbox: &Path, repository: &Path) -> anyhow::Result<Vec<Route>> {
+fn routes(gateway: &GatewayProcess, sandbox: &Path, repository: &Path) -> anyhow::Result<Vec<CrowdRoute>> {
     let (token, repo) = (Some(gateway.token.as_str()), repository.display());
-    let get = |name, path: String| Route { name, load: Load::get(gateway.url(&path), token) };
-    let post = |name, path: String, body: Vec<u8>, kind: &str| Route {
+    let get = |name, path: String| CrowdRoute { name, load: Load::get(gateway.url(&path), token) };
+    let post = |name, path: String, body: Vec<u8>, kind: &str| CrowdRoute {
         name,
         load: Load::post(gateway.url(&path), token, body, kind),
     };

@@ -38,20 +38,20 @@ impl TestDirectories {
 }
 
 /// A running gateway; killed when dropped.
-pub struct Gateway {
+pub struct GatewayProcess {
     child: Child,
     port: u16,
     /// The token for every route.
     pub token: String,
 }
 
-impl Gateway {
+impl GatewayProcess {
     /// Starts the binary and waits until it answers.
     pub async fn start(binary: &Path, place: &TestDirectories) -> anyhow::Result<Self> {
         Ok(Self::start_timed(binary, place).await?.0)
     }
 
-    /// As [`Gateway::start`], with the time from the spawn to the first 200.
+    /// As [`GatewayProcess::start`], with the time from the spawn to the first 200.
     #[expect(clippy::disallowed_methods, reason = "a measuring program of its own, outside the product")]
     pub async fn start_timed(binary: &Path, place: &TestDirectories) -> anyhow::Result<(Self, Duration)> {
         let port = free_port()?;

@@ -15,7 +15,7 @@ use nucleo_matcher::{Config, Matcher, Utf32Str};
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
 
-use crate::gateway::{Gateway, TestDirectories};
+use crate::gateway::{GatewayProcess, TestDirectories};
 use crate::table::Table;
 
 /// Times that each is asked.
@@ -36,8 +36,8 @@ const LOG_LIMIT: Duration = Duration::from_millis(20);
 /// Measures them all, on one gateway.
 pub async fn measure(binary: &Path, table: &mut Table) -> anyhow::Result<()> {
     let place = TestDirectories::new()?;
-    let desktop = TestDesktop {
-        gateway: Gateway::start(binary, &place).await?,
+    let desktop = BenchDesktop {
+        gateway: GatewayProcess::start(binary, &place).await?,
         client: Client::new(),
         sandbox: place.path("sandbox"),
     };
@@ -60,13 +60,13 @@ pub async fn measure(binary: &Path, table: &mut Table) -> anyhow::Result<()> {
     Ok(())
 }
 
-struct TestDesktop {
-    gateway: Gateway,
+struct BenchDesktop {
+    gateway: GatewayProcess,
     client: Client,
     sandbox: PathBuf,
 }
 
-impl TestDesktop {
+impl BenchDesktop {
     async fn status(&self, repository: &Path, files: usize, table: &mut Table) -> anyhow::Result<()> {
         std::fs::write(repository.join("d0/f0.rs"), "changed\n")?;
         let ask = |place: &Path| {

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-use crate::gateway::{Gateway, TestDirectories};
+use crate::gateway::{GatewayProcess, TestDirectories};
 use crate::table::Table;
 
 const LOOPS: usize = 50;
@@ -44,12 +44,12 @@ const MARK: &str = "measured";
 
 #[derive(Default)]
 struct Arrived {
-    inner: Mutex<Counted>,
+    inner: Mutex<LoopCounts>,
     all: Notify,
 }
 
 #[derive(Default)]
-struct Counted {
+struct LoopCounts {
     /// Number of the next line of each loop.
     next: HashMap<String, usize>,
     lines: usize,
@@ -66,7 +66,7 @@ pub async fn measure(binary: &Path, table: &mut Table) -> anyhow::Result<()> {
     place.api_origin = control_plane(arrived.clone()).await?;
     let pipe = place.path("begin");
     prepare(&place, &pipe)?;
-    let gateway = Gateway::start(binary, &place).await?;
+    let gateway = GatewayProcess::start(binary, &place).await?;
     for _ in 0..LOOPS {
         start_loop(&gateway).await?;
     }
@@ -86,7 +86,7 @@ pub async fn measure(binary: &Path, table: &mut Table) -> anyhow::Result<()> {
     };
     let over = tokio::time::timeout(LIMIT, watching).await;
     let (time, busy) = (begin.elapsed(), gateway.processor_time()? - busy_before);
-    let Counted { lines, misplaced, mut delays, .. } =
+    let LoopCounts { lines, misplaced, mut delays, .. } =
         std::mem::take(&mut *arrived.inner.lock().unwrap_or_else(PoisonError::into_inner));
     let printed = LOOPS * LINES;
     over.with_context(|| format!("only {lines} of {printed} lines arrived"))??;
@@ -128,7 +128,7 @@ async fn answer(State(arrived): State<Arc<Arrived>>, uri: Uri, body: bytes::Byte
     Json(json!({"success": true, "data": {"received": true}}))
 }
 
-impl Counted {
+impl LoopCounts {
     fn take(&mut self, path: &str, number: usize, delay: Duration) {
         let next = match self.next.get_mut(path) {
             Some(next) => next,
@@ -165,7 +165,7 @@ fn prepare(place: &TestDirectories, pipe: &Path) -> anyhow::Result<()> {
     Ok(std::fs::write(place.path("data/settings.toml"), settings)?)
 }
 
-async fn start_loop(gateway: &Gateway) -> anyhow::Result<()> {
+async fn start_loop(gateway: &GatewayProcess) -> anyhow::Result<()> {
     let requirements = json!({"id": "1", "type": "PRD", "title": "", "content": "Everything"});
     let body = json!({"loopId": Uuid::new_v4(), "command": "DECOMPOSE", "loopgateAuthToken": "opaque",
         "artifacts": [requirements]});

@@ -20,7 +20,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use clap::{Parser, ValueEnum};
 
-use crate::gateway::{Gateway, TestDirectories};
+use crate::gateway::{GatewayProcess, TestDirectories};
 use crate::table::Table;
 
 /// Measure a Loopgate binary.
@@ -37,12 +37,12 @@ struct Options {
     stand_in: Option<PathBuf>,
     /// Measure only this; may be given several times.
     #[arg(long, value_enum)]
-    only: Vec<Part>,
+    only: Vec<BenchPart>,
 }
 
 /// What is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Part {
+enum BenchPart {
     /// Cheap requests, many of them.
     Requests,
     /// From the start to the first answer.
@@ -80,16 +80,18 @@ async fn measure(binary: &Path, options: &Options) -> anyhow::Result<()> {
     let load = Duration::from_secs(options.seconds);
     let mut table = Table::default();
 
-    let parts = if options.only.is_empty() { Part::value_variants() } else { &options.only[..] };
+    let parts = if options.only.is_empty() { BenchPart::value_variants() } else { &options.only[..] };
     for part in parts {
         match part {
-            Part::Requests => measure_requests(binary, &TestDirectories::new()?, load, &mut table).await?,
-            Part::Start => measure_start(binary, &mut table).await?,
-            Part::Past => past::measure(binary, &mut table).await?,
-            Part::Stream => stream::measure(binary, STREAM_LINES, &mut table).await?,
-            Part::Local => local::measure(binary, &mut table).await?,
-            Part::Crowd => crowd::measure(binary, load, &mut table).await?,
-            Part::Loops => loops::measure(binary, &mut table).await?,
+            BenchPart::Requests => {
+                measure_requests(binary, &TestDirectories::new()?, load, &mut table).await?
+            }
+            BenchPart::Start => measure_start(binary, &mut table).await?,
+            BenchPart::Past => past::measure(binary, &mut table).await?,
+            BenchPart::Stream => stream::measure(binary, STREAM_LINES, &mut table).await?,
+            BenchPart::Local => local::measure(binary, &mut table).await?,
+            BenchPart::Crowd => crowd::measure(binary, load, &mut table).await?,
+            BenchPart::Loops => loops::measure(binary, &mut table).await?,
         }
     }
 
@@ -103,7 +105,7 @@ async fn measure_requests(
     load: Duration,
     table: &mut Table,
 ) -> anyhow::Result<()> {
-    let gateway = Gateway::start(binary, place).await?;
+    let gateway = GatewayProcess::start(binary, place).await?;
     let idle = gateway.resident_memory()?;
     let health = gateway.url("/health");
     let body = reqwest::get(&health).await?.bytes().await?;
@@ -114,10 +116,13 @@ async fn measure_requests(
     wrk::run(&health, None, Duration::from_secs(1)).await?;
     let bare = wrk::run(&floor.url, None, load).await?;
     let token = Some(gateway.token.as_str());
+    let directories = format!("/api/gateway/directories?path={}", place.path("sandbox").display());
     let routes = [
         ("/health", None),
         ("/api/gateway/version", token),
         ("/api/gateway/git/repo-path?repoFullName=acme/shop", token),
+        ("/api/gateway/repos", token),
+        (directories.as_str(), token),
     ];
     for (path, token) in routes {
         let figures = wrk::run(&gateway.url(path), token, load).await?;
@@ -130,7 +135,7 @@ async fn measure_requests(
     table.memory("gateway resident, idle", idle, Some(45.0));
 
     let fresh = TestDirectories::new()?;
-    let gateway = Gateway::start(binary, &fresh).await?;
+    let gateway = GatewayProcess::start(binary, &fresh).await?;
     let client = reqwest::Client::new();
     for _ in 0..MEMORY_REQUESTS {
         client.get(gateway.url("/health")).send().await?.bytes().await?;
@@ -143,7 +148,7 @@ async fn measure_start(binary: &Path, table: &mut Table) -> anyhow::Result<()> {
     let mut times = Vec::with_capacity(COLD_STARTS);
     let place = TestDirectories::new()?;
     for _ in 0..COLD_STARTS {
-        let (gateway, time) = Gateway::start_timed(binary, &place).await?;
+        let (gateway, time) = GatewayProcess::start_timed(binary, &place).await?;
         gateway.stop().await?;
         times.push(time);
     }

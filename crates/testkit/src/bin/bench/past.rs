@@ -16,7 +16,7 @@ use sea_orm::{
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::gateway::{Gateway, TestDirectories};
+use crate::gateway::{GatewayProcess, TestDirectories};
 use crate::table::Table;
 
 const ENDED: usize = 10_000;
@@ -40,7 +40,7 @@ pub async fn measure(binary: &Path, table: &mut Table) -> anyhow::Result<()> {
     let settings =
         format!("onboarding_completed = true\n\n[binary_paths]\nassistant = \"{}\"\n", assistant.display());
     std::fs::write(place.path("data/settings.toml"), settings)?;
-    let gateway = Gateway::start(binary, &place).await?;
+    let gateway = GatewayProcess::start(binary, &place).await?;
     let mut loops = Vec::with_capacity(LIVING);
     for _ in 0..LIVING {
         loops.push(start_loop(&gateway).await?);
@@ -48,7 +48,7 @@ pub async fn measure(binary: &Path, table: &mut Table) -> anyhow::Result<()> {
     gateway.stop().await?;
     write_the_past(&place.path("data/desktop.db")).await?;
 
-    let (gateway, ready) = Gateway::start_timed(binary, &place).await?;
+    let (gateway, ready) = GatewayProcess::start_timed(binary, &place).await?;
     let since_ready = Instant::now();
     let db = open(&place.path("data/desktop.db")).await?;
     let followed = tokio::time::timeout(LIMIT, async {
@@ -78,7 +78,7 @@ async fn control_plane() -> anyhow::Result<String> {
     Ok(origin)
 }
 
-async fn start_loop(gateway: &Gateway) -> anyhow::Result<Uuid> {
+async fn start_loop(gateway: &GatewayProcess) -> anyhow::Result<Uuid> {
     let id = Uuid::new_v4();
     let requirements = json!({"id": "1", "type": "PRD", "title": "", "content": "Everything"});
     let body = json!({"loopId": id, "command": "DECOMPOSE", "loopgateAuthToken": "opaque",

@@ -17,13 +17,13 @@ use serde_json::{Value, json};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-use crate::gateway::{Gateway, TestDirectories};
+use crate::gateway::{GatewayProcess, TestDirectories};
 use crate::table::Table;
 
 const LIMIT: Duration = Duration::from_secs(120);
 
 #[derive(Default)]
-struct Counted {
+struct StreamCount {
     lines: AtomicUsize,
     changed: Notify,
     ended: AtomicUsize,
@@ -31,11 +31,11 @@ struct Counted {
 
 /// Runs one loop whose assistant prints `lines` lines, and measures what comes out.
 pub async fn measure(binary: &Path, lines: usize, table: &mut Table) -> anyhow::Result<()> {
-    let counted = Arc::new(Counted::default());
+    let counted = Arc::new(StreamCount::default());
     let mut place = TestDirectories::new()?;
     place.api_origin = control_plane(counted.clone()).await?;
     prepare(&place, lines)?;
-    let gateway = Gateway::start(binary, &place).await?;
+    let gateway = GatewayProcess::start(binary, &place).await?;
     let before = gateway.resident_memory()?;
 
     let begin = Instant::now();
@@ -62,7 +62,7 @@ pub async fn measure(binary: &Path, lines: usize, table: &mut Table) -> anyhow::
 }
 
 /// A control plane that believes everything.
-async fn control_plane(counted: Arc<Counted>) -> anyhow::Result<String> {
+async fn control_plane(counted: Arc<StreamCount>) -> anyhow::Result<String> {
     let router = Router::new().fallback(any(answer)).with_state(counted);
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await?;
     let origin = format!("http://{}", listener.local_addr()?);
@@ -70,7 +70,7 @@ async fn control_plane(counted: Arc<Counted>) -> anyhow::Result<String> {
     Ok(origin)
 }
 
-async fn answer(State(counted): State<Arc<Counted>>, body: bytes::Bytes) -> Json<Value> {
+async fn answer(State(counted): State<Arc<StreamCount>>, body: bytes::Bytes) -> Json<Value> {
     let event: Value = serde_json::from_slice(&body).unwrap_or_default();
     match event.get("type").and_then(Value::as_str) {
         Some("output") => {
@@ -128,7 +128,7 @@ fn git(directory: &Path, arguments: &[&str]) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn start_loop(gateway: &Gateway, place: &TestDirectories) -> anyhow::Result<()> {
+async fn start_loop(gateway: &GatewayProcess, place: &TestDirectories) -> anyhow::Result<()> {
     let body = json!({
         "loopId": Uuid::now_v7(),
         "command": "PLAN",

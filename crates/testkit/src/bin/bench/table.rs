@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-struct Row {
+struct TableRow {
     name: String,
     figure: String,
     floor: String,
@@ -13,7 +13,7 @@ struct Row {
 /// Collects rows and prints them aligned.
 #[derive(Default)]
 pub struct Table {
-    rows: Vec<Row>,
+    rows: Vec<TableRow>,
 }
 
 impl Table {
@@ -60,7 +60,7 @@ impl Table {
     }
 
     fn push(&mut self, name: &str, figure: String, floor: String, ratio: String) {
-        self.rows.push(Row { name: name.to_owned(), figure, floor, ratio });
+        self.rows.push(TableRow { name: name.to_owned(), figure, floor, ratio });
     }
 }
 

@@ -6,16 +6,16 @@ use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::git::git;
 use serde_json::Value;
 
-use crate::fault::{Expected, Fault, Misbehavior, Scenario};
-use crate::fixture::{API_KEY, Fixture, RUNNER_TOKEN};
-use crate::report::{Answer, Report};
+use crate::fault::{ExpectedLoopEnd, Fault, Misbehavior, Scenario};
+use crate::fixture::{API_KEY, FaultFixture, RUNNER_TOKEN};
+use crate::report::{FaultReport, LaunchResult};
 use crate::script::{IMPLEMENT, REPOSITORIES, WORK, WRITTEN};
 
 /// Larger files are not searched for secrets.
 const MAX_SEARCHED: u64 = 32 * 1024 * 1024;
 
 /// Checks everything.
-pub async fn check(scenario: &Scenario, fixture: &Fixture, report: &Report) -> Result<()> {
+pub async fn check(scenario: &Scenario, fixture: &FaultFixture, report: &FaultReport) -> Result<()> {
     ended_once(fixture, report).await?;
     ended_as_expected(scenario, fixture, report)?;
     for name in REPOSITORIES {
@@ -35,11 +35,11 @@ pub async fn check(scenario: &Scenario, fixture: &Fixture, report: &Report) -> R
 }
 
 /// One last event, and the desktop's record agrees.
-async fn ended_once(fixture: &Fixture, report: &Report) -> Result<()> {
+async fn ended_once(fixture: &FaultFixture, report: &FaultReport) -> Result<()> {
     let id = fixture.loop_id();
     let count = |kind: &str| fixture.cloud.events(id, kind).len();
     let (started, ends) = (count("started"), count("completed") + count("error"));
-    let refused = matches!(report.answer, Answer::Refused(..));
+    let refused = matches!(report.answer, LaunchResult::Refused(..));
     ensure!(started <= 1, "{started} `started` events");
     ensure!(ends == 1 || (refused && ends == 0), "{ends} last events");
     let record = fixture.record().await?;
@@ -51,20 +51,20 @@ async fn ended_once(fixture: &Fixture, report: &Report) -> Result<()> {
 }
 
 /// The end that the fault determines.
-fn ended_as_expected(scenario: &Scenario, fixture: &Fixture, report: &Report) -> Result<()> {
+fn ended_as_expected(scenario: &Scenario, fixture: &FaultFixture, report: &FaultReport) -> Result<()> {
     let has_worked = !fixture.testbed.model.requests().is_empty();
-    if scenario.fault.expected() == Expected::Any || !has_worked {
+    if scenario.fault.expected() == ExpectedLoopEnd::Any || !has_worked {
         return Ok(());
     }
     let last = report.last.as_ref().context("no last event")?;
     match scenario.fault.expected() {
-        Expected::Any => {}
-        Expected::Completed => {
+        ExpectedLoopEnd::Any => {}
+        ExpectedLoopEnd::Completed => {
             ensure!(last["type"] == "completed" && last["warnings"].is_null(), "it had to complete: {last}");
             let uploads = fixture.cloud.accepted(fixture.loop_id(), "upload-artifacts").len();
             ensure!(uploads > 0, "nothing was uploaded");
         }
-        Expected::Error(code, text) => {
+        ExpectedLoopEnd::Error(code, text) => {
             let message = last["message"].as_str().unwrap_or_default();
             ensure!(last["code"] == code && message.contains(text), "it had to end with {code}: {last}");
             for name in REPOSITORIES {
@@ -76,7 +76,7 @@ fn ended_as_expected(scenario: &Scenario, fixture: &Fixture, report: &Report) ->
 }
 
 /// The same key got the same token.
-fn refreshed_once_a_key(fixture: &Fixture) -> Result<()> {
+fn refreshed_once_a_key(fixture: &FaultFixture) -> Result<()> {
     let refreshes = fixture.cloud.accepted(fixture.loop_id(), "refresh-token");
     let keys: std::collections::HashSet<&str> =
         refreshes.iter().map(|received| received.nonce.as_str()).collect();
@@ -88,7 +88,7 @@ fn refreshed_once_a_key(fixture: &Fixture) -> Result<()> {
 }
 
 /// One branch with one commit besides the assistant's own, one pull request; or none of them.
-fn delivered_once(scenario: &Scenario, fixture: &Fixture, name: &str) -> Result<()> {
+fn delivered_once(scenario: &Scenario, fixture: &FaultFixture, name: &str) -> Result<()> {
     let bare = fixture.testbed.remotes.bare(name);
     let branches = git(&bare, &["for-each-ref", "--format=%(refname)", "refs/heads/orchestrator"])?;
     ensure!(branches.lines().count() <= 1, "{name}: {branches}");
@@ -102,7 +102,12 @@ fn delivered_once(scenario: &Scenario, fixture: &Fixture, name: &str) -> Result<
 }
 
 /// What the assistant wrote is on the branch, or still in a worktree and reported as not delivered.
-fn nothing_is_lost(scenario: &Scenario, fixture: &Fixture, report: &Report, name: &str) -> Result<()> {
+fn nothing_is_lost(
+    scenario: &Scenario,
+    fixture: &FaultFixture,
+    report: &FaultReport,
+    name: &str,
+) -> Result<()> {
     if !scenario.executes {
         return Ok(());
     }
@@ -123,18 +128,18 @@ fn nothing_is_lost(scenario: &Scenario, fixture: &Fixture, report: &Report, name
         ensure!(is_in_a_worktree(fixture, name), "what the assistant wrote is nowhere");
         ensure!(status != "skipped", "reported as nothing to deliver");
     }
-    let must = scenario.fault.expected() == Expected::Completed && written;
+    let must = scenario.fault.expected() == ExpectedLoopEnd::Completed && written;
     ensure!(!must || status == "success", "not delivered: {}", report.last.as_ref().unwrap_or(&Value::Null));
     Ok(())
 }
 
-fn is_pushed(fixture: &Fixture, name: &str) -> Result<bool> {
+fn is_pushed(fixture: &FaultFixture, name: &str) -> Result<bool> {
     let bare = fixture.testbed.remotes.bare(name);
     let log = git(&bare, &["log", "--format=%H", "--branches=orchestrator/*", "--", WORK])?;
     Ok(!log.trim().is_empty())
 }
 
-fn is_in_a_worktree(fixture: &Fixture, name: &str) -> bool {
+fn is_in_a_worktree(fixture: &FaultFixture, name: &str) -> bool {
     let of = format!("{}-loop-", name.rsplit('/').next().unwrap_or_default());
     let entries = std::fs::read_dir(fixture.testbed.sandbox()).into_iter().flatten().flatten();
     let worktrees = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(&of));

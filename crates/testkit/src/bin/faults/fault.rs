@@ -30,7 +30,7 @@ pub enum Target {
 
 /// A connection that can be cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Connection {
+pub enum LinkToCut {
     ControlPlane,
     Model,
     CodeHost,
@@ -62,7 +62,7 @@ pub enum Fault {
     /// The disk is full for a while.
     Disk,
     /// Connections are refused for a while.
-    Cut(Connection),
+    Cut(LinkToCut),
     /// The assistant does something else than its work.
     Assistant(Misbehavior),
     /// The remote is unreachable from the first push on, for a while.
@@ -89,10 +89,10 @@ const FAULTS: [Fault; 28] = [
     Fault::Memory(Target::Loopgate),
     Fault::Memory(Target::Assistant),
     Fault::Disk,
-    Fault::Cut(Connection::ControlPlane),
-    Fault::Cut(Connection::Model),
-    Fault::Cut(Connection::CodeHost),
-    Fault::Cut(Connection::Remote),
+    Fault::Cut(LinkToCut::ControlPlane),
+    Fault::Cut(LinkToCut::Model),
+    Fault::Cut(LinkToCut::CodeHost),
+    Fault::Cut(LinkToCut::Remote),
     Fault::Assistant(Misbehavior::Question),
     Fault::Assistant(Misbehavior::DetachedHead),
     Fault::Assistant(Misbehavior::DetachedCommit),
@@ -107,7 +107,7 @@ const FAULTS: [Fault; 28] = [
 
 /// How a loop has to end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Expected {
+pub enum ExpectedLoopEnd {
     /// Anyhow, so long as nothing is lost.
     Any,
     /// Completed, with everything delivered.
@@ -135,20 +135,20 @@ impl fmt::Display for Fault {
 
 impl Fault {
     /// How a loop has to end that the fault hits.
-    pub const fn expected(self) -> Expected {
+    pub const fn expected(self) -> ExpectedLoopEnd {
         match self {
             Self::Kill(Target::Loopgate)
             | Self::Stop(_)
-            | Self::Cut(Connection::ControlPlane)
+            | Self::Cut(LinkToCut::ControlPlane)
             | Self::Assistant(Misbehavior::DetachedHead | Misbehavior::DetachedCommit)
             | Self::Push
             | Self::Refresh
-            | Self::Sleep => Expected::Completed,
-            Self::Assistant(Misbehavior::Question) => Expected::Error("AWAITING_USER", QUESTION),
+            | Self::Sleep => ExpectedLoopEnd::Completed,
+            Self::Assistant(Misbehavior::Question) => ExpectedLoopEnd::Error("AWAITING_USER", QUESTION),
             Self::Assistant(Misbehavior::DeletedWorktree) => {
-                Expected::Error("PROCESS_FAILED", "was deleted while the loop ran")
+                ExpectedLoopEnd::Error("PROCESS_FAILED", "was deleted while the loop ran")
             }
-            Self::Kill(_) | Self::Memory(_) | Self::Disk | Self::Cut(_) => Expected::Any,
+            Self::Kill(_) | Self::Memory(_) | Self::Disk | Self::Cut(_) => ExpectedLoopEnd::Any,
         }
     }
 

@@ -10,7 +10,7 @@ use loopgate_api::ids::LoopId;
 use loopgate_home::{Credentials, DataDir};
 use loopgate_testkit::clock;
 use loopgate_testkit::cloud::Cloud;
-use loopgate_testkit::home_processes::{self, Process};
+use loopgate_testkit::home_processes::{self, HomeProcess};
 use loopgate_testkit::loopgate::{Loopgate, signal};
 use loopgate_testkit::tcp_proxy::TcpProxy;
 use loopgate_testkit::testbed::Testbed;
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 use uuid::Uuid;
 
-use crate::fault::{Connection, Fault, Scenario, Target};
+use crate::fault::{Fault, LinkToCut, Scenario, Target};
 use crate::script::{REPOSITORIES, script};
 
 /// Secrets of a run: none may lie on the disk in plain text.
@@ -36,12 +36,12 @@ const PUSHED: &str = "pushed";
 const DISK: u64 = 96 * 1024 * 1024;
 
 /// A temporary directory, on a disk of its own when that is to be filled.
-struct Directory {
+struct FixtureDirectory {
     dir: tempfile::TempDir,
     mounted: bool,
 }
 
-impl Directory {
+impl FixtureDirectory {
     fn new(own_disk: bool) -> Result<Self> {
         let dir = tempfile::Builder::new().prefix("loopgate-faults-").tempdir()?;
         if own_disk {
@@ -53,7 +53,7 @@ impl Directory {
     }
 }
 
-impl Drop for Directory {
+impl Drop for FixtureDirectory {
     fn drop(&mut self) {
         if self.mounted
             && let Err(error) = run("umount", &["-l", &self.dir.path().to_string_lossy()])
@@ -72,7 +72,7 @@ fn run(program: &str, arguments: &[&str]) -> Result<()> {
 }
 
 /// Everything of one run. Fields are dropped in this order: processes, parts, directory.
-pub struct Fixture {
+pub struct FaultFixture {
     pub loopgate: Loopgate,
     pub testbed: Testbed,
     pub cloud: Cloud,
@@ -80,12 +80,12 @@ pub struct Fixture {
     to_model: TcpProxy,
     pub loop_id: Uuid,
     command_id: String,
-    directory: Directory,
+    directory: FixtureDirectory,
 }
 
-impl Fixture {
+impl FaultFixture {
     pub async fn new(scenario: &Scenario) -> Result<Self> {
-        let directory = Directory::new(scenario.fault == Fault::Disk)?;
+        let directory = FixtureDirectory::new(scenario.fault == Fault::Disk)?;
         let mut testbed = Testbed::at(directory.dir.path(), script(scenario)).await?;
         let cloud = Cloud::start().await?;
         let to_cloud = TcpProxy::to(cloud.port()).await?;
@@ -152,7 +152,7 @@ impl Fixture {
     }
 
     /// The home's processes that are a target.
-    fn processes(&self, target: Target) -> Vec<Process> {
+    fn processes(&self, target: Target) -> Vec<HomeProcess> {
         let own = self.loopgate.pid();
         let mut found = home_processes::processes(self.testbed.home.path());
         found.retain(|process| {
@@ -228,10 +228,10 @@ impl Fixture {
                 let remotes = self.testbed.remotes.clone();
                 self.testbed.home.clone().reach_remotes(&remotes)?;
             }
-            Fault::Cut(Connection::ControlPlane) => self.to_cloud.mend(),
-            Fault::Cut(Connection::Model) => self.to_model.mend(),
-            Fault::Cut(Connection::CodeHost) => self.testbed.host.reconnect()?,
-            Fault::Cut(Connection::Remote) => {
+            Fault::Cut(LinkToCut::ControlPlane) => self.to_cloud.mend(),
+            Fault::Cut(LinkToCut::Model) => self.to_model.mend(),
+            Fault::Cut(LinkToCut::CodeHost) => self.testbed.host.reconnect()?,
+            Fault::Cut(LinkToCut::Remote) => {
                 std::fs::rename(self.moved_remotes(), self.testbed.remotes.root())?
             }
         }
@@ -255,12 +255,12 @@ impl Fixture {
         Ok(Self { loopgate, testbed, cloud, to_cloud, to_model, loop_id, command_id, directory })
     }
 
-    fn cut(&self, connection: Connection) -> Result<()> {
+    fn cut(&self, connection: LinkToCut) -> Result<()> {
         match connection {
-            Connection::ControlPlane => self.to_cloud.cut(),
-            Connection::Model => self.to_model.cut(),
-            Connection::CodeHost => self.testbed.host.disconnect()?,
-            Connection::Remote => std::fs::rename(self.testbed.remotes.root(), self.moved_remotes())?,
+            LinkToCut::ControlPlane => self.to_cloud.cut(),
+            LinkToCut::Model => self.to_model.cut(),
+            LinkToCut::CodeHost => self.testbed.host.disconnect()?,
+            LinkToCut::Remote => std::fs::rename(self.testbed.remotes.root(), self.moved_remotes())?,
         }
         Ok(())
     }
@@ -297,22 +297,22 @@ impl Fixture {
     }
 
     /// Processes of the home besides Loopgate.
-    pub fn others(&self) -> Vec<Process> {
+    pub fn others(&self) -> Vec<HomeProcess> {
         let mut found = home_processes::processes(self.testbed.home.path());
         found.retain(|process| Some(process.pid) != self.loopgate.pid());
         found
     }
 
     /// The desktop's record of the loop; `None` when it has none.
-    pub async fn record(&self) -> Result<Option<Record>> {
+    pub async fn record(&self) -> Result<Option<StoredJob>> {
         let file = self.loopgate.setup().data_dir().join("desktop.db");
-        Record::read(&file, &self.loop_id.to_string()).await
+        StoredJob::read(&file, &self.loop_id.to_string()).await
     }
 }
 
 /// What the desktop has on disk about the loop.
 #[derive(Debug)]
-pub struct Record {
+pub struct StoredJob {
     pub status: String,
     terminal: bool,
     reported: bool,
@@ -324,7 +324,7 @@ pub struct Record {
     to_clear: bool,
 }
 
-impl Record {
+impl StoredJob {
     async fn read(file: &Path, loop_id: &str) -> Result<Option<Self>> {
         use sea_orm::{ConnectionTrait as _, Database, DbBackend, Statement};
         let db = Database::connect(format!("sqlite://{}", file.display())).await?;

@@ -8,8 +8,8 @@ use tokio::time::timeout;
 
 use crate::check;
 use crate::fault::{Fault, Scenario, Target};
-use crate::fixture::{Fixture, QUIET};
-use crate::report::{Answer, Report};
+use crate::fixture::{FaultFixture, QUIET};
+use crate::report::{FaultReport, LaunchResult};
 use crate::script::{IMPLEMENT, MISBEHAVED};
 
 /// A run that takes longer hangs.
@@ -20,7 +20,7 @@ const DEATH: Duration = Duration::from_secs(10);
 /// Runs it, and describes in a few words how it went.
 pub async fn run(scenario: Scenario) -> Result<String> {
     let begin = Instant::now();
-    let mut fixture = Some(Fixture::new(&scenario).await?);
+    let mut fixture = Some(FaultFixture::new(&scenario).await?);
     let outcome = timeout(LIMIT, execute(&scenario, &mut fixture)).await;
     let outcome = outcome.unwrap_or_else(|_| bail!("it does not end within {LIMIT:?}"));
     match outcome {
@@ -29,7 +29,7 @@ pub async fn run(scenario: Scenario) -> Result<String> {
     }
 }
 
-async fn execute(scenario: &Scenario, slot: &mut Option<Fixture>) -> Result<String> {
+async fn execute(scenario: &Scenario, slot: &mut Option<FaultFixture>) -> Result<String> {
     let fixture = slot.as_mut().context("a fixture")?;
     let sent = tokio::spawn(answer(fixture.request(scenario.executes)));
     let hit = strike(scenario, fixture).await?;
@@ -50,7 +50,7 @@ async fn execute(scenario: &Scenario, slot: &mut Option<Fixture>) -> Result<Stri
         // The process that was to answer died.
         Err(_) => answer(fixture.request(scenario.executes)).await?,
     };
-    if !matches!(answer, Answer::Refused(..)) {
+    if !matches!(answer, LaunchResult::Refused(..)) {
         fixture.cloud.seen(|_| fixture.last_event()).await;
     }
     fixture.settled().await?;
@@ -58,13 +58,13 @@ async fn execute(scenario: &Scenario, slot: &mut Option<Fixture>) -> Result<Stri
         Fault::Assistant(_) => fixture.has_result(IMPLEMENT, MISBEHAVED),
         _ => hit,
     };
-    let report = Report { hit, answer, last: fixture.last_event() };
+    let report = FaultReport { hit, answer, last: fixture.last_event() };
     check::check(scenario, fixture, &report).await?;
     Ok(report.to_string())
 }
 
 /// Waits for the moment and lets the fault happen; `false` when the loop was over before.
-async fn strike(scenario: &Scenario, fixture: &Fixture) -> Result<bool> {
+async fn strike(scenario: &Scenario, fixture: &FaultFixture) -> Result<bool> {
     let mut changes = Changes::below(fixture.testbed.home.path())?;
     let is_over = || fixture.last_event().is_some();
     match scenario.fault {
@@ -100,19 +100,19 @@ async fn strike(scenario: &Scenario, fixture: &Fixture) -> Result<bool> {
     Ok(false)
 }
 
-async fn answer(request: reqwest::RequestBuilder) -> Result<Answer> {
+async fn answer(request: reqwest::RequestBuilder) -> Result<LaunchResult> {
     let answer = request.send().await?;
     let status = answer.status().as_u16();
     let text = answer.text().await?;
     Ok(match status {
-        200 => Answer::Started,
-        409 if text.contains("already running") => Answer::StartedBefore,
-        _ => Answer::Refused(status, text),
+        200 => LaunchResult::Started,
+        409 if text.contains("already running") => LaunchResult::StartedBefore,
+        _ => LaunchResult::Refused(status, text),
     })
 }
 
 /// Adds a file with what Loopgate printed and the control plane received.
-fn with_log(error: anyhow::Error, scenario: &Scenario, fixture: Option<&Fixture>) -> anyhow::Error {
+fn with_log(error: anyhow::Error, scenario: &Scenario, fixture: Option<&FaultFixture>) -> anyhow::Error {
     let Some(fixture) = fixture else { return error };
     let file = std::env::temp_dir().join(format!("loopgate-faults-{}.log", scenario.seed));
     let received: Vec<String> =

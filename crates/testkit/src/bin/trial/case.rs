@@ -1,7 +1,7 @@
 //! One case in which somebody misbehaves: its preconditions, what the model says, what a person does, and
 //! how the loop has to end.
 
-use loopgate_testkit::code_host::Fault;
+use loopgate_testkit::code_host::HostFault;
 use loopgate_testkit::model::{Failure, Step, Turn};
 
 /// Where the model waits until the person has acted.
@@ -36,7 +36,7 @@ pub struct Case {
     pub is_left: bool,
     /// Whether it takes longer than a test may.
     pub is_slow: bool,
-    pub expected: Expected,
+    pub expected: ExpectedEnd,
 }
 
 /// What is not as usual when the loop begins.
@@ -48,7 +48,7 @@ pub enum Precondition {
     /// A shell command in the worktree of the plan, before the execution.
     InWorktree(&'static str),
     /// Answers of the code host.
-    Host(Fault),
+    Host(HostFault),
     /// A script in place of a program of the person.
     Program(&'static str, &'static str),
     /// The person trusts what the clone brings along.
@@ -80,7 +80,7 @@ pub enum Act {
 
 /// How the loop has to end.
 #[derive(Default)]
-pub struct Expected {
+pub struct ExpectedEnd {
     /// State of the loop.
     pub status: &'static str,
     /// Found in the loop or in what it said.
@@ -111,7 +111,7 @@ impl Case {
             act: None,
             is_left: false,
             is_slow: false,
-            expected: Expected::default(),
+            expected: ExpectedEnd::default(),
         }
     }
 
@@ -220,7 +220,7 @@ impl Case {
 
     /// The code host answers with an error.
     pub fn host(self, on: &str, status: u16, times: Option<u32>) -> Self {
-        let fault = Fault { on: on.to_owned(), status, message: format!("refused with {status}"), times };
+        let fault = HostFault { on: on.to_owned(), status, message: format!("refused with {status}"), times };
         self.given(Precondition::Host(fault))
     }
 

@@ -8,7 +8,7 @@ use loopgate_testkit::git::git;
 use loopgate_testkit::testbed::Testbed;
 use serde_json::Value;
 
-use crate::case::Expected;
+use crate::case::ExpectedEnd;
 
 /// What a loop came to.
 pub struct Outcome {
@@ -51,7 +51,7 @@ impl Outcome {
     /// Holds it against what was expected.
     pub fn check(
         &self,
-        expected: &Expected,
+        expected: &ExpectedEnd,
         testbed: &Testbed,
         repository: &str,
         clone: &Path,

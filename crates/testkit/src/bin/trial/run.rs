@@ -30,20 +30,20 @@ const UNREACHABLE: &str =
 
 /// Tries a case.
 pub async fn run(case: Case) -> Result<Outcome> {
-    let mut trial = Trial::new(&case).await?;
+    let mut trial = TrialRun::new(&case).await?;
     let outcome = timeout(LIMIT, trial.go(&case)).await;
     let outcome = outcome.unwrap_or_else(|_| bail!("it does not end within {LIMIT:?}"));
     outcome.with_context(|| trial.loopgate.as_ref().map(Loopgate::output).unwrap_or_default())
 }
 
-struct Trial {
+struct TrialRun {
     loopgate: Option<Loopgate>,
     page: SignedIn,
     testbed: Testbed,
     clone: PathBuf,
 }
 
-impl Trial {
+impl TrialRun {
     async fn new(case: &Case) -> Result<Self> {
         let testbed = Testbed::new(Script::default()).await?;
         testbed.add_remote(REPOSITORY, &FILES)?;

@@ -11,7 +11,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::Fixture;
+use super::LaunchFixture;
 use crate::bad_input::{API_KEY, DENIED, LOOP, status_and_body};
 use crate::test_system::gone;
 
@@ -21,7 +21,7 @@ const AT_ONCE: Duration = Duration::from_secs(10);
 // OR-45, OR-46, LR-25
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_local_loop_starts_only_when_somebody_hears_of_it() -> Result<()> {
-    let place = Fixture::new().await?;
+    let place = LaunchFixture::new().await?;
     place.cloud.answer_always("events", 500, json!({"success": false, "error": "down"}));
     let text =
         "Cannot start local loop: cloud callback path is unavailable. Check connectivity and retry. (…";
@@ -55,7 +55,7 @@ async fn a_local_loop_starts_only_when_somebody_hears_of_it() -> Result<()> {
 /// The older spelling of the token's name is taken too; the newer one wins.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_token_has_two_names() -> Result<()> {
-    let place = Fixture::new().await?;
+    let place = LaunchFixture::new().await?;
     let elsewhere = Cloud::start().await?;
     for (tokens, wanted) in [
         (json!({"loopgateAuthToken": "new"}), "new"),
@@ -91,7 +91,7 @@ async fn the_token_has_two_names() -> Result<()> {
 // LR-01
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_order_that_cannot_be_read_is_told_to_nobody() -> Result<()> {
-    let place = Fixture::new().await?;
+    let place = LaunchFixture::new().await?;
     let id = LoopId(Uuid::new_v4());
     for (sent, code) in [
         ("{".to_owned(), "invalid_json_body"),

@@ -25,14 +25,14 @@ use super::{API_KEY, KILL, LOOP, status_and_body};
 use crate::test_system::gone;
 
 /// A gateway alone, with a control plane that writes down what it hears.
-struct Fixture {
+struct LaunchFixture {
     testbed: Testbed,
     clone: PathBuf,
     cloud: Cloud,
     loopgate: Loopgate,
 }
 
-impl Fixture {
+impl LaunchFixture {
     async fn new() -> Result<Self> {
         let mut script = story::script();
         script.conversations[0].turns[0].0.insert(0, Step::hold("planning"));

@@ -6,7 +6,7 @@ use anyhow::{Result, ensure};
 use loopgate_testkit::story;
 use serde_json::{Value, json};
 
-use super::Fixture;
+use super::LaunchFixture;
 use crate::bad_input::DENIED;
 
 const SANDBOX_EVENT: &str = "Repository path not allowed by sandbox policy";
@@ -14,7 +14,7 @@ const SANDBOX_EVENT: &str = "Repository path not allowed by sandbox policy";
 // LR-11, LR-13, LR-14, LR-15
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_repository_must_be_here_and_in_the_sandbox() -> Result<()> {
-    let mut place = Fixture::new().await?;
+    let mut place = LaunchFixture::new().await?;
     let not_allowed = Some(("REPO_NOT_ALLOWED", SANDBOX_EVENT));
     let denied = (DENIED.0, DENIED.1);
     let outside = place.outside("acme/outside")?;
@@ -86,7 +86,7 @@ async fn a_repository_must_be_here_and_in_the_sandbox() -> Result<()> {
 // LR-34
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn peers_are_counted_and_the_control_plane_hears_of_it() -> Result<()> {
-    let place = Fixture::new().await?;
+    let place = LaunchFixture::new().await?;
     let text = "additionalRepos exceeds maximum of 5 entries (got 6)";
     let event = Some(("PRE_RUN_VALIDATION_FAILED", text));
     let six = |body: &mut Value| body["additionalRepos"] = json!(vec![json!({"fullName": "acme/x"}); 6]);

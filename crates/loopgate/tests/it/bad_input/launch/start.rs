@@ -8,14 +8,14 @@ use sea_orm::ConnectionTrait as _;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use super::Fixture;
+use super::LaunchFixture;
 use crate::bad_input::status_and_body;
 
 const PATHS: &str = "/api/gateway/settings/binary-paths";
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn without_its_programs_nothing_starts() -> Result<()> {
-    let place = Fixture::new().await?;
+    let place = LaunchFixture::new().await?;
     let failed = "operation_failed";
     let slug = |body: &mut Value| body["artifactSlug"] = json!("SHOP-7");
     let gone = place.testbed.home.script("another-assistant", "#!/bin/sh\nexit 1\n")?;

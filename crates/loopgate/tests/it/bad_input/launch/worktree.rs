@@ -6,11 +6,11 @@ use anyhow::{Result, ensure};
 use loopgate_testkit::git::git;
 use serde_json::{Value, json};
 
-use super::Fixture;
+use super::LaunchFixture;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_worktree_that_cannot_be_made_is_told() -> Result<()> {
-    let place = Fixture::new().await?;
+    let place = LaunchFixture::new().await?;
     let (sandbox, home) = (place.testbed.sandbox(), place.testbed.home.path().to_owned());
     let slug = |body: &mut Value| body["artifactSlug"] = json!("SHOP-7");
     for (command, branch) in [("PLAN", "no-such-branch"), ("EXECUTE", "feature/none")] {
@@ -52,7 +52,7 @@ async fn a_worktree_that_cannot_be_made_is_told() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn inputs_and_logs_stay_in_the_worktree() -> Result<()> {
-    let place = Fixture::new().await?;
+    let place = LaunchFixture::new().await?;
     let failed = "operation_failed";
     let text = "Failed to write artifacts to workdir";
     let file = place.tracking("acme/odd", ".loopgate/work")?;
