@@ -14,7 +14,6 @@ mod git;
 mod iterations;
 mod journal;
 mod judgement;
-mod lines;
 mod lock;
 mod marker;
 mod options;

@@ -169,14 +169,3 @@ async fn a_text_is_read_and_replaced() {
     fixture.host.pr_edit_body(&fixture.code(), 5, "other").await.unwrap();
     assert_eq!(fixture.noted()[..5], ["pr", "edit", "5", "--body-file", "-"]);
 }
-
-#[tokio::test]
-async fn being_logged_in_is_asked_and_told_without_the_token() {
-    let fixture = ScriptedCodeHost::new(
-        "echo 'Logged in to github.com as ada (token ghp_aaaaaaaaaaaaaaaaaaaaaaaa)' >&2",
-    );
-    let status = fixture.host.auth_status().await.unwrap();
-    assert!(status.logged_in && status.detail.contains("[REDACTED_GH_TOKEN]"), "{status:?}");
-    let out = ScriptedCodeHost::new("echo 'You are not logged into any GitHub hosts.' >&2; exit 1");
-    assert!(!out.host.auth_status().await.unwrap().logged_in);
-}

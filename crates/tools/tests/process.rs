@@ -161,19 +161,6 @@ async fn what_cannot_start_says_why() {
     assert!(matches!(nowhere, StartError::DirectoryMissing), "{nowhere}");
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_missing_program_is_tried_three_times_unless_everything_stops() {
-    let command = Command::new("/no/such/program");
-    let begun = tokio::time::Instant::now();
-    let running = tokio_util::sync::CancellationToken::new();
-    assert!(command.run_retrying(Limits::time(PATIENCE), &running).await.is_err());
-    assert_eq!(begun.elapsed(), Duration::from_millis(700));
-    let begun = tokio::time::Instant::now();
-    running.cancel();
-    assert!(command.run_retrying(Limits::time(PATIENCE), &running).await.is_err());
-    assert_eq!(begun.elapsed(), Duration::ZERO);
-}
-
 #[tokio::test]
 async fn a_detached_process_writes_to_its_private_log() {
     use std::os::unix::fs::PermissionsExt;

@@ -1,6 +1,6 @@
 //! The person behind a request, and the extractors that demand one.
 
-use axum::extract::{FromRef, FromRequestParts};
+use axum::extract::FromRequestParts;
 use http::HeaderMap;
 use http::request::Parts;
 use loopgate_api::names::API_KEY_PREFIX;
@@ -75,58 +75,43 @@ pub struct AdminAuth(pub Caller);
 
 const AUTH_FAILED: &str = "Authentication failed";
 
-impl<S: Send + Sync> FromRequestParts<S> for SessionAuth
-where
-    ControlPlaneState: FromRef<S>,
-{
+impl FromRequestParts<ControlPlaneState> for SessionAuth {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
-        let app = ControlPlaneState::from_ref(state);
-        by_session(&app, parts).await.context(AUTH_FAILED).map(Self)
+    async fn from_request_parts(parts: &mut Parts, app: &ControlPlaneState) -> ApiResult<Self> {
+        by_session(app, parts).await.context(AUTH_FAILED).map(Self)
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for ApiKeyAuth
-where
-    ControlPlaneState: FromRef<S>,
-{
+impl FromRequestParts<ControlPlaneState> for ApiKeyAuth {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
-        let app = ControlPlaneState::from_ref(state);
+    async fn from_request_parts(parts: &mut Parts, app: &ControlPlaneState) -> ApiResult<Self> {
         let key = bearer(&parts.headers).filter(|token| token.starts_with(API_KEY_PREFIX));
         let key = key.ok_or_else(unauthorized)?.to_owned();
-        by_key(&app, parts, &key).await.context(AUTH_FAILED).map(Self)
+        by_key(app, parts, &key).await.context(AUTH_FAILED).map(Self)
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for PersonAuth
-where
-    ControlPlaneState: FromRef<S>,
-{
+impl FromRequestParts<ControlPlaneState> for PersonAuth {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
-        let app = ControlPlaneState::from_ref(state);
+    async fn from_request_parts(parts: &mut Parts, app: &ControlPlaneState) -> ApiResult<Self> {
         // The form of the credential decides which way is tried; a failure there is final.
         match bearer(&parts.headers).filter(|token| token.starts_with(API_KEY_PREFIX)) {
-            Some(key) => by_key(&app, parts, key).await,
-            None => by_session(&app, parts).await,
+            Some(key) => by_key(app, parts, key).await,
+            None => by_session(app, parts).await,
         }
         .context(AUTH_FAILED)
         .map(Self)
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for AdminAuth
-where
-    ControlPlaneState: FromRef<S>,
-{
+impl FromRequestParts<ControlPlaneState> for AdminAuth {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
-        let PersonAuth(caller) = PersonAuth::from_request_parts(parts, state).await?;
+    async fn from_request_parts(parts: &mut Parts, app: &ControlPlaneState) -> ApiResult<Self> {
+        let PersonAuth(caller) = PersonAuth::from_request_parts(parts, app).await?;
         if caller.is_admin() { Ok(Self(caller)) } else { Err(forbidden()) }
     }
 }

@@ -1,6 +1,6 @@
 //! The runner of a loop, by its token.
 
-use axum::extract::{FromRef, FromRequestParts, RawPathParams};
+use axum::extract::{FromRequestParts, RawPathParams};
 use http::StatusCode;
 use http::request::Parts;
 use loopgate_api::job::LoopStatus;
@@ -38,17 +38,14 @@ pub fn claims_for(
 #[derive(Debug, Clone)]
 pub struct RunnerClaims(pub RunnerTokenClaims);
 
-impl<S: Send + Sync> FromRequestParts<S> for RunnerClaims
-where
-    ControlPlaneState: FromRef<S>,
-{
+impl FromRequestParts<ControlPlaneState> for RunnerClaims {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
-        let path = RawPathParams::from_request_parts(parts, state).await.ok();
+    async fn from_request_parts(parts: &mut Parts, app: &ControlPlaneState) -> ApiResult<Self> {
+        let path = RawPathParams::from_request_parts(parts, app).await.ok();
         let id = path.as_ref().and_then(|path| path.iter().find(|(name, _)| *name == "id"));
         let id = id.and_then(|(_, text)| Uuid::try_parse(text).ok());
-        claims_for(&ControlPlaneState::from_ref(state), parts, id).map(Self)
+        claims_for(app, parts, id).map(Self)
     }
 }
 
@@ -61,15 +58,11 @@ pub struct RunnerAuth {
     pub claims: RunnerTokenClaims,
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for RunnerAuth
-where
-    ControlPlaneState: FromRef<S>,
-{
+impl FromRequestParts<ControlPlaneState> for RunnerAuth {
     type Rejection = ApiError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
-        let RunnerClaims(claims) = RunnerClaims::from_request_parts(parts, state).await?;
-        let app = ControlPlaneState::from_ref(state);
+    async fn from_request_parts(parts: &mut Parts, app: &ControlPlaneState) -> ApiResult<Self> {
+        let RunnerClaims(claims) = RunnerClaims::from_request_parts(parts, app).await?;
         let row = loop_of(&app.store, &claims).await.context("Authentication failed")?;
         hold_slot(&app.store, &row, claims.jti).await.context("Authentication failed")?;
         Ok(Self { row, claims })

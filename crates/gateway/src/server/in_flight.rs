@@ -1,14 +1,11 @@
 //! How many requests of a connection are being answered: one with none may be closed for another one.
 
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::task::{Context, Poll};
 
 use axum::body::Body;
-use bytes::Bytes;
 use http::Response;
-use http_body::{Body as HttpBody, Frame, SizeHint};
+use http_body_util::BodyExt as _;
 
 /// The number of requests in flight on one connection. Clones share it.
 #[derive(Debug, Clone, Default)]
@@ -39,37 +36,18 @@ pub(crate) struct InFlightGuard(Arc<AtomicUsize>);
 impl InFlightGuard {
     /// Holds the guard until the body of the response was sent or dropped.
     pub(crate) fn until_sent(self, response: Response<Body>) -> Response<Body> {
-        response.map(|body| Body::new(GuardedBody { body, _guard: self }))
+        // The body owns the closure, and with it the guard.
+        response.map(|body| {
+            Body::new(body.map_err(move |error| {
+                let _guard = &self;
+                error
+            }))
+        })
     }
 }
 
 impl Drop for InFlightGuard {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-struct GuardedBody {
-    body: Body,
-    _guard: InFlightGuard,
-}
-
-impl HttpBody for GuardedBody {
-    type Data = Bytes;
-    type Error = axum::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        Pin::new(&mut self.body).poll_frame(cx)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
     }
 }

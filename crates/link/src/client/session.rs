@@ -41,8 +41,8 @@ pub(super) struct SessionEnd {
 enum Disconnect {
     /// We close the connection.
     Close(CloseReason),
-    /// The socket is gone.
-    Gone(String),
+    /// The socket failed, for this reason.
+    Lost(String),
     /// The server closed it.
     Closed(u16, String),
 }
@@ -73,12 +73,12 @@ pub(super) async fn serve(
             session.send_rest(&analytics);
             Disconnect::close(close::NORMAL, "desktop stopped")
         }
-        () = &mut writer => Disconnect::Gone("connection lost".to_owned()),
+        () = &mut writer => Disconnect::Lost("connection lost".to_owned()),
     };
     let was_online = session.online;
     context.config.executor.disconnected();
     let (code, reason) = match stopped {
-        Disconnect::Gone(reason) => (None, reason),
+        Disconnect::Lost(reason) => (None, reason),
         Disconnect::Closed(code, reason) => (Some(code), reason),
         Disconnect::Close(closing) => {
             let reason = closing.reason.clone();
@@ -138,7 +138,7 @@ impl ClientSession<'_> {
                 report = self.next_report(), if self.online => self.send_report(report),
                 frame = analytics.next(), if self.online => self.push(&frame),
                 () = sleep_until(last_received + timing.silence) => {
-                    return Disconnect::Gone("the server fell silent".to_owned());
+                    return Disconnect::Lost("the server fell silent".to_owned());
                 }
                 () = sleep_until(hello_due), if !self.online => {
                     if hellos == 2 {
@@ -208,7 +208,7 @@ impl ClientSession<'_> {
             Some(Ok(Message::Close(frame))) => return Err(self.closed(frame)),
             Some(Ok(Message::Ping(_) | Message::Pong(_) | Message::Frame(_))) => return Ok(()),
             Some(Err(error)) => return Err(unreadable(&error)),
-            None => return Err(Disconnect::Gone("connection lost".to_owned())),
+            None => return Err(Disconnect::Lost("connection lost".to_owned())),
         };
         if text.len() > MAX_MESSAGE_BYTES {
             return Err(Disconnect::close(close::TOO_BIG, "message above 10 MiB"));
@@ -314,9 +314,9 @@ fn unreadable(error: &tungstenite::Error) -> Disconnect {
         tungstenite::Error::Utf8(_) => Disconnect::close(close::INVALID_TEXT, "text is not UTF-8"),
         tungstenite::Error::Capacity(_) => Disconnect::close(close::TOO_BIG, "message above 10 MiB"),
         tungstenite::Error::Protocol(tungstenite::error::ProtocolError::ResetWithoutClosingHandshake) => {
-            Disconnect::Gone("connection lost".to_owned())
+            Disconnect::Lost("connection lost".to_owned())
         }
         tungstenite::Error::Protocol(_) => Disconnect::close(close::PROTOCOL, "protocol violation"),
-        other => Disconnect::Gone(other.to_string()),
+        other => Disconnect::Lost(other.to_string()),
     }
 }

@@ -10,12 +10,14 @@ use std::path::Path;
 use loopgate_api::assistant_stream;
 use loopgate_api::names::ASSISTANT_OUTPUT;
 use loopgate_home::untrusted;
+use loopgate_tools::process::LineBuffer;
 use serde_json::Value;
 
 use super::failure::{self, KnownFailure};
-use super::lines::LineSplitter;
 use crate::formatter::Formatter;
 
+/// Longest line, in bytes; the assistant puts whole images into one. A longer one is skipped.
+const MAX_LINE: usize = 32 * 1024 * 1024;
 /// Blanks that make a line code in Markdown.
 const CODE_INDENT: &str = "    ";
 /// Signs that a fence begins with, at least.
@@ -140,7 +142,7 @@ fn refusal(record: &Value) -> Option<String> {
 
 /// Where the lines of a run go.
 pub struct Sink<'a> {
-    lines: LineSplitter,
+    lines: LineBuffer,
     file: File,
     shown: Formatter,
     screen: &'a mut dyn Write,
@@ -158,7 +160,7 @@ impl<'a> Sink<'a> {
         let mut file = untrusted::append(&workdir.join(ASSISTANT_OUTPUT))?;
         end_last_line(&mut file)?;
         Ok(Self {
-            lines: LineSplitter::default(),
+            lines: LineBuffer::new(MAX_LINE),
             file,
             shown: Formatter::for_stdout(),
             screen,
@@ -170,9 +172,13 @@ impl<'a> Sink<'a> {
 
     /// Takes a piece of the assistant's output.
     pub fn feed(&mut self, piece: &[u8]) {
-        let mut lines = std::mem::take(&mut self.lines);
+        let mut lines = std::mem::replace(&mut self.lines, LineBuffer::new(MAX_LINE));
         let mut whole = Vec::with_capacity(piece.len());
-        lines.feed(piece, |line| self.line(line, &mut whole));
+        lines.feed(piece, |line, _| {
+            if let Some(line) = line {
+                self.line(line, &mut whole);
+            }
+        });
         self.lines = lines;
         self.flush(&whole);
     }
@@ -180,9 +186,8 @@ impl<'a> Sink<'a> {
     /// Ends the stream and tells what was learned. A last line without its break counts when it is a
     /// whole record.
     pub fn finish(mut self) -> (RunSummary, Option<io::Error>) {
-        if let Some(rest) = self.lines.finish()
-            && serde_json::from_slice::<Value>(&rest).is_ok()
-        {
+        let rest = self.lines.partial().to_vec();
+        if serde_json::from_slice::<Value>(&rest).is_ok() {
             let mut whole = Vec::new();
             self.line(&rest, &mut whole);
             self.flush(&whole);

@@ -121,12 +121,6 @@ impl Job {
         text.split("; ").filter(|code| !code.is_empty()).map(str::to_owned).collect()
     }
 
-    /// Whether the control plane still has to learn how the loop ended.
-    #[must_use]
-    pub fn is_unreported(&self) -> bool {
-        self.status.is_terminal() && self.report.cloud_finalized_at.is_none()
-    }
-
     /// When the process of this run was started. A file that was written later is of this run: the
     /// times of both are by the same clock, however coarse.
     #[must_use]

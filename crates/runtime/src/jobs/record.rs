@@ -66,12 +66,6 @@ pub enum DeliveryStatus {
 }
 
 impl DeliveryStatus {
-    /// Whether it need not be repeated.
-    #[must_use]
-    pub const fn is_done(self) -> bool {
-        matches!(self, Self::Success | Self::NoChanges | Self::Skipped)
-    }
-
     /// The name as it travels.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

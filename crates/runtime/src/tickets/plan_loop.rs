@@ -78,8 +78,8 @@ pub enum PlanError {
 /// What became of the process of a loop that was taken back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CancelOutcome {
-    /// It is gone.
-    Gone,
+    /// It has ended.
+    Ended,
     /// Nobody knows of one.
     Unknown,
     /// It does not end.
@@ -91,7 +91,7 @@ impl CancelOutcome {
     #[must_use]
     pub const fn warning(self) -> Option<&'static str> {
         match self {
-            Self::Gone => None,
+            Self::Ended => None,
             Self::Unknown => Some("process-unknown"),
             Self::StillRunning => Some("process-still-running"),
         }
@@ -243,7 +243,7 @@ impl PlanLoops {
     ) -> Result<CancelOutcome, CancelError> {
         let job = self.jobs.store.job(id).await?;
         if job.as_ref().is_some_and(|job| job.status().is_terminal()) {
-            return Ok(CancelOutcome::Gone);
+            return Ok(CancelOutcome::Ended);
         }
         if self.reservations.is_followed(id) || job.as_ref().is_some_and(|job| job.run.process.is_some()) {
             return self.cancel_started(id).await;
@@ -259,10 +259,10 @@ impl PlanLoops {
     /// A loop that is prepared or was started here, whose record says where its process is.
     async fn cancel_started(&self, id: LoopId) -> Result<CancelOutcome, CancelError> {
         let outcome = match self.stopper.stop_loop(id, StopMode::Cancel, GRACE).await? {
-            StopOutcome::AlreadyEnded | StopOutcome::Stopped => CancelOutcome::Gone,
+            StopOutcome::AlreadyEnded | StopOutcome::Stopped => CancelOutcome::Ended,
             StopOutcome::StillRunning | StopOutcome::Busy => CancelOutcome::StillRunning,
         };
-        if outcome == CancelOutcome::Gone {
+        if outcome == CancelOutcome::Ended {
             // Whoever follows it records its end; the answer may say so when that is done.
             let _ = tokio::time::timeout(RECORD_TIME, self.reservations.free(id)).await;
         } else {
@@ -293,11 +293,11 @@ impl PlanLoops {
         });
         let Some(pid) = recorded.await.ok().flatten() else { return Ok(CancelOutcome::Unknown) };
         match self.stopper.owner_of(pid).await? {
-            ProcessOwner::None => Ok(CancelOutcome::Gone),
+            ProcessOwner::None => Ok(CancelOutcome::Ended),
             ProcessOwner::Other => Err(CancelError::OtherProcess),
             ProcessOwner::Loopgate(process) if process.is_of_another(id) => Ok(CancelOutcome::Unknown),
             ProcessOwner::Loopgate(process) => match self.stopper.stop(process).await {
-                Ok(_) => Ok(CancelOutcome::Gone),
+                Ok(_) => Ok(CancelOutcome::Ended),
                 Err(StopError::Shim(_)) => Ok(CancelOutcome::StillRunning),
                 Err(error) => Err(error.into()),
             },

@@ -10,10 +10,11 @@ use std::path::PathBuf;
 use loopgate_api::assistant_stream::{StreamSummary, display_text};
 use loopgate_api::ledger::LedgerEntry;
 use loopgate_api::spend::{Run, Spend, Turn};
+use loopgate_tools::process::LineBuffer;
 use serde_json::Value;
 
 use crate::jobs::FileIdentity;
-use crate::transcript::lines::TranscriptLines;
+use crate::transcript::MAX_LINE;
 use crate::transcript::stream_file;
 
 /// Bytes that are read at a time.
@@ -60,7 +61,7 @@ pub(crate) struct StreamReader {
     position: Position,
     /// Absolute offset behind the last byte that was read.
     read_to: u64,
-    lines: TranscriptLines,
+    lines: LineBuffer,
     summary: StreamSummary,
 }
 
@@ -72,7 +73,7 @@ impl StreamReader {
             open: None,
             position,
             read_to: position.start,
-            lines: TranscriptLines::default(),
+            lines: LineBuffer::new(MAX_LINE),
             summary: StreamSummary::default(),
         }
     }
@@ -138,14 +139,15 @@ impl StreamReader {
         let file = self.position.file;
         self.position = Position { file, ..Position::default() };
         self.read_to = 0;
-        self.lines.forget();
+        self.lines.clear();
         self.summary = StreamSummary::default();
     }
 
     fn take_lines(&mut self, bytes: &[u8], frame: &mut TranscriptBatch, texts: &mut Vec<String>) {
         let at = self.read_to - bytes.len() as u64;
-        let mut lines = std::mem::take(&mut self.lines);
-        lines.take(bytes, at, |line, end| {
+        let mut lines = std::mem::replace(&mut self.lines, LineBuffer::new(MAX_LINE));
+        lines.feed(bytes, |line, end| {
+            let end = at + end as u64;
             match line {
                 Some(line) => self.take_line(line, end, frame, texts),
                 None => tracing::warn!("a line of the assistant's output was too long and was skipped"),
@@ -157,8 +159,8 @@ impl StreamReader {
     }
 
     fn take_unfinished(&mut self, frame: &mut TranscriptBatch, texts: &mut Vec<String>) {
-        let lines = std::mem::take(&mut self.lines);
-        let line = lines.unfinished();
+        let lines = std::mem::replace(&mut self.lines, LineBuffer::new(MAX_LINE));
+        let line = lines.partial();
         if line.is_empty() || serde_json::from_slice::<Value>(line).is_err() {
             self.lines = lines;
             return;

@@ -62,15 +62,6 @@ const OUTPUT_CAP: usize = 16 * 1024 * 1024;
 /// Variables of the own environment that would change what the program prints.
 const MISLEADING: [&str; 5] = ["GH_FORCE_TTY", "GH_DEBUG", "DEBUG", "CLICOLOR_FORCE", "GH_REPO"];
 
-/// Whether the user is logged in at the code host.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AuthStatus {
-    /// Logged in.
-    pub logged_in: bool,
-    /// What the program says about it, sanitized.
-    pub detail: String,
-}
-
 /// The user's code host program. Clones share its turns.
 #[derive(Debug, Clone)]
 pub struct CodeHost {
@@ -197,17 +188,6 @@ impl CodeHost {
         let output = self.ask(&["api", &path, "--jq", ".head.sha"]).await?;
         let hash = output.stdout_text().trim().to_owned();
         Ok((!hash.is_empty() && hash.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(hash))
-    }
-
-    /// Asks whether the user is logged in.
-    ///
-    /// # Errors
-    /// [`CodeHostError`] when the program cannot tell.
-    pub async fn auth_status(&self) -> Result<AuthStatus, CodeHostError> {
-        let command = self.command().await.args(["auth", "status"]);
-        let output = CodeHostError::check_limits(command.run(limits(time::VIEW)).await?)?;
-        let detail = CodeHostError::failed(&output).to_string();
-        Ok(AuthStatus { logged_in: output.status.success(), detail })
     }
 }
 

@@ -7,6 +7,7 @@
 mod command;
 mod group;
 mod identity;
+mod lines;
 mod output;
 mod run;
 mod stream;
@@ -16,6 +17,7 @@ mod work;
 pub use command::{Command, DetachedProcess, StartError, Stdin};
 pub use group::{GroupKillOutcome, kill_group};
 pub use identity::ProcessStart;
+pub use lines::LineBuffer;
 pub use output::{Limits, Output, RunStatus};
 pub use stream::StreamOutcome;
 pub use table::{alive, identity};

@@ -8,7 +8,6 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 use tokio::process::ChildStdin;
 use tokio::time::{Instant, timeout};
-use tokio_util::sync::CancellationToken;
 
 use super::command::{Command, StartError, Stdin};
 use super::group::OwnedGroup;
@@ -18,8 +17,6 @@ use super::output::{Limits, Output, RunStatus};
 const DRAIN_IDLE: Duration = Duration::from_millis(100);
 /// How long pipes are read after the process ended, at most.
 const DRAIN_TOTAL: Duration = Duration::from_secs(2);
-/// Waits before the second and the third try to start a program that was not found.
-const RETRY_WAITS: [Duration; 2] = [Duration::from_millis(200), Duration::from_millis(500)];
 
 impl Command {
     /// Runs to the end. Dropping the future kills the process and its group.
@@ -60,30 +57,6 @@ impl Command {
                 source: std::io::Error::other(error.to_string()),
             }),
         }
-    }
-
-    /// Runs to the end; an executable that is not found is tried three times within a second,
-    /// because package managers replace programs by removing them first.
-    ///
-    /// # Errors
-    /// As [`Command::run`]; at once when `shutdown` is cancelled.
-    pub async fn run_retrying(
-        &self,
-        limits: Limits,
-        shutdown: &CancellationToken,
-    ) -> Result<Output, StartError> {
-        for wait in RETRY_WAITS {
-            match self.run(limits).await {
-                Err(error @ StartError::NotFound(_)) => {
-                    let rested = shutdown.run_until_cancelled(tokio::time::sleep(wait)).await;
-                    if rested.is_none() {
-                        return Err(error);
-                    }
-                }
-                result => return result,
-            }
-        }
-        self.run(limits).await
     }
 }
 

@@ -5,9 +5,10 @@ use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::PathBuf;
 
 use loopgate_api::perf::{CleanText, ParseFailure, PerfRecord};
+use loopgate_tools::process::LineBuffer;
 
 use crate::jobs::{FileIdentity, PerfMark};
-use crate::transcript::lines::TranscriptLines;
+use crate::transcript::MAX_LINE;
 use crate::transcript::stream_file;
 
 /// Bytes that are read at a time.
@@ -39,7 +40,7 @@ pub(super) struct PerfReader {
     read_to: u64,
     /// Number of the last line that was read.
     line: u64,
-    lines: TranscriptLines,
+    lines: LineBuffer,
     /// Everything before it was reported.
     reported: u64,
     /// The phase of an iteration of a run.
@@ -54,7 +55,7 @@ impl PerfReader {
             file: mark.file,
             read_to: mark.start,
             line: mark.lines,
-            lines: TranscriptLines::default(),
+            lines: LineBuffer::new(MAX_LINE),
             reported: mark.reported,
             phases: HashMap::new(),
         }
@@ -86,11 +87,13 @@ impl PerfReader {
         self.read_to += read;
         let mut batch = PerfBatch { items: Vec::new(), more: read == PIECE };
         let mut failures = ParseFailures::default();
-        let mut lines = std::mem::take(&mut self.lines);
-        lines.take(&bytes, at, |line, end| self.take_line(line, end, &mut batch.items, &mut failures));
-        if ended && !batch.more && !lines.unfinished().is_empty() {
-            self.take_line(Some(lines.unfinished()), self.read_to, &mut batch.items, &mut failures);
-            lines.forget();
+        let mut lines = std::mem::replace(&mut self.lines, LineBuffer::new(MAX_LINE));
+        lines.feed(&bytes, |line, end| {
+            self.take_line(line, at + end as u64, &mut batch.items, &mut failures);
+        });
+        if ended && !batch.more && !lines.partial().is_empty() {
+            self.take_line(Some(lines.partial()), self.read_to, &mut batch.items, &mut failures);
+            lines.clear();
         }
         self.lines = lines;
         batch.items.extend(failures.summary());
@@ -99,7 +102,7 @@ impl PerfReader {
 
     fn begin_anew(&mut self) {
         (self.read_to, self.line, self.reported) = (0, 0, 0);
-        self.lines.forget();
+        self.lines.clear();
     }
 
     fn take_line(
