@@ -47,7 +47,7 @@ pub fn build_if_stale() -> anyhow::Result<()> {
     std::fs::write(&stamp, sources).with_context(|| format!("write {}", stamp.display()))
 }
 
-/// A hash over names and contents of everything that somebody wrote.
+/// A hash over names and contents of all source files.
 fn fingerprint(folder: &Path) -> anyhow::Result<String> {
     let mut files = BTreeMap::new();
     collect(folder, &mut files)?;

@@ -95,8 +95,8 @@ impl LoopStatus {
     /// Whether the table of transitions allows going from here to `next`.
     ///
     /// A runner that reports finished work is believed, so the other terminal states may still
-    /// become [`LoopStatus::Completed`]. One that was given up for its silence runs again when its
-    /// desktop is heard of.
+    /// become [`LoopStatus::Completed`]. One that timed out runs again when its desktop
+    /// reports it.
     #[must_use]
     pub const fn may_become(self, next: Self) -> bool {
         use LoopStatus::{AwaitingUser, Cancelled, Claimed, Completed, Failed, Pending, Running, TimedOut};

@@ -1,4 +1,4 @@
-//! The words that the rooms of Loopgate share: requests, responses, events, errors, ids.
+//! The types that all crates share: requests, responses, events, errors, ids.
 //!
 //! Everything here is plain data and pure functions. Nothing reads a file, opens a socket or
 //! knows of an async runtime, so every other crate may depend on it.

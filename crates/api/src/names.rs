@@ -91,7 +91,7 @@ pub const POP_GATEWAY_HEADER: &str = "x-desktop-gateway-id";
 pub const POP_TIMESTAMP_HEADER: &str = "x-desktop-timestamp";
 /// Proof of possession: Ed25519 signature, base64url.
 pub const POP_SIGNATURE_HEADER: &str = "x-desktop-signature";
-/// One UUID per loop event, kept over all its tries.
+/// UUID of a loop event, the same in every attempt to send it.
 pub const EVENT_NONCE_HEADER: &str = "x-loop-event-nonce";
 
 /// Variables given to a loop's processes.

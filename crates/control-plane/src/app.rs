@@ -1,4 +1,4 @@
-//! What every handler holds.
+//! State of the handlers.
 
 use std::ops::Deref;
 use std::sync::Arc;

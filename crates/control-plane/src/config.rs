@@ -1,4 +1,4 @@
-//! What the control plane is told when it is opened.
+//! Configuration of a control plane.
 
 use std::path::PathBuf;
 
@@ -25,7 +25,7 @@ pub struct Config {
     pub secrets: Secrets,
 }
 
-/// Secrets of a control plane: generated once, kept in its home, at least 32 characters each.
+/// Secrets of a control plane: generated once, stored in its data directory, at least 32 characters each.
 #[derive(Debug, Clone)]
 pub struct Secrets {
     /// Signs runner tokens (`LOOP_RUNNER_JWT_SECRET`).

@@ -44,7 +44,7 @@ pub struct ApiError {
     internal: bool,
 }
 
-/// What a handler returns.
+/// Result of a handler.
 pub type ApiResult<T> = Result<T, ApiError>;
 
 impl ApiError {
@@ -79,7 +79,7 @@ impl ApiError {
         failure
     }
 
-    /// Something that is nobody's fault outside; the cause is logged, not answered.
+    /// An internal error, 500; the cause is logged and not sent.
     pub fn internal(cause: impl std::fmt::Display) -> Self {
         let request_id = uuid::Uuid::now_v7().to_string();
         tracing::error!(%request_id, cause = %loopgate_api::redact::credentials(&cause.to_string()), "request failed");
@@ -89,7 +89,7 @@ impl ApiError {
         failure.detail("requestId", request_id)
     }
 
-    /// Whether the storage or another part of ours failed.
+    /// Whether it is an internal error.
     pub const fn is_internal(&self) -> bool {
         self.internal
     }

@@ -1,8 +1,8 @@
 //! Files in working trees, where a repository or a loop may have put anything under any name.
 //!
-//! Each is opened relative to its working tree's handle: through no link, regular files only, of at
-//! most so many bytes, and never waiting for what a pipe may bring. The working tree is what stands
-//! before `.loopgate` in a path; of a path without it, the directory that holds the file. Everything
+//! Each is opened relative to its working tree's handle: through no link, regular files only, up to
+//! a size, and without blocking on a pipe. The working tree is the part of a path before `.loopgate`;
+//! without that component, the directory that contains the file. Everything
 //! here blocks on the disk.
 
 use std::ffi::OsStr;
@@ -16,14 +16,14 @@ use serde::de::DeserializeOwned;
 use crate::files::{self, Audience};
 use crate::sandbox::{DirEntry, Directory, EntryKind};
 
-/// Bytes of a document that a loop or a plan consists of.
+/// Most bytes of a document such as a plan.
 pub const MAX_DOCUMENT: u64 = 8 * 1024 * 1024;
 
 /// Opens a regular file for reading.
 ///
 /// # Errors
-/// Any failure of the file system; [`crate::led_away`] tells when a link was in the way, and what is
-/// no regular file counts as not found.
+/// Any failure of the file system; [`crate::led_away`] recognises a link in the path, and anything but a
+/// regular file counts as not found.
 pub fn open(path: &Path) -> io::Result<File> {
     let (root, below) = split(path);
     Directory::of(root)?.open_file(below)
@@ -137,7 +137,7 @@ pub fn append(path: &Path) -> io::Result<File> {
     directory.append_file(name)
 }
 
-/// Takes the lock of a file, which is made when it is missing, for as long as the answer is kept.
+/// Locks a file, which is created when it is missing, until the returned handle is dropped.
 ///
 /// # Errors
 /// As [`open`], and as [`files::lock`].

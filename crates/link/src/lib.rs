@@ -1,7 +1,7 @@
 //! The connection between a desktop and the control plane: both ends, the executor, replay.
 //!
 //! The desktop connects out and stays connected; commands come in, events go back, and each event
-//! is kept until the other end says that it has it. [`server`] knows no storage (it asks its
+//! is retained until the other end acknowledges it. [`server`] knows no storage (it asks its
 //! [`server::Host`]), [`client`] knows no commands (it asks its [`executor`]), and the executor
 //! knows no route (it asks its gateway).
 

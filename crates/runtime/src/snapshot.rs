@@ -76,7 +76,7 @@ impl Snapshots {
         let followed = self.reservations.is_followed(job.id);
         let (queue_place, activity) = (self.queue.place(job.id), self.activities.of(job.id));
         let stored = job.clone();
-        let looked = tokio::task::spawn_blocking(move || look(stored, followed)).await;
+        let looked = tokio::task::spawn_blocking(move || observe(stored, followed)).await;
         let snapshot = looked.unwrap_or_else(|_| Snapshot::of(job, false));
         Snapshot { queue_place, activity, ..snapshot }
     }
@@ -88,7 +88,7 @@ impl Snapshot {
     }
 }
 
-fn look(mut job: Job, followed: bool) -> Snapshot {
+fn observe(mut job: Job, followed: bool) -> Snapshot {
     job.progress.phase = None;
     job.run.sealed_failure_secret = None;
     let process_running = match (job.run.pid, job.run.pid_started_at) {
@@ -104,8 +104,8 @@ fn look(mut job: Job, followed: bool) -> Snapshot {
         job.progress.task_progress = Some(progress);
         job.progress.current_task_id = current;
     }
-    let said = state_file::status(&work_dir);
-    if let Some(event) = event(&job, said, process_running, followed) {
+    let file_status = state_file::status(&work_dir);
+    if let Some(event) = event(&job, file_status, process_running, followed) {
         // What cannot happen to this job is not shown either.
         let _ = job.apply(event);
     }
@@ -117,13 +117,18 @@ fn progress_of(text: &str) -> Option<(TaskProgress, Option<String>)> {
 }
 
 /// What a reader sees happen that nobody has recorded yet.
-fn event(job: &Job, said: Option<JobStatus>, process_running: bool, followed: bool) -> Option<JobEvent> {
+fn event(
+    job: &Job,
+    file_status: Option<JobStatus>,
+    process_running: bool,
+    followed: bool,
+) -> Option<JobEvent> {
     // Somebody works on the loop: what it claims about its own end is not yet the whole truth.
     if followed || process_running {
-        let asks = said == Some(JobStatus::AwaitingUser) && process_running;
+        let asks = file_status == Some(JobStatus::AwaitingUser) && process_running;
         return (asks && job.status() == JobStatus::Running).then_some(JobEvent::Asked);
     }
-    match (job.status(), said) {
+    match (job.status(), file_status) {
         (JobStatus::CancelPending, _) => Some(JobEvent::Cancelled),
         (JobStatus::Queued | JobStatus::Starting, _) => (age(job) > GHOST_AGE).then_some(JobEvent::Failed),
         (_, Some(JobStatus::AwaitingUser)) => Some(JobEvent::Asked),
@@ -154,8 +159,8 @@ mod tests {
         job
     }
 
-    fn shown(mut job: Job, said: Option<JobStatus>, followed: bool) -> JobStatus {
-        if let Some(event) = event(&job, said, false, followed) {
+    fn shown(mut job: Job, file_status: Option<JobStatus>, followed: bool) -> JobStatus {
+        if let Some(event) = event(&job, file_status, false, followed) {
             job.apply(event).unwrap();
         }
         job.status()
@@ -201,6 +206,6 @@ mod tests {
         assert!(!asks(), "a pipe");
         let mut job = job(&[JobEvent::Spawned]);
         job.workspace.work_dir = Some(work_dir.to_string_lossy().into_owned());
-        assert_eq!(look(job, true).job.progress.task_progress, None);
+        assert_eq!(observe(job, true).job.progress.task_progress, None);
     }
 }

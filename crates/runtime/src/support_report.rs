@@ -66,13 +66,13 @@ impl SupportReports {
         let unsent = self.store.unsent_messages(job.id).await?;
         let unsent = unsent.iter().filter_map(|outgoing| serde_json::from_str(&outgoing.body).ok());
         let unsent = unsent.map(redact::json).collect();
-        let looked = tokio::task::spawn_blocking(move || look(job, unsent)).await;
-        Ok(looked.ok())
+        let diagnosed = tokio::task::spawn_blocking(move || diagnose(job, unsent)).await;
+        Ok(diagnosed.ok())
     }
 }
 
 /// Blocks on the disk.
-fn look(mut job: Job, unsent: Vec<Value>) -> LoopDiagnostics {
+fn diagnose(mut job: Job, unsent: Vec<Value>) -> LoopDiagnostics {
     job.run.sealed_failure_secret = None;
     let directory = job.work_dir();
     let stream = stream_file::resolve_live(&directory).unwrap_or_else(|| directory.join(ASSISTANT_OUTPUT));

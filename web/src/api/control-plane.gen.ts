@@ -885,7 +885,7 @@ export interface components {
             status: components["schemas"]["CommandStatus"];
         };
         /**
-         * @description Where a command stands.
+         * @description Status of a command.
          * @enum {string}
          */
         CommandStatus: "queued" | "accepted" | "running" | "done" | "failed" | "cancelled" | "expired";
@@ -2039,7 +2039,7 @@ export interface components {
             userId: string;
         };
         /**
-         * @description Where a document stands.
+         * @description Status of a document.
          * @enum {string}
          */
         DocumentStatus: "DRAFT" | "IN_REVIEW" | "CHANGES_REQUESTED" | "APPROVED" | "EXECUTED" | "OBSOLETE";
@@ -2520,7 +2520,7 @@ export interface components {
             prompt?: string | null;
         };
         /**
-         * @description What a member may do.
+         * @description Role of a member.
          * @enum {string}
          */
         Role: "org:admin" | "org:member";

@@ -14,7 +14,7 @@ use crate::tokens::{ModelTokens, TokenUsage};
 
 /// Messages whose repetition is recognized; the blocks of one message follow one another closely.
 const KNOWN_MESSAGES: usize = 4096;
-/// Turns and runs that are kept one by one.
+/// Turns and runs that are stored individually.
 const KEPT: usize = 20;
 /// Name for a model that a record does not name.
 const UNNAMED: &str = "unknown";

@@ -24,7 +24,7 @@ pub const KEY_ENDED: u16 = 4401;
 pub const FORBIDDEN: u16 = 4403;
 /// No hello in time.
 pub const NO_HELLO: u16 = 4408;
-/// The gateway id belongs to somebody else.
+/// The gateway id is bound to another owner.
 pub const GATEWAY_CONFLICT: u16 = 4409;
 /// The same target connected again.
 pub const SUPERSEDED: u16 = 4410;

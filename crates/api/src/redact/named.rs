@@ -158,7 +158,7 @@ impl NameOccurrence<'_> {
         }
     }
 
-    /// `"password": 12345`; a structure is looked at by itself.
+    /// `"password": 12345`; an object or array is redacted member by member.
     fn bare_member(&self) -> Option<Range<usize>> {
         let value = self.word();
         let text = &self.text[value.clone()];

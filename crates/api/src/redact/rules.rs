@@ -1,4 +1,4 @@
-//! Secrets that can be told by their own shape, wherever they stand.
+//! Secrets that are recognised by their own format, wherever they occur.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -95,7 +95,7 @@ static RULES: [(&str, Replacement); 25] = [
     (r"(^|[^A-Za-z0-9])sk-[A-Za-z0-9_-]{10,}", Text("${1}[REDACTED_SK_KEY]")),
 ];
 
-/// A URL with somebody in it: the sign before them, and who.
+/// The user info of a URL: group 1 is `://`, group 2 user and password.
 pub(super) const USER_IN_URL: &str = r#"(:(?:\\?/){2})([^\s/"'<>`]+)@"#;
 
 /// All rules in one automaton, so that text without a secret is read once; and each by itself.

@@ -34,7 +34,7 @@ pub fn claims_for(
     Ok(claims)
 }
 
-/// A valid token of the loop in the path, its slot not yet looked at.
+/// A valid token of the loop in the path; whether a newer one has replaced it is not checked.
 #[derive(Debug, Clone)]
 pub struct RunnerClaims(pub RunnerTokenClaims);
 
@@ -54,7 +54,7 @@ impl FromRequestParts<ControlPlaneState> for RunnerClaims {
 pub struct RunnerAuth {
     /// The loop as it was when the request came.
     pub row: agent_loop::Model,
-    /// What the token says.
+    /// Claims of the token.
     pub claims: RunnerTokenClaims,
 }
 

@@ -19,7 +19,7 @@ const TTL_SECONDS: i64 = 60;
 const SECRET_LENGTH: usize = 32;
 const SECRET_VARIETY: usize = 8;
 
-/// What a challenge says.
+/// Claims of a challenge.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct ChallengeClaims {
     /// Id of the user.
@@ -97,7 +97,7 @@ impl Challenges {
         decode::<ChallengeClaims>(token, decoding, &self.validation).ok().map(|data| data.claims)
     }
 
-    /// Uses a challenge up; `false` when somebody else did, or it is too old.
+    /// Consumes a challenge; `false` when it was consumed before or has expired.
     pub async fn consume(&self, store: &Store, jti: Uuid) -> Result<bool, DbErr> {
         purge(store).await?;
         let used = challenge::Entity::delete_by_id(jti).exec(store.writer()).await?;

@@ -16,7 +16,7 @@ pub const TTL_SECONDS: i64 = 8 * 3600;
 const AUDIENCE: &str = "loopgate-runner";
 const ISSUER: &str = "loopgate-api";
 
-/// What a token says.
+/// Claims of a runner token.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RunnerTokenClaims {
     /// Id of the loop.

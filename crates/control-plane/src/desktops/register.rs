@@ -11,7 +11,7 @@ use crate::store::column::StoredEnum;
 use crate::store::entity::compute_target;
 use crate::store::{Store, now};
 
-/// What a desktop says of itself.
+/// What a desktop registers with.
 #[derive(Debug, Clone)]
 pub struct DesktopRegistration {
     /// Organization of its owner.
@@ -35,7 +35,7 @@ pub struct DesktopRegistration {
 /// Why a desktop is not registered.
 #[derive(Debug, thiserror::Error)]
 pub enum RegisterError {
-    /// Its gateway id belongs to somebody else.
+    /// Its gateway id is bound to another owner.
     #[error("gateway id is bound to another owner")]
     GatewayConflict,
     /// The storage failed.
@@ -135,7 +135,7 @@ async fn finish_insert(
     Ok(row)
 }
 
-/// Notes that a desktop is there, or gone. Answers whether that is news.
+/// Records that a desktop is online or offline. Returns whether that is a change.
 pub async fn set_online(store: &Store, id: Uuid, online: bool) -> Result<bool, DbErr> {
     use compute_target::Column;
     let mut update = compute_target::Entity::update_many().filter(Column::Id.eq(id));

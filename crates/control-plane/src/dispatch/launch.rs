@@ -134,7 +134,7 @@ enum LaunchError {
     Superseded,
     /// For a reason that people see.
     Rejected { code: &'static str, message: String },
-    /// A part of ours failed.
+    /// The control plane itself failed.
     Failed(ApiError),
 }
 

@@ -1,4 +1,4 @@
-//! Who is there: a desktop that was not heard of for 90 seconds counts as gone.
+//! Presence of desktops: one without a sign of life for 90 seconds counts as offline.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::store::now;
 
 /// Milliseconds of silence after which a desktop is offline.
 const STALE_AFTER: i64 = 90_000;
-/// How often silence is looked for.
+/// Time between two sweeps.
 const SWEEP_EVERY: Duration = Duration::from_secs(30);
 
 /// Sweeps until the control plane ends.

@@ -50,7 +50,7 @@ pub async fn completed(
 }
 
 /// Stores what a cancelled loop had delivered before it ended; also when it was cancelled before this
-/// was told. Answers whether there was anything.
+/// event arrived. Returns whether there was anything.
 pub async fn delivered(
     tx: &DatabaseTransaction,
     row: &agent_loop::Model,

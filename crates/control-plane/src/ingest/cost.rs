@@ -37,7 +37,7 @@ const PRICES: &[Price] = &[
     price("gpt-5", 1.25, 10.0),
 ];
 
-/// For models that nobody has listed.
+/// Prices of models without an entry in the table.
 const DEFAULT: Price = price("", 3.0, 15.0);
 
 /// Cost in US dollars, six fraction digits. A run whose assistant used no key costs nothing.

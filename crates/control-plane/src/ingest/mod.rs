@@ -32,7 +32,7 @@ use crate::store::{is_duplicate, now};
 /// A heartbeat is noted no more often than this, in milliseconds.
 pub const HEARTBEAT_THROTTLE: i64 = 270_000;
 
-/// What became of an event.
+/// Outcome of ingesting an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IngestOutcome {
     /// Stored, with its effects.

@@ -29,7 +29,7 @@ pub async fn find(
         .ok_or_else(|| not_found("Loop"))
 }
 
-/// Where a loop stands; `None` when it is gone.
+/// Status of a loop; `None` when it was deleted.
 pub async fn status(store: &crate::store::Store, id: Uuid) -> Result<Option<LoopStatus>, DbErr> {
     Ok(agent_loop::Entity::find_by_id(id).one(store.reader()).await?.map(|row| row.status.0))
 }

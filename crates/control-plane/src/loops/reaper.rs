@@ -1,7 +1,7 @@
-//! Gives up loops of which nothing was heard for too long.
+//! Times out loops whose runner has been silent for too long.
 //!
 //! Only the record changes: silence is no reason to end what may be running on a desktop that sleeps,
-//! and [`super::revival`] takes the loop back when its desktop is heard of.
+//! and [`super::revival`] resumes the loop when its desktop reports it.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ use crate::loop_state::{self, ACTIVE, stored_statuses};
 use crate::store::entity::agent_loop;
 use crate::store::now;
 
-/// How often loops are looked at.
+/// Time between two sweeps.
 const EVERY: Duration = Duration::from_secs(5 * 60);
 const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;

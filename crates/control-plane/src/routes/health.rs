@@ -1,4 +1,4 @@
-//! Whether the control plane is there.
+//! Liveness probe.
 
 use axum::extract::State;
 use sea_orm::ConnectionTrait;

@@ -26,7 +26,7 @@ use crate::store::Store;
 const KEEPALIVE: Duration = Duration::from_secs(15);
 /// The longest life of a stream.
 const MAX_LIFE: Duration = Duration::from_secs(30 * 60);
-/// How often the store is looked at, beside being woken.
+/// Time between two polls of the store, in addition to those after a notification.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
 /// Events between the store and a slow reader.
 const CHANNEL_CAPACITY: usize = 64;
@@ -127,7 +127,7 @@ fn respond(events: impl Stream<Item = Result<Event, Infallible>> + Send + 'stati
     (headers, Sse::new(events).keep_alive(keepalive)).into_response()
 }
 
-/// Failures of streams are plain text, because nobody parses them.
+/// The error response of a stream: plain text, because `EventSource` shows no body to a page.
 pub fn plain(error: &ApiError) -> Response {
     let text = match error.status {
         StatusCode::UNAUTHORIZED => "Unauthorized",

@@ -26,7 +26,7 @@ struct ProgramInfo {
     required: bool,
     remedy: &'static str,
     /// Directories, or the executable itself, where installers put it.
-    places: &'static [&'static str],
+    locations: &'static [&'static str],
 }
 
 const fn info(program: Program) -> ProgramInfo {
@@ -36,14 +36,14 @@ const fn info(program: Program) -> ProgramInfo {
             label: "Git",
             required: true,
             remedy: "Install git (https://git-scm.com) and make sure that your login shell finds it.",
-            places: &["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"],
+            locations: &["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"],
         },
         Program::Assistant => ProgramInfo {
             id: "assistant-cli",
             label: "Assistant CLI",
             required: true,
             remedy: "Install the assistant with `npm install -g @anthropic-ai/claude-code`, then run `claude` once to sign in.",
-            places: &[
+            locations: &[
                 "~/.claude/local/claude",
                 "/opt/homebrew/bin",
                 "/usr/local/bin",
@@ -58,21 +58,21 @@ const fn info(program: Program) -> ProgramInfo {
             label: "Code host CLI",
             required: true,
             remedy: "Install the code host's command line (https://cli.github.com), then run `gh auth login`.",
-            places: &["/opt/homebrew/bin", "/usr/local/bin", "~/.local/bin"],
+            locations: &["/opt/homebrew/bin", "/usr/local/bin", "~/.local/bin"],
         },
         Program::Reviewer => ProgramInfo {
             id: "reviewer",
             label: "Reviewer CLI",
             required: false,
             remedy: "Optional: install the reviewer with `npm install -g @openai/codex`, then run `codex` once to sign in.",
-            places: &["~/.volta/bin", "/opt/homebrew/bin", "/usr/local/bin", "~/.bun/bin", "~/.local/bin"],
+            locations: &["~/.volta/bin", "/opt/homebrew/bin", "/usr/local/bin", "~/.bun/bin", "~/.local/bin"],
         },
         Program::Python3 => ProgramInfo {
             id: "python3",
             label: "python3",
             required: true,
             remedy: "Install Python 3.10 or newer and make sure that your login shell finds it as `python3`.",
-            places: &["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "~/.local/bin"],
+            locations: &["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "~/.local/bin"],
         },
     }
 }
@@ -207,10 +207,10 @@ async fn explain(programs: &Programs, program: Program, failed: CommandError) ->
     };
     let name = program.executable();
     let error = match (code.as_str(), found.executable.first(), found.other.first()) {
-        ("ENOENT", Some(place), _) => format!("Found at {place} but not on PATH"),
+        ("ENOENT", Some(location), _) => format!("Found at {location} but not on PATH"),
         ("ENOENT", None, _) => "Not found".to_owned(),
-        ("EACCES" | "EPERM", _, Some(place)) | ("EACCES" | "EPERM", Some(place), None) => {
-            format!("Found at {place} but not executable")
+        ("EACCES" | "EPERM", _, Some(location)) | ("EACCES" | "EPERM", Some(location), None) => {
+            format!("Found at {location} but not executable")
         }
         ("EACCES" | "EPERM", None, None) => "Permission denied".to_owned(),
         ("ETIMEDOUT", ..) => format!("Timed out running {name} --version"),
@@ -237,9 +237,9 @@ async fn explain(programs: &Programs, program: Program, failed: CommandError) ->
 fn search(path: &str, program: Program) -> FoundAt {
     let name = program.executable();
     let on_path = path.split(':').filter(|dir| dir.starts_with('/')).map(|dir| Path::new(dir).join(name));
-    let known = info(program).places.iter().map(|place| {
-        let place = expand_home(place);
-        if place.ends_with(name) { place } else { place.join(name) }
+    let known = info(program).locations.iter().map(|location| {
+        let location = expand_home(location);
+        if location.ends_with(name) { location } else { location.join(name) }
     });
     let mut found = FoundAt::default();
     for candidate in on_path.chain(known).filter(|candidate| candidate.is_file()) {

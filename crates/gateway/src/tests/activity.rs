@@ -6,12 +6,12 @@ use crate::ActivityKind;
 // GC-27
 #[tokio::test]
 async fn sizes_are_kept_and_secrets_are_not() {
-    let place = TestGateway::new().await;
+    let fixture = TestGateway::new().await;
     let secret = "lgk_live_verysecret0123456789";
     let body = format!(r#"{{"path":"{secret}"}}"#);
     let path = format!("/api/gateway/repos?token={secret}&x=1");
-    let reply = place.internal("POST", &path).body(body.clone()).send().await;
-    let events = place.gateway.activity().list();
+    let reply = fixture.internal("POST", &path).body(body.clone()).send().await;
+    let events = fixture.gateway.activity().list();
     assert_eq!(events.len(), 1);
     let event = &events[0];
     assert_eq!(event.status_code, reply.status);
@@ -26,16 +26,16 @@ async fn sizes_are_kept_and_secrets_are_not() {
 // GC-28
 #[tokio::test]
 async fn the_newest_two_hundred_gateway_requests_are_kept() {
-    let place = TestGateway::new().await;
+    let fixture = TestGateway::new().await;
     for n in 0..205 {
-        place.internal("GET", &format!("/api/gateway/version?n={n}")).send().await;
+        fixture.internal("GET", &format!("/api/gateway/version?n={n}")).send().await;
         if n % 50 == 0 {
-            place.ask("GET", "/health").send().await;
-            place.ask("OPTIONS", "/api/gateway/version").send().await;
-            place.ask("GET", "/nope").send().await;
+            fixture.ask("GET", "/health").send().await;
+            fixture.ask("OPTIONS", "/api/gateway/version").send().await;
+            fixture.ask("GET", "/nope").send().await;
         }
     }
-    let events = place.gateway.activity().list();
+    let events = fixture.gateway.activity().list();
     assert_eq!(events.len(), 200);
     assert_eq!(events[0].path, "/api/gateway/version?n=204");
     assert!(
@@ -45,10 +45,10 @@ async fn the_newest_two_hundred_gateway_requests_are_kept() {
 
 #[tokio::test]
 async fn refusals_that_protect_are_marked() {
-    let place = TestGateway::new().await;
-    place.ask("GET", "/api/gateway/version").send().await;
-    place.internal("GET", "/api/gateway/nope").send().await;
-    let events = place.gateway.activity().list();
+    let fixture = TestGateway::new().await;
+    fixture.ask("GET", "/api/gateway/version").send().await;
+    fixture.internal("GET", "/api/gateway/nope").send().await;
+    let events = fixture.gateway.activity().list();
     assert_eq!(
         (events[1].kind, events[1].detail.as_deref()),
         (ActivityKind::Security, Some("no credential provided"))

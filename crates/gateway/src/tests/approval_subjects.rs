@@ -130,29 +130,29 @@ const HARMLESS: &[&str] = &[
 /// A place with a managed clone `shop` and a worktree of it for the ticket `T-1`, and another clone
 /// `other`.
 async fn world(options: TestOptions) -> TestGateway {
-    let place = TestGateway::with(options).await;
+    let fixture = TestGateway::with(options).await;
     for name in ["shop", "other"] {
-        let clone = place.clone_of(name, &format!("https://github.com/acme/{name}.git"));
+        let clone = fixture.clone_of(name, &format!("https://github.com/acme/{name}.git"));
         for directory in ["objects", "refs", "worktrees"] {
             std::fs::create_dir_all(clone.join(".git").join(directory)).unwrap();
         }
         std::fs::write(clone.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
     }
     for name in ["shop-T-1", "shop-pr-7", "elsewhere"] {
-        worktree(&place.sandbox().join("shop"), &place.sandbox().join("worktrees").join(name));
+        worktree(&fixture.sandbox().join("shop"), &fixture.sandbox().join("worktrees").join(name));
     }
-    let at = |name: &str| place.sandbox().join(name);
+    let at = |name: &str| fixture.sandbox().join(name);
     std::os::unix::fs::symlink(at("shop"), at("link")).unwrap();
     let repos = json!({
         "repos": [{"path": at("shop"), "addedAt": ""}, {"path": at("other"), "addedAt": ""}],
         "settings": {"worktreeParentDir": at("worktrees")},
     });
-    std::fs::create_dir_all(place.repos_file().parent().unwrap()).unwrap();
-    std::fs::write(place.repos_file(), repos.to_string()).unwrap();
+    std::fs::create_dir_all(fixture.repos_file().parent().unwrap()).unwrap();
+    std::fs::write(fixture.repos_file(), repos.to_string()).unwrap();
     let session =
         json!({"sessions": [{"ticketId": "S-1", "repoPath": at("other"), "worktreePath": at("shop")}]});
     std::fs::write(at(".loopgate/sessions.json"), session.to_string()).unwrap();
-    place
+    fixture
 }
 
 /// A worktree, as git writes one.
@@ -168,14 +168,14 @@ pub(in crate::tests) fn worktree(clone: &Path, directory: &Path) {
     std::fs::write(records.join("HEAD"), "ref: refs/heads/T-1\n").unwrap();
 }
 
-fn close(place: &TestGateway, repository: &Path) {
+fn close(fixture: &TestGateway, repository: &Path) {
     let repository = Some(repository.to_string_lossy().into_owned());
     let coverage = Coverage { repository, ..Coverage::default() };
-    place.gateway.approvals().set_policy(coverage, Effect::Deny).unwrap();
+    fixture.gateway.approvals().set_policy(coverage, Effect::Deny).unwrap();
 }
 
 /// A request that says something at some places, and nothing else that its handler needs.
-fn ask(place: &TestGateway, route: &Route, said: &[(At, Value)]) -> TestRequest {
+fn ask(fixture: &TestGateway, route: &Route, said: &[(At, Value)]) -> TestRequest {
     let mut path = route.path.to_owned();
     let mut query = url::form_urlencoded::Serializer::new(String::new());
     let mut body = Value::Null;
@@ -191,7 +191,7 @@ fn ask(place: &TestGateway, route: &Route, said: &[(At, Value)]) -> TestRequest 
         }
     }
     let path = path.replace(['{', '}', '*'], "");
-    let ask = place.internal(route.method.as_str(), &format!("{path}?{}", query.finish()));
+    let ask = fixture.internal(route.method.as_str(), &format!("{path}?{}", query.finish()));
     if body.is_null() { ask } else { ask.body(body.to_string()) }
 }
 
@@ -212,8 +212,8 @@ fn is_denied(reply: &TestResponse) -> bool {
 }
 
 /// Every way to write a path to the closed repository.
-fn paths(place: &TestGateway, whole: bool) -> Vec<String> {
-    let at = |name: &str| place.sandbox().join(name).to_string_lossy().into_owned();
+fn paths(fixture: &TestGateway, whole: bool) -> Vec<String> {
+    let at = |name: &str| fixture.sandbox().join(name).to_string_lossy().into_owned();
     let mut paths = vec![
         at("shop"),
         at("shop/"),
@@ -237,15 +237,15 @@ fn paths(place: &TestGateway, whole: bool) -> Vec<String> {
 const NAMES: [&str; 3] = ["acme/shop", "ACME/Shop", " acme/shop "];
 
 /// What a source is to say, so that it names the closed repository.
-fn spellings(place: &TestGateway, source: Source) -> Vec<Vec<(At, Value)>> {
+fn spellings(fixture: &TestGateway, source: Source) -> Vec<Vec<(At, Value)>> {
     let text = |at: At, texts: Vec<String>| texts.into_iter().map(|text| vec![(at, json!(text))]).collect();
     let order = |repos: Value| {
         let prompt = json!({"repos": [repos]}).to_string();
         vec![(At::Body("command"), json!("BOOTSTRAP")), (At::Body("prompt"), json!(prompt))]
     };
     match source {
-        Source::Path(at) => text(at, paths(place, true)),
-        Source::Listing(at) | Source::ListingOrHome(at) => text(at, paths(place, false)),
+        Source::Path(at) => text(at, paths(fixture, true)),
+        Source::Listing(at) | Source::ListingOrHome(at) => text(at, paths(fixture, false)),
         Source::Name(at) => text(at, NAMES.map(ToOwned::to_owned).to_vec()),
         Source::OwnerAndName => ["acme", "ACME"]
             .map(|owner| vec![(At::Query("owner"), json!(owner)), (At::Query("repo"), json!("shop"))])
@@ -255,14 +255,14 @@ fn spellings(place: &TestGateway, source: Source) -> Vec<Vec<(At, Value)>> {
             vec![vec![(at, json!("T-1"))]]
         }
         Source::Loop(at) => text(at, vec![LOOP.to_owned()]),
-        Source::BootstrapOrder => paths(place, true)
+        Source::BootstrapOrder => paths(fixture, true)
             .into_iter()
             .map(|path| order(json!({"fullName": "x/y", "localPath": path})))
             .chain(NAMES.map(|name| order(json!({"fullName": name}))))
             .chain([vec![(At::Body("command"), json!("BOOTSTRAP"))]])
             .collect(),
         Source::ManagedRepositories | Source::PullRequestWorktrees => vec![Vec::new()],
-        Source::Anything => paths(place, true)
+        Source::Anything => paths(fixture, true)
             .into_iter()
             .flat_map(|path| [(At::Body("some.*.member"), path.clone()), (At::Query("x"), path)])
             .chain(NAMES.map(|name| (At::Body("some.member"), name.to_owned())))
@@ -276,17 +276,17 @@ fn spellings(place: &TestGateway, source: Source) -> Vec<Vec<(At, Value)>> {
 #[tokio::test]
 async fn every_name_of_a_closed_repository_is_refused_on_every_route() {
     let options = TestOptions { runtime: true, ..TestOptions::default() };
-    let place = world(options).await;
-    note_loop(&place, place.runtime.as_ref().unwrap()).await;
-    let shop = place.sandbox().join("shop");
-    close(&place, &shop);
+    let fixture = world(options).await;
+    note_loop(&fixture, fixture.runtime.as_ref().unwrap()).await;
+    let shop = fixture.sandbox().join("shop");
+    close(&fixture, &shop);
     let mut passed = Vec::new();
     let mut tried = 0;
     for route in all_routes().iter().filter(|route| route.operation.is_some()) {
         for source in route.policy.sources {
-            for said in spellings(&place, *source) {
+            for said in spellings(&fixture, *source) {
                 tried += 1;
-                let reply = ask(&place, route, &said).send().await;
+                let reply = ask(&fixture, route, &said).send().await;
                 if !is_denied(&reply) {
                     passed.push(format!("{} {} {said:?}: {}", route.method, route.path, reply.status));
                 }
@@ -298,10 +298,10 @@ async fn every_name_of_a_closed_repository_is_refused_on_every_route() {
 }
 
 /// A loop that works in the closed repository, for the ticket `T-9`.
-async fn note_loop(place: &TestGateway, runtime: &Arc<Runtime>) {
-    let sandbox = loopgate_home::Sandbox::new(place.settings.clone(), &place.data_dir());
+async fn note_loop(fixture: &TestGateway, runtime: &Arc<Runtime>) {
+    let sandbox = loopgate_home::Sandbox::new(fixture.settings.clone(), &fixture.data_dir());
     let agreed = PlanConfirmation {
-        repository: sandbox.check(place.sandbox().join("shop")).unwrap(),
+        repository: sandbox.check(fixture.sandbox().join("shop")).unwrap(),
         ticket: TicketId::new("T-9"),
         loop_id: Some(LOOP.parse().unwrap()),
         artifact_id: None,
@@ -311,19 +311,19 @@ async fn note_loop(place: &TestGateway, runtime: &Arc<Runtime>) {
         runs: false,
     };
     let worktree_dir = runtime.plan_loops.confirm(agreed).await.unwrap();
-    worktree(&place.sandbox().join("shop"), &worktree_dir);
+    worktree(&fixture.sandbox().join("shop"), &worktree_dir);
 }
 
 #[tokio::test]
 async fn a_closed_worktree_is_refused_by_its_ticket_and_by_those_of_its_loops() {
     let options = TestOptions { runtime: true, ..TestOptions::default() };
-    let place = world(options).await;
-    note_loop(&place, place.runtime.as_ref().unwrap()).await;
+    let fixture = world(options).await;
+    note_loop(&fixture, fixture.runtime.as_ref().unwrap()).await;
     let mut tried = 0;
     for (ticket, repository) in [("T-1", "shop"), ("T-9", "other"), (LOOP, "other")] {
         let worktree = if ticket == "T-1" { "worktrees/shop-T-1" } else { "worktrees/shop-T-9" };
-        close(&place, &place.sandbox().join(worktree));
-        let repository = json!(place.sandbox().join(repository));
+        close(&fixture, &fixture.sandbox().join(worktree));
+        let repository = json!(fixture.sandbox().join(repository));
         for route in all_routes().iter().filter(|route| route.operation.is_some()) {
             let tickets = route.policy.sources.iter().filter_map(|source| match source {
                 Source::Ticket(at) => Some(*at),
@@ -340,7 +340,7 @@ async fn a_closed_worktree_is_refused_by_its_ticket_and_by_those_of_its_loops() 
                     .into_iter()
                     .chain([(at, json!(ticket))])
                     .collect();
-                let reply = ask(&place, route, &said).send().await;
+                let reply = ask(&fixture, route, &said).send().await;
                 assert!(is_denied(&reply), "{} {} {said:?}: {}", route.method, route.path, reply.text());
             }
         }
@@ -350,19 +350,19 @@ async fn a_closed_worktree_is_refused_by_its_ticket_and_by_those_of_its_loops() 
 
 #[tokio::test]
 async fn another_repository_passes_and_so_does_a_list_of_all() {
-    let place = world(TestOptions::default()).await;
-    close(&place, &place.sandbox().join("shop"));
-    let other = place.sandbox().join("other");
+    let fixture = world(TestOptions::default()).await;
+    close(&fixture, &fixture.sandbox().join("shop"));
+    let other = fixture.sandbox().join("other");
     for path in [
         "/api/gateway/repos".to_owned(),
         "/api/gateway/orchestrator/sessions".to_owned(),
-        format!("/api/gateway/directories?path={}", place.sandbox().display()),
+        format!("/api/gateway/directories?path={}", fixture.sandbox().display()),
         format!("/api/gateway/directories?path={}", other.display()),
         format!("/api/gateway/files/search?repo={}&base=true", other.display()),
         format!("/api/gateway/orchestrator/status/T-1?repo={}", other.display()),
         "/api/gateway/git/repo-path?repoFullName=acme/other".to_owned(),
     ] {
-        let reply = place.internal("GET", &path).send().await;
+        let reply = fixture.internal("GET", &path).send().await;
         assert_eq!(reply.status, 200, "{path}: {}", reply.text());
     }
 }
@@ -443,26 +443,26 @@ fn members(document: &Value, schema: &Value, prefix: &str, found: &mut BTreeSet<
 }
 
 /// A directory of a place, where it really is.
-fn real(place: &TestGateway, name: &str) -> PathBuf {
-    place.sandbox().canonicalize().unwrap().join(name)
+fn real(fixture: &TestGateway, name: &str) -> PathBuf {
+    fixture.sandbox().canonicalize().unwrap().join(name)
 }
 
 #[tokio::test]
 async fn what_is_open_is_nothing_but_the_directory_itself() {
     let settings = "default_approval_tier = \"none\"";
-    let place = world(TestOptions { settings, ..TestOptions::default() }).await;
-    let approvals = place.gateway.approvals();
-    let repository = Some(real(&place, "shop").to_string_lossy().into_owned());
+    let fixture = world(TestOptions { settings, ..TestOptions::default() }).await;
+    let approvals = fixture.gateway.approvals();
+    let repository = Some(real(&fixture, "shop").to_string_lossy().into_owned());
     approvals.set_policy(Coverage { repository, ..Coverage::default() }, Effect::Allow).unwrap();
     let status =
-        |query: &str| place.internal("GET", &format!("/api/gateway/orchestrator/status/T-1?{query}"));
-    let at = |name: &str| place.sandbox().join(name).display().to_string();
+        |query: &str| fixture.internal("GET", &format!("/api/gateway/orchestrator/status/T-1?{query}"));
+    let at = |name: &str| fixture.sandbox().join(name).display().to_string();
     for open in ["shop", "link", "shop/web"] {
         let reply = status(&format!("repo={}", at(open))).send().await;
         assert_eq!(reply.status, 200, "{open}: {}", reply.text());
     }
     for asks in ["other", "worktrees/elsewhere", ""] {
-        let (reply, pending) = super::approvals::held(&place, status(&format!("repo={}", at(asks)))).await;
+        let (reply, pending) = super::approvals::held(&fixture, status(&format!("repo={}", at(asks)))).await;
         approvals.deny(pending.id).unwrap();
         assert_eq!(super::test_gateway::within(reply).await.unwrap().status, 403, "{asks}");
     }

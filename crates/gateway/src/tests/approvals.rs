@@ -11,35 +11,35 @@ use crate::{Coverage, Decision, Effect, PendingApproval, Remember};
 const EVERYTHING_ASKS: &str = "default_approval_tier = \"none\"";
 const VERSION: &str = "/api/gateway/version";
 
-async fn asking_place() -> TestGateway {
+async fn approval_fixture() -> TestGateway {
     TestGateway::with(TestOptions { settings: EVERYTHING_ASKS, ..TestOptions::default() }).await
 }
 
 /// Sends a request and waits until it is held.
 pub(super) async fn held(
-    place: &TestGateway,
+    fixture: &TestGateway,
     ask: TestRequest,
 ) -> (JoinHandle<TestResponse>, PendingApproval) {
-    let mut count = place.gateway.approvals().subscribe();
+    let mut count = fixture.gateway.approvals().subscribe();
     count.mark_unchanged();
     let reply = tokio::spawn(ask.send());
     within(count.changed()).await.unwrap();
-    let pending = place.gateway.approvals().pending().remove(0);
+    let pending = fixture.gateway.approvals().pending().remove(0);
     (reply, pending)
 }
 
 // GC-23
 #[tokio::test]
 async fn a_person_decides() {
-    let place = asking_place().await;
-    let approvals = place.gateway.approvals();
-    let (reply, pending) = held(&place, place.internal("GET", VERSION)).await;
+    let fixture = approval_fixture().await;
+    let approvals = fixture.gateway.approvals();
+    let (reply, pending) = held(&fixture, fixture.internal("GET", VERSION)).await;
     assert_eq!((pending.operation_id.as_str(), json!(pending.risk_tier)), ("health_check", json!("low")));
     assert_eq!(approvals.pending().len(), 1);
     approvals.approve(pending.id).unwrap();
     assert_eq!(within(reply).await.unwrap().status, 200);
 
-    let (reply, pending) = held(&place, place.internal("GET", VERSION)).await;
+    let (reply, pending) = held(&fixture, fixture.internal("GET", VERSION)).await;
     approvals.deny(pending.id).unwrap();
     let body = within(reply).await.unwrap().assert_error(403, "request denied", "request_denied");
     assert_eq!(body["operationId"], "health_check");
@@ -57,12 +57,12 @@ async fn nobody_decides_in_time() {
         let (short, long) = (Duration::from_millis(50), Duration::from_secs(600));
         options.limits.approval_over_link = if over_link { short } else { long };
         options.limits.approval_otherwise = if over_link { long } else { short };
-        let place = TestGateway::with(options).await;
-        let reply = place.internal("GET", VERSION).header("X-Desktop-Source", source).send().await;
+        let fixture = TestGateway::with(options).await;
+        let reply = fixture.internal("GET", VERSION).header("X-Desktop-Source", source).send().await;
         let body = reply.assert_error(408, "approval timed out", "approval_timed_out");
         assert_eq!(body["operationId"], "health_check");
-        assert!(place.gateway.approvals().pending().is_empty());
-        assert_eq!(place.gateway.approvals().resolved()[0].decision, Decision::Expired);
+        assert!(fixture.gateway.approvals().pending().is_empty());
+        assert_eq!(fixture.gateway.approvals().resolved()[0].decision, Decision::Expired);
     }
 }
 
@@ -71,28 +71,28 @@ async fn nobody_decides_in_time() {
 async fn a_page_cannot_pretend_to_be_the_link() {
     let mut options = TestOptions { settings: EVERYTHING_ASKS, ..TestOptions::default() };
     options.limits.approval_over_link = Duration::from_millis(1);
-    let place = TestGateway::with(options).await;
+    let fixture = TestGateway::with(options).await;
     let origin = "http://localhost:3000";
-    let token = place.gateway.session_for_test(origin, Duration::from_secs(60), jiff::Timestamp::now());
-    let ask = place.ask("GET", VERSION).origin(origin).session(&token);
+    let token = fixture.gateway.session_for_test(origin, Duration::from_secs(60), jiff::Timestamp::now());
+    let ask = fixture.ask("GET", VERSION).origin(origin).session(&token);
     let ask = ask.header("X-Desktop-Source", "cloud-socket").header("X-Desktop-Approval-Reason", "trust me");
-    let (reply, pending) = held(&place, ask).await;
+    let (reply, pending) = held(&fixture, ask).await;
     assert_eq!(pending.location, origin);
     assert!(!pending.reason.contains("trust me"));
-    place.gateway.approvals().approve(pending.id).unwrap();
+    fixture.gateway.approvals().approve(pending.id).unwrap();
     assert_eq!(within(reply).await.unwrap().status, 200);
 }
 
 // GC-24
 #[tokio::test]
 async fn identical_requests_share_one_decision() {
-    let place = asking_place().await;
-    let approvals = place.gateway.approvals();
-    let ask = || place.internal("GET", VERSION);
-    let (first, pending) = held(&place, ask()).await;
-    let (second, _) = held(&place, ask()).await;
+    let fixture = approval_fixture().await;
+    let approvals = fixture.gateway.approvals();
+    let ask = || fixture.internal("GET", VERSION);
+    let (first, pending) = held(&fixture, ask()).await;
+    let (second, _) = held(&fixture, ask()).await;
     assert_eq!(approvals.pending().len(), 1);
-    let (other, _) = held(&place, place.internal("GET", "/api/gateway/version?x=1")).await;
+    let (other, _) = held(&fixture, fixture.internal("GET", "/api/gateway/version?x=1")).await;
     assert_eq!(approvals.pending().len(), 2, "the query counts");
     approvals.approve(pending.id).unwrap();
     assert_eq!(within(first).await.unwrap().status, 200);
@@ -103,9 +103,9 @@ async fn identical_requests_share_one_decision() {
 
 #[tokio::test]
 async fn a_caller_that_leaves_takes_its_entry_along() {
-    let place = asking_place().await;
-    let approvals = place.gateway.approvals();
-    let (reply, _) = held(&place, place.internal("GET", VERSION)).await;
+    let fixture = approval_fixture().await;
+    let approvals = fixture.gateway.approvals();
+    let (reply, _) = held(&fixture, fixture.internal("GET", VERSION)).await;
     let mut count = approvals.subscribe();
     reply.abort();
     within(count.wait_for(|count| *count == 0)).await.unwrap();
@@ -115,32 +115,32 @@ async fn a_caller_that_leaves_takes_its_entry_along() {
 // GC-25
 #[tokio::test]
 async fn a_forced_request_always_asks() {
-    let place = TestGateway::new().await;
-    let ask = place.internal("GET", VERSION).header("X-Desktop-Force-Approval", "TRUE");
+    let fixture = TestGateway::new().await;
+    let ask = fixture.internal("GET", VERSION).header("X-Desktop-Force-Approval", "TRUE");
     let ask = ask.header("X-Desktop-Approval-Reason", "R").header("X-Desktop-Source", "cloud-socket");
-    let (reply, pending) = held(&place, ask).await;
+    let (reply, pending) = held(&fixture, ask).await;
     assert_eq!((pending.reason.as_str(), pending.location.as_str()), ("R", "cloud-socket"));
-    place.gateway.approvals().approve(pending.id).unwrap();
+    fixture.gateway.approvals().approve(pending.id).unwrap();
     assert_eq!(within(reply).await.unwrap().status, 200);
-    let unforced = place.internal("GET", VERSION).header("X-Desktop-Force-Approval", "yes").send().await;
+    let unforced = fixture.internal("GET", VERSION).header("X-Desktop-Force-Approval", "yes").send().await;
     assert_eq!(unforced.status, 200);
 }
 
 // GC-26
 #[tokio::test]
 async fn always_allow_holds_for_its_action_and_place_and_no_longer_than_its_life() {
-    let place = asking_place().await;
-    let approvals = place.gateway.approvals();
+    let fixture = approval_fixture().await;
+    let approvals = fixture.gateway.approvals();
     for name in ["a", "b"] {
-        std::fs::create_dir(place.sandbox().join(name)).unwrap();
+        std::fs::create_dir(fixture.sandbox().join(name)).unwrap();
     }
-    let body = |action: &str, name: &str| json!({"action": action, "repoPath": place.sandbox().join(name)});
+    let body = |action: &str, name: &str| json!({"action": action, "repoPath": fixture.sandbox().join(name)});
     let act = |action: &str, name: &str| {
-        place.internal("POST", "/api/gateway/git").body(body(action, name).to_string())
+        fixture.internal("POST", "/api/gateway/git").body(body(action, name).to_string())
     };
     let post = |name: &str| act("status", name);
-    let (reply, pending) = held(&place, post("a")).await;
-    let real = place.sandbox().join("a").canonicalize().unwrap().to_string_lossy().into_owned();
+    let (reply, pending) = held(&fixture, post("a")).await;
+    let real = fixture.sandbox().join("a").canonicalize().unwrap().to_string_lossy().into_owned();
     assert_eq!((pending.action.as_deref(), &pending.directories), (Some("action=status"), &vec![real]));
     let rule = approvals.always_allow(pending.id).unwrap().unwrap();
     let life = rule.expires_at.parse::<jiff::Timestamp>().unwrap().duration_since(jiff::Timestamp::now());
@@ -149,43 +149,43 @@ async fn always_allow_holds_for_its_action_and_place_and_no_longer_than_its_life
     assert_eq!(post("a").send().await.status, 500, "its like passes");
     assert_eq!(post("b/../a").send().await.status, 500, "by another name, too");
 
-    let asked = place.internal("POST", "/api/gateway/git?x=1").body(body("status", "a").to_string());
+    let asked = fixture.internal("POST", "/api/gateway/git?x=1").body(body("status", "a").to_string());
     let forced = post("a").header("X-Desktop-Force-Approval", "1");
     let others =
         ["branch", "commit", "push", "pull", "branch-diff", "sync-status"].map(|action| act(action, "a"));
     for ask in [forced, post("b"), asked].into_iter().chain(others) {
-        let (reply, pending) = held(&place, ask).await;
+        let (reply, pending) = held(&fixture, ask).await;
         approvals.deny(pending.id).unwrap();
         assert_eq!(within(reply).await.unwrap().status, 403);
     }
 
-    let stored = std::fs::read_to_string(place.data_dir().join("desktop-approvals.json")).unwrap();
+    let stored = std::fs::read_to_string(fixture.data_dir().join("desktop-approvals.json")).unwrap();
     assert!(stored.contains(&rule.id.to_string()));
     assert!(approvals.remove_rule(rule.id));
-    let (reply, pending) = held(&place, post("a")).await;
+    let (reply, pending) = held(&fixture, post("a")).await;
     approvals.deny(pending.id).unwrap();
     assert_eq!(within(reply).await.unwrap().status, 403);
 }
 
 #[tokio::test]
 async fn a_decision_holds_for_the_place_and_not_for_the_link_to_it() {
-    let place = asking_place().await;
-    let approvals = place.gateway.approvals();
+    let fixture = approval_fixture().await;
+    let approvals = fixture.gateway.approvals();
     for name in ["a", "b"] {
-        std::fs::create_dir(place.sandbox().join(name)).unwrap();
+        std::fs::create_dir(fixture.sandbox().join(name)).unwrap();
     }
-    let link = place.sandbox().join("link");
+    let link = fixture.sandbox().join("link");
     let point_to = |name: &str| {
         let _ = std::fs::remove_file(&link);
-        std::os::unix::fs::symlink(place.sandbox().join(name), &link).unwrap();
+        std::os::unix::fs::symlink(fixture.sandbox().join(name), &link).unwrap();
     };
     let body = json!({"action": "status", "repoPath": link}).to_string();
-    let ask = || place.internal("POST", "/api/gateway/git").body(body.clone());
+    let ask = || fixture.internal("POST", "/api/gateway/git").body(body.clone());
     // Pointed elsewhere before the decision: the same question would not be about the same.
     point_to("a");
-    let (first, of_a) = held(&place, ask()).await;
+    let (first, of_a) = held(&fixture, ask()).await;
     point_to("b");
-    let (second, of_b) = held(&place, ask()).await;
+    let (second, of_b) = held(&fixture, ask()).await;
     assert_eq!(approvals.pending().len(), 2);
     assert_ne!(of_a.directories, of_b.directories);
     approvals.approve(of_a.id).unwrap();
@@ -197,24 +197,24 @@ async fn a_decision_holds_for_the_place_and_not_for_the_link_to_it() {
     assert_eq!(within(second).await.unwrap().status, 500, "it passed, and found no repository");
     assert_eq!(ask().send().await.status, 500);
     point_to("a");
-    let (third, pending) = held(&place, ask()).await;
+    let (third, pending) = held(&fixture, ask()).await;
     approvals.deny(pending.id).unwrap();
     assert_eq!(within(third).await.unwrap().status, 403);
 }
 
 #[tokio::test]
 async fn a_remembered_decision_is_for_one_repository() {
-    let place = asking_place().await;
-    let approvals = place.gateway.approvals();
-    let at = |name: &str| place.sandbox().canonicalize().unwrap().join(name);
+    let fixture = approval_fixture().await;
+    let approvals = fixture.gateway.approvals();
+    let at = |name: &str| fixture.sandbox().canonicalize().unwrap().join(name);
     std::fs::create_dir_all(at("a")).unwrap();
     std::os::unix::fs::symlink(at("a"), at("link")).unwrap();
     let session = |worktree: &str| {
         let body = json!({"ticketId": "T-1", "repoPath": at("link"), "worktreePath": at(worktree)});
-        place.internal("POST", "/api/gateway/orchestrator/sessions").body(body.to_string())
+        fixture.internal("POST", "/api/gateway/orchestrator/sessions").body(body.to_string())
     };
     for (worktree, remembered) in [("a", Some(at("a"))), ("other", None)] {
-        let (reply, pending) = held(&place, session(worktree)).await;
+        let (reply, pending) = held(&fixture, session(worktree)).await;
         for effect in [Effect::Allow, Effect::Deny] {
             let coverage = approvals.coverage_of(pending.id, Remember::Repository, effect);
             let repository = coverage.and_then(|coverage| coverage.repository);
@@ -232,17 +232,17 @@ async fn policies_that_cannot_be_read_ask_for_everything() {
         "operationId": "health_check", "method": "GET", "path": "/api/gateway/version", "directories": [],
         "createdAt": "2030-01-01T00:00:00.000Z", "expiresAt": "9000-01-01T00:00:00.000Z"}]}"#;
     let data_files = &[("approval-policies.json", "{\"policies\": ["), ("desktop-approvals.json", RULE)];
-    let place = TestGateway::with(TestOptions { data_files, ..TestOptions::default() }).await;
-    let approvals = place.gateway.approvals();
-    let (reply, pending) = held(&place, place.internal("GET", VERSION)).await;
+    let fixture = TestGateway::with(TestOptions { data_files, ..TestOptions::default() }).await;
+    let approvals = fixture.gateway.approvals();
+    let (reply, pending) = held(&fixture, fixture.internal("GET", VERSION)).await;
     approvals.approve(pending.id).unwrap();
     assert_eq!(within(reply).await.unwrap().status, 200);
 
-    let listed = place.internal("GET", "/api/gateway/approvals").send().await.json();
+    let listed = fixture.internal("GET", "/api/gateway/approvals").send().await.json();
     let problem = listed["problems"][0].as_str().unwrap();
     assert!(problem.starts_with("approval-policies.json cannot be read (EOF"), "{problem}");
     assert!(problem.contains("every request asks"), "{problem}");
-    let (reply, pending) = held(&place, place.internal("GET", "/api/gateway/health-check")).await;
+    let (reply, pending) = held(&fixture, fixture.internal("GET", "/api/gateway/health-check")).await;
     approvals.approve(pending.id).unwrap();
     let report = within(reply).await.unwrap().json();
     let row = report["checks"].as_array().unwrap().iter().find(|row| row["id"] == "approvals").unwrap();
@@ -250,34 +250,34 @@ async fn policies_that_cannot_be_read_ask_for_everything() {
         (&row["passed"], &row["required"], &row["error"]),
         (&json!(false), &json!(false), &json!(problem))
     );
-    let kept = std::fs::read_to_string(place.data_dir().join("approval-policies.json")).unwrap();
+    let kept = std::fs::read_to_string(fixture.data_dir().join("approval-policies.json")).unwrap();
     assert_eq!(kept, "{\"policies\": [");
 
     let coverage = Coverage { origin: Some("cloud-socket".to_owned()), ..Coverage::default() };
     approvals.set_policy(coverage, Effect::Deny).unwrap();
     assert!(approvals.problems().is_empty());
-    assert_eq!(place.internal("GET", VERSION).send().await.status, 200, "the rule holds again");
-    let (reply, pending) = held(&place, place.internal("GET", "/api/gateway/repos")).await;
+    assert_eq!(fixture.internal("GET", VERSION).send().await.status, 200, "the rule holds again");
+    let (reply, pending) = held(&fixture, fixture.internal("GET", "/api/gateway/repos")).await;
     approvals.deny(pending.id).unwrap();
     assert_eq!(within(reply).await.unwrap().status, 403, "everything else asks until that is taken back");
     let everything = approvals.policies().into_iter().find(|policy| policy.coverage == Coverage::default());
     approvals.remove_policy(everything.unwrap().id).unwrap();
-    assert_eq!(place.internal("GET", "/api/gateway/repos").send().await.status, 200);
+    assert_eq!(fixture.internal("GET", "/api/gateway/repos").send().await.status, 200);
 }
 
 #[tokio::test]
 async fn rules_that_cannot_be_read_are_kept_and_told() {
     let data_files = &[("desktop-approvals.json", "no json")];
-    let place =
+    let fixture =
         TestGateway::with(TestOptions { data_files, settings: EVERYTHING_ASKS, ..TestOptions::default() })
             .await;
-    let approvals = place.gateway.approvals();
+    let approvals = fixture.gateway.approvals();
     assert!(approvals.problems()[0].starts_with("desktop-approvals.json cannot be read ("));
-    let (reply, pending) = held(&place, place.internal("GET", VERSION)).await;
+    let (reply, pending) = held(&fixture, fixture.internal("GET", VERSION)).await;
     approvals.always_allow(pending.id).unwrap().unwrap();
     assert_eq!(within(reply).await.unwrap().status, 200);
     assert!(approvals.problems().is_empty());
-    let files = std::fs::read_dir(place.data_dir()).unwrap().map(|entry| entry.unwrap().path());
+    let files = std::fs::read_dir(fixture.data_dir()).unwrap().map(|entry| entry.unwrap().path());
     let mut renamed = files.filter(|path| path.to_string_lossy().contains("desktop-approvals.json.corrupt-"));
     assert_eq!(std::fs::read_to_string(renamed.next().unwrap()).unwrap(), "no json");
 }
@@ -285,29 +285,29 @@ async fn rules_that_cannot_be_read_are_kept_and_told() {
 #[tokio::test]
 async fn thresholds_are_per_operation() {
     let settings = "default_approval_tier = \"none\"\n[auto_approval_rules]\nhealth_check = \"low\"\n";
-    let place = TestGateway::with(TestOptions { settings, ..TestOptions::default() }).await;
-    assert_eq!(place.internal("GET", VERSION).send().await.status, 200);
-    let (reply, pending) = held(&place, place.internal("GET", "/api/gateway/repos")).await;
-    place.gateway.approvals().deny(pending.id).unwrap();
+    let fixture = TestGateway::with(TestOptions { settings, ..TestOptions::default() }).await;
+    assert_eq!(fixture.internal("GET", VERSION).send().await.status, 200);
+    let (reply, pending) = held(&fixture, fixture.internal("GET", "/api/gateway/repos")).await;
+    fixture.gateway.approvals().deny(pending.id).unwrap();
     assert_eq!(within(reply).await.unwrap().status, 403);
 }
 
 // GC-42
 #[tokio::test]
 async fn no_route_decides() {
-    let place = asking_place().await;
-    let (reply, pending) = held(&place, place.internal("GET", VERSION)).await;
+    let fixture = approval_fixture().await;
+    let (reply, pending) = held(&fixture, fixture.internal("GET", VERSION)).await;
     let origin = "http://localhost:3000";
-    let token = place.gateway.session_for_test(origin, Duration::from_secs(60), jiff::Timestamp::now());
+    let token = fixture.gateway.session_for_test(origin, Duration::from_secs(60), jiff::Timestamp::now());
     for path in ["/api/gateway/approvals", "/api/gateway/approvals/approve", "/approvals"] {
-        let page = place.ask("POST", path).origin(origin).session(&token);
-        for ask in [place.internal("POST", path), page.header("Content-Type", "application/json")] {
+        let page = fixture.ask("POST", path).origin(origin).session(&token);
+        for ask in [fixture.internal("POST", path), page.header("Content-Type", "application/json")] {
             let refused = ask.body(json!({"approvalId": pending.id}).to_string()).send().await;
             assert!(matches!(refused.status, 403 | 404), "{path}");
         }
     }
-    assert_eq!(place.gateway.approvals().pending().len(), 1);
-    place.gateway.approvals().deny(pending.id).unwrap();
+    assert_eq!(fixture.gateway.approvals().pending().len(), 1);
+    fixture.gateway.approvals().deny(pending.id).unwrap();
     assert_eq!(within(reply).await.unwrap().status, 403);
 }
 
@@ -316,16 +316,16 @@ async fn what_is_sent_in_bulk_is_known_by_its_bytes_too() {
     use sha2::{Digest as _, Sha256};
 
     const UPLOAD: &str = "/api/gateway/orchestrator/upload/T-1";
-    let place = asking_place().await;
+    let fixture = approval_fixture().await;
     let body = |byte: u8| vec![byte; 600 * 1024];
-    let upload = |byte: u8| place.internal("POST", UPLOAD).body(body(byte));
-    let (first, pending) = held(&place, upload(b'a')).await;
+    let upload = |byte: u8| fixture.internal("POST", UPLOAD).body(body(byte));
+    let (first, pending) = held(&fixture, upload(b'a')).await;
     let known = [format!("POST\n{UPLOAD}\n").into_bytes(), body(b'a')].concat();
     assert_eq!(pending.fingerprint, hex::encode(Sha256::digest(known)));
-    let (second, other) = held(&place, upload(b'b')).await;
+    let (second, other) = held(&fixture, upload(b'b')).await;
     assert_ne!(other.fingerprint, pending.fingerprint);
     for (reply, pending) in [(first, pending), (second, other)] {
-        place.gateway.approvals().approve(pending.id).unwrap();
+        fixture.gateway.approvals().approve(pending.id).unwrap();
         let reply = within(reply).await.unwrap();
         reply.assert_error(400, "repo parameter is required", "missing_field");
     }

@@ -14,10 +14,10 @@ const VERSION: &str = "/api/gateway/version";
 struct OwnerConnection(BufReader<UnixStream>);
 
 impl OwnerConnection {
-    async fn of(place: &TestGateway) -> Self {
+    async fn of(fixture: &TestGateway) -> Self {
         // A request that was answered shows that the gateway serves, and so does its socket.
-        place.ask("GET", "/health").send().await;
-        Self(BufReader::new(UnixStream::connect(place.data_dir().join(CONTROL_SOCKET)).await.unwrap()))
+        fixture.ask("GET", "/health").send().await;
+        Self(BufReader::new(UnixStream::connect(fixture.data_dir().join(CONTROL_SOCKET)).await.unwrap()))
     }
 
     async fn send_line(&mut self, line: &str) -> Value {
@@ -35,10 +35,10 @@ impl OwnerConnection {
 // GC-23, GC-42
 #[tokio::test]
 async fn the_owner_decides() {
-    let place = TestGateway::new().await;
-    let mut owner = OwnerConnection::of(&place).await;
-    let force = || place.internal("GET", VERSION).header("X-Desktop-Force-Approval", "1");
-    let (reply, _) = held(&place, force()).await;
+    let fixture = TestGateway::new().await;
+    let mut owner = OwnerConnection::of(&fixture).await;
+    let force = || fixture.internal("GET", VERSION).header("X-Desktop-Force-Approval", "1");
+    let (reply, _) = held(&fixture, force()).await;
     let listed = owner.ask("approvals.list", json!({})).await;
     assert_eq!((&listed["id"], &listed["ok"]), (&json!(7), &json!(true)));
     let entry = &listed["data"][0];
@@ -54,22 +54,22 @@ async fn the_owner_decides() {
     assert_eq!(owner.ask("approvals.resolved", json!({})).await["data"].as_array().unwrap().len(), 1);
     assert_eq!(owner.ask("activity.list", json!({})).await["data"][0]["path"], VERSION);
 
-    let (reply, pending) = held(&place, force()).await;
+    let (reply, pending) = held(&fixture, force()).await;
     let rule = owner.ask("approvals.always_allow", json!({"approvalId": pending.id})).await;
     assert_eq!(within(reply).await.unwrap().status, 200);
     let rule_id = json!({"ruleId": rule["data"]["id"]});
     assert_eq!(owner.ask("approvals.remove_rule", rule_id.clone()).await["data"], true);
     assert_eq!(owner.ask("approvals.remove_rule", rule_id).await["data"], false);
 
-    let (reply, _) = held(&place, force()).await;
+    let (reply, _) = held(&fixture, force()).await;
     owner.ask("approvals.clear", json!({})).await;
     assert_eq!(within(reply).await.unwrap().status, 403);
 }
 
 #[tokio::test]
 async fn nonsense_is_refused_in_shape() {
-    let place = TestGateway::new().await;
-    let mut owner = OwnerConnection::of(&place).await;
+    let fixture = TestGateway::new().await;
+    let mut owner = OwnerConnection::of(&fixture).await;
     for (line, error, code) in [
         ("{", "Invalid JSON body", "invalid_json_body"),
         (r#"{"id":1,"verb":"approvals.explode"}"#, "unknown verb: approvals.explode", "invalid_request"),
@@ -91,8 +91,8 @@ async fn nonsense_is_refused_in_shape() {
 
 #[tokio::test]
 async fn an_unknown_member_is_refused_by_every_verb() {
-    let place = TestGateway::new().await;
-    let mut owner = OwnerConnection::of(&place).await;
+    let fixture = TestGateway::new().await;
+    let mut owner = OwnerConnection::of(&fixture).await;
     for verb in ControlRequest::VERBS {
         let answer = owner.ask(verb, json!({"repositry": "/src/shop", "effect": "allow"})).await;
         assert_eq!((&answer["id"], &answer["ok"]), (&json!(7), &json!(false)), "{verb}: {answer}");
@@ -109,18 +109,18 @@ async fn an_unknown_member_is_refused_by_every_verb() {
     ] {
         assert_eq!(owner.ask("approvals.set_policy", both).await["ok"], false);
     }
-    assert!(place.gateway.approvals().policies().is_empty());
+    assert!(fixture.gateway.approvals().policies().is_empty());
 }
 
 // GC-42
 #[tokio::test]
 async fn the_socket_is_for_its_owner_and_goes_with_the_gateway() {
     use std::os::unix::fs::PermissionsExt as _;
-    let mut place = TestGateway::new().await;
-    let mut owner = OwnerConnection::of(&place).await;
-    let socket = place.data_dir().join(CONTROL_SOCKET);
+    let mut fixture = TestGateway::new().await;
+    let mut owner = OwnerConnection::of(&fixture).await;
+    let socket = fixture.data_dir().join(CONTROL_SOCKET);
     assert_eq!(std::fs::metadata(&socket).unwrap().permissions().mode() & 0o777, 0o600);
-    place.stop().await;
+    fixture.stop().await;
     assert!(!socket.exists());
     let mut rest = String::new();
     assert_eq!(within(owner.0.read_line(&mut rest)).await.unwrap_or_default(), 0);

@@ -68,8 +68,8 @@ impl StubControlPlane {
     }
 }
 
-async fn exchange(place: &TestGateway, body: &str) -> TestResponse {
-    place
+async fn exchange(fixture: &TestGateway, body: &str) -> TestResponse {
+    fixture
         .ask("POST", "/gateway-auth/exchange")
         .origin(WEB_APP)
         .header("User-Agent", "browser")
@@ -82,9 +82,9 @@ async fn exchange(place: &TestGateway, body: &str) -> TestResponse {
 #[tokio::test]
 async fn a_good_challenge_becomes_a_session() {
     let control_plane = StubControlPlane::answering(Some((StatusCode::OK, GOOD))).await;
-    let place = control_plane.gateway().await;
+    let fixture = control_plane.gateway().await;
     let before = jiff::Timestamp::now();
-    let reply = exchange(&place, CHALLENGE).await;
+    let reply = exchange(&fixture, CHALLENGE).await;
     assert_eq!((reply.status, reply.header("Cache-Control")), (200, Some("no-store")));
     let body = reply.json();
     let token = body["sessionToken"].as_str().unwrap();
@@ -92,7 +92,7 @@ async fn a_good_challenge_becomes_a_session() {
     let expires: jiff::Timestamp = body["expiresAt"].as_str().unwrap().parse().unwrap();
     let life = expires.duration_since(before).as_secs();
     assert!((598..=602).contains(&life), "{life}");
-    let version = place.ask("GET", "/api/gateway/version").origin(WEB_APP).session(token).send().await;
+    let version = fixture.ask("GET", "/api/gateway/version").origin(WEB_APP).session(token).send().await;
     assert_eq!(version.status, 200);
     let calls = control_plane.calls();
     assert_eq!(calls.len(), 1);
@@ -109,13 +109,13 @@ async fn a_good_challenge_becomes_a_session() {
 #[tokio::test]
 async fn the_ninth_session_drops_the_first() {
     let control_plane = StubControlPlane::answering(Some((StatusCode::OK, GOOD))).await;
-    let place = control_plane.gateway().await;
+    let fixture = control_plane.gateway().await;
     let mut tokens = Vec::new();
     for _ in 0..9 {
-        tokens.push(exchange(&place, CHALLENGE).await.json()["sessionToken"].as_str().unwrap().to_owned());
+        tokens.push(exchange(&fixture, CHALLENGE).await.json()["sessionToken"].as_str().unwrap().to_owned());
     }
     for (index, token) in tokens.iter().enumerate() {
-        let reply = place.ask("GET", "/api/gateway/version").origin(WEB_APP).session(token).send().await;
+        let reply = fixture.ask("GET", "/api/gateway/version").origin(WEB_APP).session(token).send().await;
         assert_eq!(reply.status, if index == 0 { 401 } else { 200 });
     }
 }
@@ -124,8 +124,8 @@ async fn the_ninth_session_drops_the_first() {
 #[tokio::test]
 async fn an_exchange_needs_an_allowed_origin() {
     let control_plane = StubControlPlane::answering(Some((StatusCode::OK, GOOD))).await;
-    let place = control_plane.gateway().await;
-    let ask = || place.ask("POST", "/gateway-auth/exchange").body(CHALLENGE);
+    let fixture = control_plane.gateway().await;
+    let ask = || fixture.ask("POST", "/gateway-auth/exchange").body(CHALLENGE);
     for reply in [ask().send().await, ask().origin("null").send().await] {
         reply.assert_error(400, "Origin header required", "invalid_request");
         assert_eq!(reply.header("Cache-Control"), Some("no-store"));
@@ -137,8 +137,8 @@ async fn an_exchange_needs_an_allowed_origin() {
 // GC-16
 #[tokio::test]
 async fn production_only_refuses_loopback_pages() {
-    let place = TestGateway::with(TestOptions { production_only: true, ..TestOptions::default() }).await;
-    let ask = place.ask("POST", "/gateway-auth/exchange").origin("http://localhost:3000").body(CHALLENGE);
+    let fixture = TestGateway::with(TestOptions { production_only: true, ..TestOptions::default() }).await;
+    let ask = fixture.ask("POST", "/gateway-auth/exchange").origin("http://localhost:3000").body(CHALLENGE);
     ask.send().await.assert_error(
         403,
         "Origin not allowed -- gateway is in production-origins-only mode",
@@ -149,23 +149,23 @@ async fn production_only_refuses_loopback_pages() {
 // GC-12
 #[tokio::test]
 async fn without_a_key_or_an_origin_there_is_no_exchange() {
-    let place = TestGateway::with(TestOptions { api_key: false, ..TestOptions::default() }).await;
-    exchange(&place, CHALLENGE).await.assert_error(
+    let fixture = TestGateway::with(TestOptions { api_key: false, ..TestOptions::default() }).await;
+    exchange(&fixture, CHALLENGE).await.assert_error(
         503,
         "Local gateway auth unavailable: API key required",
         "unavailable",
     );
-    assert_eq!(place.ask("GET", "/health").send().await.status, 200);
-    let place = TestGateway::new().await;
-    exchange(&place, CHALLENGE).await.assert_error(503, "API origin not configured", "unavailable");
+    assert_eq!(fixture.ask("GET", "/health").send().await.status, 200);
+    let fixture = TestGateway::new().await;
+    exchange(&fixture, CHALLENGE).await.assert_error(503, "API origin not configured", "unavailable");
 }
 
 // GC-15
 #[tokio::test]
 async fn a_body_of_4096_bytes_is_enough() {
     let control_plane = StubControlPlane::answering(Some((StatusCode::OK, GOOD))).await;
-    let place = control_plane.gateway().await;
-    let ask = || place.ask("POST", "/gateway-auth/exchange").origin(WEB_APP);
+    let fixture = control_plane.gateway().await;
+    let ask = || fixture.ask("POST", "/gateway-auth/exchange").origin(WEB_APP);
     let padded = |bytes: usize| format!("{CHALLENGE}{}", " ".repeat(bytes - CHALLENGE.len()));
     for over in [ask().body(padded(4097)).send().await, ask().chunked(padded(4097).as_bytes()).send().await] {
         let body = over.assert_error(413, "request body too large", "request_body_too_large");
@@ -179,9 +179,9 @@ async fn a_body_of_4096_bytes_is_enough() {
 #[tokio::test]
 async fn a_challenge_token_is_a_text() {
     let control_plane = StubControlPlane::answering(Some((StatusCode::OK, GOOD))).await;
-    let place = control_plane.gateway().await;
+    let fixture = control_plane.gateway().await;
     for body in ["", "{", "null", "[]", "{}", r#"{"challengeToken":""}"#, r#"{"challengeToken":5}"#] {
-        exchange(&place, body).await.assert_error(
+        exchange(&fixture, body).await.assert_error(
             400,
             "invalid request body: challengeToken required",
             "invalid_request",
@@ -201,9 +201,9 @@ async fn a_refusal_is_handed_on() {
     ] {
         let control_plane =
             StubControlPlane::answering(Some((StatusCode::from_u16(status).unwrap(), answer))).await;
-        let place = control_plane.gateway().await;
-        exchange(&place, CHALLENGE).await.assert_error(status, error, code);
-        let event = place.gateway.activity().list().remove(0);
+        let fixture = control_plane.gateway().await;
+        exchange(&fixture, CHALLENGE).await.assert_error(status, error, code);
+        let event = fixture.gateway.activity().list().remove(0);
         assert_eq!(event.kind, ActivityKind::Security);
         assert_eq!(event.detail, Some(format!("exchange rejected: {error}")));
     }
@@ -213,8 +213,12 @@ async fn a_refusal_is_handed_on() {
 async fn an_answer_of_another_shape_is_a_bad_gateway() {
     for answer in ["no json", "{}", r#"{"success":true,"data":{"ok":false,"sessionTtlSeconds":1}}"#] {
         let control_plane = StubControlPlane::answering(Some((StatusCode::OK, answer))).await;
-        let place = control_plane.gateway().await;
-        exchange(&place, CHALLENGE).await.assert_error(502, "unexpected response format", "upstream_failed");
+        let fixture = control_plane.gateway().await;
+        exchange(&fixture, CHALLENGE).await.assert_error(
+            502,
+            "unexpected response format",
+            "upstream_failed",
+        );
     }
 }
 
@@ -226,8 +230,8 @@ async fn a_control_plane_that_is_silent_or_gone_is_told_without_details() {
         TestOptions { api_origin: Some(control_plane.origin.clone()), ..TestOptions::default() };
     assert_eq!(options.limits.verify_timeout, Duration::from_secs(5));
     options.limits.verify_timeout = Duration::from_millis(100);
-    let place = TestGateway::with(options).await;
-    exchange(&place, CHALLENGE).await.assert_error(504, "verify request timed out", "upstream_timed_out");
+    let fixture = TestGateway::with(options).await;
+    exchange(&fixture, CHALLENGE).await.assert_error(504, "verify request timed out", "upstream_timed_out");
     let nobody = TestGateway::with(TestOptions {
         api_origin: Some("http://127.0.0.1:9".to_owned()),
         ..TestOptions::default()
@@ -245,8 +249,8 @@ async fn a_life_is_kept_within_a_day() {
         (r#"{"ok":true,"sessionTtlSeconds":1e300}"#, 86_398, 86_400),
     ] {
         let control_plane = StubControlPlane::answering(Some((StatusCode::OK, answer))).await;
-        let place = control_plane.gateway().await;
-        let body = exchange(&place, CHALLENGE).await.json();
+        let fixture = control_plane.gateway().await;
+        let body = exchange(&fixture, CHALLENGE).await.json();
         let expires: jiff::Timestamp = body["expiresAt"].as_str().unwrap().parse().unwrap();
         let life = expires.duration_since(jiff::Timestamp::now()).as_secs();
         assert!((least..=most).contains(&life), "{answer}: {life}");
@@ -256,9 +260,9 @@ async fn a_life_is_kept_within_a_day() {
 // GC-17
 #[tokio::test]
 async fn in_no_auth_mode_a_session_costs_nothing() {
-    let place =
+    let fixture =
         TestGateway::with(TestOptions { no_auth: true, api_key: false, ..TestOptions::default() }).await;
-    let reply = exchange(&place, "{}").await;
+    let reply = exchange(&fixture, "{}").await;
     assert_eq!(reply.status, 200);
     let expires: jiff::Timestamp = reply.json()["expiresAt"].as_str().unwrap().parse().unwrap();
     let life = expires.duration_since(jiff::Timestamp::now()).as_secs();
@@ -267,12 +271,12 @@ async fn in_no_auth_mode_a_session_costs_nothing() {
 
 #[tokio::test]
 async fn exchanges_have_a_rate() {
-    let place = TestGateway::new().await;
-    assert_eq!(exchange(&place, CHALLENGE).await.status, 503);
-    place.gateway.exhaust_for_test(WEB_APP);
-    let reply = exchange(&place, CHALLENGE).await;
+    let fixture = TestGateway::new().await;
+    assert_eq!(exchange(&fixture, CHALLENGE).await.status, 503);
+    fixture.gateway.exhaust_for_test(WEB_APP);
+    let reply = exchange(&fixture, CHALLENGE).await;
     reply.assert_error(429, "too many exchanges, retry shortly", "too_many_requests");
     assert!(reply.header("Retry-After").is_some());
-    let other = place.ask("POST", "/gateway-auth/exchange").origin("http://localhost:1").body(CHALLENGE);
+    let other = fixture.ask("POST", "/gateway-auth/exchange").origin("http://localhost:1").body(CHALLENGE);
     assert_eq!(other.send().await.status, 503, "another page has its own rate");
 }

@@ -9,43 +9,43 @@ const PRIVATE_NETWORK: &str = "Access-Control-Request-Private-Network";
 const ALLOW_PRIVATE_NETWORK: &str = "Access-Control-Allow-Private-Network";
 const ALLOW_ORIGIN: &str = "Access-Control-Allow-Origin";
 
-fn session(place: &TestGateway, origin: &str) -> String {
-    place.gateway.session_for_test(origin, Duration::from_secs(600), Timestamp::now())
+fn session(fixture: &TestGateway, origin: &str) -> String {
+    fixture.gateway.session_for_test(origin, Duration::from_secs(600), Timestamp::now())
 }
 
 // GC-03
 #[tokio::test]
 async fn health_is_get_only_and_open() {
-    let place = TestGateway::new().await;
-    let reply = place.ask("GET", "/health").send().await;
+    let fixture = TestGateway::new().await;
+    let reply = fixture.ask("GET", "/health").send().await;
     let body = reply.json();
     assert_eq!((reply.status, body["status"].as_str()), (200, Some("ok")));
-    assert_eq!(body["port"], place.port);
+    assert_eq!(body["port"], fixture.port);
     assert_eq!(body["version"], "1.2.3");
     assert_eq!(body["onboardingCompleted"], true);
     assert_eq!(body["capabilities"]["tools"]["codeHost"], false);
     assert_eq!(reply.header(ALLOW_ORIGIN), Some(WEB_APP));
     assert_eq!(reply.header(ALLOW_PRIVATE_NETWORK), None);
     for (method, path) in [("POST", "/health"), ("GET", "/health/"), ("PUT", "/health"), ("GET", "/Health")] {
-        place.ask(method, path).send().await.assert_error(404, "route not found", "route_not_found");
+        fixture.ask(method, path).send().await.assert_error(404, "route not found", "route_not_found");
     }
-    assert_eq!(place.ask("HEAD", "/health").send().await.status, 404);
+    assert_eq!(fixture.ask("HEAD", "/health").send().await.status, 404);
 }
 
 #[tokio::test]
 async fn health_follows_the_settings() {
-    let place =
+    let fixture =
         TestGateway::with(TestOptions { set_up: false, api_key: false, ..TestOptions::default() }).await;
-    assert_eq!(place.ask("GET", "/health").send().await.json()["onboardingCompleted"], false);
-    place.settings.update(|settings| settings.onboarding_completed = true).unwrap();
-    assert_eq!(place.ask("GET", "/health").send().await.json()["onboardingCompleted"], true);
+    assert_eq!(fixture.ask("GET", "/health").send().await.json()["onboardingCompleted"], false);
+    fixture.settings.update(|settings| settings.onboarding_completed = true).unwrap();
+    assert_eq!(fixture.ask("GET", "/health").send().await.json()["onboardingCompleted"], true);
 }
 
 // GC-04
 #[tokio::test]
 async fn a_preflight_is_answered_without_a_credential() {
-    let place = TestGateway::new().await;
-    let reply = place.ask("OPTIONS", "/api/gateway/version").send().await;
+    let fixture = TestGateway::new().await;
+    let reply = fixture.ask("OPTIONS", "/api/gateway/version").send().await;
     assert_eq!((reply.status, reply.body.len()), (204, 0));
     assert_eq!(reply.header(ALLOW_ORIGIN), Some(WEB_APP));
     assert_eq!(
@@ -62,14 +62,14 @@ async fn a_preflight_is_answered_without_a_credential() {
         Some("Origin,Access-Control-Request-Headers,Access-Control-Request-Private-Network")
     );
     for target in ["/health", "/nope", "/", "*", "/gateway-auth/exchange"] {
-        assert_eq!(place.ask("OPTIONS", target).send().await.status, 204, "{target}");
+        assert_eq!(fixture.ask("OPTIONS", target).send().await.status, 204, "{target}");
     }
 }
 
 // GC-05
 #[tokio::test]
 async fn private_network_access_is_for_our_pages() {
-    let place = TestGateway::new().await;
+    let fixture = TestGateway::new().await;
     for (origin, granted) in [
         (WEB_APP, true),
         ("http://127.0.0.2:8080", true),
@@ -77,7 +77,7 @@ async fn private_network_access_is_for_our_pages() {
         ("https://evil.test", false),
         ("null", false),
     ] {
-        let preflight = place.ask("OPTIONS", "/api/gateway/version").origin(origin);
+        let preflight = fixture.ask("OPTIONS", "/api/gateway/version").origin(origin);
         let reply = preflight.header(PRIVATE_NETWORK, "TRUE").send().await;
         assert_eq!(reply.header(ALLOW_ORIGIN), Some(if granted { origin } else { WEB_APP }), "{origin}");
         assert_eq!(reply.header(ALLOW_PRIVATE_NETWORK), granted.then_some("true"), "{origin}");
@@ -87,12 +87,12 @@ async fn private_network_access_is_for_our_pages() {
 // GC-06, GC-07
 #[tokio::test]
 async fn production_only_takes_loopback_pages_for_foreign() {
-    let place = TestGateway::with(TestOptions { production_only: true, ..TestOptions::default() }).await;
-    let preflight = place.ask("OPTIONS", "/api/gateway/version").origin("http://localhost:3000");
+    let fixture = TestGateway::with(TestOptions { production_only: true, ..TestOptions::default() }).await;
+    let preflight = fixture.ask("OPTIONS", "/api/gateway/version").origin("http://localhost:3000");
     let reply = preflight.header(PRIVATE_NETWORK, "true").send().await;
     assert_eq!((reply.header(ALLOW_ORIGIN), reply.header(ALLOW_PRIVATE_NETWORK)), (Some(WEB_APP), None));
-    let token = session(&place, "http://localhost:3000");
-    let ask = || place.ask("GET", "/api/gateway/version").origin("http://localhost:3000");
+    let token = session(&fixture, "http://localhost:3000");
+    let ask = || fixture.ask("GET", "/api/gateway/version").origin("http://localhost:3000");
     let body = ask().session(&token).send().await.assert_error(401, "unauthorized", "unauthorized");
     assert_eq!(body["reason"], "origin not allowed in prod-origins-only mode");
     assert_eq!(ask().header("X-Desktop-Gateway-Token", TOKEN).send().await.status, 200);
@@ -101,12 +101,12 @@ async fn production_only_takes_loopback_pages_for_foreign() {
 // GC-07, GC-08
 #[tokio::test]
 async fn the_gateway_token_opens_and_so_does_a_session_with_its_origin() {
-    let place = TestGateway::new().await;
-    let version = || place.ask("GET", "/api/gateway/version");
-    assert_eq!(place.internal("GET", "/api/gateway/version").send().await.status, 200);
-    let foreign = place.internal("GET", "/api/gateway/version").origin("https://evil.test").send().await;
+    let fixture = TestGateway::new().await;
+    let version = || fixture.ask("GET", "/api/gateway/version");
+    assert_eq!(fixture.internal("GET", "/api/gateway/version").send().await.status, 200);
+    let foreign = fixture.internal("GET", "/api/gateway/version").origin("https://evil.test").send().await;
     assert_eq!((foreign.status, foreign.header(ALLOW_ORIGIN)), (200, Some(WEB_APP)));
-    let token = session(&place, "http://localhost:3000");
+    let token = session(&fixture, "http://localhost:3000");
     let reply = version().session(&token).origin("http://localhost:3000").send().await;
     assert_eq!((reply.status, reply.header(ALLOW_ORIGIN)), (200, Some("http://localhost:3000")));
     let refusals = [
@@ -130,19 +130,20 @@ async fn the_gateway_token_opens_and_so_does_a_session_with_its_origin() {
 // GC-09
 #[tokio::test]
 async fn a_session_ends_in_time() {
-    let place = TestGateway::new().await;
+    let fixture = TestGateway::new().await;
     let session_of = |age: u64| {
         let made = Timestamp::now() - Duration::from_secs(age);
-        place.gateway.session_for_test(WEB_APP, Duration::from_secs(600), made)
+        fixture.gateway.session_for_test(WEB_APP, Duration::from_secs(600), made)
     };
-    let ask = |token: String| place.ask("GET", "/api/gateway/version").session(&token).origin(WEB_APP).send();
+    let ask =
+        |token: String| fixture.ask("GET", "/api/gateway/version").session(&token).origin(WEB_APP).send();
     assert_eq!(ask(session_of(500)).await.status, 200);
     ask(session_of(601)).await.assert_error(401, "unauthorized", "unauthorized");
 }
 
 #[tokio::test]
 async fn a_foreign_host_gets_nothing_on_any_route() {
-    let place = TestGateway::new().await;
+    let fixture = TestGateway::new().await;
     for (method, path) in [
         ("GET", "/health"),
         ("OPTIONS", "/api/gateway/version"),
@@ -154,7 +155,7 @@ async fn a_foreign_host_gets_nothing_on_any_route() {
             let request = format!(
                 "{method} {path} HTTP/1.1\r\nHost: {host}\r\nX-Desktop-Gateway-Token: {TOKEN}\r\nOrigin: http://{host}\r\n\r\n"
             );
-            let reply = place.raw(&request).await;
+            let reply = fixture.raw(&request).await;
             assert_eq!(
                 (reply.status, reply.text()),
                 (403, r#"{"error":"host not allowed","code":"host_not_allowed"}"#)
@@ -162,19 +163,20 @@ async fn a_foreign_host_gets_nothing_on_any_route() {
             assert_eq!(reply.header(ALLOW_ORIGIN), None);
         }
     }
-    let hosts = format!("GET /health HTTP/1.1\r\nHost: 127.0.0.1:{0}\r\nHost: evil.test\r\n\r\n", place.port);
-    assert_ne!(place.raw(&hosts).await.status, 200);
+    let hosts =
+        format!("GET /health HTTP/1.1\r\nHost: 127.0.0.1:{0}\r\nHost: evil.test\r\n\r\n", fixture.port);
+    assert_ne!(fixture.raw(&hosts).await.status, 200);
     for name in ["localhost", "LOCALHOST", "[::1]"] {
-        let request = format!("GET /health HTTP/1.1\r\nHost: {name}:{}\r\n\r\n", place.port);
-        assert_eq!(place.raw(&request).await.status, 200, "{name}");
+        let request = format!("GET /health HTTP/1.1\r\nHost: {name}:{}\r\n\r\n", fixture.port);
+        assert_eq!(fixture.raw(&request).await.status, 200, "{name}");
     }
 }
 
 // GC-18
 #[tokio::test]
 async fn a_body_may_have_exactly_its_limit() {
-    let place = TestGateway::new().await;
-    let post = || place.internal("POST", "/api/gateway/git");
+    let fixture = TestGateway::new().await;
+    let post = || fixture.internal("POST", "/api/gateway/git");
     post().body(vec![b' '; 262_144]).send().await.assert_error(400, "repoPath is required", "missing_field");
     for over in
         [post().body(vec![b' '; 262_145]).send().await, post().chunked(&vec![b' '; 262_145]).send().await]
@@ -185,18 +187,18 @@ async fn a_body_may_have_exactly_its_limit() {
         assert_eq!(over.header("Connection"), Some("close"));
         assert_eq!(over.header(ALLOW_ORIGIN), Some(WEB_APP));
     }
-    let events = place.gateway.activity().list();
+    let events = fixture.gateway.activity().list();
     assert!(events.iter().any(|event| event.detail.as_deref() == Some("request_body_too_large")));
-    let unauthorized = place.ask("POST", "/api/gateway/git").body(vec![b' '; 300_000]).send().await;
+    let unauthorized = fixture.ask("POST", "/api/gateway/git").body(vec![b' '; 300_000]).send().await;
     assert_eq!((unauthorized.status, unauthorized.header("Connection")), (401, Some("close")));
 }
 
 // GC-19, OR-49
 #[tokio::test]
 async fn a_loop_may_bring_a_megabyte() {
-    let place = TestGateway::new().await;
+    let fixture = TestGateway::new().await;
     let post =
-        |bytes: usize| place.internal("POST", "/api/gateway/orchestrator/loop").body(vec![b'x'; bytes]);
+        |bytes: usize| fixture.internal("POST", "/api/gateway/orchestrator/loop").body(vec![b'x'; bytes]);
     assert_ne!(post(300 * 1024).send().await.status, 413);
     let over = post(1_048_577).send().await;
     assert_eq!(
@@ -207,37 +209,37 @@ async fn a_loop_may_bring_a_megabyte() {
 
 #[tokio::test]
 async fn a_large_upload_sees_its_refusal() {
-    let place = TestGateway::new().await;
-    let reply = place.internal("POST", "/api/gateway/git").body(vec![b'x'; 4 * 1024 * 1024]).send().await;
+    let fixture = TestGateway::new().await;
+    let reply = fixture.internal("POST", "/api/gateway/git").body(vec![b'x'; 4 * 1024 * 1024]).send().await;
     reply.assert_error(413, "request body too large", "request_body_too_large");
 }
 
 // GC-20
 #[tokio::test]
 async fn unknown_paths_and_methods_are_told_apart() {
-    let place = TestGateway::new().await;
-    place.internal("GET", "/api/gateway/nope").send().await.assert_error(
+    let fixture = TestGateway::new().await;
+    fixture.internal("GET", "/api/gateway/nope").send().await.assert_error(
         403,
         "Unmapped operation: /api/gateway/nope",
         "unmapped_operation",
     );
-    place.internal("GET", "/api/gateway/version/?x").send().await.assert_error(
+    fixture.internal("GET", "/api/gateway/version/?x").send().await.assert_error(
         403,
         "Unmapped operation: /api/gateway/version/",
         "unmapped_operation",
     );
-    let reply = place.internal("DELETE", "/api/gateway/health-check?a=b").send().await;
+    let reply = fixture.internal("DELETE", "/api/gateway/health-check?a=b").send().await;
     let body = reply.assert_error(501, "operation not implemented", "operation_not_implemented");
     assert_eq!(
         (body["method"].as_str(), body["path"].as_str()),
         (Some("DELETE"), Some("/api/gateway/health-check"))
     );
-    assert_eq!(place.internal("POST", "/api/gateway/version").send().await.status, 501);
-    assert_eq!(place.internal("HEAD", "/api/gateway/version").send().await.status, 501);
+    assert_eq!(fixture.internal("POST", "/api/gateway/version").send().await.status, 501);
+    assert_eq!(fixture.internal("HEAD", "/api/gateway/version").send().await.status, 501);
     for path in ["/api/gateway", "/", "/api/gateway-x/version", "/API/gateway/version"] {
-        place.internal("GET", path).send().await.assert_error(404, "route not found", "route_not_found");
+        fixture.internal("GET", path).send().await.assert_error(404, "route not found", "route_not_found");
     }
-    place.ask("GET", "/gateway-auth/exchange").send().await.assert_error(
+    fixture.ask("GET", "/gateway-auth/exchange").send().await.assert_error(
         404,
         "route not found",
         "route_not_found",
@@ -246,18 +248,18 @@ async fn unknown_paths_and_methods_are_told_apart() {
 
 #[tokio::test]
 async fn dot_segments_are_resolved_before_the_decision() {
-    let place = TestGateway::new().await;
-    assert_eq!(place.ask("GET", "/health/../api/gateway/version").send().await.status, 401);
-    assert_eq!(place.ask("GET", "/%2e%2e/api\\gateway\\version").send().await.status, 401);
-    assert_eq!(place.internal("GET", "/x/%2E./api/gateway/version").send().await.status, 200);
+    let fixture = TestGateway::new().await;
+    assert_eq!(fixture.ask("GET", "/health/../api/gateway/version").send().await.status, 401);
+    assert_eq!(fixture.ask("GET", "/%2e%2e/api\\gateway\\version").send().await.status, 401);
+    assert_eq!(fixture.internal("GET", "/x/%2E./api/gateway/version").send().await.status, 200);
 }
 
 // GC-21, GC-44
 #[tokio::test]
 async fn broken_targets_are_answered_and_survived() {
-    let place = TestGateway::new().await;
+    let fixture = TestGateway::new().await;
     for target in ["//", "//evil.test/health", "/\\evil.test"] {
-        place.ask("GET", target).send().await.assert_error(
+        fixture.ask("GET", target).send().await.assert_error(
             400,
             "malformed request target",
             "malformed_request_target",
@@ -265,28 +267,28 @@ async fn broken_targets_are_answered_and_survived() {
     }
     for path in ["work-directory/%E0%A4%A", "orchestrator/status/%zz", "orchestrator/logs/%"] {
         let path = format!("/api/gateway/{path}");
-        place.internal("GET", &path).send().await.assert_error(400, "malformed path", "malformed_path");
-        assert_eq!(place.ask("GET", &path).send().await.status, 401);
+        fixture.internal("GET", &path).send().await.assert_error(400, "malformed path", "malformed_path");
+        assert_eq!(fixture.ask("GET", &path).send().await.status, 401);
     }
-    assert_eq!(place.ask("GET", "/health").send().await.status, 200);
+    assert_eq!(fixture.ask("GET", "/health").send().await.status, 200);
 }
 
 // GC-44
 #[tokio::test]
 async fn a_panic_is_answered_and_survived() {
-    let place = TestGateway::new().await;
-    let reply = place.internal("GET", "/api/gateway/git/panicking").send().await;
+    let fixture = TestGateway::new().await;
+    let reply = fixture.internal("GET", "/api/gateway/git/panicking").send().await;
     reply.assert_error(500, "internal error", "internal_error");
     assert!(!reply.text().contains("lgk_live_"));
-    assert_eq!(place.ask("GET", "/health").send().await.status, 200);
+    assert_eq!(fixture.ask("GET", "/health").send().await.status, 200);
 }
 
 // GC-22
 #[tokio::test]
 async fn nothing_works_before_set_up() {
-    let place = TestGateway::with(TestOptions { set_up: false, ..TestOptions::default() }).await;
+    let fixture = TestGateway::with(TestOptions { set_up: false, ..TestOptions::default() }).await;
     for path in ["/api/gateway/repos", "/api/gateway/nope"] {
-        let body = place.internal("GET", path).send().await.assert_error(
+        let body = fixture.internal("GET", path).send().await.assert_error(
             403,
             "onboarding not completed",
             "onboarding_not_completed",
@@ -297,8 +299,8 @@ async fn nothing_works_before_set_up() {
 
 #[tokio::test]
 async fn without_a_token_everybody_is_let_in() {
-    let place = TestGateway::with(TestOptions { no_auth: true, ..TestOptions::default() }).await;
-    assert_eq!(place.ask("GET", "/api/gateway/version").send().await.status, 200);
+    let fixture = TestGateway::with(TestOptions { no_auth: true, ..TestOptions::default() }).await;
+    assert_eq!(fixture.ask("GET", "/api/gateway/version").send().await.status, 200);
     let production =
         TestGateway::with(TestOptions { no_auth: true, production_only: true, ..TestOptions::default() })
             .await;
@@ -308,9 +310,9 @@ async fn without_a_token_everybody_is_let_in() {
 
 #[tokio::test]
 async fn guessing_is_slowed_down_for_its_origin_alone() {
-    let place = TestGateway::new().await;
-    let guess = |origin: &'static str| place.ask("GET", "/api/gateway/version").origin(origin).session("x");
-    place.gateway.exhaust_for_test("https://evil.test");
+    let fixture = TestGateway::new().await;
+    let guess = |origin: &'static str| fixture.ask("GET", "/api/gateway/version").origin(origin).session("x");
+    fixture.gateway.exhaust_for_test("https://evil.test");
     let last = guess("https://evil.test").send().await;
     last.assert_error(429, "too many unauthorized requests, retry shortly", "too_many_requests");
     assert!(last.header("Retry-After").is_some());
@@ -319,8 +321,8 @@ async fn guessing_is_slowed_down_for_its_origin_alone() {
 
 #[tokio::test]
 async fn in_process_calls_meet_the_same_gates() {
-    let place = TestGateway::new().await;
-    let service = place.gateway.service();
+    let fixture = TestGateway::new().await;
+    let service = fixture.gateway.service();
     let ask = |path: &str, token: &str| {
         http::Request::get(path)
             .header("x-desktop-gateway-token", token)

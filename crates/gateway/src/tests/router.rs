@@ -74,10 +74,10 @@ fn the_document_describes_what_is_built() {
 
 #[tokio::test]
 async fn no_route_but_health_answers_without_a_credential() {
-    let place = TestGateway::new().await;
+    let fixture = TestGateway::new().await;
     for route in all_routes() {
         let path = route.path.replace(['{', '}', '*'], "");
-        let reply = place.ask(route.method.as_str(), &path).send().await;
+        let reply = fixture.ask(route.method.as_str(), &path).send().await;
         match route.auth {
             Auth::Public => assert_eq!(reply.status, 200),
             Auth::Loopback => {
@@ -93,10 +93,10 @@ async fn no_route_but_health_answers_without_a_credential() {
 
 #[tokio::test]
 async fn routes_to_come_answer_501_by_name() {
-    let place = TestGateway::new().await;
+    let fixture = TestGateway::new().await;
     for route in all_routes().into_iter().filter(|route| !route.is_built) {
         let path = route.path.replace(['{', '}', '*'], "");
-        let reply = place.internal(route.method.as_str(), &path).send().await;
+        let reply = fixture.internal(route.method.as_str(), &path).send().await;
         let body = reply.assert_error(501, "operation not implemented", "operation_not_implemented");
         assert_eq!(
             (body["method"].as_str(), body["path"].as_str()),

@@ -16,33 +16,33 @@ async fn taken() -> (TcpListener, u16) {
 #[tokio::test]
 async fn a_taken_port_moves_on_to_the_next() {
     let (_holder, occupied) = taken().await;
-    let mut place = TestGateway::on_ports(TestOptions::default(), &[occupied, 0]).await;
-    assert_ne!(place.port, occupied);
-    assert_eq!(place.ask("GET", "/health").send().await.json()["port"], place.port);
-    assert_eq!(std::fs::read_to_string(place.discovery_file()).unwrap(), place.port.to_string());
-    place.stop().await;
-    assert!(!place.discovery_file().exists(), "a clean stop removes it");
+    let mut fixture = TestGateway::on_ports(TestOptions::default(), &[occupied, 0]).await;
+    assert_ne!(fixture.port, occupied);
+    assert_eq!(fixture.ask("GET", "/health").send().await.json()["port"], fixture.port);
+    assert_eq!(std::fs::read_to_string(fixture.discovery_file()).unwrap(), fixture.port.to_string());
+    fixture.stop().await;
+    assert!(!fixture.discovery_file().exists(), "a clean stop removes it");
 }
 
 // GC-02
 #[tokio::test]
 async fn all_ports_taken_is_told_with_all_of_them() {
-    let place = TestGateway::new().await;
+    let fixture = TestGateway::new().await;
     let (_one, first) = taken().await;
     let (_two, second) = taken().await;
-    let error = place.gateway.bind(&[first, second]).await.err().unwrap();
+    let error = fixture.gateway.bind(&[first, second]).await.err().unwrap();
     let text = error.to_string();
     let start = format!("failed to bind gateway server to any candidate port ({first}, {second}): ");
     assert!(text.starts_with(&start), "{text}");
-    assert!(matches!(place.gateway.bind(&[]).await, Err(BindError::NoPort)));
+    assert!(matches!(fixture.gateway.bind(&[]).await, Err(BindError::NoPort)));
 }
 
 #[tokio::test]
 async fn the_discovery_file_of_another_gateway_stays() {
-    let mut place = TestGateway::new().await;
-    std::fs::write(place.discovery_file(), "1").unwrap();
-    place.stop().await;
-    assert_eq!(std::fs::read_to_string(place.discovery_file()).unwrap(), "1");
+    let mut fixture = TestGateway::new().await;
+    std::fs::write(fixture.discovery_file(), "1").unwrap();
+    fixture.stop().await;
+    assert_eq!(std::fs::read_to_string(fixture.discovery_file()).unwrap(), "1");
 }
 
 fn is_back(health: &ListenerHealth) -> bool {
@@ -51,50 +51,50 @@ fn is_back(health: &ListenerHealth) -> bool {
 
 #[tokio::test]
 async fn a_lost_listener_is_told_and_opened_again_on_its_port() {
-    let mut place = TestGateway::with(TestOptions { lost_listener: true, ..TestOptions::default() }).await;
-    within(place.health.wait_for(is_back)).await.unwrap();
-    assert_eq!(place.ask("GET", "/health").send().await.json()["port"], place.port);
-    assert_eq!(std::fs::read_to_string(place.discovery_file()).unwrap(), place.port.to_string());
-    place.stop().await;
-    assert!(!place.discovery_file().exists());
+    let mut fixture = TestGateway::with(TestOptions { lost_listener: true, ..TestOptions::default() }).await;
+    within(fixture.health.wait_for(is_back)).await.unwrap();
+    assert_eq!(fixture.ask("GET", "/health").send().await.json()["port"], fixture.port);
+    assert_eq!(std::fs::read_to_string(fixture.discovery_file()).unwrap(), fixture.port.to_string());
+    fixture.stop().await;
+    assert!(!fixture.discovery_file().exists());
 }
 
 #[tokio::test]
 async fn a_gateway_that_answers_itself_is_left_alone_and_one_that_does_not_listens_anew() {
-    let mut place = TestGateway::new().await;
-    within(place.gateway.probe()).await;
-    assert!(!place.health.has_changed().unwrap());
+    let mut fixture = TestGateway::new().await;
+    within(fixture.gateway.probe()).await;
+    assert!(!fixture.health.has_changed().unwrap());
     // Somebody else has the port that it believes to hold.
     let (_mute, port) = taken().await;
-    place.gateway.believe_for_test(port);
-    within(place.gateway.probe()).await;
-    within(place.health.wait_for(is_back)).await.unwrap();
-    assert_eq!(place.ask("GET", "/health").send().await.json()["port"], place.port);
+    fixture.gateway.believe_for_test(port);
+    within(fixture.gateway.probe()).await;
+    within(fixture.health.wait_for(is_back)).await.unwrap();
+    assert_eq!(fixture.ask("GET", "/health").send().await.json()["port"], fixture.port);
 }
 
 #[tokio::test]
 async fn a_stop_closes_idle_and_busy_connections() {
-    let mut place = TestGateway::with(TestOptions {
+    let mut fixture = TestGateway::with(TestOptions {
         settings: "default_approval_tier = \"none\"",
         ..TestOptions::default()
     })
     .await;
-    let mut idle = TcpStream::connect(("127.0.0.1", place.port)).await.unwrap();
-    let held = tokio::spawn(place.internal("GET", "/api/gateway/version").raw_bytes());
-    let mut waiting = place.gateway.approvals().subscribe();
+    let mut idle = TcpStream::connect(("127.0.0.1", fixture.port)).await.unwrap();
+    let held = tokio::spawn(fixture.internal("GET", "/api/gateway/version").raw_bytes());
+    let mut waiting = fixture.gateway.approvals().subscribe();
     within(waiting.wait_for(|count| *count == 1)).await.unwrap();
-    place.stop().await;
+    fixture.stop().await;
     assert_eq!(within(idle.read(&mut [0; 16])).await.unwrap_or_default(), 0);
     assert!(within(held).await.unwrap().is_empty(), "a held request is dropped without an answer");
-    assert!(TcpStream::connect(("127.0.0.1", place.port)).await.is_err());
+    assert!(TcpStream::connect(("127.0.0.1", fixture.port)).await.is_err());
 }
 
 #[tokio::test]
 async fn a_head_that_never_ends_is_given_up() {
     let mut options = TestOptions::default();
     options.limits.header_timeout = std::time::Duration::from_millis(50);
-    let place = TestGateway::with(options).await;
-    let mut stream = TcpStream::connect(("127.0.0.1", place.port)).await.unwrap();
+    let fixture = TestGateway::with(options).await;
+    let mut stream = TcpStream::connect(("127.0.0.1", fixture.port)).await.unwrap();
     stream.write_all(b"GET /health HTTP/1.1\r\nHost: ").await.unwrap();
     let mut rest = Vec::new();
     let _ = within(stream.read_to_end(&mut rest)).await;
@@ -103,10 +103,10 @@ async fn a_head_that_never_ends_is_given_up() {
 
 #[tokio::test]
 async fn a_head_of_more_than_16_kib_is_refused() {
-    let place = TestGateway::new().await;
-    let reply = place.ask("GET", "/health").header("X-Long", &"x".repeat(17 * 1024)).send().await;
+    let fixture = TestGateway::new().await;
+    let reply = fixture.ask("GET", "/health").header("X-Long", &"x".repeat(17 * 1024)).send().await;
     assert_eq!(reply.status, 431);
-    let reply = place.ask("GET", "/health").header("X-Long", &"x".repeat(15 * 1024)).send().await;
+    let reply = fixture.ask("GET", "/health").header("X-Long", &"x".repeat(15 * 1024)).send().await;
     assert_eq!(reply.status, 200);
 }
 
@@ -114,16 +114,16 @@ async fn a_head_of_more_than_16_kib_is_refused() {
 async fn idle_connections_beyond_the_limit_are_closed_oldest_first() {
     let mut options = TestOptions::default();
     options.limits.connections = 4;
-    let place = TestGateway::with(options).await;
+    let fixture = TestGateway::with(options).await;
     let mut idle = Vec::new();
     for _ in 0..12 {
-        idle.push(TcpStream::connect(("127.0.0.1", place.port)).await.unwrap());
+        idle.push(TcpStream::connect(("127.0.0.1", fixture.port)).await.unwrap());
     }
-    assert_eq!(place.ask("GET", "/health").send().await.status, 200);
+    assert_eq!(fixture.ask("GET", "/health").send().await.status, 200);
     for stream in &mut idle[..9] {
         assert_eq!(within(stream.read(&mut [0; 16])).await.unwrap_or_default(), 0, "it was closed");
     }
-    let request = place.ask("GET", "/health");
+    let request = fixture.ask("GET", "/health");
     assert_eq!(request.send_on(&mut idle[11]).await.status, 200, "the youngest is served");
 }
 
@@ -131,13 +131,13 @@ async fn idle_connections_beyond_the_limit_are_closed_oldest_first() {
 async fn health_is_answered_while_all_other_connections_are_busy() {
     let mut options = TestOptions { settings: "default_approval_tier = \"none\"", ..TestOptions::default() };
     options.limits.connections = 2;
-    let place = TestGateway::with(options).await;
-    let mut waiting = place.gateway.approvals().subscribe();
+    let fixture = TestGateway::with(options).await;
+    let mut waiting = fixture.gateway.approvals().subscribe();
     // Different ones: the same question is asked once.
     let paths = ["/api/gateway/version", "/api/gateway/repos"];
-    let held = paths.map(|path| tokio::spawn(place.internal("GET", path).raw_bytes()));
+    let held = paths.map(|path| tokio::spawn(fixture.internal("GET", path).raw_bytes()));
     within(waiting.wait_for(|count| *count == 2)).await.unwrap();
-    assert_eq!(place.internal("GET", "/api/gateway/version").send().await.status, 503);
-    assert_eq!(place.ask("GET", "/health").send().await.status, 200);
+    assert_eq!(fixture.internal("GET", "/api/gateway/version").send().await.status, 503);
+    assert_eq!(fixture.ask("GET", "/health").send().await.status, 200);
     assert!(held.iter().all(|request| !request.is_finished()), "nobody was pushed out");
 }

@@ -1,4 +1,4 @@
-//! The sandbox: which paths from outside may be touched at all.
+//! The sandbox: which of the paths that requests name may be accessed.
 //!
 //! A [`SandboxedPath`] can only be made here, so a function that takes one needs no check of its
 //! own. Both the path as written and its canonical form are held against the deny list; the

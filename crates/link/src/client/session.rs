@@ -37,7 +37,7 @@ pub(super) struct SessionEnd {
     pub(super) was_online: bool,
 }
 
-/// Why the conversation stops.
+/// Why the session ends.
 enum Disconnect {
     /// We close the connection.
     Close(CloseReason),

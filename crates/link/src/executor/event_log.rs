@@ -1,4 +1,4 @@
-//! The events of one command, kept until the other end says that it has them.
+//! The events of one command, retained until the other end acknowledges them.
 //!
 //! Sequences run without a gap. What was sent but not acknowledged is sent again after a lost
 //! connection, a gap that the server saw, or silence. Pure: no clock, no channel.
@@ -130,7 +130,7 @@ impl EventLog {
         self.sent = self.acked;
     }
 
-    /// Sends everything that is kept once more.
+    /// Sends all retained events again.
     pub(crate) fn send_all_again(&mut self) {
         if let Some(first) = self.kept.front() {
             self.pending_acks = None;
@@ -170,7 +170,7 @@ impl EventLog {
         self.last - self.acked
     }
 
-    /// Bytes of everything that is kept.
+    /// Bytes of the retained events.
     pub(crate) const fn bytes(&self) -> usize {
         self.bytes
     }

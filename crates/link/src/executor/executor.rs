@@ -249,7 +249,7 @@ impl Executor {
         self.start_ready();
     }
 
-    /// The connection is gone; nothing new starts.
+    /// The connection was lost; nothing new starts.
     pub(crate) fn disconnected(&self) {
         self.lock().disconnect();
     }

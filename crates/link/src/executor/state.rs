@@ -20,11 +20,11 @@ pub const MAX_IN_FLIGHT: usize = 2;
 pub(super) const MAX_QUEUED: usize = 500;
 /// Events of one command that are not acknowledged.
 pub(super) const MAX_UNACKNOWLEDGED: u64 = 10_000;
-/// Bytes of one command's events that are kept.
+/// Most bytes of one command's events that are retained.
 const MAX_COMMAND_BYTES: usize = 64 * 1024 * 1024;
-/// Bytes of every command's events that are kept.
+/// Most bytes of all commands' events that are retained.
 const MAX_TOTAL_BYTES: usize = 256 * 1024 * 1024;
-/// Ended commands that are kept for replay.
+/// Most ended commands that are retained for replay.
 const MAX_ENDED: usize = 200;
 /// Times that a command's events are sent again on one connection without any progress.
 const MAX_REPLAYS: u8 = 3;
@@ -241,7 +241,7 @@ impl ExecutorState {
         }
     }
 
-    /// Everything that is kept of an ended command goes out once more.
+    /// Sends the retained events of an ended command again.
     pub(super) fn repeat_if_ended(&mut self, command_id: &str) {
         if let Some(entry) = self.commands.get_mut(command_id)
             && entry.log.ended()
@@ -300,7 +300,7 @@ impl ExecutorState {
         }
     }
 
-    /// The connection is gone, and what was to be said on it alone.
+    /// Forgets the connection and the frames that were meant for it alone.
     pub(super) fn disconnect(&mut self) {
         self.online = false;
         self.seeds.clear();
@@ -413,8 +413,8 @@ impl ExecutorState {
         }
     }
 
-    /// Forgets ended commands that are old or too many. What the server may still want is kept
-    /// longer, and goes last.
+    /// Forgets ended commands that are old or too many. Those that the server may still
+    /// ask for go last.
     pub(super) fn prune(&mut self, now: Instant, timing: &ExecutorTiming) {
         let commands = &self.commands;
         let keep = |command_id: &String| {

@@ -28,9 +28,9 @@ use crate::outbox::{CloseReason, OutboundMessage, SendQueue};
 /// Frames that wait for the handshake; more are dropped.
 const MAX_EARLY_FRAMES: usize = 100;
 
-/// How a conversation came to its end.
+/// Why a connection ends.
 enum ConnectionEnd {
-    /// The socket is gone.
+    /// The socket failed or was closed by the other end.
     Lost,
     /// We close it. With the flag, what is queued does not leave any more.
     Close(CloseReason, bool),

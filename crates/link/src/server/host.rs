@@ -9,7 +9,7 @@ use loopgate_api::link::{
 };
 use uuid::Uuid;
 
-/// Who opened a connection: the owner of its key. The key itself is not kept.
+/// Who opened a connection: the owner of its key. The key itself is not stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Identity {
     /// Owner of the key.
@@ -31,7 +31,7 @@ pub struct DesktopSession {
     pub identity: Identity,
 }
 
-/// A hello that was taken.
+/// What an accepted hello is answered with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AcceptedHello {
     /// The desktop's target, now online.
@@ -58,7 +58,7 @@ pub enum EventOutcome {
     Stored,
     /// It was stored before; it is acknowledged and has no effect.
     Duplicate,
-    /// Events before it are missing; the desktop is told the last sequence that is stored.
+    /// Events before it are missing; the desktop gets the last stored sequence.
     Gap(u64),
     /// Its command is unknown or belongs to another target; there is no acknowledgement.
     Ignored,

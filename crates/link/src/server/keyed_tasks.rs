@@ -1,6 +1,6 @@
 //! Tasks by key: those of one key run one after the other, those of different keys concurrently.
 //!
-//! So a slow command holds up its own events and nobody else's.
+//! So a slow command delays its own events only.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;

@@ -61,7 +61,7 @@ struct ConnectionTable {
     connected: HashMap<Uuid, ConnectionHandle>,
     /// Every connection with an identity, registered or not; for close_handle them by key.
     open: HashMap<Uuid, (Identity, Arc<CloseHandle>)>,
-    /// Targets whose last connection is being reported as gone: a newer one waits for that, so
+    /// Targets whose last connection is being reported as closed: a newer one waits for that, so
     /// that "offline" never overwrites its "online".
     leaving: HashMap<Uuid, watch::Receiver<()>>,
 }
@@ -156,7 +156,7 @@ impl<H: Host> ConnectionRegistry<H> {
         }
     }
 
-    /// Ends every connection and takes no new one; returns when all are gone.
+    /// Closes every connection and accepts no new one; returns when all are closed.
     pub async fn shutdown(&self) {
         self.closed.cancel();
         self.close_where(close::GOING_AWAY, "shutting down", |_| true);

@@ -11,7 +11,7 @@ pub struct ServerTiming {
     pub ping: Duration,
     /// From a ping to its pong.
     pub pong: Duration,
-    /// Between signs of life that the host is told.
+    /// Time between presence updates to the host.
     pub touch: Duration,
     /// Each step of the registration.
     pub registration_step: Duration,

@@ -37,8 +37,8 @@ fn notifier(home: &UserHome, folder: &Path) -> Result<PathBuf> {
     Ok(shown)
 }
 
-/// The tellings of a loop or a request: environment and facts.
-fn tellings(folder: &Path, loop_id: &str) -> Result<Vec<(String, Value)>> {
+/// The notifications of a loop or a request: environment and document of each.
+fn notifications_of(folder: &Path, loop_id: &str) -> Result<Vec<(String, Value)>> {
     let files = std::fs::read_dir(folder)?.flatten();
     let of_loop = files.filter(|file| file.file_name().to_string_lossy().starts_with(loop_id));
     of_loop
@@ -50,9 +50,10 @@ fn tellings(folder: &Path, loop_id: &str) -> Result<Vec<(String, Value)>> {
         .collect()
 }
 
-/// Waits until a loop or a request is told of, once.
-pub async fn told(folder: &Path, loop_id: &str) -> Result<(String, Value)> {
-    let found = wait::seen(folder, async || tellings(folder, loop_id).ok().filter(|all| !all.is_empty()));
+/// Waits for the only notification of a loop or a request.
+pub async fn notification_of(folder: &Path, loop_id: &str) -> Result<(String, Value)> {
+    let found =
+        wait::seen(folder, async || notifications_of(folder, loop_id).ok().filter(|all| !all.is_empty()));
     let mut all = found.await.with_context(|| format!("nobody tells of {loop_id}"))?;
     ensure!(all.len() == 1, "{all:?}");
     all.pop().context("one")
@@ -72,7 +73,7 @@ async fn a_loop_is_told_of_once_whenever_loopgate_dies() -> Result<()> {
     let wish = system.page.wish().await?;
     let plan = system.page.press(&wish, "plan").await?;
     ensure!(system.page.ended(&plan).await?["status"] == "COMPLETED");
-    let (environment, facts) = told(folder.path(), &plan).await?;
+    let (environment, facts) = notification_of(folder.path(), &plan).await?;
     let expected = json!({"event": "needs-answer", "reason": "plan-ready", "command": "PLAN", "loopId": plan,
         "status": "COMPLETED", "repository": story::REPOSITORY, "title": "Plan ready", "exitCode": 0});
     for (member, value) in expected.as_object().context("members")? {
@@ -93,18 +94,18 @@ async fn a_loop_is_told_of_once_whenever_loopgate_dies() -> Result<()> {
     system.testbed.model.release("middle");
     gone(&execute).await?;
     let system = system.restart().await?;
-    let (_, facts) = told(folder.path(), &execute).await?;
+    let (_, facts) = notification_of(folder.path(), &execute).await?;
     ensure!(facts["event"] == "completed" && facts["title"] == "Loop complete", "{facts}");
     system.settled(&execute, "Completed").await?;
 
     // What was told is not told again, however often it starts.
     let mut system = system.kill_and_restart().await?;
     let again = system.page.press(&wish, "plan").await?;
-    told(folder.path(), &again).await?;
+    notification_of(folder.path(), &again).await?;
     system.settled(&again, "Completed").await?;
     system.loopgate.stop().await?;
     for loop_id in [&plan, &execute, &again] {
-        let all = tellings(folder.path(), loop_id)?;
+        let all = notifications_of(folder.path(), loop_id)?;
         ensure!(all.len() == 1, "{all:?}");
     }
     Ok(())
@@ -192,17 +193,17 @@ async fn a_loop_that_asks_is_told_of_by_both() -> Result<()> {
     plan.turns.insert(1, Turn(vec![Step::bash(asks)]));
     plan.turns[2].0.insert(0, Step::hold("answer"));
     let mut testbed = Testbed::new(script).await?;
-    let (folder, tellings) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    let (folder, notifications_of) = (tempfile::tempdir()?, tempfile::tempdir()?);
     let shown = notifier(&testbed.home, folder.path())?;
     testbed.home.set("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere");
-    let command = listener(&testbed.home, tellings.path())?;
+    let command = listener(&testbed.home, notifications_of.path())?;
     let setup = setup(&testbed)?.env("LOOPGATE_STUCK_AFTER_MS", "4000");
     let system = TestSystem::start(setup.env("LOOPGATE_NOTIFY_COMMAND", command), testbed).await?;
     let wish = system.page.wish().await?;
     let loop_id = system.page.press(&wish, "plan").await?;
     system.testbed.model.held("answer").await?;
 
-    let (environment, facts) = told(tellings.path(), &loop_id).await?;
+    let (environment, facts) = notification_of(notifications_of.path(), &loop_id).await?;
     let expected = json!({"event": "needs-answer", "reason": "question", "command": "PLAN", "loopId": loop_id,
         "status": "RUNNING", "title": "Loop needs an answer"});
     for (member, value) in expected.as_object().context("members")? {
@@ -222,10 +223,10 @@ async fn a_loop_that_asks_is_told_of_by_both() -> Result<()> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_request_that_waits_is_told_of_once_by_both() -> Result<()> {
     let mut home = UserHome::temporary()?;
-    let (folder, tellings) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    let (folder, notifications_of) = (tempfile::tempdir()?, tempfile::tempdir()?);
     let shown = notifier(&home, folder.path())?;
     home.set("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere");
-    let command = listener(&home, tellings.path())?;
+    let command = listener(&home, notifications_of.path())?;
     let local = Local::in_home(home, |setup| setup.env("LOOPGATE_NOTIFY_COMMAND", command)).await?;
     let loopgate = &local.loopgate;
     let ask = |path: String, reason: &str| {
@@ -240,7 +241,7 @@ async fn a_request_that_waits_is_told_of_once_by_both() -> Result<()> {
     watch.next().await?;
 
     let id = request["id"].as_str().context("an id")?.to_owned();
-    let (environment, facts) = told(tellings.path(), &id).await?;
+    let (environment, facts) = notification_of(notifications_of.path(), &id).await?;
     let reason = request["reason"].as_str().context("a reason")?;
     let expected = json!({"event": "needs-answer", "reason": "approval", "title": "Approval Required",
         "message": reason, "approvalId": id, "operation": "health_check", "method": "GET", "path": VERSION,
@@ -265,8 +266,8 @@ async fn a_request_that_waits_is_told_of_once_by_both() -> Result<()> {
     watch.nothing().await?;
     let other = ask(VERSION.to_owned(), "Another reason");
     let next = watch.one().await?["id"].as_str().context("an id")?.to_owned();
-    told(tellings.path(), &next).await?;
-    told(tellings.path(), &id).await?;
+    notification_of(notifications_of.path(), &next).await?;
+    notification_of(notifications_of.path(), &id).await?;
     other.abort();
     Ok(())
 }

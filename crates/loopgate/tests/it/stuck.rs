@@ -37,7 +37,7 @@ async fn a_program_that_hangs_is_told_and_a_model_that_thinks_is_not() -> Result
     };
     ensure!(stuck["stillness"]["command"] == "cat", "{stuck}");
     ensure!(system.page.read(&loop_id).await?["status"] == "RUNNING", "nothing is ended");
-    let (_, facts) = notify::told(folder.path(), &loop_id).await?;
+    let (_, facts) = notify::notification_of(folder.path(), &loop_id).await?;
     ensure!(facts["event"] == "needs-answer" && facts["reason"] == "stuck", "{facts}");
     let request = system.testbed.model.requests_of(story::PLAN).pop().context("a request")?;
     let pipe = format!("{}/pipe", request.captures.get("workdir").context("the work directory")?);

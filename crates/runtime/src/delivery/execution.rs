@@ -6,7 +6,7 @@ use loopgate_api::time::now_iso;
 use loopgate_home::untrusted;
 
 use super::outcome::LoopOutcome;
-use super::repository::{RepositoryWork, clear_scratch, deliver_repository, look};
+use super::repository::{RepositoryWork, clear_scratch, deliver_repository, inspect};
 use super::result::{DeliveryOutcome, PR_BODY, stored};
 use super::{git_delivery, peers};
 use crate::jobs::store::StoreError;
@@ -87,7 +87,7 @@ async fn with_failure_entry(job: &Job, name: &str, delivered: DeliveryOutcome) -
 pub(super) async fn commit_unfinished(outcome: &LoopOutcome<'_>, job: &Job) {
     let peers = job.workspace.additional_worktree_dirs.iter().filter_map(peers::part);
     for part in std::iter::once(RepositoryWork::primary(job)).chain(peers) {
-        let Ok(context) = look(outcome, &part).await else { continue };
+        let Ok(context) = inspect(outcome, &part).await else { continue };
         clear_scratch(outcome, &context).await;
         if let Err(reason) = git_delivery::commit_unfinished(outcome, job, &context).await {
             tracing::warn!(loop_id = %job.id, repository = context.full_name, reason, "unfinished work was not committed");

@@ -146,7 +146,7 @@ fn diverged(error: &DeliveryError) -> bool {
     let DeliveryError::Git(error) = error else { return false };
     error
         .printed()
-        .is_some_and(|said| ["non-fast-forward", "fetch first"].iter().any(|sign| said.contains(sign)))
+        .is_some_and(|printed| ["non-fast-forward", "fetch first"].iter().any(|sign| printed.contains(sign)))
 }
 
 async fn pull_request(

@@ -94,7 +94,7 @@ impl LoopOutcome<'_> {
     async fn succeed(&self, mut job: Job) -> Result<(), StoreError> {
         let mut delivered = None;
         let summary;
-        let mut told = *self;
+        let mut context = *self;
         if job.command == LoopCommand::Execute {
             if let Some(question) = open_question(&job).await {
                 execution::commit_unfinished(self, &job).await;
@@ -102,16 +102,16 @@ impl LoopOutcome<'_> {
             }
             let outcome = execution::deliver(self, &job).await?;
             summary = assistant_commit::with_spend(self.summary, &job).await;
-            told.summary = &summary;
+            context.summary = &summary;
             job = self.finalizer.jobs.store.job(self.id).await?.ok_or(StoreError::NoJob)?;
             if job.is_cancelled() {
-                return told.cancel(&job, Some(&outcome)).await;
+                return context.cancel(&job, Some(&outcome)).await;
             }
             if let Some(text) = &outcome.auth_challenge {
-                return told.fail(&job, LoopFailure::auth(text)).await;
+                return context.fail(&job, LoopFailure::auth(text)).await;
             }
             if outcome.nothing_was_done {
-                return told.fail(&job, LoopFailure::no_work()).await;
+                return context.fail(&job, LoopFailure::no_work()).await;
             }
             delivered = Some(outcome);
         }
@@ -122,18 +122,18 @@ impl LoopOutcome<'_> {
         }
         let warnings = self.warnings(&job, delivered.as_ref(), verdict.as_ref()).await;
         let files = artifacts::collect(&job, self).await;
-        let mut completed = completion::event(&job, &told, delivered.as_ref(), &warnings).await;
+        let mut completed = completion::event(&job, &context, delivered.as_ref(), &warnings).await;
         if let Some(verdict) = verdict {
             // A review that came to no verdict says so; it is never taken for an approval.
             completed.members["result"]["verdict"] = verdict.unwrap_or_default();
         }
-        match told.store(&job, JobEvent::Completed, Some(files), completed, &warnings, None).await? {
+        match context.store(&job, JobEvent::Completed, Some(files), completed, &warnings, None).await? {
             StoreResult::Yes(job) => {
                 let facts = json!({"lifecycle": {"command": job.command}});
                 self.report(&job, Severity::Info, self.category(), "loop completed", facts);
                 Ok(())
             }
-            StoreResult::Cancelled => told.cancel(&job, delivered.as_ref()).await,
+            StoreResult::Cancelled => context.cancel(&job, delivered.as_ref()).await,
         }
     }
 

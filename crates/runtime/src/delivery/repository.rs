@@ -15,7 +15,7 @@ use super::held_back;
 use super::outcome::{LoopOutcome, worktree};
 use super::result::{DeliveryContext, DeliveryOutcome, PR_BODY, git_failed, stored};
 use super::result_file::{self, ReportedPullRequest};
-use super::retry::{DeliveryError, ensure_wanted};
+use super::retry::{DeliveryError, ensure_not_cancelled};
 use crate::jobs::store::StoreError;
 use crate::jobs::{DeliveryPath, DeliveryStatus, Job};
 use crate::workspace::worktree::deliver_from_branch;
@@ -67,7 +67,7 @@ pub(super) async fn deliver_repository(
     if let Some(result) = found.await.unwrap_or_default() {
         return Ok(existing(part, result).await);
     }
-    let context = match look(outcome, part).await {
+    let context = match inspect(outcome, part).await {
         Ok(context) => context,
         Err(refused) => return Ok(refused),
     };
@@ -94,7 +94,7 @@ async fn existing(part: &RepositoryWork, result: ExecutionResult) -> DeliveryOut
 }
 
 /// Where the work lies, if it may and can be looked at.
-pub(super) async fn look(
+pub(super) async fn inspect(
     outcome: &LoopOutcome<'_>,
     part: &RepositoryWork,
 ) -> Result<DeliveryContext, DeliveryOutcome> {
@@ -188,7 +188,7 @@ async fn deliver_from(
         }
     }
     // A commit that ended because a person ended the loop is not made up for.
-    ensure_wanted(outcome).await?;
+    ensure_not_cancelled(outcome).await?;
     clear_scratch(outcome, context).await;
     free_locks(outcome.finalizer.sandbox.clone(), &context.directory).await;
     git_delivery::deliver(outcome, job, context).await

@@ -46,14 +46,14 @@ pub(super) fn claim(path: &Path) -> Option<ReportedPullRequest> {
     let document = read(path)?;
     let text = |names: [&str; 2]| names.iter().find_map(|name| document.get(name)?.as_str()).map(str::trim);
     let (name, number) = repository_and_number(text(["prUrl", "pr_url"])?)?;
-    let said = ["prNumber", "pr_number"].iter().find_map(|name| {
+    let claimed = ["prNumber", "pr_number"].iter().find_map(|name| {
         let value = document.get(name)?;
         value.as_u64().or_else(|| value.as_str()?.parse().ok())
     });
     let commit = text(["commitSha", "commit_sha"])?;
     let branch = text(["branchName", "branch_name"]).filter(|branch| !branch.is_empty())?;
     let is_hash = commit.len() >= MIN_SHA && commit.chars().all(|c| c.is_ascii_hexdigit());
-    (is_hash && said.is_none_or(|said| said == number)).then(|| ReportedPullRequest {
+    (is_hash && claimed.is_none_or(|claimed| claimed == number)).then(|| ReportedPullRequest {
         full_name: name,
         pr_number: number,
         branch: branch.to_owned(),

@@ -52,7 +52,7 @@ where
     let mut tries = 0;
     loop {
         stop_requests.mark_unchanged();
-        ensure_wanted(outcome).await?;
+        ensure_not_cancelled(outcome).await?;
         let error = match attempt().await {
             Err(error) if error.is_transient() => error,
             result if tries == 0 => return result,
@@ -80,7 +80,7 @@ where
 }
 
 /// Refuses to go on with a loop that a person asked to end.
-pub(super) async fn ensure_wanted(outcome: &LoopOutcome<'_>) -> Result<(), DeliveryError> {
+pub(super) async fn ensure_not_cancelled(outcome: &LoopOutcome<'_>) -> Result<(), DeliveryError> {
     match outcome.finalizer.jobs.store.job(outcome.id).await? {
         Some(job) if !job.is_cancelled() => Ok(()),
         _ => Err(DeliveryError::Cancelled),

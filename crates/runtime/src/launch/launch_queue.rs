@@ -89,7 +89,7 @@ impl LaunchQueue {
 
     /// The place of a loop in line, from 1.
     pub(crate) fn place(&self, id: LoopId) -> Option<usize> {
-        self.entries.place(id)
+        self.entries.position(id)
     }
 
     /// Stores a request until the loop's process runs, so that the death of this process costs no loop.
@@ -125,7 +125,7 @@ impl LaunchQueue {
         self.jobs.store.begin(&queued_job(request, headers, number)).await?;
         let alive = self.entries.push(number, id, reservation);
         self.keep_alive(id, alive);
-        let place = self.entries.place(id);
+        let place = self.entries.position(id);
         tracing::info!(loop_id = %id, place, "the loop waits for a place");
         Ok(LoopStart { queue_place: place, ..LoopStart::accepted(id) })
     }

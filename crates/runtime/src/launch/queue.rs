@@ -147,7 +147,7 @@ impl QueueEntries {
     }
 
     /// The place of a loop in line, from 1.
-    pub fn place(&self, id: LoopId) -> Option<usize> {
+    pub fn position(&self, id: LoopId) -> Option<usize> {
         self.lock()
             .values()
             .filter(|entry| !entry.awaiting_approval)
@@ -223,7 +223,7 @@ mod tests {
         let [awaiting_approval, other] = [0; 2].map(|_| LoopId(Uuid::new_v4()));
         let _ =
             queue.hold(queue.number(), awaiting_approval, reservations.reserve(awaiting_approval).unwrap());
-        assert!(queue.is_empty() && queue.pop().is_none() && queue.place(awaiting_approval).is_none());
+        assert!(queue.is_empty() && queue.pop().is_none() && queue.position(awaiting_approval).is_none());
         let _ = queue.push(queue.number(), other, reservations.reserve(other).unwrap());
         assert_eq!(
             queue
@@ -234,7 +234,7 @@ mod tests {
             [(other, 1)]
         );
         queue.release(awaiting_approval);
-        assert_eq!((queue.place(awaiting_approval), queue.place(other)), (Some(1), Some(2)));
+        assert_eq!((queue.position(awaiting_approval), queue.position(other)), (Some(1), Some(2)));
         assert_eq!(queue.pop().unwrap().id, awaiting_approval);
     }
 }

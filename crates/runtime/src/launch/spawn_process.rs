@@ -130,8 +130,8 @@ impl Launcher {
         }
         self.announce_start(request, headers, nonce).await?;
         for note in &launch.workspace.notes {
-            let told = LoopEvent::new("output", &json!({"data": {"chunk": note}}));
-            self.jobs.enqueue_event(id, &told).await.map_err(LoopRequestError::from)?;
+            let event = LoopEvent::new("output", &json!({"data": {"chunk": note}}));
+            self.jobs.enqueue_event(id, &event).await.map_err(LoopRequestError::from)?;
         }
         if matches!(request.command.spec().runner, Runner::Driver(_)) {
             self.bootstrap.prepare(id, launch.workspace, launch.assistant).await;

@@ -74,10 +74,10 @@ impl NotificationMessage {
 
 /// Why a loop failed, as far as its record says.
 fn reason(job: &Job) -> String {
-    let said = job.progress.user_visible_loop_failure.as_ref().map(|failure| failure.message.as_str());
-    let said = said.or(job.progress.live_activity.as_deref()).filter(|text| !text.is_empty());
-    match (said, &job.run.exit_signal, job.run.exit_code) {
-        (Some(said), ..) => redact::message(said),
+    let detail = job.progress.user_visible_loop_failure.as_ref().map(|failure| failure.message.as_str());
+    let detail = detail.or(job.progress.live_activity.as_deref()).filter(|text| !text.is_empty());
+    match (detail, &job.run.exit_signal, job.run.exit_code) {
+        (Some(detail), ..) => redact::message(detail),
         (None, Some(signal), _) => format!("its process was ended by {signal}."),
         (None, None, Some(code)) => format!("its process ended with code {code}."),
         (None, None, None) => "nobody can tell how it ended.".to_owned(),

@@ -286,11 +286,11 @@ async fn send(request: RequestBuilder, within: Duration) -> Result<Value, CallEr
 
 fn refused(status: StatusCode, document: &Value) -> CallError {
     let text = |name: &str| document.get(name).and_then(Value::as_str);
-    let said = text("error").or_else(|| status.canonical_reason()).unwrap_or_default();
+    let detail = text("error").or_else(|| status.canonical_reason()).unwrap_or_default();
     CallError::Http {
         status: status.as_u16(),
         code: text("code").map(str::to_owned),
-        text: redact::message(said),
+        text: redact::message(detail),
     }
 }
 

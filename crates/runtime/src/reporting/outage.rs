@@ -45,6 +45,6 @@ async fn report(tokens: &Tokens, id: LoopId, error: &StoreError) {
     let event = LoopEvent::new("output", &json!({"data": {"chunk": text}}));
     let body = serde_json::to_string(&event).unwrap_or_default();
     if let Err(error) = tokens.post_event(id, Uuid::new_v4(), &body, SHORT_EVENT_TIME).await {
-        tracing::warn!(loop_id = %id, %error, "nobody could be told that a loop cannot be stored");
+        tracing::warn!(loop_id = %id, %error, "the control plane does not know that a loop cannot be stored");
     }
 }

@@ -240,8 +240,8 @@ mod tests {
 
         /// The keys under which a new token was asked for.
         fn keys(&self) -> Vec<String> {
-            let heard = self.plane.requests().into_iter();
-            heard.filter(|heard| heard.route == "refresh-token").map(|heard| heard.nonce).collect()
+            let requests = self.plane.requests().into_iter();
+            requests.filter(|request| request.route == "refresh-token").map(|request| request.nonce).collect()
         }
     }
 
@@ -307,8 +307,8 @@ mod tests {
             token => Ok(token.to_owned()),
         };
         assert_eq!(fixture.tokens.call(fixture.id, call).await.as_deref(), Ok("token-9"));
-        let heard = fixture.plane.requests();
-        assert_eq!(heard.last().unwrap().token, "lgk_live_x");
+        let requests = fixture.plane.requests();
+        assert_eq!(requests.last().unwrap().token, "lgk_live_x");
 
         let over = json!({"success": false, "error": "Loop is no longer running", "code": "TERMINAL_LOOP"});
         fixture.plane.answer_always("heartbeat", 410, over);
@@ -326,8 +326,8 @@ mod tests {
         assert_eq!(error.status(), Some(409));
         let keys = fixture.keys();
         assert!(keys.len() == 2 && keys[0] != keys[1], "{keys:?}");
-        let told = fixture.tokens.call(fixture.id, |_| async { Err::<(), _>(refused()) }).await;
-        assert_eq!(told, Err(refused()), "the refusal stands");
+        let result = fixture.tokens.call(fixture.id, |_| async { Err::<(), _>(refused()) }).await;
+        assert_eq!(result, Err(refused()), "the refusal stands");
     }
 
     #[tokio::test]

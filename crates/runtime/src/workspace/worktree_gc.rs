@@ -244,7 +244,7 @@ impl WorktreeGc {
         let place = worktree.path.clone();
         let measured = tokio::task::spawn_blocking(move || (disk_use(&place), changed_at(&place))).await;
         let (size_bytes, changed) = measured.unwrap_or((0, Timestamp::now()));
-        let told = job.as_ref().and_then(|job| job.updated_at.parse().ok());
+        let recorded = job.as_ref().and_then(|job| job.updated_at.parse().ok());
         LoopWorktree {
             path: worktree.path,
             repository,
@@ -252,7 +252,7 @@ impl WorktreeGc {
             loop_id: job.as_ref().map(|job| job.id),
             command: job.as_ref().map(|job| job.command),
             status: job.as_ref().map(Job::status),
-            last_used: told.unwrap_or(changed),
+            last_used: recorded.unwrap_or(changed),
             size_bytes,
             retain_reason,
         }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::store::column::StoredEnum;
 
-/// Who made a key.
+/// Origin of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum KeySource {

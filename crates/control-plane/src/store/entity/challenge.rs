@@ -1,4 +1,4 @@
-//! A challenge for a loopback gateway that nobody has used yet.
+//! An unused challenge for a loopback gateway.
 
 use sea_orm::entity::prelude::*;
 

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::store::column::StoredEnum;
 
-/// Where a command stands.
+/// Status of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CommandStatus {
@@ -30,7 +30,7 @@ impl CommandStatus {
     /// Statuses in which something can still happen.
     pub const OPEN: [Self; 3] = [Self::Queued, Self::Accepted, Self::Running];
 
-    /// Whether nothing further can happen.
+    /// Whether the status is terminal.
     pub const fn is_terminal(self) -> bool {
         !matches!(self, Self::Queued | Self::Accepted | Self::Running)
     }
@@ -56,7 +56,7 @@ pub struct Model {
     pub created_at: i64,
     pub started_at: Option<i64>,
     pub finished_at: Option<i64>,
-    /// When somebody wanted its end.
+    /// When its cancellation was requested.
     pub cancel_requested_at: Option<i64>,
 }
 

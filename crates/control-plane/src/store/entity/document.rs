@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::store::column::StoredEnum;
 
-/// Where a document stands.
+/// Status of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum DocumentStatus {

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::store::column::StoredEnum;
 
-/// Who made an event.
+/// Author of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EventSource {

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use crate::store::column::StoredEnum;
 
-/// What a member may do.
+/// Role of a member.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub enum Role {
     /// Administers the organization.

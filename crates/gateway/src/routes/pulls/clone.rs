@@ -41,7 +41,7 @@ impl NamedClone {
 /// What the code host refuses becomes one of a few known sentences; what was printed is logged alone.
 impl From<CodeHostError> for HttpError {
     fn from(error: CodeHostError) -> Self {
-        tracing::warn!(%error, "the code host said no");
+        tracing::warn!(%error, "the code host refused a request");
         Self::failed(error.sentence())
     }
 }

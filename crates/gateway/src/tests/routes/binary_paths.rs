@@ -11,35 +11,35 @@ const PATH: &str = "/api/gateway/settings/binary-paths";
 // GC-30
 #[tokio::test]
 async fn a_path_is_set_by_its_target_and_cleared() {
-    let place = TestGateway::new().await;
-    let get = || place.internal("GET", PATH).send();
+    let fixture = TestGateway::new().await;
+    let get = || fixture.internal("GET", PATH).send();
     assert_eq!(get().await.json(), json!({"binaryPaths": {}}));
-    let git = place.program("git", "echo git version 2.46.1");
+    let git = fixture.program("git", "echo git version 2.46.1");
     let link = git.with_file_name("git-link");
     std::os::unix::fs::symlink(&git, &link).unwrap();
     let set = json!({"git": link}).to_string();
-    let reply = place.internal("PATCH", PATH).body(set).send().await;
+    let reply = fixture.internal("PATCH", PATH).body(set).send().await;
     let target = git.canonicalize().unwrap();
     assert_eq!((reply.status, reply.json()), (200, json!({"binaryPaths": {"git": target}})));
     assert_eq!(get().await.json(), json!({"binaryPaths": {"git": target}}));
     for nothing in ["", "{}"] {
-        assert_eq!(place.internal("PATCH", PATH).body(nothing).send().await.status, 200);
+        assert_eq!(fixture.internal("PATCH", PATH).body(nothing).send().await.status, 200);
     }
-    let reply = place.internal("PATCH", PATH).body(r#"{"git":null}"#).send().await;
+    let reply = fixture.internal("PATCH", PATH).body(r#"{"git":null}"#).send().await;
     assert_eq!(reply.json(), json!({"binaryPaths": {}}));
 }
 
 // GC-31
 #[tokio::test]
 async fn the_first_wrong_member_answers_and_nothing_is_stored() {
-    let place = TestGateway::new().await;
-    let git = place.program("git", "");
-    let plain = place.sandbox().join("plain");
+    let fixture = TestGateway::new().await;
+    let git = fixture.program("git", "");
+    let plain = fixture.sandbox().join("plain");
     std::fs::write(&plain, "").unwrap();
     // In the sandbox: the file itself, a link to it, and a link there to one that lies elsewhere.
-    let planted = place.sandbox().join("git");
+    let planted = fixture.sandbox().join("git");
     script(&planted, "");
-    let (link_in, link_out) = (git.with_file_name("in"), place.sandbox().join("out"));
+    let (link_in, link_out) = (git.with_file_name("in"), fixture.sandbox().join("out"));
     std::os::unix::fs::symlink(&planted, &link_in).unwrap();
     std::os::unix::fs::symlink(&git, &link_out).unwrap();
     let in_sandbox = |path: &std::path::Path| json!({"git": path}).to_string();
@@ -72,38 +72,38 @@ async fn the_first_wrong_member_answers_and_nothing_is_stored() {
         (in_sandbox(&link_in), refused(&link_in), "invalid_request"),
         (in_sandbox(&link_out), refused(&link_out), "invalid_request"),
     ] {
-        let reply = place.internal("PATCH", PATH).body(body).send().await;
+        let reply = fixture.internal("PATCH", PATH).body(body).send().await;
         reply.assert_error(400, &error, code);
     }
-    assert!(place.settings.get().binary_paths.is_empty());
+    assert!(fixture.settings.get().binary_paths.is_empty());
 }
 
 #[tokio::test]
 async fn whoever_is_not_the_owners_own_program_asks_each_time() {
     let origin = "http://localhost:3000";
     for no_auth in [false, true] {
-        let place = TestGateway::with(TestOptions { no_auth, ..TestOptions::default() }).await;
-        let approvals = place.gateway.approvals();
-        let git = place.program("git", "echo git version 2.46.1");
+        let fixture = TestGateway::with(TestOptions { no_auth, ..TestOptions::default() }).await;
+        let approvals = fixture.gateway.approvals();
+        let git = fixture.program("git", "echo git version 2.46.1");
         let set = json!({"git": git}).to_string();
-        let token = place.gateway.session_for_test(
+        let token = fixture.gateway.session_for_test(
             origin,
             std::time::Duration::from_secs(60),
             jiff::Timestamp::now(),
         );
-        let page = place.ask("PATCH", PATH).origin(origin).session(&token);
+        let page = fixture.ask("PATCH", PATH).origin(origin).session(&token);
         let page = page.header("Content-Type", "application/json").body(set.clone());
-        let over_link = place.internal("PATCH", PATH).header("X-Desktop-Source", "cloud-socket").body(set);
+        let over_link = fixture.internal("PATCH", PATH).header("X-Desktop-Source", "cloud-socket").body(set);
         // Nothing that was decided beforehand lets it pass.
         approvals.set_policy(Coverage::default(), Effect::Allow).unwrap();
         for ask in [page, over_link] {
-            let (reply, pending) = held(&place, ask.clone()).await;
+            let (reply, pending) = held(&fixture, ask.clone()).await;
             assert_eq!(approvals.always_allow(pending.id), Err(crate::AskedEachTime));
             assert!(approvals.coverage_of(pending.id, crate::Remember::Origin, Effect::Allow).is_none());
             assert_eq!(approvals.pending().len(), 1, "it still waits");
             approvals.approve(pending.id).unwrap();
             assert_eq!(within(reply).await.unwrap().status, 200);
-            let (reply, pending) = held(&place, ask).await;
+            let (reply, pending) = held(&fixture, ask).await;
             approvals.deny(pending.id).unwrap();
             assert_eq!(within(reply).await.unwrap().status, 403, "asked again");
         }

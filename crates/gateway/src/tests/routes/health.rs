@@ -8,8 +8,8 @@ use crate::tests::test_gateway::{TestGateway, WEB_APP, script};
 
 const PATH: &str = "/api/gateway/health-check";
 
-async fn report(place: &TestGateway, query: &str) -> Value {
-    let reply = place.internal("GET", &format!("{PATH}{query}")).send().await;
+async fn report(fixture: &TestGateway, query: &str) -> Value {
+    let reply = fixture.internal("GET", &format!("{PATH}{query}")).send().await;
     assert_eq!(reply.status, 200);
     reply.json()
 }
@@ -19,30 +19,30 @@ fn row<'a>(report: &'a Value, id: &str) -> &'a Value {
     checks.iter().find(|check| check["id"] == id).unwrap_or_else(|| panic!("no row {id}"))
 }
 
-fn install(place: &TestGateway) {
-    place.program("git", "echo git version 2.46.1");
-    place.program("claude", "echo '2.1.0 (Assistant)'");
-    place.program("gh", "echo gh version 2.50.0");
-    place.program("codex", "echo codex-cli 0.9.1");
-    place.program("python3", "echo Python 3.11.4");
+fn install(fixture: &TestGateway) {
+    fixture.program("git", "echo git version 2.46.1");
+    fixture.program("claude", "echo '2.1.0 (Assistant)'");
+    fixture.program("gh", "echo gh version 2.50.0");
+    fixture.program("codex", "echo codex-cli 0.9.1");
+    fixture.program("python3", "echo Python 3.11.4");
     for name in ["code", "judges", "code-review", "self-learning"] {
-        let manifest = place.plugin_root().join(name).join(".claude-plugin");
+        let manifest = fixture.plugin_root().join(name).join(".claude-plugin");
         std::fs::create_dir_all(&manifest).unwrap();
         std::fs::write(manifest.join("plugin.json"), r#"{"version":"1.0.0"}"#).unwrap();
     }
 }
 
-async fn choose_worktrees(place: &TestGateway) {
-    let settings = json!({"worktreeParentDir": place.sandbox(), "worktreeParentDirConfirmed": true});
-    place.internal("PATCH", "/api/gateway/repos").body(settings.to_string()).send().await;
+async fn choose_worktrees(fixture: &TestGateway) {
+    let settings = json!({"worktreeParentDir": fixture.sandbox(), "worktreeParentDirConfirmed": true});
+    fixture.internal("PATCH", "/api/gateway/repos").body(settings.to_string()).send().await;
 }
 
 #[tokio::test]
 async fn a_machine_with_everything_passes() {
-    let place = TestGateway::new().await;
-    install(&place);
-    choose_worktrees(&place).await;
-    let report = report(&place, "").await;
+    let fixture = TestGateway::new().await;
+    install(&fixture);
+    choose_worktrees(&fixture).await;
+    let report = report(&fixture, "").await;
     assert_eq!(report["allRequiredPassed"], true, "{report}");
     let ids: Vec<&str> =
         report["checks"].as_array().unwrap().iter().map(|check| check["id"].as_str().unwrap()).collect();
@@ -66,7 +66,7 @@ async fn a_machine_with_everything_passes() {
         row(&report, "git"),
         &json!({"id": "git", "label": "Git", "required": true, "passed": true, "version": "2.46.1"})
     );
-    assert_eq!(row(&report, "worktree-dir")["version"], json!(place.sandbox()));
+    assert_eq!(row(&report, "worktree-dir")["version"], json!(fixture.sandbox()));
     let record = &report["mcpServers"]["assistant"];
     assert_eq!(
         (&record["available"], &record["error"], &record["loopgateAvailable"]),
@@ -77,11 +77,11 @@ async fn a_machine_with_everything_passes() {
 // GC-33
 #[tokio::test]
 async fn one_required_program_that_is_too_old_is_enough_to_fail() {
-    let place = TestGateway::new().await;
-    install(&place);
-    choose_worktrees(&place).await;
-    place.program("python3", "echo Python 3.9.2");
-    let report = report(&place, "").await;
+    let fixture = TestGateway::new().await;
+    install(&fixture);
+    choose_worktrees(&fixture).await;
+    fixture.program("python3", "echo Python 3.9.2");
+    let report = report(&fixture, "").await;
     let failed = report["checks"].as_array().unwrap().iter().filter(|check| check["passed"] == false);
     assert_eq!(failed.map(|check| &check["id"]).collect::<Vec<_>>(), ["python3"], "{report}");
     assert_eq!(report["allRequiredPassed"], false);
@@ -90,8 +90,8 @@ async fn one_required_program_that_is_too_old_is_enough_to_fail() {
 // GC-33
 #[tokio::test]
 async fn what_is_missing_says_what_to_do() {
-    let place = TestGateway::new().await;
-    let report = report(&place, "?expectedMcpUrl=not%20a%20url&pluginAutoUpdate=true").await;
+    let fixture = TestGateway::new().await;
+    let report = report(&fixture, "?expectedMcpUrl=not%20a%20url&pluginAutoUpdate=true").await;
     assert_eq!(report["allRequiredPassed"], false);
     for check in report["checks"].as_array().unwrap() {
         let failed = !check["passed"].as_bool().unwrap();
@@ -109,11 +109,11 @@ async fn what_is_missing_says_what_to_do() {
 // GC-33
 #[tokio::test]
 async fn old_odd_and_failing_programs_are_told_apart() {
-    let place = TestGateway::new().await;
-    place.program("python3", "echo Python 3.9.2");
-    place.program("codex", "echo broken pipes >&2; exit 3");
-    std::fs::write(place.program("gh", "").with_file_name("claude"), "").unwrap();
-    let first = report(&place, "").await;
+    let fixture = TestGateway::new().await;
+    fixture.program("python3", "echo Python 3.9.2");
+    fixture.program("codex", "echo broken pipes >&2; exit 3");
+    std::fs::write(fixture.program("gh", "").with_file_name("claude"), "").unwrap();
+    let first = report(&fixture, "").await;
     let python = row(&first, "python3");
     assert_eq!(python["error"], "Python 3.9.2 is below the required minimum of 3.10");
     assert_eq!(python["version"], "3.9.2");
@@ -121,22 +121,22 @@ async fn old_odd_and_failing_programs_are_told_apart() {
     assert_eq!(row(&first, "reviewer")["debug"]["errorCode"], "3");
     let assistant = row(&first, "assistant-cli");
     assert!(assistant["error"].as_str().unwrap().ends_with("bin/claude but not executable"), "{assistant}");
-    place.program("python3", "echo Python three");
-    let second = report(&place, "").await;
+    fixture.program("python3", "echo Python three");
+    let second = report(&fixture, "").await;
     assert_eq!(row(&second, "python3")["error"], "Unable to determine Python version");
 }
 
 // GC-32
 #[tokio::test]
 async fn an_override_that_is_gone_fails_its_row_alone() {
-    let place = TestGateway::new().await;
-    install(&place);
-    let gone = place.data_dir().join("gone");
-    place
+    let fixture = TestGateway::new().await;
+    install(&fixture);
+    let gone = fixture.data_dir().join("gone");
+    fixture
         .settings
         .update(|s| drop(s.binary_paths.insert(loopgate_home::Program::Git, gone.clone().into())))
         .unwrap();
-    let report = report(&place, "").await;
+    let report = report(&fixture, "").await;
     let git = row(&report, "git");
     assert_eq!(git["error"], "Override path does not exist or is not executable");
     assert_eq!(git["debug"], json!({"overrideUsed": gone}));
@@ -145,31 +145,31 @@ async fn an_override_that_is_gone_fails_its_row_alone() {
 
 #[tokio::test]
 async fn an_override_in_the_sandbox_is_not_started() {
-    let place = TestGateway::new().await;
-    install(&place);
-    let planted = place.sandbox().join("git");
+    let fixture = TestGateway::new().await;
+    install(&fixture);
+    let planted = fixture.sandbox().join("git");
     script(&planted, "touch \"$0.ran\"; echo git version 9.9.9");
     let planted_path = planted.clone();
-    place
+    fixture
         .settings
         .update(|s| drop(s.binary_paths.insert(loopgate_home::Program::Git, planted_path.into())))
         .unwrap();
-    let report = report(&place, "").await;
+    let report = report(&fixture, "").await;
     let git = row(&report, "git");
     assert_eq!(git["error"], "Override path lies in the sandbox and is not used");
     assert_eq!(git["debug"], json!({"overrideUsed": planted}));
-    assert!(!place.sandbox().join("git.ran").exists());
+    assert!(!fixture.sandbox().join("git.ran").exists());
 }
 
 // GC-33
 #[tokio::test]
 async fn a_program_that_hangs_holds_nobody_up() {
-    let place = TestGateway::new().await;
-    install(&place);
-    place.program("git", "/bin/sleep 60 & wait");
-    place.program("gh", "exec /bin/sleep 60");
+    let fixture = TestGateway::new().await;
+    install(&fixture);
+    fixture.program("git", "/bin/sleep 60 & wait");
+    fixture.program("gh", "exec /bin/sleep 60");
     let began = Instant::now();
-    let report = report(&place, "").await;
+    let report = report(&fixture, "").await;
     assert!(began.elapsed() < Duration::from_secs(10));
     assert_eq!(row(&report, "git")["error"], "Timed out running git --version");
     assert_eq!(row(&report, "git")["debug"]["errorCode"], "ETIMEDOUT");
@@ -179,11 +179,11 @@ async fn a_program_that_hangs_holds_nobody_up() {
 
 #[tokio::test]
 async fn rows_are_not_cached() {
-    let place = TestGateway::new().await;
-    let count = place.sandbox().join("count");
-    place.program("git", &format!("echo run >> {}; echo git version 2.46.1", count.display()));
+    let fixture = TestGateway::new().await;
+    let count = fixture.sandbox().join("count");
+    fixture.program("git", &format!("echo run >> {}; echo git version 2.46.1", count.display()));
     for probes in 1..=2 {
-        report(&place, "").await;
+        report(&fixture, "").await;
         assert_eq!(std::fs::read_to_string(&count).unwrap().lines().count(), probes);
     }
 }
@@ -191,8 +191,8 @@ async fn rows_are_not_cached() {
 // GC-34
 #[tokio::test]
 async fn the_own_version_is_compared_when_asked() {
-    let place = TestGateway::new().await;
-    let with = |query: &'static str| report(&place, query);
+    let fixture = TestGateway::new().await;
+    let with = |query: &'static str| report(&fixture, query);
     let newer = with("?latestVersion=v99.0.0").await;
     assert_eq!(row(&newer, "app-version")["error"], "Update available: 99.0.0");
     assert_eq!(row(&with("?latestVersion=1.2.3").await, "app-version")["passed"], true);
@@ -207,16 +207,16 @@ async fn the_own_version_is_compared_when_asked() {
 // GC-35
 #[tokio::test]
 async fn the_sign_in_of_mcp_hands_out_no_key() {
-    let place = TestGateway::new().await;
+    let fixture = TestGateway::new().await;
     let path = "/api/gateway/mcp-auth?expectedMcpUrl=https://mcp.example.test/mcp";
-    let token = place.gateway.session_for_test(WEB_APP, Duration::from_secs(60), jiff::Timestamp::now());
-    let reply = place.ask("GET", path).origin(WEB_APP).session(&token).send().await;
+    let token = fixture.gateway.session_for_test(WEB_APP, Duration::from_secs(60), jiff::Timestamp::now());
+    let reply = fixture.ask("GET", path).origin(WEB_APP).session(&token).send().await;
     let body = reply.json();
     assert_eq!((reply.status, reply.header("Cache-Control")), (200, Some("no-store")));
     assert_eq!((&body["apiKey"], &body["authType"]), (&json!(""), &json!("oauth")));
     assert_eq!(body["serverUrl"], "https://mcp.example.test/mcp");
-    let bad = place.internal("GET", "/api/gateway/mcp-auth?expectedMcpUrl=nope").send().await;
+    let bad = fixture.internal("GET", "/api/gateway/mcp-auth?expectedMcpUrl=nope").send().await;
     assert_eq!(bad.json()["serverUrl"], Value::Null);
-    let relayed = place.internal("GET", path).header("X-Desktop-Source", "cloud-socket").send().await;
+    let relayed = fixture.internal("GET", path).header("X-Desktop-Source", "cloud-socket").send().await;
     relayed.assert_error(403, "not available over relay", "not_available_over_relay");
 }

@@ -8,14 +8,14 @@ const LOOP: &str = "/api/gateway/orchestrator/loop";
 const KILL: &str = "/api/gateway/orchestrator/loop/kill";
 const ID: &str = "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718";
 
-async fn place() -> TestGateway {
+async fn fixture() -> TestGateway {
     let api_origin = Some("http://127.0.0.1:9".to_owned());
     TestGateway::with(TestOptions { runtime: true, api_origin, ..TestOptions::default() }).await
 }
 
 #[tokio::test]
 async fn a_bad_order_is_refused_with_its_text() {
-    let place = place().await;
+    let fixture = fixture().await;
     let order = |command: &str, id: &str| {
         json!({"loopId": id, "command": command, "loopgateAuthToken": "t", "artifacts": []}).to_string()
     };
@@ -26,22 +26,22 @@ async fn a_bad_order_is_refused_with_its_text() {
         (order("DANCE", ID), "Invalid command: DANCE", "invalid_request"),
         (order("PLAN", "nope"), "loopId must be a valid UUID", "invalid_request"),
     ] {
-        let reply = place.internal("POST", LOOP).body(body).send().await;
+        let reply = fixture.internal("POST", LOOP).body(body).send().await;
         reply.assert_error(400, error, code);
     }
 }
 
 #[tokio::test]
 async fn a_loop_needs_a_control_plane() {
-    let place = TestGateway::with(TestOptions { runtime: true, ..TestOptions::default() }).await;
-    let reply = place.internal("POST", LOOP).body("{}").send().await;
+    let fixture = TestGateway::with(TestOptions { runtime: true, ..TestOptions::default() }).await;
+    let reply = fixture.internal("POST", LOOP).body("{}").send().await;
     reply.assert_error(503, "API origin not configured", "unavailable");
 }
 
 #[tokio::test]
 async fn a_loop_that_does_not_run_cannot_be_ended() {
-    let place = place().await;
-    let end = |body: &str| place.internal("POST", KILL).body(body.to_owned()).send();
+    let fixture = fixture().await;
+    let end = |body: &str| fixture.internal("POST", KILL).body(body.to_owned()).send();
     end("").await.assert_error(400, "Invalid JSON body", "invalid_json_body");
     end("{}").await.assert_error(400, "loopId is required", "missing_field");
     end(r#"{"loopId":5}"#).await.assert_error(400, "loopId is required", "missing_field");
@@ -52,9 +52,9 @@ async fn a_loop_that_does_not_run_cannot_be_ended() {
 
 #[tokio::test]
 async fn without_a_runtime_loops_are_not_implemented() {
-    let place = TestGateway::new().await;
+    let fixture = TestGateway::new().await;
     for path in [LOOP, KILL] {
-        let reply = place.internal("POST", path).body("{}").send().await;
+        let reply = fixture.internal("POST", path).body("{}").send().await;
         reply.assert_error(501, "operation not implemented", "operation_not_implemented");
     }
 }

@@ -9,8 +9,8 @@ use crate::tests::test_gateway::{TestGateway, TestOptions, within};
 
 const SERVER: &str = "https://mcp.example.test/mcp";
 
-async fn servers(place: &TestGateway, path: &str) -> Value {
-    let reply = place.internal("GET", path).send().await;
+async fn servers(fixture: &TestGateway, path: &str) -> Value {
+    let reply = fixture.internal("GET", path).send().await;
     assert_eq!(reply.status, 200);
     let body = reply.json();
     let name = if body["providers"].is_object() { "providers" } else { "mcpServers" };
@@ -23,9 +23,9 @@ fn look() -> String {
 
 #[tokio::test]
 async fn a_connected_server_is_found_by_both() {
-    let place = TestGateway::new().await;
-    let asked = place.sandbox().join("asked");
-    place.program(
+    let fixture = TestGateway::new().await;
+    let asked = fixture.sandbox().join("asked");
+    fixture.program(
         "claude",
         &format!(
             "echo \"$@\" >> '{}'\ncase \"$*\" in\n'mcp list') echo 'team: {SERVER}/ (HTTP) - ✓ Connected';;\n\
@@ -34,31 +34,31 @@ async fn a_connected_server_is_found_by_both() {
             asked.display()
         ),
     );
-    place.program("codex", &format!("echo 'Name Url Status'; echo 'squad {SERVER} disabled'"));
+    fixture.program("codex", &format!("echo 'Name Url Status'; echo 'squad {SERVER} disabled'"));
     let known = format!("/api/gateway/mcp-auth?expectedMcpUrl={SERVER}");
-    assert_eq!(servers(&place, &known).await["assistant"]["serverName"], Value::Null);
+    assert_eq!(servers(&fixture, &known).await["assistant"]["serverName"], Value::Null);
     assert!(!asked.exists(), "signing in starts nothing");
 
-    let found = servers(&place, &look()).await;
+    let found = servers(&fixture, &look()).await;
     let (assistant, reviewer) = (&found["assistant"], &found["reviewer"]);
     assert_eq!((&assistant["available"], &assistant["loopgateAvailable"]), (&json!(true), &json!(true)));
     assert_eq!(assistant["serverName"], "team");
     assert_eq!(assistant["matchedUrl"], format!("{SERVER}/"), "as the provider has it");
     assert_eq!((&reviewer["available"], &reviewer["serverName"]), (&json!(false), &json!("squad")));
 
-    servers(&place, &look()).await;
+    servers(&fixture, &look()).await;
     let mcp = |text: &str| text.lines().filter(|line| line.starts_with("mcp")).count();
     assert_eq!(mcp(&std::fs::read_to_string(&asked).unwrap()), 2, "a fresh result is not asked for again");
-    assert_eq!(servers(&place, &known).await["assistant"], *assistant);
-    assert_eq!(servers(&place, "/api/gateway/health-check").await["assistant"], *assistant);
+    assert_eq!(servers(&fixture, &known).await["assistant"], *assistant);
+    assert_eq!(servers(&fixture, "/api/gateway/health-check").await["assistant"], *assistant);
 
-    place
+    fixture
         .internal("PATCH", "/api/gateway/settings/binary-paths")
         .body(json!({"git": null}).to_string())
         .send()
         .await;
     assert_eq!(
-        servers(&place, &known).await["assistant"]["available"],
+        servers(&fixture, &known).await["assistant"]["available"],
         false,
         "another program may be meant now"
     );
@@ -66,16 +66,16 @@ async fn a_connected_server_is_found_by_both() {
 
 #[tokio::test]
 async fn a_server_of_one_project_does_not_count() {
-    let place = TestGateway::new().await;
-    place.program(
+    let fixture = TestGateway::new().await;
+    fixture.program(
         "claude",
         &format!(
             "case \"$*\" in\n'mcp list') echo 'team: {SERVER} (HTTP) - ✓ Connected';;\n\
              'mcp get team') printf 'team:\\n  Scope: Local config\\n  Status: ✓ Connected\\n  URL: {SERVER}\\n';;\nesac"
         ),
     );
-    place.program("codex", "echo broken >&2; exit 3");
-    let found = servers(&place, &look()).await;
+    fixture.program("codex", "echo broken >&2; exit 3");
+    let found = servers(&fixture, &look()).await;
     assert_eq!(found["assistant"]["available"], false);
     assert_eq!(found["assistant"]["error"], "Project-local config unsupported");
     assert_eq!(found["reviewer"]["error"], "Discovery failed");
@@ -85,21 +85,21 @@ async fn a_server_of_one_project_does_not_count() {
 async fn a_slow_program_holds_nobody_up_and_is_heard_later() {
     let mut options = TestOptions::default();
     options.limits.probe_timeout = Duration::from_millis(200);
-    let place = TestGateway::with(options).await;
-    let go = place.sandbox().join("go");
+    let fixture = TestGateway::with(options).await;
+    let go = fixture.sandbox().join("go");
     let made = Command::new("mkfifo").arg(&go).run(Limits::time(Duration::from_secs(20))).await;
     assert!(made.unwrap().status.success());
-    place.program(
+    fixture.program(
         "claude",
         &format!(
             "[ \"$*\" = 'mcp list' ] || exit 0\nread word < '{go}'\necho 'team: {SERVER} (HTTP) - ✓ Connected'",
             go = go.display()
         ),
     );
-    assert_eq!(servers(&place, &look()).await["assistant"]["available"], false);
+    assert_eq!(servers(&fixture, &look()).await["assistant"]["available"], false);
     // Opening waits for the reader.
     let opened = tokio::task::spawn_blocking(move || std::fs::write(&go, "go\n").unwrap());
     within(opened).await.unwrap();
-    let detected = async { while servers(&place, &look()).await["assistant"]["available"] == false {} };
+    let detected = async { while servers(&fixture, &look()).await["assistant"]["available"] == false {} };
     within(detected).await;
 }

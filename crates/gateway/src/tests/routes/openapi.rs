@@ -127,10 +127,10 @@ fn document_is_the_one_that_is_checked_in() {
 
 #[tokio::test]
 async fn the_document_is_served_to_whoever_is_signed_in() {
-    let place = TestGateway::new().await;
-    let reply = place.ask("GET", "/api/gateway/openapi.json").send().await;
+    let fixture = TestGateway::new().await;
+    let reply = fixture.ask("GET", "/api/gateway/openapi.json").send().await;
     reply.assert_error(401, "unauthorized", "unauthorized");
-    let reply = place.internal("GET", "/api/gateway/openapi.json").send().await;
+    let reply = fixture.internal("GET", "/api/gateway/openapi.json").send().await;
     assert_eq!(reply.status, 200);
     assert_eq!(reply.json(), json!(crate::openapi()));
 }

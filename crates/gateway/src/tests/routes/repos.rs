@@ -10,13 +10,13 @@ use crate::tests::test_gateway::{TestGateway, TestOptions, TestResponse, WEB_APP
 
 const REPOS: &str = "/api/gateway/repos";
 
-async fn add(place: &TestGateway, body: &Value) -> TestResponse {
-    place.internal("POST", REPOS).body(body.to_string()).send().await
+async fn add(fixture: &TestGateway, body: &Value) -> TestResponse {
+    fixture.internal("POST", REPOS).body(body.to_string()).send().await
 }
 
-async fn repo_path(place: &TestGateway, name: &str) -> Value {
+async fn repo_path(fixture: &TestGateway, name: &str) -> Value {
     let path = format!("/api/gateway/git/repo-path?repoFullName={name}");
-    let reply = place.internal("GET", &path).send().await;
+    let reply = fixture.internal("GET", &path).send().await;
     assert_eq!(reply.status, 200);
     reply.json()["path"].clone()
 }
@@ -24,60 +24,60 @@ async fn repo_path(place: &TestGateway, name: &str) -> Value {
 // GC-35
 #[tokio::test]
 async fn version_is_the_desktops() {
-    let place = TestGateway::new().await;
-    let token = place.gateway.session_for_test(WEB_APP, Duration::from_secs(60), jiff::Timestamp::now());
-    let reply = place.ask("GET", "/api/gateway/version").origin(WEB_APP).session(&token).send().await;
+    let fixture = TestGateway::new().await;
+    let token = fixture.gateway.session_for_test(WEB_APP, Duration::from_secs(60), jiff::Timestamp::now());
+    let reply = fixture.ask("GET", "/api/gateway/version").origin(WEB_APP).session(&token).send().await;
     assert_eq!((reply.status, reply.text()), (200, r#"{"version":"1.2.3","commits":[]}"#));
     assert_eq!(reply.header("content-type"), Some("application/json"));
 }
 
 #[tokio::test]
 async fn the_document_is_served_behind_authentication() {
-    let place = TestGateway::new().await;
-    assert_eq!(place.ask("GET", "/api/gateway/openapi.json").send().await.status, 401);
-    let document = place.internal("GET", "/api/gateway/openapi.json").send().await.json();
+    let fixture = TestGateway::new().await;
+    assert_eq!(fixture.ask("GET", "/api/gateway/openapi.json").send().await.status, 401);
+    let document = fixture.internal("GET", "/api/gateway/openapi.json").send().await.json();
     assert!(document["paths"]["/api/gateway/version"]["get"].is_object());
 }
 
 // GC-36
 #[tokio::test]
 async fn a_repository_comes_and_goes() {
-    let place = TestGateway::new().await;
-    let shop = place.clone_of("shop", "git@github.com:Acme/Shop.git");
+    let fixture = TestGateway::new().await;
+    let shop = fixture.clone_of("shop", "git@github.com:Acme/Shop.git");
     let manifest =
         json!({"packageManager": "pnpm@9", "scripts": {"start": "x"}, "devDependencies": {"vite": "1"}});
     std::fs::write(shop.join("package.json"), manifest.to_string()).unwrap();
-    let added = add(&place, &json!({"path": shop, "description": "web shop"})).await;
+    let added = add(&fixture, &json!({"path": shop, "description": "web shop"})).await;
     let body = added.json();
     assert_eq!((added.status, &body["success"], &body["repo"]["name"]), (200, &json!(true), &json!("shop")));
     assert_eq!(
         body["repo"]["deployment"],
         json!({"framework": "vite", "packageManager": "pnpm@9", "startCommand": "pnpm start"})
     );
-    add(&place, &json!({"path": shop})).await.assert_error(
+    add(&fixture, &json!({"path": shop})).await.assert_error(
         400,
         "Repository already configured",
         "invalid_request",
     );
-    let listed = place.internal("GET", REPOS).send().await.json();
+    let listed = fixture.internal("GET", REPOS).send().await.json();
     assert_eq!(listed["repos"].as_array().unwrap().len(), 1);
     assert_eq!(listed["repos"][0]["description"], "web shop");
     assert_eq!(listed["repos"][0]["fullName"], "Acme/Shop");
-    let settings = json!({"worktreeParentDir": place.sandbox(), "worktreeParentDirConfirmed": true});
-    let patched = place.internal("PATCH", REPOS).body(settings.to_string()).send().await;
+    let settings = json!({"worktreeParentDir": fixture.sandbox(), "worktreeParentDirConfirmed": true});
+    let patched = fixture.internal("PATCH", REPOS).body(settings.to_string()).send().await;
     assert_eq!(patched.text(), r#"{"success":true}"#);
-    assert_eq!(place.internal("GET", REPOS).send().await.json()["settings"], settings);
-    let remove = || place.internal("DELETE", &format!("{REPOS}?path={}", shop.display()));
+    assert_eq!(fixture.internal("GET", REPOS).send().await.json()["settings"], settings);
+    let remove = || fixture.internal("DELETE", &format!("{REPOS}?path={}", shop.display()));
     assert_eq!(remove().send().await.text(), r#"{"success":true}"#);
     remove().send().await.assert_error(400, "Repository not found", "invalid_request");
 }
 
 #[tokio::test]
 async fn bad_input_is_refused_row_by_row() {
-    let place = TestGateway::new().await;
-    std::fs::write(place.sandbox().join("file"), "").unwrap();
-    let file = json!({"path": place.sandbox().join("file")}).to_string();
-    let missing = json!({"path": place.sandbox().join("missing")}).to_string();
+    let fixture = TestGateway::new().await;
+    std::fs::write(fixture.sandbox().join("file"), "").unwrap();
+    let file = json!({"path": fixture.sandbox().join("file")}).to_string();
+    let missing = json!({"path": fixture.sandbox().join("missing")}).to_string();
     for (method, body, status, error, code) in [
         ("POST", "[]", 400, "path is required and must be a string", "missing_field"),
         ("POST", "5", 400, "path is required and must be a string", "missing_field"),
@@ -96,7 +96,7 @@ async fn bad_input_is_refused_row_by_row() {
         ("PATCH", r#"{"worktreeParentDir":"/srv"}"#, 403, "directory not allowed", "directory_not_allowed"),
         ("DELETE", "", 400, "path query parameter is required", "missing_field"),
     ] {
-        let reply = place.internal(method, REPOS).body(body).send().await;
+        let reply = fixture.internal(method, REPOS).body(body).send().await;
         reply.assert_error(status, error, code);
     }
 }
@@ -104,7 +104,7 @@ async fn bad_input_is_refused_row_by_row() {
 // GC-36
 #[tokio::test]
 async fn without_a_sandbox_nothing_is_configured() {
-    let place = TestGateway::with(TestOptions {
+    let fixture = TestGateway::with(TestOptions {
         set_up: false,
         settings: "onboarding_completed = true",
         ..TestOptions::default()
@@ -117,25 +117,25 @@ async fn without_a_sandbox_nothing_is_configured() {
         ("DELETE", REPOS),
         ("GET", "/api/gateway/git/repo-path?repoFullName=a/b"),
     ] {
-        place.internal(method, path).send().await.assert_error(
+        fixture.internal(method, path).send().await.assert_error(
             503,
             "Server not configured — complete onboarding",
             "not_configured",
         );
     }
-    let unnamed = place.internal("GET", "/api/gateway/git/repo-path").send().await;
+    let unnamed = fixture.internal("GET", "/api/gateway/git/repo-path").send().await;
     unnamed.assert_error(400, "repoFullName is required", "missing_field");
 }
 
 // GC-46
 #[tokio::test]
 async fn a_broken_list_is_moved_aside() {
-    let place = TestGateway::new().await;
-    std::fs::create_dir_all(place.repos_file().parent().unwrap()).unwrap();
-    std::fs::write(place.repos_file(), "{").unwrap();
-    let reply = place.internal("GET", REPOS).send().await;
+    let fixture = TestGateway::new().await;
+    std::fs::create_dir_all(fixture.repos_file().parent().unwrap()).unwrap();
+    std::fs::write(fixture.repos_file(), "{").unwrap();
+    let reply = fixture.internal("GET", REPOS).send().await;
     assert_eq!(reply.json()["repos"], json!([]));
-    let renamed = std::fs::read_dir(place.repos_file().parent().unwrap())
+    let renamed = std::fs::read_dir(fixture.repos_file().parent().unwrap())
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .find(|path| path.to_string_lossy().contains("repos.json.corrupt-"))
@@ -146,14 +146,14 @@ async fn a_broken_list_is_moved_aside() {
 // GC-45
 #[tokio::test]
 async fn ten_at_once_leave_ten() {
-    let place = TestGateway::new().await;
+    let fixture = TestGateway::new().await;
     let sending: Vec<_> = (0..10)
         .map(|n| {
-            let clone = place.clone_of(&format!("r{n}"), "x/y");
-            tokio::spawn(place.internal("POST", REPOS).body(json!({"path": clone}).to_string()).send())
+            let clone = fixture.clone_of(&format!("r{n}"), "x/y");
+            tokio::spawn(fixture.internal("POST", REPOS).body(json!({"path": clone}).to_string()).send())
         })
         .collect();
-    let (file, written) = (place.repos_file(), Arc::new(AtomicBool::new(false)));
+    let (file, written) = (fixture.repos_file(), Arc::new(AtomicBool::new(false)));
     let reading = std::thread::spawn({
         let written = written.clone();
         move || {
@@ -168,81 +168,81 @@ async fn ten_at_once_leave_ten() {
     }
     written.store(true, Ordering::Relaxed);
     reading.join().unwrap();
-    let listed = place.internal("GET", REPOS).send().await.json();
+    let listed = fixture.internal("GET", REPOS).send().await.json();
     assert_eq!(listed["repos"].as_array().unwrap().len(), 10);
 }
 
 #[tokio::test]
 async fn a_full_name_leads_to_its_clone() {
-    let place = TestGateway::new().await;
-    assert_eq!(repo_path(&place, "acme/shop").await, Value::Null);
-    let shop = place.clone_of("shop", "git@github.com:Acme/Shop.git");
-    add(&place, &json!({"path": shop})).await;
-    assert_eq!(repo_path(&place, "Acme/Shop").await, json!(shop));
-    assert_eq!(repo_path(&place, "acme%2Fshop").await, json!(shop), "case does not count");
-    assert_eq!(repo_path(&place, "acme/other").await, Value::Null);
-    let exact = place.clone_of("exact", "https://github.com/acme/shop");
-    add(&place, &json!({"path": exact})).await;
-    assert_eq!(repo_path(&place, "acme/shop").await, json!(exact), "the same case goes first");
-    assert_eq!(repo_path(&place, "Acme/Shop").await, json!(shop));
-    place.internal("DELETE", &format!("{REPOS}?path={}", shop.display())).send().await;
-    assert_eq!(repo_path(&place, "Acme/Shop").await, json!(exact));
+    let fixture = TestGateway::new().await;
+    assert_eq!(repo_path(&fixture, "acme/shop").await, Value::Null);
+    let shop = fixture.clone_of("shop", "git@github.com:Acme/Shop.git");
+    add(&fixture, &json!({"path": shop})).await;
+    assert_eq!(repo_path(&fixture, "Acme/Shop").await, json!(shop));
+    assert_eq!(repo_path(&fixture, "acme%2Fshop").await, json!(shop), "case does not count");
+    assert_eq!(repo_path(&fixture, "acme/other").await, Value::Null);
+    let exact = fixture.clone_of("exact", "https://github.com/acme/shop");
+    add(&fixture, &json!({"path": exact})).await;
+    assert_eq!(repo_path(&fixture, "acme/shop").await, json!(exact), "the same case goes first");
+    assert_eq!(repo_path(&fixture, "Acme/Shop").await, json!(shop));
+    fixture.internal("DELETE", &format!("{REPOS}?path={}", shop.display())).send().await;
+    assert_eq!(repo_path(&fixture, "Acme/Shop").await, json!(exact));
 }
 
 #[tokio::test]
 async fn a_forged_entry_reveals_no_repository_outside_of_the_sandbox() {
-    let place = TestGateway::new().await;
-    let outside = place.clone_of("../secret", "git@github.com:acme/secret.git");
-    let shop = place.clone_of("shop", "git@github.com:acme/shop.git");
-    let pointing = place.sandbox().join("pointing");
+    let fixture = TestGateway::new().await;
+    let outside = fixture.clone_of("../secret", "git@github.com:acme/secret.git");
+    let shop = fixture.clone_of("shop", "git@github.com:acme/shop.git");
+    let pointing = fixture.sandbox().join("pointing");
     std::fs::create_dir(&pointing).unwrap();
     std::fs::write(pointing.join(".git"), format!("gitdir: {}/.git", outside.display())).unwrap();
     let entries = [&outside, &shop, &pointing].map(|path| json!({"path": path}));
-    std::fs::create_dir_all(place.repos_file().parent().unwrap()).unwrap();
-    std::fs::write(place.repos_file(), json!({"repos": entries}).to_string()).unwrap();
-    let listed = place.internal("GET", REPOS).send().await;
+    std::fs::create_dir_all(fixture.repos_file().parent().unwrap()).unwrap();
+    std::fs::write(fixture.repos_file(), json!({"repos": entries}).to_string()).unwrap();
+    let listed = fixture.internal("GET", REPOS).send().await;
     assert!(!listed.text().contains("secret"), "{}", listed.text());
     assert_eq!(listed.json()["repos"].as_array().unwrap().len(), 2);
-    assert_eq!(repo_path(&place, "acme/secret").await, Value::Null);
-    assert_eq!(repo_path(&place, "acme/shop").await, json!(shop));
+    assert_eq!(repo_path(&fixture, "acme/secret").await, Value::Null);
+    assert_eq!(repo_path(&fixture, "acme/shop").await, json!(shop));
 }
 
 #[tokio::test]
 async fn pipes_and_devices_keep_no_route_waiting() {
-    let place = TestGateway::new().await;
-    place.pipe(&place.repos_file());
-    place.pipe(&place.sandbox().join(".loopgate/sessions.json"));
-    let shop = place.clone_of("shop", "git@github.com:acme/shop.git");
+    let fixture = TestGateway::new().await;
+    fixture.pipe(&fixture.repos_file());
+    fixture.pipe(&fixture.sandbox().join(".loopgate/sessions.json"));
+    let shop = fixture.clone_of("shop", "git@github.com:acme/shop.git");
     std::os::unix::fs::symlink("/dev/zero", shop.join("package.json")).unwrap();
-    let added = add(&place, &json!({"path": shop})).await;
+    let added = add(&fixture, &json!({"path": shop})).await;
     assert_eq!((added.status, added.json()["repo"].get("deployment")), (200, None));
     std::fs::remove_file(shop.join(".git/config")).unwrap();
-    place.pipe(&shop.join(".git/config"));
-    let listed = place.internal("GET", REPOS).send().await.json();
+    fixture.pipe(&shop.join(".git/config"));
+    let listed = fixture.internal("GET", REPOS).send().await.json();
     assert_eq!(listed["repos"][0]["name"], "shop");
     assert_eq!(listed["repos"][0].get("fullName"), None);
-    assert_eq!(repo_path(&place, "acme/shop").await, Value::Null);
-    let sessions = place.internal("GET", "/api/gateway/orchestrator/sessions").send().await;
+    assert_eq!(repo_path(&fixture, "acme/shop").await, Value::Null);
+    let sessions = fixture.internal("GET", "/api/gateway/orchestrator/sessions").send().await;
     assert_eq!(sessions.json()["sessions"], json!([]));
 }
 
 #[tokio::test]
 async fn lists_are_not_read_or_written_through_a_link() {
-    let place = TestGateway::new().await;
-    let shop = place.clone_of("shop", "git@github.com:acme/shop.git");
-    let outside = place.sandbox().join("../outside");
+    let fixture = TestGateway::new().await;
+    let shop = fixture.clone_of("shop", "git@github.com:acme/shop.git");
+    let outside = fixture.sandbox().join("../outside");
     std::fs::create_dir_all(outside.join("config")).unwrap();
-    let state = place.sandbox().join(".loopgate");
+    let state = fixture.sandbox().join(".loopgate");
     if state.exists() {
         std::fs::remove_dir_all(&state).unwrap();
     }
     std::os::unix::fs::symlink(&outside, &state).unwrap();
-    let added = add(&place, &json!({"path": shop})).await;
+    let added = add(&fixture, &json!({"path": shop})).await;
     assert_eq!(added.status, 500);
     assert!(added.text().contains("symbolic link"), "{}", added.text());
-    assert_eq!(place.internal("GET", REPOS).send().await.status, 500);
+    assert_eq!(fixture.internal("GET", REPOS).send().await.status, 500);
     let note = json!({"ticketId": "T", "repoPath": shop, "worktreePath": shop}).to_string();
-    let noted = place.internal("POST", "/api/gateway/orchestrator/sessions").body(note).send().await;
+    let noted = fixture.internal("POST", "/api/gateway/orchestrator/sessions").body(note).send().await;
     assert_eq!(noted.status, 500);
     assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 1);
     assert_eq!(std::fs::read_dir(outside.join("config")).unwrap().count(), 0);
@@ -250,12 +250,12 @@ async fn lists_are_not_read_or_written_through_a_link() {
 
 #[tokio::test]
 async fn a_broken_list_of_sessions_is_moved_aside() {
-    let place = TestGateway::new().await;
-    let (shop, file) = (place.clone_of("shop", "x/y"), place.sandbox().join(".loopgate/sessions.json"));
+    let fixture = TestGateway::new().await;
+    let (shop, file) = (fixture.clone_of("shop", "x/y"), fixture.sandbox().join(".loopgate/sessions.json"));
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();
     std::fs::write(&file, "{").unwrap();
     let note = json!({"ticketId": "T", "repoPath": shop, "worktreePath": shop}).to_string();
-    let noted = place.internal("POST", "/api/gateway/orchestrator/sessions").body(note).send().await;
+    let noted = fixture.internal("POST", "/api/gateway/orchestrator/sessions").body(note).send().await;
     assert_eq!(noted.status, 200);
     let names = std::fs::read_dir(file.parent().unwrap()).unwrap().map(|entry| entry.unwrap().path());
     let renamed = names.into_iter().find(|path| path.to_string_lossy().contains("sessions.json.corrupt-"));

@@ -9,7 +9,7 @@ use crate::tests::test_gateway::{TestGateway, TestResponse};
 
 /// A repository with the worktree of ticket `SHOP-7` beside it.
 struct TicketFixture {
-    place: TestGateway,
+    fixture: TestGateway,
     repo: PathBuf,
     worktree: PathBuf,
     work: PathBuf,
@@ -17,12 +17,12 @@ struct TicketFixture {
 
 impl TicketFixture {
     async fn new() -> Self {
-        let place = TestGateway::new().await;
-        let (repo, worktree) = (place.sandbox().join("shop"), place.sandbox().join("shop-SHOP-7"));
+        let fixture = TestGateway::new().await;
+        let (repo, worktree) = (fixture.sandbox().join("shop"), fixture.sandbox().join("shop-SHOP-7"));
         std::fs::create_dir_all(&repo).unwrap();
         let work = worktree.join(".loopgate/work");
         std::fs::create_dir_all(&work).unwrap();
-        Self { place, repo, worktree, work }
+        Self { fixture, repo, worktree, work }
     }
 
     fn write(&self, name: &str, text: &str) {
@@ -33,7 +33,7 @@ impl TicketFixture {
     async fn get(&self, what: &str) -> TestResponse {
         let path = format!("/api/gateway/orchestrator/{what}");
         let separator = if what.contains('?') { '&' } else { '?' };
-        self.place.internal("GET", &format!("{path}{separator}repo={}", self.repo.display())).send().await
+        self.fixture.internal("GET", &format!("{path}{separator}repo={}", self.repo.display())).send().await
     }
 
     async fn status(&self) -> Value {
@@ -77,12 +77,12 @@ async fn bad_input_is_refused_row_by_row() {
         ("status?workDir=", "workDir parameter is required"),
     ] {
         let path = format!("/api/gateway/orchestrator/{what}");
-        ticket.place.internal("GET", &path).send().await.assert_error(400, text, "missing_field");
+        ticket.fixture.internal("GET", &path).send().await.assert_error(400, text, "missing_field");
     }
     for what in ["status/SHOP-7?repo=/etc", "logs/X?repo=relative", "plan/X?repo=/", "status?workDir=~/.ssh"]
     {
         let path = format!("/api/gateway/orchestrator/{what}");
-        let reply = ticket.place.internal("GET", &path).send().await;
+        let reply = ticket.fixture.internal("GET", &path).send().await;
         reply.assert_error(403, "directory not allowed", "directory_not_allowed");
     }
 }
@@ -189,7 +189,7 @@ async fn the_end_of_the_log_comes_in_both_formats() {
 #[tokio::test]
 async fn a_link_out_of_the_sandbox_is_no_file() {
     let ticket = TicketFixture::new().await;
-    let secret = ticket.place.data_dir().join("secret");
+    let secret = ticket.fixture.data_dir().join("secret");
     std::fs::write(&secret, "{\"status\":\"SECRET\"}\n").unwrap();
     for name in ["state.json", "plan.json", "assistant-output.jsonl", "orchestrator-launch.log"] {
         std::os::unix::fs::symlink(&secret, ticket.work.join(name)).unwrap();
@@ -220,7 +220,7 @@ async fn a_plan_is_shown_as_markdown_beside_its_source() {
 async fn a_directory_tells_whether_work_goes_on() {
     let ticket = TicketFixture::new().await;
     let path = format!("/api/gateway/orchestrator/status?workDir={}", ticket.worktree.display());
-    let get = || ticket.place.internal("GET", &path).send();
+    let get = || ticket.fixture.internal("GET", &path).send();
     assert_eq!(get().await.text(), r#"{"isRunning":false,"reason":"state.json not found"}"#);
     ticket.write("state.json", r#"{"status":"awaiting_user","phase":"p","iteration":3,"timestamp":"t"}"#);
     assert_eq!(
@@ -237,7 +237,7 @@ async fn a_directory_tells_whether_work_goes_on() {
 #[tokio::test]
 async fn what_was_planted_in_a_work_directory_is_neither_followed_nor_waited_for() {
     let ticket = TicketFixture::new().await;
-    let outside = ticket.place.sandbox().join("../outside");
+    let outside = ticket.fixture.sandbox().join("../outside");
     std::fs::create_dir(&outside).unwrap();
     let secret = r#"{"status":"secret","content":"secret"}"#;
     for name in ["state.json", "plan.json"] {
@@ -250,9 +250,9 @@ async fn what_was_planted_in_a_work_directory_is_neither_followed_nor_waited_for
     }
     for name in ["state.json", "plan.json"] {
         std::fs::remove_file(ticket.work.join(name)).unwrap();
-        ticket.place.pipe(&ticket.work.join(name));
+        ticket.fixture.pipe(&ticket.work.join(name));
     }
-    ticket.place.pipe(&ticket.work.join("process.pid"));
+    ticket.fixture.pipe(&ticket.work.join("process.pid"));
     std::os::unix::fs::symlink("/dev/zero", ticket.work.join("assistant-output.name.txt")).unwrap();
     std::os::unix::fs::symlink("/dev/zero", ticket.work.join("orchestrator-launch.log")).unwrap();
     assert_eq!(ticket.status().await["stateExists"], false);
@@ -260,7 +260,7 @@ async fn what_was_planted_in_a_work_directory_is_neither_followed_nor_waited_for
         assert!(ticket.get(what).await.status < 500, "{what}");
     }
     // The whole work directory of another place in the sandbox, by a link that the repository tracks.
-    let other = ticket.place.sandbox().join("other");
+    let other = ticket.fixture.sandbox().join("other");
     std::fs::create_dir(&other).unwrap();
     std::fs::write(other.join("state.json"), secret).unwrap();
     std::fs::remove_dir_all(&ticket.work).unwrap();

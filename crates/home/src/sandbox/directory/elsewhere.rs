@@ -1,4 +1,4 @@
-//! Directory handles where the system has none: paths that are looked at again after opening.
+//! Directory handles for systems without `openat`: paths that are checked again after opening.
 
 use std::fs::File;
 use std::io;

@@ -6,7 +6,7 @@ mod failures;
 mod leaving;
 mod open;
 mod read;
-mod say;
+mod replies;
 
 use std::path::PathBuf;
 

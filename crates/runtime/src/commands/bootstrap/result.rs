@@ -83,10 +83,10 @@ fn agents(directory: &Path) -> Vec<BootstrappedAgent> {
 fn agent(path: &Path) -> Option<BootstrappedAgent> {
     let slug = path.file_stem()?.to_str()?.to_owned();
     let prompt = String::from_utf8(untrusted::read(path, MAX_AGENT).ok()?).ok()?;
-    let said = |name| said(&prompt, name);
+    let front_matter = |name| front_matter(&prompt, name);
     Some(BootstrappedAgent {
-        name: said("name").unwrap_or_else(|| slug.clone()),
-        description: said("description").unwrap_or_default(),
+        name: front_matter("name").unwrap_or_else(|| slug.clone()),
+        description: front_matter("description").unwrap_or_default(),
         role: slug.clone(),
         slug,
         prompt,
@@ -94,7 +94,7 @@ fn agent(path: &Path) -> Option<BootstrappedAgent> {
 }
 
 /// A member of the block between two `---` at the beginning of a definition.
-fn said(definition: &str, name: &str) -> Option<String> {
+fn front_matter(definition: &str, name: &str) -> Option<String> {
     let mut lines = definition.lines();
     lines.next().filter(|line| line.trim_end() == "---")?;
     let members = lines.take_while(|line| line.trim_end() != "---");

@@ -63,7 +63,7 @@ impl Prompt<'_> {
     fn framed(&self) -> Result<String, minijinja::Error> {
         let spec = self.command.spec();
         let judged = if let Inputs::JudgeSubject(subject) = spec.inputs { Some(kind(subject)) } else { None };
-        let outputs: Vec<Value> = spec.outputs.iter().map(|output| self.wanted(output)).collect();
+        let outputs: Vec<Value> = spec.outputs.iter().map(|output| self.expected_file(output)).collect();
         let inputs: Vec<String> = self.inputs.iter().map(|path| text(path)).collect();
         let environment = Environment::new();
         let task = environment.render_str(
@@ -87,7 +87,7 @@ impl Prompt<'_> {
     }
 
     /// A file that has to be left, for the text.
-    fn wanted(&self, output: &CommandOutput) -> Value {
+    fn expected_file(&self, output: &CommandOutput) -> Value {
         let place = if output.in_project_root() { self.directory } else { self.work_dir };
         let path = text(&place.join(output.file));
         context! { path, required => output.required, shape => shape(output.file) }

@@ -32,9 +32,10 @@ pub(super) fn document(request: &LoopRequest, detected: Option<&DetectedContext>
         }
     };
     let given = request.code_evaluation_context.as_ref();
-    let text = |said: Option<&String>, known: Option<&String>| said.or(known).cloned().map(Value::from);
-    let said = given.and_then(|context| context.repo.as_ref()).map(|repo| json!(repo));
-    add("repo", said.or_else(|| request.repo.as_ref().map(|repo| json!(repo))));
+    let text =
+        |explicit: Option<&String>, known: Option<&String>| explicit.or(known).cloned().map(Value::from);
+    let explicit = given.and_then(|context| context.repo.as_ref()).map(|repo| json!(repo));
+    add("repo", explicit.or_else(|| request.repo.as_ref().map(|repo| json!(repo))));
     let members = [
         ("localRepoPath", given.and_then(|c| c.local_repo_path.as_ref()), request.local_repo_path.as_ref()),
         (
@@ -49,11 +50,11 @@ pub(super) fn document(request: &LoopRequest, detected: Option<&DetectedContext>
         ),
         ("artifactSlug", given.and_then(|c| c.artifact_slug.as_ref()), request.artifact_slug.as_ref()),
     ];
-    for (name, said, known) in members {
-        add(name, text(said, known));
+    for (name, explicit, known) in members {
+        add(name, text(explicit, known));
     }
     add("pullRequest", given.and_then(|context| context.pull_request.as_ref()).map(|pull| json!(pull)));
-    let said = given.and_then(|context| context.detected.as_ref());
-    add("detected", detected.or(said).map(|seen| json!(seen)));
+    let explicit = given.and_then(|context| context.detected.as_ref());
+    add("detected", detected.or(explicit).map(|seen| json!(seen)));
     Value::Object(document)
 }

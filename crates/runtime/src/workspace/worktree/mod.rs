@@ -170,7 +170,7 @@ async fn prepare_once(
     }
     let visit = wanted.checkout == WorktreeSource::Visited;
     let branch = (!visit).then(|| wanted.naming.branch.clone());
-    let dir = place(worktrees, wanted, if visit { VISIT } else { "" })?;
+    let dir = new_worktree_path(worktrees, wanted, if visit { VISIT } else { "" })?;
     reservation.claim(dir.as_path()).map_err(WorktreeError::Busy)?;
     let is_worktree = repair::is_worktree_of_loop(worktrees, wanted, &dir).await?;
     if is_worktree {
@@ -223,7 +223,7 @@ pub(crate) async fn hide_state(git: &Git, worktree: &Path) -> std::io::Result<()
     written.map_err(std::io::Error::other)?
 }
 
-fn place(
+fn new_worktree_path(
     worktrees: &Worktrees,
     wanted: &WorktreeRequest<'_>,
     prefix: &str,
@@ -407,8 +407,8 @@ async fn set_up(worktrees: &Worktrees, dir: &Path) {
     match command.run(Limits::time(SETUP_TIME)).await {
         Ok(output) if output.status.success() => {}
         Ok(output) => {
-            let said = redact::message(&output.stderr_text());
-            tracing::warn!(status = ?output.status, said, "the repository's set-up script failed");
+            let stderr = redact::message(&output.stderr_text());
+            tracing::warn!(status = ?output.status, stderr, "the repository's set-up script failed");
         }
         Err(error) => tracing::warn!(%error, "the repository's set-up script did not start"),
     }

@@ -142,7 +142,7 @@ pub(crate) async fn deliver_from_branch(
     worktree: &Path,
     branch: &BranchName,
 ) {
-    let told = match return_to_branch(worktrees, worktree, branch).await {
+    let event = match return_to_branch(worktrees, worktree, branch).await {
         Ok(None) => return,
         Ok(Some(note)) => LoopEvent::new("output", &json!({"data": {"chunk": note}})),
         Err(error) => {
@@ -150,7 +150,7 @@ pub(crate) async fn deliver_from_branch(
             return;
         }
     };
-    if let Err(error) = worktrees.jobs.enqueue_event(id, &told).await {
+    if let Err(error) = worktrees.jobs.enqueue_event(id, &event).await {
         tracing::warn!(loop_id = %id, %error, "a line of a loop's output was not stored");
     }
 }

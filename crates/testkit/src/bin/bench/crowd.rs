@@ -35,15 +35,15 @@ struct CrowdRoute {
 
 /// Measures them all, on one gateway.
 pub async fn measure(binary: &Path, time: Duration, table: &mut Table) -> anyhow::Result<()> {
-    let place = TestDirectories::new()?;
-    let repository = fill(&place.path("sandbox"))?;
-    let gateway = GatewayProcess::start(binary, &place).await?;
+    let directories = TestDirectories::new()?;
+    let repository = fill(&directories.path("sandbox"))?;
+    let gateway = GatewayProcess::start(binary, &directories).await?;
     let health = Load::get(gateway.url("/health"), None);
     let body = reqwest::get(gateway.url("/health")).await?.bytes().await?;
     let bare = bare::serve(body).await?;
     let mut most = gateway.resident_memory()?;
     let floor = wrk::load(&health, CROWD, time).await?;
-    let routes = routes(&gateway, &place.path("sandbox"), &repository)?;
+    let routes = routes(&gateway, &directories.path("sandbox"), &repository)?;
     for CrowdRoute { name, load } in &routes {
         let crowd = wrk::load(load, CROWD, time).await.with_context(|| (*name).to_owned())?;
         ensure!(crowd.failures == 0, "{name} answered {} of the crowd with an error", crowd.failures);

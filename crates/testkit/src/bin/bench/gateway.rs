@@ -47,27 +47,30 @@ pub struct GatewayProcess {
 
 impl GatewayProcess {
     /// Starts the binary and waits until it answers.
-    pub async fn start(binary: &Path, place: &TestDirectories) -> anyhow::Result<Self> {
-        Ok(Self::start_timed(binary, place).await?.0)
+    pub async fn start(binary: &Path, directories: &TestDirectories) -> anyhow::Result<Self> {
+        Ok(Self::start_timed(binary, directories).await?.0)
     }
 
     /// As [`GatewayProcess::start`], with the time from the spawn to the first 200.
     #[expect(clippy::disallowed_methods, reason = "a measuring program of its own, outside the product")]
-    pub async fn start_timed(binary: &Path, place: &TestDirectories) -> anyhow::Result<(Self, Duration)> {
+    pub async fn start_timed(
+        binary: &Path,
+        directories: &TestDirectories,
+    ) -> anyhow::Result<(Self, Duration)> {
         let port = free_port()?;
-        let token_file = place.path("token");
+        let token_file = directories.path("token");
         let mut command = Command::new(binary);
         command
             .arg("gateway")
-            .args(["--port", &port.to_string(), "--api-origin", &place.api_origin])
+            .args(["--port", &port.to_string(), "--api-origin", &directories.api_origin])
             .arg("--home")
-            .arg(place.path("data"))
+            .arg(directories.path("data"))
             .arg("--sandbox")
-            .arg(place.path("sandbox"))
+            .arg(directories.path("sandbox"))
             .arg("--gateway-token-file")
             .arg(&token_file)
-            .env("HOME", place.path("home"))
-            .envs(place.environment.iter().cloned())
+            .env("HOME", directories.path("home"))
+            .envs(directories.environment.iter().cloned())
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .kill_on_drop(true);

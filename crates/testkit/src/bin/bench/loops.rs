@@ -62,11 +62,11 @@ struct LoopCounts {
 /// Runs the loops and measures what comes out.
 pub async fn measure(binary: &Path, table: &mut Table) -> anyhow::Result<()> {
     let arrived = Arc::new(Arrived::default());
-    let mut place = TestDirectories::new()?;
-    place.api_origin = control_plane(arrived.clone()).await?;
-    let pipe = place.path("begin");
-    prepare(&place, &pipe)?;
-    let gateway = GatewayProcess::start(binary, &place).await?;
+    let mut directories = TestDirectories::new()?;
+    directories.api_origin = control_plane(arrived.clone()).await?;
+    let pipe = directories.path("begin");
+    prepare(&directories, &pipe)?;
+    let gateway = GatewayProcess::start(binary, &directories).await?;
     for _ in 0..LOOPS {
         start_loop(&gateway).await?;
     }
@@ -153,16 +153,16 @@ fn now() -> Duration {
 }
 
 /// An assistant that is this program.
-fn prepare(place: &TestDirectories, pipe: &Path) -> anyhow::Result<()> {
+fn prepare(directories: &TestDirectories, pipe: &Path) -> anyhow::Result<()> {
     rustix::fs::mkfifoat(rustix::fs::CWD, pipe, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR)?;
-    let assistant = place.path("home/claude");
+    let assistant = directories.path("home/claude");
     let this = std::env::current_exe()?;
     let script = format!("#!/bin/sh\nexec '{}' --stand-in '{}'\n", this.display(), pipe.display());
     std::fs::write(&assistant, script)?;
     std::fs::set_permissions(&assistant, std::fs::Permissions::from_mode(0o755))?;
     let settings =
         format!("onboarding_completed = true\n\n[binary_paths]\nassistant = \"{}\"\n", assistant.display());
-    Ok(std::fs::write(place.path("data/settings.toml"), settings)?)
+    Ok(std::fs::write(directories.path("data/settings.toml"), settings)?)
 }
 
 async fn start_loop(gateway: &GatewayProcess) -> anyhow::Result<()> {

@@ -101,11 +101,11 @@ async fn measure(binary: &Path, options: &Options) -> anyhow::Result<()> {
 
 async fn measure_requests(
     binary: &Path,
-    place: &TestDirectories,
+    directories: &TestDirectories,
     load: Duration,
     table: &mut Table,
 ) -> anyhow::Result<()> {
-    let gateway = GatewayProcess::start(binary, place).await?;
+    let gateway = GatewayProcess::start(binary, directories).await?;
     let idle = gateway.resident_memory()?;
     let health = gateway.url("/health");
     let body = reqwest::get(&health).await?.bytes().await?;
@@ -116,13 +116,13 @@ async fn measure_requests(
     wrk::run(&health, None, Duration::from_secs(1)).await?;
     let bare = wrk::run(&floor.url, None, load).await?;
     let token = Some(gateway.token.as_str());
-    let directories = format!("/api/gateway/directories?path={}", place.path("sandbox").display());
+    let listing = format!("/api/gateway/directories?path={}", directories.path("sandbox").display());
     let routes = [
         ("/health", None),
         ("/api/gateway/version", token),
         ("/api/gateway/git/repo-path?repoFullName=acme/shop", token),
         ("/api/gateway/repos", token),
-        (directories.as_str(), token),
+        (listing.as_str(), token),
     ];
     for (path, token) in routes {
         let figures = wrk::run(&gateway.url(path), token, load).await?;
@@ -146,9 +146,9 @@ async fn measure_requests(
 
 async fn measure_start(binary: &Path, table: &mut Table) -> anyhow::Result<()> {
     let mut times = Vec::with_capacity(COLD_STARTS);
-    let place = TestDirectories::new()?;
+    let directories = TestDirectories::new()?;
     for _ in 0..COLD_STARTS {
-        let (gateway, time) = GatewayProcess::start_timed(binary, &place).await?;
+        let (gateway, time) = GatewayProcess::start_timed(binary, &directories).await?;
         gateway.stop().await?;
         times.push(time);
     }

@@ -32,25 +32,25 @@ const LIMIT: Duration = Duration::from_secs(60);
 
 /// Measures one start.
 pub async fn measure(binary: &Path, table: &mut Table) -> anyhow::Result<()> {
-    let mut place = TestDirectories::new()?;
-    place.api_origin = control_plane().await?;
-    let assistant = place.path("home/claude");
+    let mut directories = TestDirectories::new()?;
+    directories.api_origin = control_plane().await?;
+    let assistant = directories.path("home/claude");
     std::fs::write(&assistant, "#!/bin/sh\nexec sleep 600\n")?;
     std::fs::set_permissions(&assistant, std::fs::Permissions::from_mode(0o755))?;
     let settings =
         format!("onboarding_completed = true\n\n[binary_paths]\nassistant = \"{}\"\n", assistant.display());
-    std::fs::write(place.path("data/settings.toml"), settings)?;
-    let gateway = GatewayProcess::start(binary, &place).await?;
+    std::fs::write(directories.path("data/settings.toml"), settings)?;
+    let gateway = GatewayProcess::start(binary, &directories).await?;
     let mut loops = Vec::with_capacity(LIVING);
     for _ in 0..LIVING {
         loops.push(start_loop(&gateway).await?);
     }
     gateway.stop().await?;
-    write_the_past(&place.path("data/desktop.db")).await?;
+    write_the_past(&directories.path("data/desktop.db")).await?;
 
-    let (gateway, ready) = GatewayProcess::start_timed(binary, &place).await?;
+    let (gateway, ready) = GatewayProcess::start_timed(binary, &directories).await?;
     let since_ready = Instant::now();
-    let db = open(&place.path("data/desktop.db")).await?;
+    let db = open(&directories.path("data/desktop.db")).await?;
     let followed = tokio::time::timeout(LIMIT, async {
         while count_followed(&db).await? < LIVING {
             tokio::time::sleep(LOOK).await;

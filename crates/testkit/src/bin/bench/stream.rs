@@ -32,14 +32,14 @@ struct StreamCount {
 /// Runs one loop whose assistant prints `lines` lines, and measures what comes out.
 pub async fn measure(binary: &Path, lines: usize, table: &mut Table) -> anyhow::Result<()> {
     let counted = Arc::new(StreamCount::default());
-    let mut place = TestDirectories::new()?;
-    place.api_origin = control_plane(counted.clone()).await?;
-    prepare(&place, lines)?;
-    let gateway = GatewayProcess::start(binary, &place).await?;
+    let mut directories = TestDirectories::new()?;
+    directories.api_origin = control_plane(counted.clone()).await?;
+    prepare(&directories, lines)?;
+    let gateway = GatewayProcess::start(binary, &directories).await?;
     let before = gateway.resident_memory()?;
 
     let begin = Instant::now();
-    start_loop(&gateway, &place).await?;
+    start_loop(&gateway, &directories).await?;
     let mut most = before;
     tokio::time::timeout(LIMIT, async {
         while counted.lines.load(Ordering::Acquire) < lines {
@@ -88,8 +88,8 @@ async fn answer(State(counted): State<Arc<StreamCount>>, body: bytes::Bytes) -> 
 }
 
 /// A repository, and an assistant that prints.
-fn prepare(place: &TestDirectories, lines: usize) -> anyhow::Result<()> {
-    let assistant = place.path("home/claude");
+fn prepare(directories: &TestDirectories, lines: usize) -> anyhow::Result<()> {
+    let assistant = directories.path("home/claude");
     let script = format!(
         "#!/bin/sh\nawk 'BEGIN {{ for (n = 1; n <= {lines}; n++) \
          printf \"{{\\\"type\\\":\\\"assistant\\\",\\\"message\\\":{{\\\"model\\\":\\\"m\\\",\\\"usage\\\":{{\\\"input_tokens\\\":1,\\\"output_tokens\\\":1}},\
@@ -101,8 +101,8 @@ fn prepare(place: &TestDirectories, lines: usize) -> anyhow::Result<()> {
     std::fs::set_permissions(&assistant, std::fs::Permissions::from_mode(0o755))?;
     let settings =
         format!("onboarding_completed = true\n\n[binary_paths]\nassistant = \"{}\"\n", assistant.display());
-    std::fs::write(place.path("data/settings.toml"), settings)?;
-    let repository = place.path("sandbox/shop");
+    std::fs::write(directories.path("data/settings.toml"), settings)?;
+    let repository = directories.path("sandbox/shop");
     std::fs::create_dir(&repository)?;
     git(&repository, &["init", "-q", "-b", "main"])?;
     git(
@@ -128,14 +128,14 @@ fn git(directory: &Path, arguments: &[&str]) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn start_loop(gateway: &GatewayProcess, place: &TestDirectories) -> anyhow::Result<()> {
+async fn start_loop(gateway: &GatewayProcess, directories: &TestDirectories) -> anyhow::Result<()> {
     let body = json!({
         "loopId": Uuid::now_v7(),
         "command": "PLAN",
         "loopgateAuthToken": "opaque",
         "artifacts": [],
         "prompt": "print",
-        "localRepoPath": place.path("sandbox/shop"),
+        "localRepoPath": directories.path("sandbox/shop"),
         "repo": {"fullName": "acme/shop", "branch": "main"},
     });
     let response = reqwest::Client::new()

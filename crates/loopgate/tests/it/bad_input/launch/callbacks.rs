@@ -21,8 +21,8 @@ const AT_ONCE: Duration = Duration::from_secs(10);
 // OR-45, OR-46, LR-25
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_local_loop_starts_only_when_somebody_hears_of_it() -> Result<()> {
-    let place = LaunchFixture::new().await?;
-    place.cloud.answer_always("events", 500, json!({"success": false, "error": "down"}));
+    let fixture = LaunchFixture::new().await?;
+    fixture.cloud.answer_always("events", 500, json!({"success": false, "error": "down"}));
     let text =
         "Cannot start local loop: cloud callback path is unavailable. Check connectivity and retry. (…";
     for command in ["EXECUTE", "PLAN"] {
@@ -30,24 +30,24 @@ async fn a_local_loop_starts_only_when_somebody_hears_of_it() -> Result<()> {
             body["command"] = json!(command);
             body["artifactSlug"] = json!("SHOP-7");
         };
-        place.refuses(change, 503, text, "unavailable", None).await?;
+        fixture.refuses(change, 503, text, "unavailable", None).await?;
     }
-    place.nothing_is_left().await?;
+    fixture.nothing_is_left().await?;
 
     // One that came over the link is followed by its events later.
     let id = LoopId(Uuid::new_v4());
     let body = json!({"loopId": id, "command": "PLAN", "loopgateAuthToken": "t", "artifacts": [],
         "prompt": story::WISH, "artifactSlug": "SHOP-7", "repo": {"fullName": story::REPOSITORY}});
-    let request = place.loopgate.gateway(Method::POST, LOOP).header("x-desktop-source", "cloud-socket");
+    let request = fixture.loopgate.gateway(Method::POST, LOOP).header("x-desktop-source", "cloud-socket");
     let (status, started) = status_and_body(request.json(&body).send().await?).await?;
     ensure!(status == 200 && started["success"] == true, "{status} {started}");
-    place.cloud.answer_well();
-    ensure!(place.kill(id).await?.0 == 200);
+    fixture.cloud.answer_well();
+    ensure!(fixture.kill(id).await?.0 == 200);
     gone(&id.to_string()).await?;
-    let told = place.cloud.seen(|cloud| (!cloud.events(id, "error").is_empty()).then_some(()));
+    let told = fixture.cloud.seen(|cloud| (!cloud.events(id, "error").is_empty()).then_some(()));
     tokio::time::timeout(wait::LIMIT, told).await.context("nobody heard of its end")?;
-    ensure!(place.cloud.events(id, "started").len() == 1);
-    ensure!(place.cloud.events(id, "error")[0]["code"] == "CANCELLED");
+    ensure!(fixture.cloud.events(id, "started").len() == 1);
+    ensure!(fixture.cloud.events(id, "error")[0]["code"] == "CANCELLED");
     Ok(())
 }
 
@@ -55,7 +55,7 @@ async fn a_local_loop_starts_only_when_somebody_hears_of_it() -> Result<()> {
 /// The older spelling of the token's name is taken too; the newer one wins.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_token_has_two_names() -> Result<()> {
-    let place = LaunchFixture::new().await?;
+    let fixture = LaunchFixture::new().await?;
     let elsewhere = Cloud::start().await?;
     for (tokens, wanted) in [
         (json!({"loopgateAuthToken": "new"}), "new"),
@@ -71,27 +71,27 @@ async fn the_token_has_two_names() -> Result<()> {
         for (name, value) in tokens.as_object().into_iter().flatten() {
             body[name] = value.clone();
         }
-        let (status, started) = place.order(&body).await?;
+        let (status, started) = fixture.order(&body).await?;
         ensure!(status == 200, "{tokens}: {status} {started}");
-        let told = place.cloud.accepted(id, "events");
+        let told = fixture.cloud.accepted(id, "events");
         ensure!(told.first().is_some_and(|event| event.body["type"] == "started"), "{told:?}");
         ensure!(told.iter().all(|event| event.token == wanted), "{tokens}: {told:?}");
-        ensure!(place.kill(id).await?.0 == 200);
+        ensure!(fixture.kill(id).await?.0 == 200);
         gone(&id.to_string()).await?;
     }
     ensure!(elsewhere.requests().is_empty(), "{:?}", elsewhere.requests());
     let neither = json!({"loopId": Uuid::new_v4(), "command": "PLAN", "artifacts": []});
     let missing = json!({"error": "Missing required fields: loopId, command, loopgateAuthToken",
         "code": "missing_field"});
-    ensure!(place.order(&neither).await? == (400, missing));
-    ensure!(place.clone.join(".git").is_dir());
+    ensure!(fixture.order(&neither).await? == (400, missing));
+    ensure!(fixture.clone.join(".git").is_dir());
     Ok(())
 }
 
 // LR-01
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_order_that_cannot_be_read_is_told_to_nobody() -> Result<()> {
-    let place = LaunchFixture::new().await?;
+    let fixture = LaunchFixture::new().await?;
     let id = LoopId(Uuid::new_v4());
     for (sent, code) in [
         ("{".to_owned(), "invalid_json_body"),
@@ -101,12 +101,12 @@ async fn an_order_that_cannot_be_read_is_told_to_nobody() -> Result<()> {
             "invalid_request",
         ),
     ] {
-        let answer = place.loopgate.gateway(Method::POST, LOOP).body(sent).send().await?;
+        let answer = fixture.loopgate.gateway(Method::POST, LOOP).body(sent).send().await?;
         let (status, refused) = status_and_body(answer).await?;
         ensure!(status == 400 && refused["code"] == code, "{status} {refused}");
     }
-    ensure!(place.cloud.requests().is_empty(), "{:?}", place.cloud.requests());
-    place.nothing_is_left().await
+    ensure!(fixture.cloud.requests().is_empty(), "{:?}", fixture.cloud.requests());
+    fixture.nothing_is_left().await
 }
 
 // LR-26

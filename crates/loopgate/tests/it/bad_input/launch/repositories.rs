@@ -14,48 +14,48 @@ const SANDBOX_EVENT: &str = "Repository path not allowed by sandbox policy";
 // LR-11, LR-13, LR-14, LR-15
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_repository_must_be_here_and_in_the_sandbox() -> Result<()> {
-    let mut place = LaunchFixture::new().await?;
+    let mut fixture = LaunchFixture::new().await?;
     let not_allowed = Some(("REPO_NOT_ALLOWED", SANDBOX_EVENT));
     let denied = (DENIED.0, DENIED.1);
-    let outside = place.outside("acme/outside")?;
-    let linked = place.outside("acme/linked")?;
-    let way_out = place.testbed.sandbox().join("linked");
+    let outside = fixture.outside("acme/outside")?;
+    let linked = fixture.outside("acme/linked")?;
+    let way_out = fixture.testbed.sandbox().join("linked");
     std::os::unix::fs::symlink(&linked, &way_out)?;
-    for path in ["/etc".into(), outside.clone(), way_out, "relative".into(), place.data("")] {
+    for path in ["/etc".into(), outside.clone(), way_out, "relative".into(), fixture.data("")] {
         let path: PathBuf = path;
         let path = json!(path);
-        place.refuses(|body| body["localRepoPath"] = path, 403, denied.0, denied.1, not_allowed).await?;
+        fixture.refuses(|body| body["localRepoPath"] = path, 403, denied.0, denied.1, not_allowed).await?;
     }
-    place.edit_list(|list| {
+    fixture.edit_list(|list| {
         let entry = json!({"path": outside, "addedAt": "2030-01-01T00:00:00.000Z"});
         list["repos"].as_array_mut().into_iter().for_each(|repos| repos.push(entry.clone()));
     })?;
-    let missing = place.testbed.sandbox().join("missing").to_string_lossy().into_owned();
+    let missing = fixture.testbed.sandbox().join("missing").to_string_lossy().into_owned();
     let text = format!("Repository not found locally: {missing}");
     let named = |body: &mut Value| body["localRepoPath"] = json!(missing);
-    place.refuses(named, 404, &text, "not_found", Some(("REPO_NOT_FOUND", &text))).await?;
+    fixture.refuses(named, 404, &text, "not_found", Some(("REPO_NOT_FOUND", &text))).await?;
     let text = "Repository not found locally: acme/nowhere";
     let named = |body: &mut Value| body["repo"]["fullName"] = json!("acme/nowhere");
-    place.refuses(named, 404, text, "not_found", Some(("REPO_NOT_FOUND", text))).await?;
+    fixture.refuses(named, 404, text, "not_found", Some(("REPO_NOT_FOUND", text))).await?;
 
     // A name that is none never becomes an argument.
-    let home = place.testbed.home.path().to_owned();
+    let home = fixture.testbed.home.path().to_owned();
     let asked = home.join("asked");
     let record = format!("#!/bin/sh\necho \"$@\" >> '{}'\nexit 1\n", asked.display());
-    place.testbed.home.script("gh", &record)?;
+    fixture.testbed.home.script("gh", &record)?;
     for name in ["acme/x;touch PWNED", "$(touch PWNED)/x", "--help/x", "acme/..", "../../etc", "acme"] {
         let text = format!("Repository not found locally: {name}");
         let named = |body: &mut Value| body["repo"]["fullName"] = json!(name);
-        place.refuses(named, 404, &text, "not_found", Some(("REPO_NOT_FOUND", &text))).await?;
+        fixture.refuses(named, 404, &text, "not_found", Some(("REPO_NOT_FOUND", &text))).await?;
     }
     ensure!(!asked.exists(), "{:?}", std::fs::read_to_string(&asked));
 
     // A clone of that name is one of its own origin only.
-    let list = place.testbed.sandbox().join(".loopgate/config/repos.json");
+    let list = fixture.testbed.sandbox().join(".loopgate/config/repos.json");
     let listed = std::fs::read(&list)?;
     let text = "Repository not found locally: other/garden-notes";
     let named = |body: &mut Value| body["repo"]["fullName"] = json!("other/garden-notes");
-    place.refuses(named, 404, text, "not_found", Some(("REPO_NOT_FOUND", text))).await?;
+    fixture.refuses(named, 404, text, "not_found", Some(("REPO_NOT_FOUND", text))).await?;
 
     // What the code-host CLI says may hold secrets; a clone may lead out of the sandbox. Neither an entry
     // of the list nor a link makes a repository outside of it one that is here.
@@ -64,19 +64,19 @@ async fn a_repository_must_be_here_and_in_the_sandbox() -> Result<()> {
     let leads = format!("#!/bin/sh\nfor last; do :; done\nln -s '{}' \"$last\"\n", outside.display());
     let not_here = ["acme/secret", "acme/outside", "acme/linked"].map(|name| (name, says.clone()));
     for (name, script) in not_here.into_iter().chain([("acme/away", leads)]) {
-        place.testbed.home.script("gh", &script)?;
+        fixture.testbed.home.script("gh", &script)?;
         let text = format!("Repository not found locally: {name}");
         let named = |body: &mut Value| body["repo"]["fullName"] = json!(name);
-        place.refuses(named, 404, &text, "not_found", Some(("REPO_NOT_FOUND", &text))).await?;
+        fixture.refuses(named, 404, &text, "not_found", Some(("REPO_NOT_FOUND", &text))).await?;
     }
-    ensure!(place.testbed.sandbox().join("away").symlink_metadata().is_err(), "the clone was removed");
+    ensure!(fixture.testbed.sandbox().join("away").symlink_metadata().is_err(), "the clone was removed");
     ensure!(outside.join("README.md").is_file(), "what it led to was not");
     ensure!(std::fs::read(&list)? == listed, "what was not cloned is not listed");
-    place.nothing_is_left().await?;
+    fixture.nothing_is_left().await?;
 
-    place.loopgate.stop().await?;
-    let mut logs = place.loopgate.output();
-    for entry in std::fs::read_dir(place.data("logs"))? {
+    fixture.loopgate.stop().await?;
+    let mut logs = fixture.loopgate.output();
+    for entry in std::fs::read_dir(fixture.data("logs"))? {
         logs.push_str(&std::fs::read_to_string(entry?.path())?);
     }
     ensure!(logs.contains("acme/secret") && !logs.contains("hunter2") && !logs.contains(hex), "{logs}");
@@ -86,18 +86,18 @@ async fn a_repository_must_be_here_and_in_the_sandbox() -> Result<()> {
 // LR-34
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn peers_are_counted_and_the_control_plane_hears_of_it() -> Result<()> {
-    let place = LaunchFixture::new().await?;
+    let fixture = LaunchFixture::new().await?;
     let text = "additionalRepos exceeds maximum of 5 entries (got 6)";
     let event = Some(("PRE_RUN_VALIDATION_FAILED", text));
     let six = |body: &mut Value| body["additionalRepos"] = json!(vec![json!({"fullName": "acme/x"}); 6]);
-    place.refuses(six, 400, text, "invalid_request", event).await?;
+    fixture.refuses(six, 400, text, "invalid_request", event).await?;
     let nowhere = |body: &mut Value| {
         six(body);
         body["repo"] = Value::Null;
     };
-    place.refuses(nowhere, 400, text, "invalid_request", event).await?;
-    let outside = place.outside("acme/outside")?;
-    let web = place.testbed.add_repository("acme/web", &[("README.md", "Web\n")])?;
+    fixture.refuses(nowhere, 400, text, "invalid_request", event).await?;
+    let outside = fixture.outside("acme/outside")?;
+    let web = fixture.testbed.add_repository("acme/web", &[("README.md", "Web\n")])?;
     let beside = |peer: Value| json!([{"fullName": "acme/web", "branch": "main"}, peer]);
     let invalid = "PRE_RUN_VALIDATION_FAILED";
     for (peer, code, text) in [
@@ -138,11 +138,11 @@ async fn peers_are_counted_and_the_control_plane_hears_of_it() -> Result<()> {
         ),
     ] {
         let change = |body: &mut Value| body["additionalRepos"] = beside(peer);
-        place.refuses(change, 400, &text, "invalid_request", Some((code, &text))).await?;
+        fixture.refuses(change, 400, &text, "invalid_request", Some((code, &text))).await?;
     }
-    place.no_worktree_is_left()?;
+    fixture.no_worktree_is_left()?;
     let text = "Repository required for PLAN, EXECUTE, REQUEST_CHANGES, and GENERATE_PRD commands";
     let nowhere = |body: &mut Value| body["repo"] = json!({"fullName": " ", "branch": ""});
-    place.refuses(nowhere, 400, text, "invalid_request", None).await?;
-    place.nothing_is_left().await
+    fixture.refuses(nowhere, 400, text, "invalid_request", None).await?;
+    fixture.nothing_is_left().await
 }

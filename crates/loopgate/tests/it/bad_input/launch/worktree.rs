@@ -10,8 +10,8 @@ use super::LaunchFixture;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_worktree_that_cannot_be_made_is_told() -> Result<()> {
-    let place = LaunchFixture::new().await?;
-    let (sandbox, home) = (place.testbed.sandbox(), place.testbed.home.path().to_owned());
+    let fixture = LaunchFixture::new().await?;
+    let (sandbox, home) = (fixture.testbed.sandbox(), fixture.testbed.home.path().to_owned());
     let slug = |body: &mut Value| body["artifactSlug"] = json!("SHOP-7");
     for (command, branch) in [("PLAN", "no-such-branch"), ("EXECUTE", "feature/none")] {
         let text = format!("Failed to materialize {command} branch: branch \"{branch}\" does not exist");
@@ -19,20 +19,22 @@ async fn a_worktree_that_cannot_be_made_is_told() -> Result<()> {
             body["command"] = json!(command);
             body["repo"]["branch"] = json!(branch);
         };
-        place.refuses(change, 500, &text, "operation_failed", Some(("BRANCH_CREATE_FAILED", &text))).await?;
+        fixture
+            .refuses(change, 500, &text, "operation_failed", Some(("BRANCH_CREATE_FAILED", &text)))
+            .await?;
     }
     // The parent of the worktrees lies outside, or is no directory.
-    let parent = |dir: PathBuf| place.edit_list(|list| list["settings"]["worktreeParentDir"] = json!(dir));
+    let parent = |dir: PathBuf| fixture.edit_list(|list| list["settings"]["worktreeParentDir"] = json!(dir));
     parent(home.join("elsewhere"))?;
     let text = format!("Worktree path not allowed: {}/elsewhere/garden-notes-loop-shop-7", home.display());
     let code = "directory_not_allowed";
     // The slug loses its case on the way, nothing else.
-    place.refuses(slug, 403, &text, code, None).await?;
+    fixture.refuses(slug, 403, &text, code, None).await?;
     ensure!(!home.join("elsewhere").exists(), "nothing was made there");
     std::fs::write(sandbox.join("a-file"), "")?;
     parent(sandbox.join("a-file"))?;
     let (text, code) = ("Failed to materialize EXECUTE branch: …", "operation_failed");
-    place.refuses(slug, 500, text, code, Some(("BRANCH_CREATE_FAILED", text))).await?;
+    fixture.refuses(slug, 500, text, code, Some(("BRANCH_CREATE_FAILED", text))).await?;
     // Something else has its place; it is neither used nor removed.
     parent(sandbox.clone())?;
     let other = sandbox.join("garden-notes-loop-shop-7");
@@ -44,37 +46,37 @@ async fn a_worktree_that_cannot_be_made_is_told() -> Result<()> {
             slug(body);
             body["command"] = json!(command);
         };
-        place.refuses(change, 500, &text, code, Some(("BRANCH_CREATE_FAILED", &text))).await?;
+        fixture.refuses(change, 500, &text, code, Some(("BRANCH_CREATE_FAILED", &text))).await?;
     }
     ensure!(std::fs::read_to_string(other.join("precious"))? == "mine");
-    place.nothing_is_left().await
+    fixture.nothing_is_left().await
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn inputs_and_logs_stay_in_the_worktree() -> Result<()> {
-    let place = LaunchFixture::new().await?;
+    let fixture = LaunchFixture::new().await?;
     let failed = "operation_failed";
     let text = "Failed to write artifacts to workdir";
-    let file = place.tracking("acme/odd", ".loopgate/work")?;
+    let file = fixture.tracking("acme/odd", ".loopgate/work")?;
     let told = Some(("ARTIFACT_WRITE_FAILED", "…"));
-    place.refuses(|body| body["repo"] = file, 500, text, failed, told).await?;
+    fixture.refuses(|body| body["repo"] = file, 500, text, failed, told).await?;
 
     // A repository can hold a link that leads anywhere.
-    let target = place.testbed.home.path().join("elsewhere");
+    let target = fixture.testbed.home.path().join("elsewhere");
     std::fs::create_dir_all(&target)?;
-    let clone = place.testbed.add_repository("acme/leading", &[("README.md", "Odd\n")])?;
+    let clone = fixture.testbed.add_repository("acme/leading", &[("README.md", "Odd\n")])?;
     std::os::unix::fs::symlink(&target, clone.join(".loopgate"))?;
     git(&clone, &["add", "--force", "."])?;
     git(&clone, &["commit", "--quiet", "--message", "A link"])?;
-    let bare = place.testbed.remotes.bare("acme/leading");
+    let bare = fixture.testbed.remotes.bare("acme/leading");
     git(&clone, &["push", "--quiet", &bare.to_string_lossy(), "HEAD:main"])?;
     let leading = json!({"fullName": "acme/leading", "branch": "main"});
     let told = Some(("ARTIFACT_WRITE_FAILED", "the work directory leads out of the worktree"));
-    place.refuses(|body| body["repo"] = leading, 500, text, failed, told).await?;
+    fixture.refuses(|body| body["repo"] = leading, 500, text, failed, told).await?;
     ensure!(std::fs::read_dir(&target)?.next().is_none(), "nothing was written there");
 
-    let log = place.tracking("acme/logged", ".loopgate/work/orchestrator-loop.log/keep")?;
+    let log = fixture.tracking("acme/logged", ".loopgate/work/orchestrator-loop.log/keep")?;
     let text = "Cannot open log file: is a directory";
-    place.refuses(|body| body["repo"] = log, 500, text, failed, Some(("SPAWN_FAILED", text))).await?;
-    place.nothing_is_left().await
+    fixture.refuses(|body| body["repo"] = log, 500, text, failed, Some(("SPAWN_FAILED", text))).await?;
+    fixture.nothing_is_left().await
 }
