@@ -60,7 +60,7 @@ async fn the_upgrade_proves_the_possession_of_its_key() {
 }
 
 #[tokio::test]
-async fn a_refused_key_is_said_in_words_and_tried_again_after_a_change() {
+async fn refused_key_is_explained_and_retried_after_a_change() {
     let control_plane = ServerFixture::start().await;
     let mut desktop = DesktopFixture::start_with(
         &control_plane.origin(),

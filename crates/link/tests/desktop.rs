@@ -302,7 +302,7 @@ async fn a_stopped_desktop_says_goodbye() {
 }
 
 #[tokio::test]
-async fn what_waits_is_said_before_the_goodbye() {
+async fn queued_frames_are_sent_before_the_close() {
     let server = Server::start().await;
     let mut desktop = start(&server, quick());
     let mut line = server.register(&mut desktop).await;

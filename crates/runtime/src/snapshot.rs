@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_that_is_worked_on_never_looks_stopped() {
+    fn followed_loop_is_never_shown_as_stopped() {
         let completed = Some(JobStatus::Completed);
         let running = || job(&[JobEvent::Spawned]);
         assert_eq!(shown(running(), completed, true), JobStatus::Running);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_repository_planted_as_state_says_nothing_and_keeps_nobody_waiting() {
+    fn planted_state_file_is_ignored_and_does_not_block() {
         let dir = tempfile::tempdir().unwrap();
         let work_dir = dir.path().join("tree/.loopgate/work");
         std::fs::create_dir_all(&work_dir).unwrap();

@@ -95,7 +95,7 @@ fn ended_once(
 }
 
 #[test]
-fn a_loop_that_ended_while_nobody_was_there_is_finished_at_the_next_start() {
+fn loop_that_ended_while_down_is_finalized_at_the_next_start() {
     let (world, desktop) = world();
     desktop.driver(&format!("until_there go\n{IMPLEMENTS}"));
     let (life, id) = Life::with_loop(&desktop, "EXECUTE");
@@ -160,7 +160,7 @@ fn dies_while_it_starts(desktop: &Desktop, id: LoopId, times: usize) {
 }
 
 #[test]
-fn a_loop_that_had_not_begun_begins_at_the_next_start_and_is_told_once() {
+fn unstarted_loop_starts_after_a_restart_and_is_reported_once() {
     let (_world, desktop) = world();
     let id = new_id();
     dies_while_it_starts(&desktop, id, 2);
@@ -226,7 +226,7 @@ fn a_loop_whose_start_kills_loopgate_is_given_up() {
 }
 
 #[test]
-fn a_killed_shim_leaves_nothing_running_and_the_loop_is_told_as_lost() {
+fn killed_shim_leaves_no_process_and_the_loop_is_reported_lost() {
     let (world, desktop) = world();
     desktop.driver("echo up > \"$STATE/up\"; until_there never");
     let (life, id) = Life::with_loop(&desktop, "PLAN");
@@ -243,11 +243,11 @@ fn a_killed_shim_leaves_nothing_running_and_the_loop_is_told_as_lost() {
 }
 
 /// A loop that has ended, and of which many lives in a row told in vain, while this call was answered so.
-fn told_in_vain(desktop: &Desktop, call: &str, status: u16) -> LoopId {
+fn unaccepted_message(desktop: &Desktop, call: &str, status: u16) -> LoopId {
     desktop.driver("until_there go");
     let (life, id) = Life::with_loop(desktop, "PLAN");
     // Nothing but its end is left to tell.
-    life.block_on(desktop.has_told_all());
+    life.block_on(desktop.has_reported_all());
     drop(life);
     desktop.cloud.answer_always(call, status, json!({"success": false, "error": "not now"}));
     desktop.signal("go");
@@ -265,10 +265,10 @@ fn told_in_vain(desktop: &Desktop, call: &str, status: u16) -> LoopId {
 
 // LR-43, LR-44
 #[test]
-fn what_nobody_takes_waits_through_any_number_of_starts() {
+fn unaccepted_messages_survive_restarts() {
     for (call, status) in [("upload-artifacts", 500), ("events", 503), ("events", 401), ("events", 403)] {
         let (_world, desktop) = world();
-        let id = told_in_vain(&desktop, call, status);
+        let id = unaccepted_message(&desktop, call, status);
         desktop.cloud.answer_well();
         let job = Life::begin(&desktop).reported(id);
         assert!(!job.warnings().iter().any(|warning| warning.ends_with("_FAILED")), "{call} {job:?}");
@@ -284,7 +284,7 @@ fn what_is_refused_for_what_it_is_is_kept_and_shown() {
     let (_world, desktop) = world();
     desktop.driver("until_there go");
     let (life, id) = Life::with_loop(&desktop, "PLAN");
-    life.block_on(desktop.has_told_all());
+    life.block_on(desktop.has_reported_all());
     desktop.cloud.answer_always("events", 400, json!({"success": false, "error": "not an event"}));
     desktop.signal("go");
     life.reported(id);
@@ -298,11 +298,11 @@ fn what_is_refused_for_what_it_is_is_kept_and_shown() {
 }
 
 #[test]
-fn an_end_that_had_arrived_before_a_kill_is_not_told_for_ever() {
+fn end_that_arrived_before_a_kill_is_not_resent_forever() {
     let (_world, desktop) = world();
     desktop.driver("until_there go; printf '{\"content\":\"# Plan\"}' > \"$W/plan.json\"");
     let (life, id) = Life::with_loop(&desktop, "PLAN");
-    life.block_on(desktop.has_told_all());
+    life.block_on(desktop.has_reported_all());
     // As when the end has been taken: with it the token is not in force any more.
     let refused = |code: &str| json!({"success": false, "error": code, "code": code});
     desktop.cloud.answer_always("events", 401, refused("jti_mismatch"));
@@ -316,11 +316,11 @@ fn an_end_that_had_arrived_before_a_kill_is_not_told_for_ever() {
     desktop.cloud.answer_always("loop", 200, over);
     let job = life.reported(id);
     assert_eq!((job.status(), job.warnings().len()), (JobStatus::Completed, 0), "{job:?}");
-    life.block_on(desktop.has_told_all());
+    life.block_on(desktop.has_reported_all());
 }
 
 #[test]
-fn what_a_kill_behind_the_last_word_leaves_is_cleared_away_at_the_next_start() {
+fn leftovers_of_a_kill_after_the_last_report_are_removed() {
     let (world, desktop) = world();
     desktop.driver(&format!("until_there go\n{PLANS}"));
     let (life, id) = Life::with_loop(&desktop, "PLAN");

@@ -14,7 +14,7 @@ const WORKTREE: &str = "box/api-loop-plan-5";
 const BRANCH: &str = "orchestrator/plan-5";
 
 #[test]
-fn a_loop_that_waits_for_a_person_is_over_when_its_process_is_gone() {
+fn loop_awaiting_the_user_ends_with_its_process() {
     let (world, desktop) = world();
     let waits = "printf '{\"content\":\"# Plan\"}' > \"$W/plan.json\"\n\
                  printf '{\"status\":\"AWAITING_USER\",\"phase\":\"Checkpoint\"}' > \"$W/state.json\"\n\
@@ -48,7 +48,7 @@ fn an_execution_that_did_nothing_is_found_out_after_a_restart_too() {
 }
 
 #[test]
-fn a_loop_that_nobody_follows_is_taken_up_without_a_restart() {
+fn unfollowed_loop_is_recovered_without_a_restart() {
     let (_world, desktop) = world();
     desktop.driver(&format!("until_there go\n{PLANS}"));
     let (life, id) = Life::with_loop(&desktop, "PLAN");
@@ -63,7 +63,7 @@ fn a_loop_that_nobody_follows_is_taken_up_without_a_restart() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_worktree_that_somebody_deletes_stands_in_nobodys_way() {
+async fn deleted_worktree_blocks_nothing() {
     let desktop = Desktop::new().await;
     let runtime = desktop.open().await;
     let plan = async |driver: &str, during: &dyn Fn()| {
@@ -91,7 +91,7 @@ async fn a_worktree_that_somebody_deletes_stands_in_nobodys_way() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_assistant_that_is_replaced_or_gone_meanwhile_does_not_keep_the_work_back() {
+async fn replaced_or_missing_assistant_does_not_prevent_delivery() {
     let desktop = Desktop::new().await;
     let runtime = desktop.open().await;
     for (slug, path) in [("replaced", "llm"), ("gone", "git-fallback")] {
@@ -131,7 +131,7 @@ async fn a_lock_that_a_dead_git_left_does_not_keep_the_work_back() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_was_said_while_the_control_plane_was_away_arrives_in_order_and_once() {
+async fn events_of_an_outage_arrive_in_order_and_once() {
     let desktop = Desktop::new().await;
     let runtime = desktop.open().await;
     let says = |text: &str| {

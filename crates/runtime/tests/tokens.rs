@@ -67,7 +67,7 @@ async fn an_answer_that_was_lost_counts_as_delivered() {
     let runtime = desktop.open().await;
     let id = new_id();
     start(&runtime, &request(id, "PLAN")).await.unwrap();
-    desktop.has_told_all().await;
+    desktop.has_reported_all().await;
     let lost = json!({"success": false, "error": "Failed to record loop event"});
     let replay = json!({"success": false, "error": "Replay detected"});
     desktop.cloud.answer_once("events", 500, lost);

@@ -57,7 +57,7 @@ fn the_reviewer_tells_the_sum_of_its_thread() {
 }
 
 #[test]
-fn a_run_that_is_cut_off_counts_what_was_said() {
+fn interrupted_run_counts_its_messages() {
     let cut: String = ONE_RUN.lines().take(4).map(|line| format!("{line}\n")).collect();
     let ledger = ledger(&[&cut, TWO_MESSAGES]);
     assert_eq!(ledger.by_model()[MODEL], tokens(400, 151, 28, 12));
@@ -65,7 +65,7 @@ fn a_run_that_is_cut_off_counts_what_was_said() {
 }
 
 #[test]
-fn what_is_new_is_told_once() {
+fn new_entries_are_returned_once() {
     let mut ledger = Ledger::default();
     let entries = feed(&mut ledger, ONE_RUN);
     assert!(matches!(

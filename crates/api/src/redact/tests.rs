@@ -162,7 +162,7 @@ fn each_rule_has_its_own_replacement() {
 }
 
 #[test]
-fn a_cause_names_no_place_of_this_machine() {
+fn cause_contains_no_local_path() {
     for (text, cleaned) in [
         ("couldn't write '/home/sam/src/shop/.git/refs/x.lock'", "couldn't write '…/x.lock'"),
         ("File too large at path \"/tmp/a/b\"", "File too large at path \"…/b\""),

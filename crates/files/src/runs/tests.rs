@@ -77,7 +77,7 @@ fn what_leads_elsewhere_or_is_no_file_is_refused_as_a_whole() {
 }
 
 #[test]
-fn damaged_and_empty_archives_are_told_apart() {
+fn damaged_and_empty_archives_have_their_own_errors() {
     assert_eq!(refusal(&file(b"no archive")), "No zip file provided");
     assert_eq!(refusal(&file(b"")), "No zip file provided");
     assert_eq!(refusal(&file(b"PK\x03\x04 and then nothing")), "Invalid zip file");

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_directory_is_one_word_of_the_command() {
+    fn directory_is_quoted_in_the_command() {
         assert_eq!(
             ApprovalsCommand::new(Path::new("/srv/loop-gate")).text(),
             "loopgate approvals --home /srv/loop-gate"

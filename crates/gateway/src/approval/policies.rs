@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repository_that_moved_stays_closed_in_both_places() {
+    fn policy_follows_a_moved_repository_through_its_link() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().canonicalize().unwrap().join(name);
         std::fs::create_dir(at("shop")).unwrap();

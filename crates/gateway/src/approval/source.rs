@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn an_action_is_told_by_its_members() {
+    fn action_is_derived_from_body_members() {
         let read = |body: Value| {
             RequestValues::read(Some("/x"), &"/x".parse().unwrap(), body.to_string().as_bytes())
         };

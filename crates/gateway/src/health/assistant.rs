@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_changes_or_lasts_is_told() {
+    fn only_changes_and_lasting_failures_are_reported() {
         let monitor = AssistantMonitor::default();
         let passed = Check::passed(ROW, "Assistant CLI", true, None);
         let start = Instant::now();

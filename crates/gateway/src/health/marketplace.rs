@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_marketplace_with_a_place_of_its_own_counts() {
+    fn marketplace_needs_an_absolute_path() {
         let listed = |source: &str, place: Value| {
             let mut entry = json!({"name": "loopgate", "source": source});
             entry.as_object_mut().unwrap().extend(place.as_object().unwrap().clone());

@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn an_installed_plugin_is_held_against_the_marketplace() {
+    fn installed_plugin_is_compared_with_the_marketplace() {
         let row = |version: &str| Check::passed("plugin-code", "code", true, Some(version.to_owned()));
         let error = |version: &str, latest: Option<&str>| {
             let check = compared(row(version), "code", latest.map(str::to_owned).as_ref());

@@ -51,7 +51,7 @@ async fn a_person_decides() {
 
 // GC-23, GC-41
 #[tokio::test]
-async fn nobody_decides_in_time() {
+async fn undecided_request_times_out() {
     for (source, over_link) in [("cloud-socket", true), ("elsewhere", false)] {
         let mut options = TestOptions { settings: EVERYTHING_ASKS, ..TestOptions::default() };
         let (short, long) = (Duration::from_millis(50), Duration::from_secs(600));
@@ -128,7 +128,7 @@ async fn a_forced_request_always_asks() {
 
 // GC-26
 #[tokio::test]
-async fn always_allow_holds_for_its_action_and_place_and_no_longer_than_its_life() {
+async fn always_allow_holds_for_its_action_and_directory_until_it_expires() {
     let fixture = approval_fixture().await;
     let approvals = fixture.gateway.approvals();
     for name in ["a", "b"] {
@@ -168,7 +168,7 @@ async fn always_allow_holds_for_its_action_and_place_and_no_longer_than_its_life
 }
 
 #[tokio::test]
-async fn a_decision_holds_for_the_place_and_not_for_the_link_to_it() {
+async fn decision_holds_for_the_directory_and_not_for_a_link() {
     let fixture = approval_fixture().await;
     let approvals = fixture.gateway.approvals();
     for name in ["a", "b"] {
@@ -266,7 +266,7 @@ async fn policies_that_cannot_be_read_ask_for_everything() {
 }
 
 #[tokio::test]
-async fn rules_that_cannot_be_read_are_kept_and_told() {
+async fn unreadable_rules_are_retained_and_reported() {
     let data_files = &[("desktop-approvals.json", "no json")];
     let fixture =
         TestGateway::with(TestOptions { data_files, settings: EVERYTHING_ASKS, ..TestOptions::default() })

@@ -224,7 +224,7 @@ async fn an_answer_of_another_shape_is_a_bad_gateway() {
 
 // GC-14
 #[tokio::test]
-async fn a_control_plane_that_is_silent_or_gone_is_told_without_details() {
+async fn unreachable_control_plane_is_reported_without_details() {
     let control_plane = StubControlPlane::answering(None).await;
     let mut options =
         TestOptions { api_origin: Some(control_plane.origin.clone()), ..TestOptions::default() };

@@ -216,7 +216,7 @@ async fn a_large_upload_sees_its_refusal() {
 
 // GC-20
 #[tokio::test]
-async fn unknown_paths_and_methods_are_told_apart() {
+async fn unknown_paths_and_methods_differ() {
     let fixture = TestGateway::new().await;
     fixture.internal("GET", "/api/gateway/nope").send().await.assert_error(
         403,

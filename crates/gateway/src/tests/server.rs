@@ -26,7 +26,7 @@ async fn a_taken_port_moves_on_to_the_next() {
 
 // GC-02
 #[tokio::test]
-async fn all_ports_taken_is_told_with_all_of_them() {
+async fn error_names_all_ports_that_are_in_use() {
     let fixture = TestGateway::new().await;
     let (_one, first) = taken().await;
     let (_two, second) = taken().await;
@@ -50,7 +50,7 @@ fn is_back(health: &ListenerHealth) -> bool {
 }
 
 #[tokio::test]
-async fn a_lost_listener_is_told_and_opened_again_on_its_port() {
+async fn lost_listener_is_reported_and_reopened_on_its_port() {
     let mut fixture = TestGateway::with(TestOptions { lost_listener: true, ..TestOptions::default() }).await;
     within(fixture.health.wait_for(is_back)).await.unwrap();
     assert_eq!(fixture.ask("GET", "/health").send().await.json()["port"], fixture.port);

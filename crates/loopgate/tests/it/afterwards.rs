@@ -150,7 +150,7 @@ async fn a_loop_that_the_control_plane_gives_up_lives_as_long_as_its_process() -
 
 // LR-46
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_dead_loop_without_a_token_is_kept_and_told_of_to_nobody() -> Result<()> {
+async fn dead_loop_without_a_token_is_retained_unreported() -> Result<()> {
     let mut desktop = TestDesktop::playing([held_plan()]).await?;
     let (id, _) = killed(&mut desktop, "planning", json!({"command": "PLAN", "prompt": "Plan it"})).await?;
     records::forget_token(&desktop.loopgate, &id.to_string()).await?;
@@ -220,7 +220,7 @@ async fn what_a_killed_execution_had_done_is_kept_for_the_next_one() -> Result<(
 
 // LR-45
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_end_of_a_loop_that_the_control_plane_gave_up_is_told_nevertheless() -> Result<()> {
+async fn end_of_a_timed_out_loop_is_still_reported() -> Result<()> {
     let mut desktop = TestDesktop::playing([held_plan()]).await?;
     let (id, _) = killed(&mut desktop, "planning", json!({"command": "PLAN", "prompt": "Plan it"})).await?;
     desktop.cloud.answer_always("loop", 200, json!({"success": true, "data": {"status": "TIMED_OUT"}}));

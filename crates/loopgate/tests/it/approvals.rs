@@ -43,7 +43,7 @@ async fn waiting(loopgate: &Loopgate) -> Result<Vec<Value>> {
 
 // GC-41
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_nobody_decides_ends_before_the_control_plane_gives_up() -> Result<()> {
+async fn undecided_request_ends_before_the_control_planes_timeout() -> Result<()> {
     let system = TestSystem::story().await?;
     let loopgate = &system.loopgate;
     let targets = system.page.0.get("/compute-targets").await?;
@@ -255,7 +255,7 @@ async fn a_page_sees_what_waits_and_cannot_decide() -> Result<()> {
 /// A size is judged before anybody is asked.
 // GC-18
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nobody_is_asked_about_what_is_too_large() -> Result<()> {
+async fn too_large_body_is_refused_without_approval() -> Result<()> {
     let local = Local::new().await?;
     let loopgate = &local.loopgate;
     let mut owner = Owner::of(loopgate).await?;

@@ -175,7 +175,7 @@ async fn a_full_disk_refuses_and_passes() -> Result<()> {
 
 /// The disk is full when a loop ends, and what it did and said is told once there is room again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_loop_that_ends_on_a_full_disk_is_told_when_there_is_room_again() -> Result<()> {
+async fn end_on_a_full_disk_is_reported_when_space_is_freed() -> Result<()> {
     let plan = r##"{"content": "# The plan", "acceptanceCriteria": [], "pendingTasks": [], "completedTasks": [],
         "openQuestions": [], "answeredQuestions": [], "gaps": []}"##;
     let planner = Conversation::when("plan", "# Coding loop")

@@ -112,7 +112,7 @@ async fn what_no_handler_takes_goes_to_the_other_gateway() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn another_gateway_that_is_gone_is_told() -> Result<()> {
+async fn unreachable_fallback_gateway_is_reported() -> Result<()> {
     let nobody = format!("http://127.0.0.1:{}", free_port()?);
     let local = Local::with(|setup| setup.env(VARIABLE, nobody)).await?;
     let answer = local.loopgate.gateway(Method::POST, LATER).send().await?;

@@ -179,7 +179,7 @@ fn listener_of(process: Pid, port: u16) -> Result<OwnedFd> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_lost_listener_is_told_until_it_is_back() -> Result<()> {
+async fn lost_listener_is_reported_until_it_is_back() -> Result<()> {
     let relay = DesktopRelay::start().await?;
     let home = UserHome::temporary()?;
     let port = free_port()?;

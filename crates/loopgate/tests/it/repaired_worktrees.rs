@@ -52,7 +52,7 @@ async fn work_off_the_branch_of_its_loop_is_delivered_from_that_branch() -> Resu
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_worktree_that_is_gone_or_broken_is_made_again_with_its_work() -> Result<()> {
+async fn missing_or_broken_worktree_is_recreated_with_its_work() -> Result<()> {
     let commit = "date +%s%N > work.txt; git add -A; git commit -q -m Work; echo note > .loopgate/work/note";
     let desktop = TestDesktop::playing([executes("shop-7", commit)]).await?;
     let first = execute(&desktop, "shop-7").await?;

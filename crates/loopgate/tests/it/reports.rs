@@ -118,7 +118,7 @@ async fn timing_events_arrive_and_a_broken_line_is_named() -> Result<()> {
 
 /// Between its two lives it is told what was written meanwhile, and nothing again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_timing_event_is_told_twice_after_a_kill() -> Result<()> {
+async fn timing_events_are_not_repeated_after_a_kill() -> Result<()> {
     let turns = [Turn(vec![Step::bash(EVENTS)]), Turn(vec![Step::hold("killing"), Step::bash(EVENTS)])];
     let system = TestSystem::playing(planning(&turns)?).await?;
     let wish = system.page.wish().await?;
@@ -140,7 +140,7 @@ async fn no_timing_event_is_told_twice_after_a_kill() -> Result<()> {
 
 /// This control plane takes no analytics, and says so once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_path_outside_is_told_of_and_not_to_whom_it_does_not_matter() -> Result<()> {
+async fn refused_telemetry_stops_after_the_first_event() -> Result<()> {
     let system = TestSystem::story().await?;
     let outside = async || {
         let request = system.loopgate.gateway(Method::GET, "/api/gateway/directories?path=/etc");
@@ -164,7 +164,7 @@ async fn a_path_outside_is_told_of_and_not_to_whom_it_does_not_matter() -> Resul
 
 /// However many wait for one decision, it is told once.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_request_that_waited_is_told_with_how_it_ended() -> Result<()> {
+async fn held_request_is_reported_with_its_outcome() -> Result<()> {
     let mut relay = Relay::start().await?;
     let local = Local::with(|setup| relay.of(setup)).await?;
     let loopgate = &local.loopgate;
@@ -202,7 +202,7 @@ async fn a_request_that_waited_is_told_with_how_it_ended() -> Result<()> {
 
 /// An assistant that breaks, breaks in another way, and is mended.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_health_of_the_assistant_is_told_when_it_changes() -> Result<()> {
+async fn assistant_health_is_reported_when_it_changes() -> Result<()> {
     let system = TestSystem::story().await?;
     let home = &system.testbed.home;
     // While a row fails, no round is kept.

@@ -21,7 +21,7 @@ fn logged(logs: &std::path::Path) -> Result<String> {
 
 /// A request that waits when the stop begins ends with it, and the control plane hears of that.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_the_stop_itself_brings_about_is_still_told() -> Result<()> {
+async fn events_caused_by_the_stop_are_still_reported() -> Result<()> {
     let mut relay = Relay::start().await?;
     let mut local = Local::with(|setup| relay.of(setup)).await?;
     let mut watch = OwnerWatch::of(&local.loopgate).await?;
@@ -40,7 +40,7 @@ async fn what_the_stop_itself_brings_about_is_still_told() -> Result<()> {
 
 // GC-38
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_stop_that_hangs_is_cut_short_and_told_at_the_next_start() -> Result<()> {
+async fn hanging_stop_is_cut_short_and_reported_at_the_next_start() -> Result<()> {
     let home = UserHome::temporary()?;
     let setup = Setup::new(&home)?.binary(PROGRAM);
     let (logs, record) = (setup.data_dir().join("logs"), setup.data_dir().join("failed-stop.json"));

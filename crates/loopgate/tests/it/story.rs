@@ -38,7 +38,7 @@ async fn a_wish_becomes_a_plan_and_then_a_pull_request() -> Result<()> {
     assert_eq!(ended["prUrl"], pull.url());
     assert_eq!(ended["branchName"], pull.head);
 
-    told_once_and_in_order(&told)?;
+    reported_once_and_in_order(&told)?;
     assert_eq!(page.events(&execute_loop).await?, told, "the stream tells what is stored");
     resumes_after_each(&system, &execute_loop, &told).await?;
 
@@ -49,7 +49,7 @@ async fn a_wish_becomes_a_plan_and_then_a_pull_request() -> Result<()> {
 }
 
 /// One beginning, one end, and between them what the assistant said, in the order it said it.
-fn told_once_and_in_order(told: &[Value]) -> Result<()> {
+fn reported_once_and_in_order(told: &[Value]) -> Result<()> {
     let kinds: Vec<&str> = told.iter().filter_map(|event| event["type"].as_str()).collect();
     assert_eq!(kinds.iter().filter(|kind| **kind == "started").count(), 1, "{kinds:?}");
     let ends = kinds.iter().filter(|kind| matches!(**kind, "completed" | "error" | "cancelled")).count();

@@ -9,7 +9,7 @@ use crate::notify;
 use crate::test_system::{TestSystem, setup};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_program_that_hangs_is_told_and_a_model_that_thinks_is_not() -> Result<()> {
+async fn hanging_program_counts_as_stuck_and_thinking_model_does_not() -> Result<()> {
     let mut script = story::script();
     let plan = script.conversations.iter_mut().find(|known| known.name == story::PLAN).context("a plan")?;
     plan.turns[0].0.insert(0, Step::hold("thinking"));

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_person_did_is_not_told() {
+    fn notifications_skip_what_the_user_did() {
         for (command, events, notification) in [
             (LoopCommand::Plan, &[E::Spawned][..], None),
             (
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn a_standstill_is_told_once_until_the_loop_goes_on() {
+    fn waiting_loop_notifies_once_until_it_continues() {
         let (_, mut job) = after(LoopCommand::Execute, &[E::Spawned]);
         let at = |printed| AwaitingUserSince { need: UserAction::Stuck, printed };
         assert!(job.set_awaiting_user(at(7)));
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_notice_is_a_word_in_the_record() {
+    fn notification_is_stored_by_name() {
         for (notification, word) in [
             (Notification::Completed, "completed"),
             (Notification::NeedsAnswer(UserAction::PlanReady), "plan-ready"),

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_held_request_is_told_in_the_words_of_its_reason() {
+    fn approval_notification_shows_the_reason() {
         let message = NotificationMessage::of_request(&ApprovalNotice {
             id: Uuid::nil(),
             reason: "it deploys".to_owned(),

@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_notice_is_told_in_words_and_in_variables() {
+    fn notification_has_a_message_and_variables() {
         let mut job = Job::starting(LoopId(uuid::Uuid::nil()), LoopCommand::Execute);
         job.launch.artifact_slug = Some("shop-7".to_owned());
         job.run.exit_code = Some(3);

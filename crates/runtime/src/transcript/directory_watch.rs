@@ -126,7 +126,7 @@ mod tests {
     const LIMIT: Duration = Duration::from_secs(60);
 
     #[tokio::test]
-    async fn each_hears_of_its_own_directory_until_it_listens_no_more() {
+    async fn watch_reports_its_own_directory_until_dropped() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
         std::fs::create_dir(at("a")).unwrap();
@@ -149,7 +149,7 @@ mod tests {
 
     /// Whoever listens looks at the file then; heard, that would never end.
     #[tokio::test]
-    async fn that_somebody_looks_is_not_heard() {
+    async fn reading_a_directory_causes_no_event() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
         std::fs::create_dir(at("a")).unwrap();

@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_line_counts_without_its_end_once_nobody_writes() {
+    fn unterminated_last_line_counts_after_the_end() {
         let dir = tempfile::tempdir().unwrap();
         append(dir.path(), line("one").trim_end());
         let mut reader = StreamReader::new(dir.path().to_owned(), Position::default());

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_with_something_else_in_it_is_left_alone() {
+    fn foreign_directory_is_not_renamed() {
         let dir = tempfile::tempdir().unwrap();
         let place = dir.path().join("shop-7");
         write(&place.join("notes.txt"), "mine");
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_is_emptied_and_what_was_in_it_lies_beside() {
+    fn occupied_directory_is_renamed() {
         let dir = tempfile::tempdir().unwrap();
         let place = dir.path().join("shop-7");
         let preserved = PreservedState::of(&place);

@@ -22,7 +22,7 @@ async fn an_execution_without_tokens_and_results_was_a_ghost() {
 
 // LR-24, LR-35
 #[tokio::test(flavor = "multi_thread")]
-async fn a_failure_is_told_with_clean_diagnostics_after_its_plan() {
+async fn failure_is_reported_with_redacted_diagnostics_after_its_plan() {
     let desktop = Desktop::new().await;
     desktop.driver(
         r#"i=0; while [ $i -lt 400 ]; do printf '\033[31mline %s\033[0m ghp_abcdefghijklmnopqrstuvwxyz\n' $i >> "$W/assistant-stderr.log"; i=$((i+1)); done
@@ -70,7 +70,7 @@ async fn a_failure_is_told_with_clean_diagnostics_after_its_plan() {
 
 // OR-50, LR-38
 #[tokio::test(flavor = "multi_thread")]
-async fn a_killed_loop_is_gone_with_everything_it_started() {
+async fn killed_loop_ends_with_all_its_processes() {
     let desktop = Desktop::new().await;
     desktop.driver(r#"trap '' TERM; sh -c 'trap "" TERM; echo $$ > "$1/grandchild"; while :; do sleep 0.05; done' x "$STATE" & echo $$ > "$STATE/child"; while :; do sleep 0.05; done"#);
     let timing = loopgate_runtime::Timing {
@@ -103,7 +103,7 @@ async fn a_killed_loop_is_gone_with_everything_it_started() {
 // OR-50
 /// Whatever dies while a process is ended, the wish of its person is known.
 #[tokio::test(flavor = "multi_thread")]
-async fn that_a_loop_is_to_end_is_recorded_before_its_process_hears_of_it() {
+async fn stop_is_recorded_before_the_process_is_signalled() {
     let desktop = Desktop::new().await;
     desktop.driver(r#"trap 'echo heard > "$STATE/heard"; until_there end; exit 1' TERM; echo up > "$STATE/up"; while :; do sleep 0.02; done"#);
     let timing = loopgate_runtime::Timing { kill_grace: crate::support::PATIENCE, ..crate::support::quick() };
@@ -179,7 +179,7 @@ async fn a_loop_can_be_killed_while_its_work_is_committed() {
 
 // LR-36, LR-37
 #[tokio::test(flavor = "multi_thread")]
-async fn a_context_that_is_full_and_a_signed_failure_are_told_as_what_they_are() {
+async fn full_context_and_signed_failure_have_their_own_codes() {
     let desktop = Desktop::new().await;
     let runtime = desktop.open().await;
     desktop.driver(

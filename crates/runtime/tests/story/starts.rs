@@ -230,7 +230,7 @@ async fn a_second_plan_goes_on_from_the_open_pull_request() {
 
 // LR-21, LR-22, LR-23
 #[tokio::test(flavor = "multi_thread")]
-async fn an_execution_is_told_of_its_plan_in_one_form() {
+async fn execution_gets_its_plan_in_one_form() {
     let desktop = Desktop::new().await;
     let runtime = desktop.open().await;
     let work = desktop.at("box/api-loop-plan-5/.loopgate/work");

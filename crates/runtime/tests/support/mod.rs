@@ -226,7 +226,7 @@ impl Desktop {
     }
 
     /// Waits until nothing is queued for the control plane.
-    pub async fn has_told_all(&self) {
+    pub async fn has_reported_all(&self) {
         self.has_none("outbox").await;
     }
 

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn every_refusal_has_its_word() {
+    fn every_refusal_has_a_code() {
         let number = PullNumber::new(42).unwrap();
         for (error, status, reason) in [
             (GraphQlError::NotFound, 404, "not_found"),

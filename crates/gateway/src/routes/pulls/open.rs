@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_number_is_told() {
+    fn unknown_pull_request_number_is_reported() {
         let answer = OpenPullRequestResponse::from(OpenResult { pull: None, existed: false });
         let json = serde_json::to_string(&answer).unwrap();
         assert_eq!(json, r##"{"success":true,"message":"Created PR #unknown"}"##);

@@ -108,7 +108,7 @@ async fn what_is_missing_says_what_to_do() {
 
 // GC-33
 #[tokio::test]
-async fn old_odd_and_failing_programs_are_told_apart() {
+async fn old_odd_and_failing_programs_have_their_own_errors() {
     let fixture = TestGateway::new().await;
     fixture.program("python3", "echo Python 3.9.2");
     fixture.program("codex", "echo broken pipes >&2; exit 3");
@@ -128,7 +128,7 @@ async fn old_odd_and_failing_programs_are_told_apart() {
 
 // GC-32
 #[tokio::test]
-async fn an_override_that_is_gone_fails_its_row_alone() {
+async fn missing_override_fails_its_row_alone() {
     let fixture = TestGateway::new().await;
     install(&fixture);
     let gone = fixture.data_dir().join("gone");
@@ -163,7 +163,7 @@ async fn an_override_in_the_sandbox_is_not_started() {
 
 // GC-33
 #[tokio::test]
-async fn a_program_that_hangs_holds_nobody_up() {
+async fn hanging_program_does_not_delay_other_rows() {
     let fixture = TestGateway::new().await;
     install(&fixture);
     fixture.program("git", "/bin/sleep 60 & wait");

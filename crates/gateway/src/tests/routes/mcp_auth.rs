@@ -82,7 +82,7 @@ async fn a_server_of_one_project_does_not_count() {
 }
 
 #[tokio::test]
-async fn a_slow_program_holds_nobody_up_and_is_heard_later() {
+async fn slow_program_does_not_block_and_is_detected_later() {
     let mut options = TestOptions::default();
     options.limits.probe_timeout = Duration::from_millis(200);
     let fixture = TestGateway::with(options).await;

@@ -41,7 +41,7 @@ async fn an_absurd_sequence_is_ignored() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn events_that_nobody_acknowledges_are_sent_again_a_few_times() {
+async fn unacknowledged_events_are_resent_a_few_times() {
     let mut bench = ExecutorFixture::online();
     bench.accept(command("a")).await;
     bench.call().await.answer(200, JSON, "{}");

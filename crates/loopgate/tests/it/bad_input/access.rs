@@ -52,7 +52,7 @@ async fn challenge(system: &TestSystem) -> Result<String> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nobody_gets_in_without_a_credential() -> Result<()> {
+async fn requests_without_credentials_are_refused() -> Result<()> {
     let system = TestSystem::story().await?;
     let page = system.loopgate.ready().page_url.clone();
     let made_up = "x".repeat(64);
@@ -190,7 +190,7 @@ async fn without_a_control_plane_there_are_no_sessions_and_no_loops() -> Result<
 
 /// One control plane takes connections and never answers, at the address of the other nobody listens.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_control_plane_that_says_nothing_holds_nobody_up() -> Result<()> {
+async fn silent_control_plane_does_not_block() -> Result<()> {
     let silent = TcpListener::bind("127.0.0.1:0")?;
     let homes = (UserHome::temporary()?, UserHome::temporary()?);
     let waiting = gateway(&homes.0, Some(&format!("http://{}", silent.local_addr()?))).await?;

@@ -91,7 +91,7 @@ async fn the_first_value_of_a_query_counts_and_odd_signs_stay() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_place_outside_is_refused_by_every_route() -> Result<()> {
+async fn path_outside_the_sandbox_is_refused_by_every_route() -> Result<()> {
     let local = Local::new().await?;
     let home = local.home.path();
     for name in ["outside/repo/x", "src-evil/x", ".ssh/x"] {
@@ -112,7 +112,7 @@ async fn a_place_outside_is_refused_by_every_route() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_place_without_a_directory_or_a_repository_is_told() -> Result<()> {
+async fn missing_directory_or_repository_is_reported() -> Result<()> {
     let desktop = PullsFixture::new().await?;
     let local = &desktop.local;
     write(&local.at("file"), "")?;

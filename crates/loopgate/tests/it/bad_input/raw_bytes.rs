@@ -169,7 +169,7 @@ async fn any_bytes_are_survived() -> Result<()> {
 
 /// Strangers that send a byte and then nothing hold nobody up.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn slow_strangers_hold_nobody_up() -> Result<()> {
+async fn slow_connections_do_not_block_others() -> Result<()> {
     let local = Local::new().await?;
     let loopgate = &local.loopgate;
     let port = loopgate.ready().gateway_port;

@@ -73,7 +73,7 @@ async fn a_ticket_is_read_in_the_sandbox_only() -> Result<()> {
 // OR-52
 /// An id is no path, however it is written.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_id_never_leads_out_of_its_place() -> Result<()> {
+async fn id_never_escapes_its_directory() -> Result<()> {
     let system = TestSystem::story().await?;
     let repo = encoded(&system.clone.to_string_lossy());
     let beside = system.testbed.sandbox().join("secret/.loopgate/work");
@@ -136,7 +136,7 @@ async fn a_parent_of_worktrees_outside_shows_nothing() -> Result<()> {
 
 /// What cannot be read is a failure in shape, and the next request is served.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn broken_files_are_told_without_their_places() -> Result<()> {
+async fn broken_files_are_reported_without_their_paths() -> Result<()> {
     let system = TestSystem::story().await?;
     let worktree = system.testbed.sandbox().join("garden-notes-SHOP-7");
     let work = worktree.join(".loopgate/work");

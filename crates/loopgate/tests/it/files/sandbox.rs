@@ -65,7 +65,7 @@ async fn ways_out_are_closed() -> Result<()> {
 
 // GC-47
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whether_something_is_outside_is_not_told() -> Result<()> {
+async fn existence_outside_the_sandbox_is_not_disclosed() -> Result<()> {
     let local = Local::new().await?;
     let outside = local.home.path().join("outside");
     std::fs::create_dir(&outside)?;

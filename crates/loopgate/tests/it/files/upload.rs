@@ -301,7 +301,7 @@ async fn a_part_of_an_attachment_can_be_asked_for() -> Result<()> {
 
 /// Whether a worktree outside the sandbox is there must not be told.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_worktree_outside_is_not_told_of() -> Result<()> {
+async fn worktree_outside_the_sandbox_is_not_disclosed() -> Result<()> {
     let home = UserHome::temporary()?;
     let outside = home.path().join("outside");
     write(&outside.join("shop-AB-1/.loopgate/work/attachments/a.png"), PNG)?;
@@ -345,7 +345,7 @@ async fn an_attachment_has_the_type_of_its_ending() -> Result<()> {
 
 /// Something stands where the images should lie.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_cannot_be_saved_is_told_without_its_place() -> Result<()> {
+async fn failed_upload_does_not_disclose_its_path() -> Result<()> {
     let ticket = UploadFixture::new().await?;
     write(&ticket.attachments, "no directory")?;
     let (status, answer) = ticket.upload("AB-1", form(&[TestPart(Some("a"), "image/png", PNG)])).await?;

@@ -67,7 +67,7 @@ async fn a_session_tells_first_then_the_worktrees_of_the_repositories() -> Resul
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn how_the_branch_stands_is_told_by_whole_names() -> Result<()> {
+async fn branch_status_matches_whole_names() -> Result<()> {
     let local = Local::new().await?;
     let repo = local.clone_of("acme/shop", &[("CLAUDE.md", "Be kind.\n"), ("a.txt", "a\n")])?;
     local.manage(&[&repo], None)?;

@@ -102,7 +102,7 @@ async fn more_than_ten_are_looked_at() -> Result<()> {
 }
 
 #[tokio::test]
-async fn there_must_be_a_place_to_look_at() -> Result<()> {
+async fn missing_directory_is_refused() -> Result<()> {
     let fixture = CleanupFixture::new().await?;
     let (local, clone) = (&fixture.local, [fixture.clone.as_path()]);
     fixture.clean_up().await?.is(200, &nothing())?;

@@ -26,7 +26,7 @@ fn shown<'a>(body: &'a Value, member: &str) -> &'a str {
 
 // GF-08, GF-09
 #[tokio::test]
-async fn a_hook_that_refuses_is_told_apart_by_what_it_checks() -> Result<()> {
+async fn refusing_hooks_have_their_own_codes() -> Result<()> {
     let local = Local::new().await?;
     let repo = local.repository("r", &[("a", "1\n")])?;
     let hook = repo.join(".git/hooks/pre-commit");
@@ -74,7 +74,7 @@ async fn a_commit_of_nothing_is_no_hook() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_lock_of_somebody_else_is_named_with_what_to_do() -> Result<()> {
+async fn foreign_lock_is_named_with_a_remedy() -> Result<()> {
     let local = Local::new().await?;
     let repo = local.repository("format-hook", &[("a", "1\n")])?;
     write(&repo.join("a"), "2\n")?;

@@ -81,7 +81,7 @@ async fn a_branch_is_found_where_it_is_checked_out() -> Result<()> {
 }
 
 #[tokio::test]
-async fn clones_that_are_outside_or_gone_are_passed_over() -> Result<()> {
+async fn clones_outside_or_missing_are_skipped() -> Result<()> {
     let local = Local::new().await?;
     let clone = local.clone_of("acme/widget", &[("README.md", "A widget\n")])?;
     let outside = local.home.path().join("outside");
@@ -112,7 +112,7 @@ async fn an_older_git_lists_worktrees_too() -> Result<()> {
 /// A look-up makes nothing, whatever it is asked for.
 // GF-26, GF-28
 #[tokio::test]
-async fn a_lookup_only_looks() -> Result<()> {
+async fn lookup_changes_nothing() -> Result<()> {
     let local = Local::new().await?;
     let clone = local.clone_of("acme/widget", &[("README.md", "A widget\n")])?;
     local.manage(&[&clone], None)?;
@@ -140,7 +140,7 @@ async fn a_lookup_only_looks() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_list_that_cannot_be_read_is_told() -> Result<()> {
+async fn unreadable_list_is_an_error() -> Result<()> {
     let local = Local::new().await?;
     let list = local.at(".loopgate/config/repos.json");
     std::fs::remove_file(&list)?;

@@ -40,7 +40,7 @@ impl Shop {
 
 // OR-51
 #[tokio::test]
-async fn what_is_known_of_a_repository_is_told_before_a_plan() -> Result<()> {
+async fn prepare_returns_repository_and_worktree() -> Result<()> {
     let (shop, _cloud) = with_cloud().await?;
     let told = |full_name: &str, branch: &str| {
         json!({"repoPath": shop.repo, "worktreeDir": shop.worktree,
@@ -124,7 +124,7 @@ async fn what_was_agreed_on_is_noted_once() -> Result<()> {
 // LR-52
 /// What was agreed on is expected to begin soon. That somebody looks changes nothing.
 #[tokio::test]
-async fn what_is_never_ordered_looks_failed_after_a_minute() -> Result<()> {
+async fn plan_without_a_command_is_shown_as_failed_after_a_minute() -> Result<()> {
     let (shop, _cloud) = with_cloud().await?;
     let id = Uuid::new_v4();
     shop.step("confirm", json!({"loopId": id, "artifactId": "a-1"})).await?.ok()?;
@@ -190,7 +190,7 @@ async fn a_plan_is_taken_back_at_the_control_plane_and_here() -> Result<()> {
 
 // OR-51
 #[tokio::test]
-async fn a_plan_is_taken_back_here_when_nobody_hears_it() -> Result<()> {
+async fn plan_is_cancelled_locally_when_the_control_plane_is_unreachable() -> Result<()> {
     let port = crate::test_system::free_port()?;
     let origin = format!("http://127.0.0.1:{port}");
     let keyless = Local::with(|setup| setup.arg("--api-origin").arg(&origin)).await?;

@@ -147,7 +147,7 @@ async fn a_loop_that_is_delivered_can_be_stopped_by_its_ticket() -> Result<()> {
 
 /// What a person wants of a loop is done here, whether or not anybody hears of it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_plan_that_runs_is_taken_back_also_when_nobody_hears_it() -> Result<()> {
+async fn running_plan_is_cancelled_when_the_control_plane_is_unreachable() -> Result<()> {
     let mut running = Running::new().await?;
     // The one that the gateway knows ends with this.
     running.desktop.cloud = Cloud::start().await?;
@@ -200,7 +200,7 @@ async fn a_plan_that_was_agreed_on_starts_when_it_is_ordered() -> Result<()> {
 
 /// Whatever files and records say, only what Loopgate started is ended.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_route_ends_a_process_of_somebody_else() -> Result<()> {
+async fn no_route_ends_a_foreign_process() -> Result<()> {
     let running = Running::new().await?;
     let mut stranger = running.desktop.testbed.home.command("sleep").arg("600").process_group(0).spawn()?;
     let pid = stranger.id().context("it runs")?;

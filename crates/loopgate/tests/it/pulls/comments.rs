@@ -15,7 +15,7 @@ async fn local_form(desktop: &PullsFixture) -> Result<Value> {
 
 // GF-32
 #[tokio::test]
-async fn nothing_was_said_yet() -> Result<()> {
+async fn pull_request_without_comments() -> Result<()> {
     let desktop = PullsFixture::with_pull().await?;
     let answer = local_form(&desktop).await?;
     let proofed = answer["providerProofedAt"].as_str().context("a time")?;
@@ -38,7 +38,7 @@ async fn nothing_was_said_yet() -> Result<()> {
 }
 
 #[tokio::test]
-async fn everything_comes_in_order_with_its_place() -> Result<()> {
+async fn comments_come_in_order_with_their_position() -> Result<()> {
     let desktop = PullsFixture::with_pull().await?;
     let host = &desktop.host;
     let said = host.comment(WIDGET, 1, "ann", "Nice").context("comment")?;

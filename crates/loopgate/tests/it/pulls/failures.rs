@@ -141,7 +141,7 @@ async fn ask(desktop: &PullsFixture, route: &str) -> Result<crate::local::Answer
 
 /// The real program, and a host that does not want to.
 #[tokio::test]
-async fn what_the_host_refuses_is_told_in_the_same_words_everywhere() -> Result<()> {
+async fn code_host_errors_have_one_sentence_on_all_routes() -> Result<()> {
     let desktop = PullsFixture::with_pull().await?;
     git(&desktop.clone, &["checkout", "-q", "-b", "another"])?;
     let routes = ["git/pr/list", "git/pr", "git/pr/reply", "git/pr/inline-comment"];
@@ -178,7 +178,7 @@ async fn what_the_host_refuses_is_told_in_the_same_words_everywhere() -> Result<
 }
 
 #[tokio::test]
-async fn nobody_is_logged_in() -> Result<()> {
+async fn missing_login_is_reported() -> Result<()> {
     let desktop = PullsFixture::with_pull().await?;
     std::fs::remove_file(desktop.local.home.path().join(".config/gh/hosts.yml"))?;
     for route in ["git/pr/list", "git/pr", "git/pr/reply", "git/pr/inline-comment"] {

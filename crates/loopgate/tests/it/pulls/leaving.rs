@@ -59,7 +59,7 @@ async fn a_question_ends_with_its_caller() -> Result<()> {
 }
 
 #[tokio::test]
-async fn what_is_being_said_is_said_to_the_end() -> Result<()> {
+async fn comment_is_posted_even_when_the_caller_leaves() -> Result<()> {
     let desktop = PullsFixture::new().await?;
     let (told, go) = (pipe(&desktop, "told").await?, pipe(&desktop, "go").await?);
     let script = format!(

@@ -84,7 +84,7 @@ async fn the_last_verdict_of_each_reviewer_counts() -> Result<()> {
 }
 
 #[tokio::test]
-async fn files_and_head_are_told() -> Result<()> {
+async fn files_and_head_are_returned() -> Result<()> {
     let desktop = PullsFixture::with_pull().await?;
     git(&desktop.clone, &["mv", "src/a.rs", "src/b.rs"])?;
     // More than the host puts on one page.

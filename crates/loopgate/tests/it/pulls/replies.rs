@@ -79,7 +79,7 @@ async fn comments_answers_and_demands_arrive() -> Result<()> {
 
 // GF-38
 #[tokio::test]
-async fn a_remark_finds_the_nearest_place() -> Result<()> {
+async fn inline_comment_falls_back_to_file_and_conversation() -> Result<()> {
     let desktop = PullsFixture::with_pull().await?;
     let sha = git(&desktop.clone, &["rev-parse", "HEAD"])?;
     let remark = |more: Value| {

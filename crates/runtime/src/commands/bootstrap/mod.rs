@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_repository_is_skipped_for_what_its_place_is() {
+    fn repository_is_skipped_by_its_directory() {
         let dir = tempfile::tempdir().unwrap();
         let base = dir.path().canonicalize().unwrap();
         let overrides = Overrides { sandbox_base_directory: Some(base.clone()), ..Overrides::default() };
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn every_word_of_the_script_is_one_word() {
+    fn script_arguments_are_quoted() {
         let target = |path: &str, skip| BootstrapTarget {
             full_name: "acme/x".to_owned(),
             local_path: path.to_owned(),

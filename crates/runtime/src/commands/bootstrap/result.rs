@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_became_of_each_repository_is_told() {
+    fn result_lists_the_outcome_of_each_repository() {
         let dir = tempfile::tempdir().unwrap();
         let work = dir.path().join("work");
         let put = |name: &str, text: &str| {

@@ -172,7 +172,7 @@ async fn tokens_are_sealed_on_disk_and_survive() {
 const URL_SAFE_NO_PAD_ENCODED: &str = "eyJleHAiOjE5MDAwMDAwMDAsImp0aSI6ImoxIn0";
 
 #[tokio::test]
-async fn what_a_person_has_to_hear_is_found_until_it_is_told() {
+async fn pending_notifications_are_found_until_they_are_sent() {
     let fixture = fixture().await;
     let (job, silent) = (new_job(), new_job());
     for job in [&job, &silent] {
@@ -187,7 +187,7 @@ async fn what_a_person_has_to_hear_is_found_until_it_is_told() {
 }
 
 #[tokio::test]
-async fn what_was_untold_before_there_was_a_mark_is_found() {
+async fn migration_marks_pending_notifications() {
     let dir = tempfile::tempdir().unwrap();
     let data = DataDir::open(dir.path()).unwrap();
     let path = data.file("desktop.db");

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_replaces_the_plan_that_lies_there() {
+    fn text_replaces_the_staged_plan() {
         let (staged, plan, source) = staged(Some(r##"{"content":"# Old"}"##), "# New", Value::Null);
         assert!(staged.plan_file.is_some_and(|path| path.ends_with(PLAN_SOURCE)));
         assert_eq!((plan, source.as_deref()), (None, Some("# New")));

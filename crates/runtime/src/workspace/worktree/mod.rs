@@ -446,7 +446,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_repository_itself_is_told_what_to_exclude() {
+    fn excludes_are_written_only_inside_the_sandbox() {
         let dir = tempfile::tempdir().unwrap();
         let base = dir.path().canonicalize().unwrap().join("box");
         let overrides =

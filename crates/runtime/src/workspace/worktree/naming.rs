@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peers_names_tell_branch_and_place() {
+    fn peer_names_contain_branch_and_path_hash() {
         let own = WorktreeNames::of("", Some("PLAN-5"), LoopId(Uuid::nil())).unwrap();
         let branch: BranchName = "feature/X".parse().unwrap();
         let peer = own.of_peer(&branch, Path::new("/code/web")).unwrap();

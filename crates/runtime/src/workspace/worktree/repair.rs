@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_branch_of_a_delivery_is_told_from_another_documents() {
+    fn delivery_branch_is_distinguished_from_another_documents() {
         let branch: BranchName = "orchestrator/plan-7".parse().unwrap();
         assert!(is_delivered_branch(&branch, "orchestrator/plan-7-0190a5f3"));
         for other in ["orchestrator/plan-7", "orchestrator/plan-7-b", "orchestrator/plan-70190a5f3", "main"] {

@@ -20,7 +20,7 @@ const AT_ONCE: Duration = Duration::from_secs(10);
 
 // OR-45, OR-46, LR-25
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_local_loop_starts_only_when_somebody_hears_of_it() -> Result<()> {
+async fn local_loop_starts_only_when_its_events_are_accepted() -> Result<()> {
     let fixture = LaunchFixture::new().await?;
     fixture.cloud.answer_always("events", 500, json!({"success": false, "error": "down"}));
     let text =
@@ -90,7 +90,7 @@ async fn the_token_has_two_names() -> Result<()> {
 
 // LR-01
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_order_that_cannot_be_read_is_told_to_nobody() -> Result<()> {
+async fn malformed_launch_is_not_reported() -> Result<()> {
     let fixture = LaunchFixture::new().await?;
     let id = LoopId(Uuid::new_v4());
     for (sent, code) in [

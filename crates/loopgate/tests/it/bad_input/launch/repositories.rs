@@ -85,7 +85,7 @@ async fn a_repository_must_be_here_and_in_the_sandbox() -> Result<()> {
 
 // LR-34
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn peers_are_counted_and_the_control_plane_hears_of_it() -> Result<()> {
+async fn too_many_peers_are_refused_and_reported() -> Result<()> {
     let fixture = LaunchFixture::new().await?;
     let text = "additionalRepos exceeds maximum of 5 entries (got 6)";
     let event = Some(("PRE_RUN_VALIDATION_FAILED", text));

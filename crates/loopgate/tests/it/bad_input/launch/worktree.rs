@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::LaunchFixture;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_worktree_that_cannot_be_made_is_told() -> Result<()> {
+async fn worktree_failure_is_reported() -> Result<()> {
     let fixture = LaunchFixture::new().await?;
     let (sandbox, home) = (fixture.testbed.sandbox(), fixture.testbed.home.path().to_owned());
     let slug = |body: &mut Value| body["artifactSlug"] = json!("SHOP-7");
