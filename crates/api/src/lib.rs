@@ -6,7 +6,7 @@
 pub mod assistant_stream;
 pub mod bootstrap;
 pub mod chat;
-pub mod chat_turn;
+pub mod chat_event;
 pub mod command;
 pub mod error;
 pub mod event;
@@ -23,6 +23,7 @@ pub mod names;
 pub mod operation;
 pub mod perf;
 pub mod plan;
+pub mod provider;
 pub mod redact;
 pub mod repos;
 pub mod spend;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use loopgate_agents::Agents;
 use loopgate_api::names::STATE_DIR;
 use loopgate_deploy::{Deploys, Timing};
 use loopgate_files::FileSearch;
@@ -39,6 +40,7 @@ pub(crate) struct AppState {
     /// One for all, because its requests to the host are limited together.
     pub(crate) code_host: CodeHost,
     pub(crate) runtime: Option<Arc<Runtime>>,
+    pub(crate) agents: Option<Arc<Agents>>,
     pub(crate) places: WorktreeLayout,
     pub(crate) deploys: Deploys,
     pub(crate) learnings: Learnings,
@@ -75,6 +77,7 @@ impl App {
             git_cache: GitCache::new(git.clone()),
             code_host: CodeHost::new(config.programs.clone(), git.clone()),
             runtime: config.runtime.clone(),
+            agents: config.agents.clone(),
             places: WorktreeLayout::new(config.repos.clone(), config.sandbox.clone()),
             branch_statuses: BranchStatusBatch::new(git.clone()),
             git,

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
+use loopgate_agents::Agents;
 use loopgate_home::{Credentials, Repos, Sandbox, SettingsStore};
 use loopgate_runtime::Runtime;
 use loopgate_tools::programs::Programs;
@@ -26,6 +27,8 @@ pub struct GatewayConfig {
     pub programs: Arc<Programs>,
     /// Runs loops; without one the two loop routes answer 501.
     pub runtime: Option<Arc<Runtime>>,
+    /// Asks the assistant and other providers; without it the routes of chats answer 501.
+    pub agents: Option<Arc<Agents>>,
     /// Directory with one sub-directory a plugin that Loopgate brings along.
     pub plugin_root: Option<PathBuf>,
     /// Credential of in-process callers, at least 32 characters; without one every caller is let

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use loopgate_agents::{AgentRunsConfig, Agents};
 use loopgate_api::names::GATEWAY_PORTS;
 use loopgate_gateway::{BindError, Bound, Gateway, GatewayConfig, ServerLimits, SignIn};
 use loopgate_home::{ReposError, Settings, SettingsStore, files, secret_file};
 use loopgate_link::client::{self, Client, ClientConfig, HelloInfo, LinkSettings};
 use loopgate_link::executor::{self, Executor, ExecutorConfig, InProcess};
 use loopgate_plugin_kit::Plugins;
-use loopgate_runtime::{Runtime, RuntimeConfig, Timing};
+use loopgate_runtime::{ProcessServices, Runtime, RuntimeConfig, Timing};
 use loopgate_tools::programs::{ProgramSource, Programs, is_executable};
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio::task::JoinSet;
@@ -38,8 +39,23 @@ pub struct Desktop {
     gateway: Gateway,
     bound: Bound,
     runtime: Arc<Runtime>,
+    agents: Arc<Agents>,
     programs: Arc<Programs>,
     token: SecretString,
+}
+
+/// The providers, whose programs the runtime can stop too.
+fn agents(home: &Home, programs: &Arc<Programs>, runtime: &Runtime) -> Agents {
+    let ProcessServices { environment, shims, processes, directory_watch } = runtime.process_services.clone();
+    Agents::new(AgentRunsConfig {
+        programs: programs.clone(),
+        sandbox: home.sandbox.clone(),
+        environment,
+        shims,
+        processes,
+        directory_watch,
+        poll: Timing::from_environment().tail_poll,
+    })
 }
 
 /// What the link asks about this desktop before each connection.
@@ -84,6 +100,7 @@ impl Desktop {
         })
         .await
         .context("cannot open the records of this desktop")?;
+        let agents = Arc::new(agents(home, &programs, &runtime));
         check_notify_command(&home.settings.get(), &programs).await?;
         let token = gateway_token(home, args)?;
         let gateway = Gateway::new(GatewayConfig {
@@ -94,6 +111,7 @@ impl Desktop {
             programs: programs.clone(),
             plugin_root: Some(plugins.root().to_owned()),
             runtime: Some(runtime.clone()),
+            agents: Some(agents.clone()),
             gateway_token: (!without_authentication()).then(|| token.clone()),
             version: loopgate_api::DESKTOP_VERSION.to_owned(),
             data_dir: home.dir.path().to_owned(),
@@ -114,7 +132,7 @@ impl Desktop {
             error => error.into(),
         })?;
         prepare_list(home);
-        Ok(Self { gateway, bound, runtime, programs, token })
+        Ok(Self { gateway, bound, runtime, agents, programs, token })
     }
 
     /// The port that is really bound.
@@ -155,12 +173,13 @@ impl Desktop {
         }
         let [unheard, untold, unlinked] = std::array::from_fn(|_| CancellationToken::new());
         let (mut parts, mut telling) = (JoinSet::new(), JoinSet::new());
-        let runtime = self.runtime.clone();
+        let (runtime, agents) = (self.runtime.clone(), self.agents.clone());
         let reported = [runtime.telemetry.subscribe(), self.gateway.telemetry()];
         parts.spawn(until(stop.clone(), async move {
             if let Err(error) = runtime.recovery.recover().await {
                 tracing::error!(%error, "loops of an earlier run could not be taken up");
             }
+            agents.recover();
             tokio::join!(
                 runtime.launcher.run_queue(),
                 runtime.stall_detector.run(),
@@ -195,6 +214,7 @@ impl Desktop {
             unheard.cancel();
         };
         tokio::join!(serving, executing);
+        self.agents.runs.shutdown().await;
         let runtime = tokio::time::timeout(RUNTIME_STOP, self.runtime.shutdown());
         let _ = shutdown.phase("runtime.stop", runtime).await;
         untold.cancel();

@@ -5,7 +5,6 @@
 //! control plane hears of it. Knows nothing of HTTP serving; the gateway turns its answers into
 //! responses.
 
-pub mod chats;
 mod commands;
 mod delivery;
 pub mod error;
@@ -36,7 +35,7 @@ pub use recovery::Recovery;
 pub use reporting::control_plane::CallError;
 pub use reporting::telemetry::TelemetrySender;
 pub use request::LoopHeaders;
-pub use runtime::{Runtime, RuntimeConfig, RuntimeError};
+pub use runtime::{ProcessServices, Runtime, RuntimeConfig, RuntimeError};
 pub use snapshot::{Snapshot, Snapshots};
 pub use stop::{LoopKillOutcome, OwnedProcess, ProcessOwner, StopError, Stopper};
 pub use support_report::{LoopDiagnostics, SupportFile, SupportReports};

@@ -13,7 +13,6 @@ use loopgate_tools::programs::Programs;
 use thiserror::Error;
 use tokio::sync::watch;
 
-use crate::chats::Chats;
 use crate::commands::bootstrap::AgentBootstrap;
 use crate::delivery::Finalizer;
 use crate::jobs::Jobs;
@@ -23,9 +22,6 @@ use crate::launch::Launcher;
 use crate::launch::launch_queue::LaunchQueue;
 use crate::launch::queue::QueueEntries;
 use crate::notifications::Notifications;
-use crate::process::environment::ProcessEnvironment;
-use crate::process::registry::ProcessRegistry;
-use crate::process::shims::Shims;
 use crate::process::stall_detection::{Activities, StallDetector};
 use crate::recovery::Recovery;
 use crate::reporting::control_plane::ControlPlaneClient;
@@ -43,7 +39,6 @@ use crate::tickets::launch::TicketLauncher;
 use crate::tickets::learning_programs::PreparedPrograms;
 use crate::tickets::plan_loop::PlanLoops;
 use crate::timing::Timing;
-use crate::transcript::directory_watch::DirectoryWatch;
 use crate::transcript::perf::PerfEvents;
 use crate::transcript::tailer::Transcripts;
 use crate::workspace::Workspaces;
@@ -52,6 +47,10 @@ use crate::workspace::saved_work::SavedWorkStore;
 use crate::workspace::worktree::Worktrees;
 use crate::workspace::worktree_gc::WorktreeGc;
 use crate::workspace::worktree_layout::WorktreeLayout;
+use loopgate_tools::directory_watch::DirectoryWatch;
+use loopgate_tools::environment::ProcessEnvironment;
+use loopgate_tools::shim::ProcessRegistry;
+use loopgate_tools::shim::Shims;
 
 /// How long a shutdown waits for the runtime's tasks.
 const SHUTDOWN_TIME: Duration = Duration::from_secs(1);
@@ -120,8 +119,6 @@ pub struct Runtime {
     pub worktree_gc: WorktreeGc,
     /// Work that was saved before its worktree was removed.
     pub saved_work: SavedWorkStore,
-    /// Chats with the assistant.
-    pub chats: Arc<Chats>,
     /// Launches the loop scripts of tickets.
     pub tickets: Arc<TicketLauncher>,
     /// Plans that a page agrees on with the control plane.
@@ -136,7 +133,22 @@ pub struct Runtime {
     pub telemetry: TelemetrySender,
     /// Finds the MCP servers that loops expect; clones share what it knows.
     pub mcp: Detector,
+    /// How programs are started and found again, for services beside loops.
+    pub process_services: ProcessServices,
     tasks: Tasks,
+}
+
+/// What starts programs under shims and follows them; clones share everything.
+#[derive(Clone)]
+pub struct ProcessServices {
+    /// Environment of the programs.
+    pub environment: ProcessEnvironment,
+    /// Starts them.
+    pub shims: Shims,
+    /// Living programs by their pid, which [`Stopper`] ends.
+    pub processes: ProcessRegistry,
+    /// Reports that a program wrote a file.
+    pub directory_watch: DirectoryWatch,
 }
 
 impl Runtime {
@@ -290,16 +302,12 @@ impl Runtime {
             timing,
         });
 
-        let chats = Arc::new(Chats {
-            shims: shims.clone(),
-            programs: programs.clone(),
+        let process_services = ProcessServices {
             environment: environment.clone(),
+            shims: shims.clone(),
             processes: processes.clone(),
             directory_watch,
-            sandbox: sandbox.clone(),
-            timing,
-            tasks: tasks.clone(),
-        });
+        };
         let tickets = Arc::new(TicketLauncher {
             layout: layout.clone(),
             git: git.clone(),
@@ -318,7 +326,6 @@ impl Runtime {
             queue: queue.clone(),
             supervisor,
             workspaces,
-            chats: chats.clone(),
             tickets: tickets.clone(),
             outbox,
             woken,
@@ -360,10 +367,10 @@ impl Runtime {
             worktree_layout: layout,
             worktree_gc,
             saved_work,
-            chats,
             tickets,
             telemetry,
             mcp,
+            process_services,
             tasks,
         }))
     }

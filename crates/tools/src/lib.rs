@@ -4,6 +4,8 @@
 //! command line and of the MCP servers that the assistant and the reviewer know. Knows nothing of loops, routes or the control plane.
 
 pub mod code_host;
+pub mod directory_watch;
+pub mod environment;
 pub mod git;
 pub mod login_path;
 pub mod machine;

@@ -1,5 +1,6 @@
 //! Handlers, one file a resource. Each file declares its endpoints; [`crate::router`] lists them.
 
+mod agents;
 pub(crate) mod approvals;
 pub(crate) mod binary_paths;
 pub(crate) mod deploy;

@@ -211,6 +211,7 @@ async fn gateway(dir: &Path, options: TestOptions) -> (Gateway, Arc<SettingsStor
         credentials,
         programs,
         runtime: runtime.clone(),
+        agents: None,
         plugin_root: Some(dir.join("plugins")),
         gateway_token: (!options.no_auth).then(|| SecretString::from(TOKEN)),
         version: "1.2.3".to_owned(),

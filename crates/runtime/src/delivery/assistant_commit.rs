@@ -39,7 +39,7 @@ pub(super) enum CommitOutcome {
 
 /// The process that commits in a repository: each has its own file for how it ended.
 pub(super) fn process(outcome: &LoopOutcome<'_>, job: &Job, context: &DeliveryContext) -> ProcessRecord {
-    outcome.finalizer.shims.record(job.id, ProcessKind::Commit, &context.work_dir)
+    ProcessRecord::new(&outcome.finalizer.shims, job.id, ProcessKind::Commit, &context.work_dir)
 }
 
 /// Starts the assistant and waits for its end.

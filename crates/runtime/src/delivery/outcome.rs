@@ -10,13 +10,13 @@ use loopgate_tools::code_host::CodeHost;
 use loopgate_tools::git::Git;
 
 use crate::jobs::{FinalizationSource, Job, Jobs};
-use crate::process::environment::ProcessEnvironment;
-use crate::process::shims::Shims;
 use crate::reporting::outbox::Outbox;
 use crate::reporting::telemetry::TelemetrySender;
 use crate::timing::Timing;
 use crate::workspace::Workspaces;
 use crate::workspace::worktree_layout::WorktreeLayout;
+use loopgate_tools::environment::ProcessEnvironment;
+use loopgate_tools::shim::Shims;
 
 /// How a loop's process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

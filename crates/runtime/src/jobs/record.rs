@@ -1,12 +1,15 @@
 //! The parts of a job's record. The members of all parts lie side by side in the stored document.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use loopgate_api::ids::LoopId;
 use loopgate_api::job::JobStatus;
 use loopgate_api::launch::Committer;
+use loopgate_api::names::EXIT_FILE;
 use loopgate_api::plan::TaskProgress;
 use loopgate_api::spend::Spend;
 use loopgate_home::expand_home;
+use loopgate_tools::shim::Shims;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -47,6 +50,21 @@ pub struct ProcessRecord {
     pub socket: String,
     /// File in which the shim writes how it ended.
     pub exit_file: String,
+}
+
+impl ProcessRecord {
+    /// The record of a process of a loop that is about to be started.
+    pub(crate) fn new(shims: &Shims, id: LoopId, kind: ProcessKind, work_dir: &Path) -> Self {
+        let (name, exit) = match kind {
+            ProcessKind::Main => ("main", EXIT_FILE),
+            ProcessKind::Commit => ("commit", "commit-exit.json"),
+        };
+        Self {
+            kind,
+            socket: shims.socket(id.0, name).to_string_lossy().into_owned(),
+            exit_file: work_dir.join(exit).to_string_lossy().into_owned(),
+        }
+    }
 }
 
 /// How far the delivery of an EXECUTE has come.

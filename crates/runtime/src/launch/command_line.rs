@@ -14,10 +14,10 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::jobs::ProcessRecord;
 use crate::launch::staging::StagedInputs;
-use crate::process::environment::{ProcessEnvironment, TrustGuard};
-use crate::process::shims::Shims;
 use crate::process::spawn;
 use crate::workspace::{Workspace, peers};
+use loopgate_tools::environment::{ProcessEnvironment, TrustGuard};
+use loopgate_tools::shim::Shims;
 
 /// Most characters of a session's id.
 const SESSION_ID_CHARS: usize = 64;

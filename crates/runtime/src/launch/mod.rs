@@ -40,8 +40,6 @@ use crate::jobs::store::{LaunchRequest, PreviousJob, StoreError, StoredToken};
 use crate::jobs::{FinalizationSource, Jobs};
 use crate::launch::launch_queue::LaunchQueue;
 pub use crate::launch::launch_queue::LoopStart;
-use crate::process::environment::ProcessEnvironment;
-use crate::process::shims::Shims;
 use crate::refusal::Refusal;
 use crate::reporting::control_plane::ControlPlaneClient;
 use crate::reporting::outbox::Outbox;
@@ -54,6 +52,8 @@ use crate::timing::Timing;
 use crate::workspace::Workspaces;
 use crate::workspace::peers::{self, Peer};
 use crate::workspace::repository::{self, LoopRepository, Repositories};
+use loopgate_tools::environment::ProcessEnvironment;
+use loopgate_tools::shim::Shims;
 
 /// Starts loops.
 pub struct Launcher {

@@ -57,7 +57,7 @@ impl Launcher {
         let guard = self.environment.guard(&checkouts(workspace, &staged)).await;
         let script = self.script(request, repository, workspace, &staged, plugin.as_deref(), &mcp).await?;
 
-        let process = self.shims.record(request.loop_id, ProcessKind::Main, work_dir);
+        let process = ProcessRecord::new(&self.shims, request.loop_id, ProcessKind::Main, work_dir);
         let secret = failure_marker::new_secret();
         let launch = ProcessRequest {
             id: request.loop_id,

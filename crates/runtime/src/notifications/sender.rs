@@ -16,8 +16,8 @@ use super::desktop;
 use super::message::NotificationMessage;
 use crate::jobs::Jobs;
 use crate::jobs::store::StoreError;
-use crate::process::environment::ProcessEnvironment;
 use crate::tasks::Tasks;
+use loopgate_tools::environment::ProcessEnvironment;
 
 /// Commands that run at once; more wait.
 const MAX_CONCURRENT: usize = 4;

@@ -18,7 +18,6 @@ use loopgate_home::untrusted;
 use loopgate_tools::shim::{self, Exit};
 use tokio::sync::watch;
 
-use crate::chats::Chats;
 use crate::delivery::{ExitKind, OutputPaths};
 use crate::jobs::lifecycle::JobEvent;
 use crate::jobs::reservations::Reservations;
@@ -58,7 +57,6 @@ pub struct Recovery {
     pub(crate) queue: Arc<LaunchQueue>,
     pub(crate) supervisor: Supervisor,
     pub(crate) workspaces: Workspaces,
-    pub(crate) chats: Arc<Chats>,
     pub(crate) tickets: Arc<TicketLauncher>,
     pub(crate) outbox: Outbox,
     pub(crate) woken: watch::Sender<u64>,
@@ -73,7 +71,6 @@ impl Recovery {
     /// # Errors
     /// [`StoreError`] when the records cannot be read.
     pub async fn recover(self: &Arc<Self>) -> Result<(), StoreError> {
-        self.chats.recover().await;
         self.tickets.recover().await;
         for job in self.jobs.store.active().await?.iter().filter(|job| job.is_announced_only()) {
             plan_loop::close_unstarted(&self.jobs, job.id).await?;

@@ -23,10 +23,10 @@ use crate::jobs::reservations::{ReservationPhase, Reservations};
 use crate::jobs::store::StoreError;
 use crate::jobs::{FinalizationSource, Job, Jobs};
 use crate::launch::launch_queue::LaunchQueue;
-use crate::process::registry::ProcessRegistry;
 use crate::request;
 use crate::supervision::{ProcessState, Supervisor};
 use crate::timing::Timing;
+use loopgate_tools::shim::ProcessRegistry;
 
 /// What came of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

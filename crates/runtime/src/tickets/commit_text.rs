@@ -15,7 +15,7 @@ use regex::Regex;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use crate::process::environment::ProcessEnvironment;
+use loopgate_tools::environment::ProcessEnvironment;
 
 /// How long the assistant may take.
 const ANSWER_TIME: Duration = Duration::from_secs(30);

@@ -9,9 +9,9 @@ use loopgate_learnings::{BoxFuture, LearningPrograms};
 use loopgate_tools::process::Command;
 use loopgate_tools::programs::Programs;
 
-use crate::process::environment::ProcessEnvironment;
-use crate::process::shims::Shims;
 use crate::process::spawn::own_program_first;
+use loopgate_tools::environment::ProcessEnvironment;
+use loopgate_tools::shim::Shims;
 
 /// Prepares the assistant, and the programs of the self-learning plugin.
 pub struct PreparedPrograms {

@@ -1,6 +1,5 @@
 //! Follows what a loop writes: the stream of its assistant and its timing events.
 
-pub(crate) mod directory_watch;
 pub(crate) mod perf;
 pub(crate) mod state_file;
 pub(crate) mod stream_file;

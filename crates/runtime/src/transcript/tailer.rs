@@ -18,8 +18,8 @@ use crate::jobs::{Job, Jobs};
 use crate::reporting::outage::Outage;
 use crate::reporting::tokens::Tokens;
 use crate::timing::Timing;
-use crate::transcript::directory_watch::DirectoryWatch;
 use crate::transcript::stream_reader::{Position, StreamReader, TranscriptBatch};
+use loopgate_tools::directory_watch::DirectoryWatch;
 
 /// Follows the output of loops.
 #[derive(Clone)]

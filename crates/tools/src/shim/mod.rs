@@ -12,6 +12,8 @@ mod handle;
 mod jsonl;
 mod protocol;
 mod reaper;
+mod registry;
+mod shims;
 mod supervisor;
 
 use std::collections::BTreeMap;
@@ -27,6 +29,8 @@ pub use exit::Exit;
 pub use handle::{ShimError, ShimHandle, attach, attach_young, has_begun, spawn};
 pub use protocol::ShimState;
 pub use reaper::{ReapReport, reap};
+pub use registry::{ProcessRegistry, RegisteredProcess};
+pub use shims::Shims;
 
 /// What a shim is to do. Every path is absolute. Printing it does not show the environment.
 #[derive(Clone, Serialize, Deserialize)]

@@ -3,13 +3,15 @@
 use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
-use loopgate_api::chat::{ChatHistory, ChatProvider};
-use loopgate_api::chat_turn::ChatEvent;
+use loopgate_agents::ChatRequest;
+use loopgate_agents::conversation::history::HistoryFile;
+use loopgate_agents::provider::Access;
+use loopgate_api::chat::ChatHistory;
+use loopgate_api::chat_event::ChatEvent;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::ids::TicketId;
+use loopgate_api::provider::ProviderId;
 use loopgate_home::SandboxedPath;
-use loopgate_runtime::chats::ChatRequest;
-use loopgate_runtime::chats::history::HistoryFile;
 use serde::Deserialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
@@ -25,6 +27,7 @@ use crate::route::Endpoint;
 use crate::routes::directory::ticket_worktree;
 
 use super::chat_stream;
+use crate::routes::agents::{agents_of, known_provider};
 
 const PATH: &str = "/api/gateway/orchestrator/chat/{ticketId}";
 
@@ -44,7 +47,7 @@ struct ChatMessageBody {
     #[serde(default, deserialize_with = "lenient::elements")]
     context_repo_paths: Vec<String>,
     /// Chooses the history.
-    #[schema(value_type = Option<ChatProvider>)]
+    #[schema(value_type = Option<ProviderId>)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     provider: Option<String>,
 }
@@ -83,11 +86,15 @@ async fn chat(
             .await??
     };
     let new_history = ChatHistory::new(ticket.as_str(), repo);
+    let agents = agents_of(&app, PATH)?;
+    let assistant = agents.providers.assistant();
     let request = ChatRequest {
         preamble: preamble(&location.context),
-        ..ChatRequest::new(location.directory, location.history, new_history, message)
+        tools: chat_stream::tools(&app),
+        access: Access::ReadWrite,
+        ..ChatRequest::new(assistant, location.directory, location.history, new_history, message)
     };
-    chat_stream::begin(&app, requester, PATH, request).await
+    chat_stream::send(&app, agents, requester, request).await
 }
 
 /// Where a chat works and is kept.
@@ -110,10 +117,8 @@ impl ChatLocation {
         let repository = allowed(repo)?;
         let context = context.iter().map(|path| allowed(path)).collect::<Result<_, _>>()?;
         let directory = ticket_worktree(app, &repository, ticket)?.unwrap_or(repository);
-        let named =
-            |name| ChatProvider::named(name).ok_or_else(|| HttpError::bad_request("unsupported provider"));
-        let provider = provider.map(named).transpose()?;
-        let history = HistoryFile::of_ticket(&app.sandbox, directory.as_path(), provider)
+        let provider = provider.map(|name| known_provider(app, name)).transpose()?;
+        let history = HistoryFile::of_ticket(&app.sandbox, directory.as_path(), provider.as_ref())
             .map_err(|_| HttpError::directory_not_allowed())?;
         Ok(Self { directory, history, context })
     }

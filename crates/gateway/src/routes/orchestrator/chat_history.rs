@@ -4,11 +4,12 @@ use axum::Json;
 use axum::extract::{FromRequestParts, State};
 use http::StatusCode;
 use http::request::Parts;
-use loopgate_api::chat::{ChatHistory, ChatMessage, ChatProvider, ChatRole};
+use loopgate_agents::conversation::history::HistoryFile;
+use loopgate_api::chat::{ChatHistory, ChatMessage, ChatRole};
 use loopgate_api::error::ErrorBody;
 use loopgate_api::ids::TicketId;
+use loopgate_api::provider::ProviderId;
 use loopgate_home::JsonFileError;
-use loopgate_runtime::chats::history::HistoryFile;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::routes;
@@ -20,6 +21,7 @@ use crate::error::{HttpError, JsonResult};
 use crate::extract::{JsonBody, QueryMembers, TicketPath};
 use crate::lenient;
 use crate::route::Endpoint;
+use crate::routes::agents::known_provider;
 use crate::routes::directory::ticket_worktree;
 
 const NO_REPOSITORY: &str = "repo parameter is required";
@@ -81,7 +83,7 @@ struct NewMessage {
     content: String,
     timestamp: String,
     #[serde(default, deserialize_with = "lenient::any")]
-    sender: Option<ChatProvider>,
+    sender: Option<ProviderId>,
 }
 
 /// Which history of a ticket is meant.
@@ -92,27 +94,26 @@ struct HistoryQuery {
     /// Path of the repository
     repo: String,
     /// Whose chat
-    provider: Option<ChatProvider>,
+    provider: Option<ProviderId>,
 }
 
 /// Whose history a request is about.
 struct HistoryKey {
     ticket: TicketId,
     repo: String,
-    provider: Option<ChatProvider>,
+    provider: Option<ProviderId>,
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for HistoryKey {
+impl FromRequestParts<App> for HistoryKey {
     type Rejection = HttpError;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, HttpError> {
-        let TicketPath(ticket) = TicketPath::from_request_parts(parts, state).await?;
-        let Ok(query) = QueryMembers::from_request_parts(parts, state).await;
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, HttpError> {
+        let TicketPath(ticket) = TicketPath::from_request_parts(parts, app).await?;
+        let Ok(query) = QueryMembers::from_request_parts(parts, app).await;
         let repo = query.required("repo", NO_REPOSITORY)?.to_owned();
         let provider = query.get("provider").filter(|name| !name.is_empty());
-        let named =
-            |name| ChatProvider::named(name).ok_or_else(|| HttpError::bad_request("unsupported provider"));
-        Ok(Self { ticket, repo, provider: provider.map(named).transpose()? })
+        let provider = provider.map(|name| known_provider(app, name)).transpose()?;
+        Ok(Self { ticket, repo, provider })
     }
 }
 
@@ -128,7 +129,7 @@ impl HistoryKey {
                 place.map_err(|_| HttpError::directory_not_allowed())?
             }
         };
-        HistoryFile::of_ticket(&app.sandbox, worktree.as_path(), self.provider).map_err(not_allowed)
+        HistoryFile::of_ticket(&app.sandbox, worktree.as_path(), self.provider.as_ref()).map_err(not_allowed)
     }
 
     fn new_history(&self) -> ChatHistory {
@@ -226,7 +227,7 @@ async fn remove(
         let file = key.file(&app)?;
         match index {
             Some(index) => remove_one(&file, index),
-            None => remove_all(&file, key.provider),
+            None => remove_all(&file, key.provider.as_ref()),
         }
     });
     removed.await?.map(Json)
@@ -234,7 +235,7 @@ async fn remove(
 
 fn remove_all(
     file: &HistoryFile,
-    provider: Option<ChatProvider>,
+    provider: Option<&ProviderId>,
 ) -> Result<RemoveFromHistoryResponse, HttpError> {
     let removed = file.remove().map_err(|error| delete_failed(&error))?;
     file.remove_reviewer_sessions(provider).map_err(|error| delete_failed(&error))?;

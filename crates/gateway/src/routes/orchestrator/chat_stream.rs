@@ -6,15 +6,13 @@ use bytes::Bytes;
 use futures_util::stream;
 use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use loopgate_api::chat_turn::ChatEvent;
-use loopgate_runtime::chats::{ChatRequest, ChatStream};
+use loopgate_agents::{Agents, ChatRequest, RunStream};
+use loopgate_api::chat_event::ChatEvent;
 use loopgate_tools::mcp::Provider;
 
 use crate::app::App;
 use crate::error::HttpError;
 use crate::extract::Requester;
-
-use super::runtime::runtime_of;
 
 const NDJSON: HeaderValue = HeaderValue::from_static("application/x-ndjson");
 const NO_CACHE: HeaderValue = HeaderValue::from_static("no-cache");
@@ -23,24 +21,23 @@ const NO_CACHE: HeaderValue = HeaderValue::from_static("no-cache");
 const TOOLS: &str = "Bash,Grep,Glob,Read,Edit,Write,Task,TodoWrite,WebSearch,WebFetch";
 
 /// The tools of a chat, with those of the MCP server that was found lately.
-fn tools(app: &App) -> String {
+pub(super) fn tools(app: &App) -> String {
     app.mcp.known(Provider::Assistant, None).added_to(TOOLS)
 }
 
-/// Keeps the person's message, has it answered, and answers with what happens.
-pub(super) async fn begin(
+/// Stores the person's message, asks the provider, and answers with the events.
+pub(super) async fn send(
     app: &App,
+    agents: &Agents,
     requester: Requester,
-    path: &str,
     request: ChatRequest,
 ) -> Result<Response, HttpError> {
-    let request = ChatRequest { tools: tools(app), ..request };
-    let chat = runtime_of(app, path)?.chats.send(request).await;
+    let chat = agents.conversations.send(request).await;
     let chat = chat.map_err(|error| HttpError::operation("Failed to save chat history", &error))?;
     Ok(answer(app, requester, chat))
 }
 
-fn answer(app: &App, requester: Requester, chat: ChatStream) -> Response {
+fn answer(app: &App, requester: Requester, chat: RunStream) -> Response {
     // Over the link each line is stored as an event, and silence is filled by the relay.
     let silence = (!requester.over_link).then_some(app.limits.stream_silence);
     let pieces = stream::unfold(chat, move |mut chat| async move {

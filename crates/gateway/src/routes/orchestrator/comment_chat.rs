@@ -5,13 +5,14 @@ use axum::response::Response;
 use axum::{Extension, Json};
 use http::StatusCode;
 use http::request::Parts;
+use loopgate_agents::ChatRequest;
+use loopgate_agents::conversation::history::HistoryFile;
+use loopgate_agents::provider::Access;
 use loopgate_api::chat::{ChatHistory, ChatRole, CommentContext};
-use loopgate_api::chat_turn::ChatEvent;
+use loopgate_api::chat_event::ChatEvent;
 use loopgate_api::error::ErrorBody;
 use loopgate_api::ids::TicketId;
 use loopgate_home::SandboxedPath;
-use loopgate_runtime::chats::ChatRequest;
-use loopgate_runtime::chats::history::HistoryFile;
 use serde::Deserialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
@@ -29,6 +30,7 @@ use crate::routes::directory::ticket_worktree;
 use super::chat_stream;
 use super::params::CommentQuery;
 use super::sessions::Success;
+use crate::routes::agents::agents_of;
 
 const PATH: &str = "/api/gateway/orchestrator/comment-chat/{commentId}";
 
@@ -148,11 +150,15 @@ async fn chat(
         })
         .await??
     };
+    let agents = agents_of(&app, PATH)?;
+    let (assistant, new_history) = (agents.providers.assistant(), key.new_history());
     let request = ChatRequest {
         comment: body.comment_context,
-        ..ChatRequest::new(location.directory, location.history, key.new_history(), message)
+        tools: chat_stream::tools(&app),
+        access: Access::ReadWrite,
+        ..ChatRequest::new(assistant, location.directory, location.history, new_history, message)
     };
-    chat_stream::begin(&app, requester, PATH, request).await
+    chat_stream::send(&app, agents, requester, request).await
 }
 
 /// Note that a comment was answered

@@ -3,9 +3,9 @@
 
 use axum::Json;
 use axum::extract::State;
+use loopgate_agents::conversation::history;
 use loopgate_api::error::ErrorBody;
 use loopgate_home::{Session, SessionNote, expand_home};
-use loopgate_runtime::chats::history;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::routes;

@@ -290,8 +290,8 @@ async fn a_refused_account_begins_a_new_session() -> Result<()> {
     ensure!(events[1]["error"] == "rate limit reached" && events[2]["error"] == "complaint", "{events:?}");
     ensure!(events[3]["success"] == false, "{events:?}");
     let args = std::fs::read_to_string(shop.worktree.join("args"))?;
-    let expected = "--setting-sources user --add-dir . -p --verbose --output-format stream-json --allowedTools \
-        Bash,Grep,Glob,Read,Edit,Write,Task,TodoWrite,WebSearch,WebFetch --resume s-1\n";
+    let expected = "--setting-sources user --add-dir . -p --verbose --output-format stream-json \
+        --allowedTools=Bash,Grep,Glob,Read,Edit,Write,Task,TodoWrite,WebSearch,WebFetch --resume s-1\n";
     ensure!(args == expected, "{args}");
     let history = shop.get("chat-history/SHOP-7").await?.ok()?;
     ensure!(history.get("sessionId").is_none() && history["contextPercent"].is_null(), "{history}");

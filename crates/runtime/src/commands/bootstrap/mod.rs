@@ -17,10 +17,10 @@ use serde::{Deserialize, Serialize};
 pub(crate) use preflight::AgentBootstrap;
 pub(crate) use result::conclude;
 
-use crate::process::environment::TrustGuard;
 use crate::process::spawn;
 use crate::workspace::repository::{self, Repositories};
 use crate::workspace::worktree;
+use loopgate_tools::environment::TrustGuard;
 
 /// The list of the repositories, among the files of the run.
 pub(crate) const MANIFEST: &str = "bootstrap-manifest.json";

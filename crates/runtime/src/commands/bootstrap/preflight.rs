@@ -17,9 +17,9 @@ use super::COMMAND;
 use super::result::METADATA;
 use crate::commands::plugins;
 use crate::jobs::Jobs;
-use crate::process::environment::ProcessEnvironment;
 use crate::process::spawn::TOOLS;
 use crate::workspace::Workspace;
+use loopgate_tools::environment::ProcessEnvironment;
 
 const PLUGIN: &str = "bootstrap";
 const AGENTS: &str = ".claude/agents";

@@ -24,12 +24,12 @@ use uuid::Uuid;
 pub(crate) use self::files::{get as get_of_work_dir, merge_metadata as merge_launch_metadata};
 pub use self::prd::TicketText;
 use crate::jobs::reservations::Reservations;
-use crate::process::environment::ProcessEnvironment;
-use crate::process::registry::ProcessRegistry;
-use crate::process::shims::Shims;
 use crate::stop::Stopper;
 use crate::tasks::Tasks;
 use crate::workspace::worktree_layout::WorktreeLayout;
+use loopgate_tools::environment::ProcessEnvironment;
+use loopgate_tools::shim::ProcessRegistry;
+use loopgate_tools::shim::Shims;
 
 /// What to launch.
 #[derive(Debug, Clone)]

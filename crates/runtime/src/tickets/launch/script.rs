@@ -17,9 +17,9 @@ use uuid::Uuid;
 use super::files::{get, put};
 use super::{TicketLaunchError, TicketLauncher, blocking, failed};
 use crate::commands::plugins;
-use crate::process::registry::LoopProcess;
 use crate::process::spawn::own_program_first;
 use crate::stop::ProcessOwner;
+use loopgate_tools::shim::RegisteredProcess;
 
 /// The plugin that brings the script, and the script in it.
 const PLUGIN: &str = "code";
@@ -153,7 +153,8 @@ impl TicketLauncher {
     /// Knows a script for ours until it has ended.
     fn keep_script(self: &Arc<Self>, id: Uuid, pid: u32, shim: ShimHandle, worktree: PathBuf) {
         let about = vec![worktree.clone()];
-        self.processes.add(id, LoopProcess { pid, shim: shim.clone(), worktree: Some(worktree), about });
+        self.processes
+            .add(id, RegisteredProcess { pid, shim: shim.clone(), worktree: Some(worktree), about });
         let launcher = self.clone();
         self.tasks.spawn(async move {
             tokio::select! {

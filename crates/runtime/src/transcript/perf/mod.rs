@@ -21,8 +21,8 @@ use self::reader::{PerfBatch, PerfItem, PerfReader};
 use crate::jobs::store::JobStore;
 use crate::jobs::{FileIdentity, Job, PerfMark};
 use crate::reporting::telemetry::{self, TelemetrySender};
-use crate::transcript::directory_watch::DirectoryWatch;
 use crate::transcript::stream_file;
+use loopgate_tools::directory_watch::DirectoryWatch;
 
 /// A burst of lines is read once it is over, or nearly.
 const DEBOUNCE: Duration = Duration::from_millis(250);

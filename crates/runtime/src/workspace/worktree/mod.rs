@@ -22,9 +22,9 @@ use loopgate_tools::process::{Command, Limits};
 
 use crate::jobs::Jobs;
 use crate::jobs::reservations::{Reservation, Reservations};
-use crate::process::environment::ProcessEnvironment;
 use crate::workspace::preserved_state::{self, PreservedState};
 use crate::workspace::worktree_layout::WorktreeLayout;
+use loopgate_tools::environment::ProcessEnvironment;
 
 pub(crate) use naming::WorktreeNames;
 pub(crate) use repair::deliver_from_branch;

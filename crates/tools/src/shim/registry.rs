@@ -1,16 +1,17 @@
-//! The processes of chats and of tickets' scripts that this Loopgate started and that are alive. Those of
-//! loops stand in their records.
+//! The processes of conversations, reviews and tickets' scripts that this Loopgate started and that are alive.
+//! Those of loops stand in their records.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use loopgate_tools::shim::ShimHandle;
 use uuid::Uuid;
+
+use super::ShimHandle;
 
 /// A process that is alive.
 #[derive(Debug, Clone)]
-pub(crate) struct LoopProcess {
+pub struct RegisteredProcess {
     /// Pid of its program.
     pub pid: u32,
     /// By which it is ended.
@@ -23,31 +24,35 @@ pub(crate) struct LoopProcess {
 
 /// The living ones, by the id of their run.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ProcessRegistry(Arc<Mutex<HashMap<Uuid, LoopProcess>>>);
+pub struct ProcessRegistry(Arc<Mutex<HashMap<Uuid, RegisteredProcess>>>);
 
 impl ProcessRegistry {
-    pub(crate) fn add(&self, id: Uuid, run: LoopProcess) {
+    /// Registers a process under the id of its run.
+    pub fn add(&self, id: Uuid, run: RegisteredProcess) {
         self.known().insert(id, run);
     }
 
-    pub(crate) fn remove(&self, id: Uuid) {
+    /// Forgets the process of a run, once it has ended.
+    pub fn remove(&self, id: Uuid) {
         self.known().remove(&id);
     }
 
-    pub(crate) fn by_pid(&self, pid: u32) -> Option<ShimHandle> {
+    /// The shim of the process with this pid.
+    pub fn by_pid(&self, pid: u32) -> Option<ShimHandle> {
         self.known().values().find(|run| run.pid == pid).map(|run| run.shim.clone())
     }
 
-    pub(crate) fn about(&self, pid: u32) -> Option<Vec<PathBuf>> {
+    /// The directories that the work of this process is about.
+    pub fn about(&self, pid: u32) -> Option<Vec<PathBuf>> {
         self.known().values().find(|run| run.pid == pid).map(|run| run.about.clone())
     }
 
     /// The one whose worktree it is.
-    pub(crate) fn at(&self, worktree: &Path) -> Option<LoopProcess> {
+    pub fn at(&self, worktree: &Path) -> Option<RegisteredProcess> {
         self.known().values().find(|run| run.worktree.as_deref() == Some(worktree)).cloned()
     }
 
-    fn known(&self) -> MutexGuard<'_, HashMap<Uuid, LoopProcess>> {
+    fn known(&self) -> MutexGuard<'_, HashMap<Uuid, RegisteredProcess>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use loopgate_api::names::env;
 
-use loopgate_tools::git::Git;
-use loopgate_tools::programs::Programs;
+use crate::git::Git;
+use crate::programs::Programs;
 
 /// Settings of the person alone: hooks, servers, helpers and variables that a repository's own
 /// settings name do not count. Its instructions still do, as those of a directory that is added.
@@ -23,17 +23,23 @@ const READ_INSTRUCTIONS: &str = "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD";
 const OUTER_SESSION: [&str; 4] =
     ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_SESSION_ID"];
 
-/// What a program gets so that nothing runs that its checkouts bring along. Empty when the person
-/// trusts all of them.
+/// Arguments and variables by which a program runs nothing that its checkouts bring along. Empty when the
+/// person trusts all of them.
 #[derive(Debug, Default)]
-pub(crate) struct TrustGuard {
+pub struct TrustGuard {
     /// First arguments of the assistant, which is started in the checkout.
     pub args: &'static [&'static str],
     variables: Vec<(OsString, OsString)>,
 }
 
 impl TrustGuard {
-    /// Adds what the program's own children are told.
+    /// Whether the person trusts the checkouts.
+    #[must_use]
+    pub const fn is_trusted(&self) -> bool {
+        self.args.is_empty()
+    }
+
+    /// Adds the variables that the program's own children need.
     pub fn add_to(&self, environment: &mut BTreeMap<OsString, OsString>) {
         environment.extend(self.variables.iter().cloned());
     }
@@ -41,12 +47,14 @@ impl TrustGuard {
 
 /// Makes the environments of child processes.
 #[derive(Debug, Clone)]
-pub(crate) struct ProcessEnvironment {
+pub struct ProcessEnvironment {
     programs: Arc<Programs>,
     git: Git,
 }
 
 impl ProcessEnvironment {
+    /// Environments of the programs of this desktop.
+    #[must_use]
     pub const fn new(programs: Arc<Programs>, git: Git) -> Self {
         Self { programs, git }
     }
@@ -69,14 +77,14 @@ impl ProcessEnvironment {
         if trusted {
             return TrustGuard::default();
         }
-        let told = self.git.program_environment(checkouts).await.unwrap_or_else(|error| {
+        let variables = self.git.program_environment(checkouts).await.unwrap_or_else(|error| {
             tracing::warn!(%error, "git is kept from a repository that is not used");
             vec![("GIT_DIR".to_owned(), "/dev/null".to_owned())]
         });
         let of_assistant = [(READ_INSTRUCTIONS, "1"), (env::SETTING_SOURCES, PERSON)];
         let owned = |(name, value): (&str, &str)| (OsStr::new(name).to_owned(), OsStr::new(value).to_owned());
-        let told = told.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        TrustGuard { args: &ARGUMENTS, variables: told.chain(of_assistant).map(owned).collect() }
+        let variables = variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        TrustGuard { args: &ARGUMENTS, variables: variables.chain(of_assistant).map(owned).collect() }
     }
 
     /// The environment of a loop's programs in these checkouts, and the guard of the assistant there.

@@ -1,5 +1,4 @@
-//! File-change events of the work directories of loops, with one queue of the system
-//! for all of them.
+//! File-change events of directories that programs write into, with one queue of the system for all of them.
 //!
 //! Best effort: where the file system reports nothing, subscribers must poll.
 
@@ -12,7 +11,7 @@ use tokio::sync::watch;
 
 /// Watches directories; clones share the queue.
 #[derive(Clone, Default)]
-pub(crate) struct DirectoryWatch(Arc<DirectoryWatchInner>);
+pub struct DirectoryWatch(Arc<DirectoryWatchInner>);
 
 #[derive(Default)]
 struct DirectoryWatchInner {
@@ -31,7 +30,7 @@ struct Subscription {
 }
 
 /// Changes in one directory, not in those below it, until it is dropped.
-pub(crate) struct Changes {
+pub struct Changes {
     directory: PathBuf,
     changed: watch::Receiver<()>,
     all: DirectoryWatch,

@@ -1,0 +1,322 @@
+//! Conversations: turns with a history.
+//!
+//! The person's message is stored before the provider is asked, and the answer while it grows. A provider
+//! continues its own session; what others said since its last answer precedes the message, so providers can
+//! take turns in one conversation.
+
+pub mod history;
+mod prompt;
+
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use loopgate_api::chat::{
+    ChatHistory, ChatMessage, ChatRole, CommentContext, FindingContext, SessionMembers,
+};
+use loopgate_api::chat_event::ChatEvent;
+use loopgate_api::provider::ProviderId;
+use loopgate_home::{Sandbox, SandboxedPath, expand_home};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use self::history::HistoryFile;
+use self::prompt::{about_comment, about_finding, transcript};
+use crate::provider::{Access, Provider, TurnOutput, TurnRequest};
+use crate::run::{
+    AgentRuns, Fallback, FallbackRule, RunAnnouncement, RunEnd, RunRequest, RunStore, RunStoreFactory,
+    RunStream,
+};
+
+/// The kind of the runs of conversations.
+pub(crate) const KIND: &str = "chat";
+/// How long an answer may take.
+const TIME_LIMIT: Duration = Duration::from_secs(30 * 60);
+
+/// A message to a provider.
+pub struct ChatRequest {
+    /// Who answers.
+    pub provider: Arc<dyn Provider>,
+    /// Where the program works.
+    pub directory: SandboxedPath,
+    /// Where the conversation is stored.
+    pub history: HistoryFile,
+    /// The history that a new conversation begins with.
+    pub new_history: ChatHistory,
+    /// The person's words for the program.
+    pub message: String,
+    /// The person's words as they are stored, when they differ.
+    pub displayed_message: Option<String>,
+    /// The comment that the conversation is about; it replaces the stored one.
+    pub comment: Option<CommentContext>,
+    /// The finding that the conversation is about; it replaces the stored one.
+    pub finding: Option<FindingContext>,
+    /// The role of the program and what the conversation is about; said once a session.
+    pub introduction: String,
+    /// Lines before the person's words, in every turn.
+    pub preamble: String,
+    /// Tools that the program may use, separated by commas.
+    pub tools: String,
+    /// Whether the program may change files and run commands.
+    pub access: Access,
+    /// What status events say.
+    pub announcement: RunAnnouncement,
+    /// Whether messages are stored with the provider that they are for, or from.
+    pub stores_mode: bool,
+}
+
+impl ChatRequest {
+    /// A plain message, with no tools.
+    #[must_use]
+    pub fn new(
+        provider: Arc<dyn Provider>,
+        directory: SandboxedPath,
+        history: HistoryFile,
+        new_history: ChatHistory,
+        message: String,
+    ) -> Self {
+        Self {
+            provider,
+            directory,
+            history,
+            new_history,
+            message,
+            displayed_message: None,
+            comment: None,
+            finding: None,
+            introduction: String::new(),
+            preamble: String::new(),
+            tools: String::new(),
+            access: Access::default(),
+            announcement: RunAnnouncement::default(),
+            stores_mode: false,
+        }
+    }
+}
+
+/// Asks providers, and stores what they answer.
+pub struct Conversations {
+    runs: AgentRuns,
+    sandbox: Arc<Sandbox>,
+}
+
+impl Conversations {
+    pub(crate) const fn new(runs: AgentRuns, sandbox: Arc<Sandbox>) -> Self {
+        Self { runs, sandbox }
+    }
+
+    /// Stores the person's message and asks the provider. Returns at once; the answer comes by the stream, and
+    /// is stored without it.
+    ///
+    /// # Errors
+    /// When the message cannot be stored; nothing is started then.
+    pub async fn send(&self, request: ChatRequest) -> io::Result<RunStream> {
+        let ChatRequest { provider, directory, history, new_history, message, .. } = request;
+        let mut about = vec![history.path()];
+        about.extend(new_history.repo_path.as_deref().map(expand_home));
+        let mode = request.stores_mode.then(|| provider.id().clone());
+        let question = Question {
+            members: history.session_members().clone(),
+            provider: provider.id().clone(),
+            text: request.displayed_message.unwrap_or_else(|| message.clone()),
+            mode: mode.clone(),
+            comment: request.comment,
+            finding: request.finding,
+        };
+        let added = {
+            let (file, new_history) = (history.clone(), new_history.clone());
+            tokio::task::spawn_blocking(move || {
+                file.change(|| new_history, |history| question.add_to(history))
+            })
+        };
+        let AddedQuestion { answer_id, session, context, unseen, all } =
+            added.await.map_err(io::Error::other)??;
+        let message = format!("{}{context}{message}", request.preamble);
+        let first_prompt = format!("{}{all}{message}", request.introduction);
+        let turn = |prompt: String, session: Option<String>| TurnRequest {
+            prompt,
+            session,
+            tools: request.tools.clone(),
+            access: request.access,
+            ..TurnRequest::default()
+        };
+        let announcement = RunAnnouncement {
+            resuming: request.announcement.resuming.map(|_| session.is_some()),
+            ..request.announcement.clone()
+        };
+        let (turn, fallback) = match session {
+            None => (turn(first_prompt, None), None),
+            Some(session) => {
+                let fallback =
+                    Fallback { rule: FallbackRule::SessionMissing, turn: turn(first_prompt, None) };
+                (turn(format!("{unseen}{message}"), Some(session)), Some(fallback))
+            }
+        };
+        let owner = AnswerOwner {
+            history: history.path(),
+            session_members: history.session_members().clone(),
+            new_history,
+            answer_id,
+            sender: provider.id().clone(),
+            mode,
+        };
+        let request = RunRequest {
+            provider,
+            turn,
+            fallback,
+            directory,
+            about,
+            time_limit: TIME_LIMIT,
+            announcement,
+            kind: KIND,
+            owner: owner.to_map()?,
+            store: Box::new(AnswerStore { history, owner }),
+        };
+        self.runs.start(request).await?.stream().await
+    }
+}
+
+impl RunStoreFactory for Conversations {
+    fn kind(&self) -> &'static str {
+        KIND
+    }
+
+    fn reopen(&self, owner: serde_json::Map<String, Value>) -> Option<Box<dyn RunStore>> {
+        let owner: AnswerOwner = serde_json::from_value(Value::Object(owner)).ok()?;
+        let history = HistoryFile::at(&self.sandbox, &owner.history, owner.session_members.clone()).ok()?;
+        Some(Box::new(AnswerStore { history, owner }))
+    }
+}
+
+/// A message of the person, before it is stored.
+struct Question {
+    members: SessionMembers,
+    provider: ProviderId,
+    text: String,
+    mode: Option<ProviderId>,
+    comment: Option<CommentContext>,
+    finding: Option<FindingContext>,
+}
+
+/// What the history says once the question is stored.
+struct AddedQuestion {
+    /// Reserved for the answer.
+    answer_id: String,
+    session: Option<String>,
+    /// The comment or finding that the conversation is about, as text.
+    context: String,
+    /// What the provider's session does not know, as text.
+    unseen: String,
+    /// Every earlier message, as text.
+    all: String,
+}
+
+impl Question {
+    fn add_to(self, history: &mut ChatHistory) -> AddedQuestion {
+        let now = jiff::Timestamp::now();
+        let mut stamp = now.as_millisecond();
+        let is_taken = |stamp: i64| {
+            let ids = [format!("user-{stamp}"), format!("assistant-{stamp}")];
+            history.messages.iter().any(|message| ids.contains(&message.id))
+        };
+        while is_taken(stamp) {
+            stamp += 1;
+        }
+        let sender = |message: &ChatMessage| {
+            let sender = message.sender.as_ref().or(message.mode.as_ref());
+            sender.unwrap_or_else(|| self.members.default_sender()).clone()
+        };
+        let is_own =
+            |message: &ChatMessage| message.role == ChatRole::Assistant && sender(message) == self.provider;
+        let seen = history.messages.iter().rposition(is_own).map_or(0, |index| index + 1);
+        let unseen = transcript(&history.messages[seen..], sender);
+        let all = transcript(&history.messages, sender);
+        let at = loopgate_api::time::iso(now);
+        let message = ChatMessage::new(format!("user-{stamp}"), ChatRole::User, self.text, at);
+        history.messages.push(ChatMessage { mode: self.mode, ..message });
+        if self.comment.is_some() {
+            history.comment_context = self.comment;
+        }
+        if self.finding.is_some() {
+            history.finding_context = self.finding;
+        }
+        let comment = history.comment_context.as_ref().map(about_comment);
+        let finding = history.finding_context.as_ref().map(about_finding);
+        AddedQuestion {
+            answer_id: format!("assistant-{stamp}"),
+            session: history.session(&self.members, &self.provider).map(str::to_owned),
+            context: comment.into_iter().chain(finding).collect(),
+            unseen,
+            all,
+        }
+    }
+}
+
+/// What must be known to store an answer.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AnswerOwner {
+    history: PathBuf,
+    #[serde(default)]
+    session_members: SessionMembers,
+    new_history: ChatHistory,
+    answer_id: String,
+    #[serde(default)]
+    sender: ProviderId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mode: Option<ProviderId>,
+}
+
+impl AnswerOwner {
+    fn to_map(&self) -> io::Result<serde_json::Map<String, Value>> {
+        match serde_json::to_value(self)? {
+            Value::Object(map) => Ok(map),
+            _ => Ok(serde_json::Map::new()),
+        }
+    }
+}
+
+/// Writes an answer to its history while it grows.
+struct AnswerStore {
+    history: HistoryFile,
+    owner: AnswerOwner,
+}
+
+impl RunStore for AnswerStore {
+    fn store(&mut self, output: &TurnOutput, _events: &[ChatEvent], end: Option<&RunEnd>) -> io::Result<()> {
+        let owner = &self.owner;
+        self.history.change(|| owner.new_history.clone(), |history| owner.store_answer(history, output, end))
+    }
+}
+
+impl AnswerOwner {
+    fn store_answer(&self, history: &mut ChatHistory, output: &TurnOutput, end: Option<&RunEnd>) {
+        let members = &self.session_members;
+        match (end, &output.session_id) {
+            (Some(end), _) if output.auth_failed && !end.success => {
+                history.set_session(members, &self.sender, None);
+            }
+            (_, Some(session)) => history.set_session(members, &self.sender, Some(session.clone())),
+            (_, None) => {}
+        }
+        if end.is_some() && *members != SessionMembers::Separate {
+            history.context_percent = Some(output.context_percent);
+        }
+        let content = output.text.trim().to_owned();
+        if content.is_empty() {
+            return;
+        }
+        let blocks = Some(output.blocks.clone());
+        let at = loopgate_api::time::now_iso();
+        match history.messages.iter_mut().find(|message| message.id == self.answer_id) {
+            Some(message) => (message.content, message.blocks, message.timestamp) = (content, blocks, at),
+            None => {
+                let answer = ChatMessage::new(self.answer_id.clone(), ChatRole::Assistant, content, at);
+                let sender = (self.mode.is_none() && self.sender != *members.default_sender())
+                    .then(|| self.sender.clone());
+                history.messages.push(ChatMessage { blocks, sender, mode: self.mode.clone(), ..answer });
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! The text around a person's words in a prompt.
+
+use loopgate_api::chat::{ChatMessage, ChatRole, CommentContext, FindingContext};
+use loopgate_api::provider::ProviderId;
+
+/// Characters of earlier messages in a prompt, their end.
+const TRANSCRIPT_MAX: usize = 60_000;
+
+/// Earlier messages, oldest first; empty without any. When they are too long, the oldest are left out.
+pub(super) fn transcript(messages: &[ChatMessage], sender: impl Fn(&ChatMessage) -> ProviderId) -> String {
+    let mut lines = Vec::new();
+    let mut length = 0;
+    for message in messages.iter().rev().filter(|message| !message.content.trim().is_empty()) {
+        let speaker = match message.role {
+            ChatRole::User => "User".to_owned(),
+            ChatRole::Assistant => capitalized(sender(message).as_str()),
+        };
+        let line = format!("{speaker}: {}\n\n", message.content.trim());
+        length += line.chars().count();
+        if length > TRANSCRIPT_MAX {
+            break;
+        }
+        lines.push(line);
+    }
+    if lines.is_empty() {
+        return String::new();
+    }
+    lines.reverse();
+    format!("Earlier in this conversation:\n\n{}User: ", lines.concat())
+}
+
+fn capitalized(word: &str) -> String {
+    let mut chars = word.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+/// The review comment that a conversation is about.
+pub(super) fn about_comment(comment: &CommentContext) -> String {
+    let file = comment.path.as_ref().map(|path| match comment.line {
+        Some(line) => format!("File: {path}:{line}\n"),
+        None => format!("File: {path}\n"),
+    });
+    format!("{}PR comment from @{}:\n{}\n\n", file.unwrap_or_default(), comment.author, comment.body)
+}
+
+/// The finding that a conversation is about.
+pub(super) fn about_finding(finding: &FindingContext) -> String {
+    let mut lines = vec![format!("Review finding ({})", finding.severity)];
+    lines.extend(finding.file.as_ref().map(|file| match finding.line {
+        Some(line) => format!("File: {file}:{line}"),
+        None => format!("File: {file}"),
+    }));
+    lines.push(finding.message.clone());
+    lines.extend(finding.suggestion.as_ref().map(|suggestion| format!("Suggestion: {suggestion}")));
+    format!("{}\n\n", lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(role: ChatRole, content: &str) -> ChatMessage {
+        ChatMessage::new(String::new(), role, content.to_owned(), String::new())
+    }
+
+    #[test]
+    fn transcripts_name_the_speakers_and_keep_the_end() {
+        let sender = |_: &ChatMessage| ProviderId::REVIEWER;
+        assert_eq!(transcript(&[], sender), "");
+        let messages = [message(ChatRole::User, "why?"), message(ChatRole::Assistant, "because ")];
+        let text = transcript(&messages, sender);
+        assert_eq!(text, "Earlier in this conversation:\n\nUser: why?\n\nReviewer: because\n\nUser: ");
+        let long = [message(ChatRole::User, &"ä".repeat(TRANSCRIPT_MAX)), message(ChatRole::User, "last")];
+        assert_eq!(transcript(&long, sender), "Earlier in this conversation:\n\nUser: last\n\nUser: ");
+    }
+}

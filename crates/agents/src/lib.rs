@@ -1,0 +1,44 @@
+//! The programs that answer: providers, their runs, and the conversations with them.
+//!
+//! A [`Provider`] knows the command line and the output of one program. [`AgentRuns`] has a provider take one
+//! turn, in a process that outlives Loopgate. [`Conversations`] are turns with a history. Nothing here knows
+//! of HTTP.
+
+pub mod conversation;
+pub mod provider;
+pub mod registry;
+pub mod run;
+
+use std::sync::Arc;
+
+pub use conversation::{ChatRequest, Conversations};
+pub use provider::{Provider, ProviderCommand, ProviderProgram, TurnOutput, TurnRequest};
+pub use registry::ProviderRegistry;
+pub use run::{AgentRuns, AgentRunsConfig, Fallback, RunHandle, RunRequest, RunStore, RunStream};
+
+/// The providers of this desktop, and what is asked of them.
+pub struct Agents {
+    /// Every provider by its id.
+    pub providers: ProviderRegistry,
+    /// Single turns.
+    pub runs: AgentRuns,
+    /// Turns with a history.
+    pub conversations: Arc<Conversations>,
+}
+
+impl Agents {
+    /// Builds the services; starts nothing.
+    #[must_use]
+    pub fn new(config: AgentRunsConfig) -> Self {
+        let providers = ProviderRegistry::default();
+        let sandbox = config.sandbox.clone();
+        let runs = AgentRuns::new(config);
+        let conversations = Arc::new(Conversations::new(runs.clone(), sandbox));
+        Self { providers, runs, conversations }
+    }
+
+    /// Follows what an earlier process started.
+    pub fn recover(&self) {
+        self.runs.recover(&self.providers, &[self.conversations.as_ref()]);
+    }
+}

@@ -1,0 +1,310 @@
+//! The assistant: its command line, and its `stream-json` output.
+
+use std::ffi::OsString;
+
+use loopgate_api::assistant_stream::is_auth_failure;
+use loopgate_api::chat_event::ChatEvent;
+use loopgate_api::provider::ProviderId;
+use loopgate_home::Program;
+use loopgate_tools::environment::TrustGuard;
+use serde_json::{Value, json};
+
+use super::{
+    OutputReader, Provider, ProviderCommand, ProviderProgram, TurnOutput, TurnRequest, contains_any,
+};
+
+/// Tokens of a context when the assistant does not say.
+const CONTEXT_WINDOW: u64 = 200_000;
+/// The message of an error result that has no text.
+const UNKNOWN_ERROR: &str = "The assistant reported an error";
+/// Phrases for a session that the program does not know.
+const SESSION_MISSING: [&str; 4] = [
+    "no conversation found with session id",
+    "session not found",
+    "session id not found",
+    "failed to load session",
+];
+
+/// The assistant.
+#[derive(Debug)]
+pub struct Assistant;
+
+impl Provider for Assistant {
+    fn id(&self) -> &ProviderId {
+        &ProviderId::ASSISTANT
+    }
+
+    fn default_model(&self) -> &str {
+        "claude-sonnet-4-5"
+    }
+
+    fn supports_model(&self, model: &str) -> bool {
+        model.starts_with("claude-")
+    }
+
+    fn command(&self, turn: &TurnRequest, guard: &TrustGuard) -> ProviderCommand {
+        let mut args: Vec<OsString> = guard.args.iter().map(OsString::from).collect();
+        args.extend(["-p", "--verbose", "--output-format", "stream-json"].map(OsString::from));
+        args.push(format!("--allowedTools={}", turn.tools).into());
+        let options = [
+            ("--model", &turn.model),
+            ("--append-system-prompt", &turn.instructions),
+            ("--resume", &turn.session),
+        ];
+        for (name, value) in options {
+            if let Some(value) = value {
+                args.extend([OsString::from(name), OsString::from(value)]);
+            }
+        }
+        ProviderCommand {
+            program: ProviderProgram::Known(Program::Assistant),
+            args,
+            stdin: turn.prompt.clone(),
+            variables: Vec::new(),
+        }
+    }
+
+    fn reader(&self) -> Box<dyn OutputReader> {
+        Box::new(StreamJsonReader)
+    }
+
+    fn is_session_missing(&self, stderr: &str) -> bool {
+        contains_any(stderr, &SESSION_MISSING)
+    }
+}
+
+/// Reads one JSON object a line. What is no JSON object is ignored.
+struct StreamJsonReader;
+
+impl OutputReader for StreamJsonReader {
+    fn read_line(&mut self, line: &str, output: &mut TurnOutput) -> Vec<ChatEvent> {
+        let mut events = Vec::new();
+        let Ok(record) = serde_json::from_str::<Value>(line) else { return events };
+        let content = || record.pointer("/message/content").and_then(Value::as_array).into_iter().flatten();
+        match record["type"].as_str() {
+            Some("init") => set_session(output, &record["sessionId"], &mut events),
+            Some("system") if record["subtype"] == "init" => {
+                set_session(output, &record["session_id"], &mut events);
+            }
+            Some("assistant") => content().for_each(|block| events.extend(read_block(output, block))),
+            Some("user") => {
+                let results = content().filter(|block| block["type"] == "tool_result");
+                events.extend(results.map(tool_result));
+            }
+            Some("content_block_delta") if record["delta"]["type"] == "text_delta" => {
+                if let Some(content) = non_empty(&record["delta"]["text"]) {
+                    output.text.push_str(&content);
+                    events.push(ChatEvent::Text { content });
+                }
+            }
+            Some("result") => read_result(output, &record, &mut events),
+            _ => {}
+        }
+        events
+    }
+}
+
+fn set_session(output: &mut TurnOutput, id: &Value, events: &mut Vec<ChatEvent>) {
+    if output.session_id.is_none()
+        && let Some(session_id) = non_empty(id)
+    {
+        output.session_id = Some(session_id.clone());
+        events.push(ChatEvent::SessionId { session_id });
+    }
+}
+
+fn read_block(output: &mut TurnOutput, block: &Value) -> Option<ChatEvent> {
+    match block["type"].as_str()? {
+        "text" => {
+            let text = non_empty(&block["text"])?;
+            output.blocks.push(json!({"type": "text", "text": text}));
+            let is_separate = !output.text.is_empty() && !output.text.ends_with('\n');
+            let content = if is_separate { format!("\n\n{text}") } else { text };
+            output.text.push_str(&content);
+            Some(ChatEvent::Text { content })
+        }
+        "thinking" => {
+            let content = non_empty(&block["thinking"])?;
+            output.blocks.push(json!({"type": "thinking", "thinking": content}));
+            Some(ChatEvent::Thinking { content })
+        }
+        "tool_use" => {
+            let (id, name) = (text_of(&block["id"]), text_of(&block["name"]));
+            let input = block["input"].clone();
+            output.blocks.push(json!({"type": "tool_use", "id": id, "name": name, "input": input}));
+            Some(ChatEvent::ToolUse { id, name, input })
+        }
+        "tool_result" => {
+            let content = flattened(&block["content"]);
+            let mut stored = json!({"type": "tool_result", "id": block["tool_use_id"], "content": content});
+            if let Some(is_error) = block["is_error"].as_bool() {
+                stored["is_error"] = is_error.into();
+            }
+            output.blocks.push(stored);
+            Some(tool_result(block))
+        }
+        _ => None,
+    }
+}
+
+fn read_result(output: &mut TurnOutput, record: &Value, events: &mut Vec<ChatEvent>) {
+    output.finished = true;
+    set_session(output, &record["session_id"], events);
+    if record["is_error"] == true {
+        let error = record["result"].as_str().unwrap_or(UNKNOWN_ERROR).to_owned();
+        output.auth_failed |= is_auth_failure(&error);
+        events.push(ChatEvent::error(error));
+        return;
+    }
+    let success = record["subtype"] == "success";
+    if success && let Some(context_percent) = context_percent(record) {
+        output.context_percent = Some(context_percent);
+        events.push(ChatEvent::Usage { context_percent });
+    }
+    events.push(ChatEvent::Result { success });
+}
+
+fn tool_result(block: &Value) -> ChatEvent {
+    ChatEvent::ToolResult {
+        id: text_of(&block["tool_use_id"]),
+        content: block["content"].clone(),
+        is_error: block["is_error"].as_bool(),
+    }
+}
+
+/// A string that is not empty.
+fn non_empty(value: &Value) -> Option<String> {
+    value.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
+}
+
+fn text_of(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// The answer of a tool as one text.
+fn flattened(content: &Value) -> String {
+    let pretty = |value: &Value| serde_json::to_string_pretty(value).unwrap_or_default();
+    match content {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => {
+            let part = |part: &Value| part.as_str().map_or_else(|| pretty(part), str::to_owned);
+            parts.iter().map(part).collect::<Vec<_>>().join("\n")
+        }
+        other => pretty(other),
+    }
+}
+
+/// How much of the context the tokens of a result fill; `None` when it names no tokens.
+fn context_percent(record: &Value) -> Option<u64> {
+    let usage = record.get("usage").filter(|usage| usage.is_object())?;
+    let count = |name: &str| usage[name].as_u64().unwrap_or(0);
+    let total = ["input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"]
+        .into_iter()
+        .fold(0_u64, |total, name| total.saturating_add(count(name)));
+    let windows = [&usage["context_window"], &record["context_window"]];
+    let window = match windows.into_iter().find(|window| window.is_number()) {
+        Some(window) => window.as_u64().unwrap_or(0),
+        None => CONTEXT_WINDOW,
+    };
+    if window == 0 {
+        return Some(0);
+    }
+    Some((total.saturating_mul(200).saturating_add(window)) / window.saturating_mul(2))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(lines: &[Value]) -> (TurnOutput, Vec<Value>) {
+        let mut turn = TurnOutput::default();
+        let read = |line: &Value| StreamJsonReader.read_line(&line.to_string(), &mut turn);
+        let events = lines.iter().flat_map(read).collect::<Vec<_>>();
+        let events = events.iter().map(|event| serde_json::to_value(event).unwrap()).collect();
+        (turn, events)
+    }
+
+    fn message(content: Value) -> Value {
+        json!({"type": "assistant", "message": {"content": content}})
+    }
+
+    // OR-35, OR-36
+    #[test]
+    fn an_answer_with_a_tool_becomes_events_and_blocks() {
+        let (turn, events) = read(&[
+            json!({"type": "system", "subtype": "init", "session_id": "s-1"}),
+            message(json!([{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "I look."}])),
+            message(json!([{"type": "tool_use", "id": "t1", "name": "Read", "input": {"a": 1}}])),
+            json!({"type": "user", "message": {"content":
+                [{"type": "tool_result", "tool_use_id": "t1", "content": [{"x": 1}], "is_error": true}]}}),
+            message(json!([{"type": "text", "text": "Done.\n"}, {"type": "text", "text": "Really."}])),
+            json!({"type": "content_block_delta", "delta": {"type": "text_delta", "text": "!"}}),
+            json!({"type": "result", "subtype": "success", "session_id": "s-1",
+                "usage": {"input_tokens": 1000, "output_tokens": 500, "cache_read_input_tokens": 500}}),
+        ]);
+        assert_eq!(turn.text, "I look.\n\nDone.\nReally.!");
+        assert_eq!(turn.blocks.len(), 5);
+        assert_eq!((turn.session_id.as_deref(), turn.context_percent), (Some("s-1"), Some(1)));
+        let expected = [
+            json!({"type": "sessionId", "sessionId": "s-1"}),
+            json!({"type": "thinking", "content": "hm"}),
+            json!({"type": "text", "content": "I look."}),
+            json!({"type": "tool_use", "id": "t1", "name": "Read", "input": {"a": 1}}),
+            json!({"type": "tool_result", "id": "t1", "content": [{"x": 1}], "is_error": true}),
+            json!({"type": "text", "content": "\n\nDone.\n"}),
+            json!({"type": "text", "content": "Really."}),
+            json!({"type": "text", "content": "!"}),
+            json!({"type": "usage", "contextPercent": 1}),
+            json!({"type": "result", "success": true}),
+        ];
+        assert_eq!(events, expected);
+    }
+
+    #[test]
+    fn an_error_result_is_reported_with_its_kind() {
+        let failed = json!({"type": "result", "is_error": true, "result": "rate limit reached"});
+        let (turn, events) = read(&[failed]);
+        assert!(turn.auth_failed && turn.finished);
+        assert_eq!(events, [json!({"type": "error", "error": "rate limit reached"})]);
+        let (turn, events) = read(&[json!({"type": "result", "is_error": true, "result": 5})]);
+        assert!(!turn.auth_failed);
+        assert_eq!(events, [json!({"type": "error", "error": UNKNOWN_ERROR})]);
+        let (_, events) = read(&[json!({"type": "result", "subtype": "error_max_turns"})]);
+        assert_eq!(events, [json!({"type": "result", "success": false})]);
+    }
+
+    #[test]
+    fn percents_are_rounded_and_windows_may_be_odd() {
+        for (tokens, window, percent) in [
+            (2000, json!(200_000), 1),
+            (999, json!(200_000), 0),
+            (1000, Value::Null, 1),
+            (5, json!(0), 0),
+            (5, json!(-1), 0),
+        ] {
+            let mut record = json!({"usage": {"input_tokens": tokens}});
+            if !window.is_null() {
+                record["usage"]["context_window"] = window.clone();
+            }
+            assert_eq!(context_percent(&record), Some(percent), "{tokens} of {window}");
+        }
+        assert_eq!(context_percent(&json!({})), None);
+    }
+
+    #[test]
+    fn answers_of_tools_become_text() {
+        assert_eq!(flattened(&Value::Null), "");
+        assert_eq!(flattened(&json!(["a", {"b": 1}])), "a\n{\n  \"b\": 1\n}");
+        assert_eq!(flattened(&json!(true)), "true");
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_breaks_the_reader(line in ".*") {
+            StreamJsonReader.read_line(&line, &mut TurnOutput::default());
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! The reviewer: its command line, and the JSON lines that it prints.
+
+use std::ffi::OsString;
+use std::sync::LazyLock;
+
+use loopgate_api::assistant_stream::is_auth_failure;
+use loopgate_api::chat_event::ChatEvent;
+use loopgate_api::provider::ProviderId;
+use loopgate_home::Program;
+use loopgate_tools::environment::TrustGuard;
+use regex::Regex;
+use serde_json::{Value, json};
+
+use super::{
+    Access, OutputReader, Provider, ProviderCommand, ProviderProgram, TurnOutput, TurnRequest, contains_any,
+};
+
+/// Tokens of a context; the reviewer does not say.
+const CONTEXT_WINDOW: u64 = 272_000;
+/// The message of a failure that has no text.
+const UNKNOWN_ERROR: &str = "The reviewer reported an error";
+/// Phrases for a session that the program does not know.
+const SESSION_MISSING: [&str; 5] = [
+    "no rollout found for thread",
+    "no such session",
+    "unknown session",
+    "session not found",
+    "session id not found",
+];
+
+static SESSION: LazyLock<Regex> = LazyLock::new(|| {
+    #[expect(clippy::expect_used, reason = "constant pattern")]
+    Regex::new(r"(?i)session id:\s*([0-9a-f-]{36})").expect("constant pattern")
+});
+static NOISE: LazyLock<Regex> = LazyLock::new(|| {
+    #[expect(clippy::expect_used, reason = "constant pattern")]
+    Regex::new(
+        r"(?i)^\S+ ERROR codex_core::session: failed to record rollout items: thread \S{36} not found$",
+    )
+    .expect("constant pattern")
+});
+
+/// The reviewer.
+#[derive(Debug)]
+pub struct Reviewer;
+
+impl Provider for Reviewer {
+    fn id(&self) -> &ProviderId {
+        &ProviderId::REVIEWER
+    }
+
+    fn default_model(&self) -> &str {
+        "gpt-5.3-codex"
+    }
+
+    fn supports_model(&self, model: &str) -> bool {
+        ["gpt-", "codex-", "o"].iter().any(|prefix| model.starts_with(prefix))
+    }
+
+    fn command(&self, turn: &TurnRequest, _guard: &TrustGuard) -> ProviderCommand {
+        let mut args: Vec<OsString> = vec!["exec".into()];
+        if let Some(session) = &turn.session {
+            args.extend(["resume".into(), session.into()]);
+        }
+        let sandbox = match turn.access {
+            Access::ReadOnly => "read-only",
+            Access::ReadWrite => "workspace-write",
+        };
+        // As a setting, because current programs take no other flag for it when they resume.
+        args.extend(["--json", "--skip-git-repo-check", "-c"].map(OsString::from));
+        args.push(format!("sandbox_mode=\"{sandbox}\"").into());
+        if let Some(effort) = &turn.effort {
+            args.extend(["-c".into(), format!("model_reasoning_effort={effort}").into()]);
+        }
+        if let Some(model) = &turn.model {
+            args.extend(["-m".into(), model.into()]);
+        }
+        args.push("-".into());
+        ProviderCommand {
+            program: ProviderProgram::Known(Program::Reviewer),
+            args,
+            stdin: turn.prompt.clone(),
+            variables: vec![("FORCE_COLOR".into(), "0".into())],
+        }
+    }
+
+    fn reader(&self) -> Box<dyn OutputReader> {
+        Box::new(JsonReader)
+    }
+
+    fn is_session_missing(&self, stderr: &str) -> bool {
+        contains_any(stderr, &SESSION_MISSING)
+    }
+
+    fn session_in_stderr(&self, stderr: &str) -> Option<String> {
+        session_in_banner(stderr)
+    }
+
+    fn readable_stderr(&self, stderr: &str) -> String {
+        without_noise(stderr)
+    }
+}
+
+/// The session in the banner that the program prints when it does not print JSON.
+#[must_use]
+pub fn session_in_banner(text: &str) -> Option<String> {
+    SESSION.captures(text).map(|captures| captures[1].to_lowercase())
+}
+
+/// A text without the lines in which the program complains about its own records.
+#[must_use]
+pub fn without_noise(text: &str) -> String {
+    text.lines().filter(|line| !NOISE.is_match(line.trim())).collect::<Vec<_>>().join("\n")
+}
+
+/// Reads one JSON object a line, of current programs and of older ones. What is no JSON is text.
+struct JsonReader;
+
+impl OutputReader for JsonReader {
+    fn read_line(&mut self, line: &str, output: &mut TurnOutput) -> Vec<ChatEvent> {
+        let line = line.trim();
+        if line.is_empty() {
+            return Vec::new();
+        }
+        let mut events = Vec::new();
+        let Some(record) = serde_json::from_str::<Value>(line).ok().filter(Value::is_object) else {
+            let session = session_in_banner(line);
+            set_session(output, session, &mut events);
+            add_text(output, &format!("{line}\n"), &mut events);
+            return events;
+        };
+        let ids = ["/thread_id", "/session_id", "/item/session_id", "/item/sessionId"];
+        let session = ids.iter().find_map(|pointer| record.pointer(pointer)?.as_str());
+        set_session(output, session.map(str::to_owned), &mut events);
+        match record["type"].as_str() {
+            Some("thread.started" | "turn.started" | "item.started" | "item.updated") => {}
+            Some("item.completed") => read_item(output, &record["item"], &mut events),
+            Some("turn.completed") => read_usage(output, &record["usage"], &mut events),
+            Some("turn.failed") => read_error(output, &record["error"]["message"], &mut events),
+            Some("error") => read_error(output, &record["message"], &mut events),
+            Some("done") => output.finished = true,
+            _ => {
+                let members = ["/output_text", "/text", "/item/text"];
+                if let Some(text) = members.iter().find_map(|pointer| record.pointer(pointer)?.as_str()) {
+                    add_text(output, text, &mut events);
+                }
+            }
+        }
+        events
+    }
+}
+
+fn set_session(output: &mut TurnOutput, session: Option<String>, events: &mut Vec<ChatEvent>) {
+    if let Some(session) = session
+        && output.session_id.as_ref() != Some(&session)
+    {
+        output.session_id = Some(session.clone());
+        events.push(ChatEvent::session_status(session));
+    }
+}
+
+fn read_item(output: &mut TurnOutput, item: &Value, events: &mut Vec<ChatEvent>) {
+    let text = item["text"].as_str().unwrap_or_default();
+    match item["type"].as_str() {
+        Some("agent_message") if !text.is_empty() => {
+            output.blocks.push(json!({"type": "text", "text": text}));
+            let is_separate = !output.text.is_empty() && !output.text.ends_with('\n');
+            let text = if is_separate { format!("\n\n{text}") } else { text.to_owned() };
+            add_text(output, &text, events);
+        }
+        Some("reasoning") if !text.is_empty() => {
+            output.blocks.push(json!({"type": "thinking", "thinking": text}));
+            events.push(ChatEvent::Reasoning { content: text.to_owned() });
+        }
+        Some("command_execution") => {
+            let id = item["id"].as_str().unwrap_or_default().to_owned();
+            let input = json!({"command": item["command"]});
+            let result = item["aggregated_output"].as_str().unwrap_or_default();
+            let is_error = item["exit_code"].as_i64().is_some_and(|code| code != 0);
+            output.blocks.push(json!({"type": "tool_use", "id": id, "name": "shell", "input": input}));
+            output
+                .blocks
+                .push(json!({"type": "tool_result", "id": id, "content": result, "is_error": is_error}));
+            events.push(ChatEvent::ToolUse { id: id.clone(), name: "shell".to_owned(), input });
+            events.push(ChatEvent::ToolResult { id, content: result.into(), is_error: Some(is_error) });
+        }
+        None if !text.is_empty() => add_text(output, text, events),
+        _ => {}
+    }
+}
+
+fn add_text(output: &mut TurnOutput, text: &str, events: &mut Vec<ChatEvent>) {
+    output.text.push_str(text);
+    events.push(ChatEvent::Text { content: text.to_owned() });
+}
+
+fn read_error(output: &mut TurnOutput, message: &Value, events: &mut Vec<ChatEvent>) {
+    let error = message.as_str().unwrap_or(UNKNOWN_ERROR).to_owned();
+    output.auth_failed |= is_auth_failure(&error);
+    events.push(ChatEvent::error(error));
+}
+
+fn read_usage(output: &mut TurnOutput, usage: &Value, events: &mut Vec<ChatEvent>) {
+    output.finished = true;
+    let count = |name: &str| usage[name].as_u64().unwrap_or(0);
+    let total = count("input_tokens").saturating_add(count("output_tokens"));
+    if total > 0 {
+        let context_percent = total.saturating_mul(100) / CONTEXT_WINDOW;
+        output.context_percent = Some(context_percent);
+        events.push(ChatEvent::Usage { context_percent });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn read(lines: &[&str]) -> (TurnOutput, Vec<Value>) {
+        let mut output = TurnOutput::default();
+        let events: Vec<_> = lines.iter().flat_map(|line| JsonReader.read_line(line, &mut output)).collect();
+        (output, events.iter().map(|event| serde_json::to_value(event).unwrap()).collect())
+    }
+
+    #[test]
+    fn current_output_becomes_events() {
+        let (output, events) = read(&[
+            r#"{"type":"thread.started","thread_id":"t-1"}"#,
+            r#"{"type":"turn.started"}"#,
+            r#"{"type":"item.started","item":{"id":"i","type":"agent_message","text":"half"}}"#,
+            r#"{"type":"item.completed","item":{"type":"reasoning","text":"hm"}}"#,
+            r#"{"type":"item.completed","item":{"id":"c","type":"command_execution","command":"ls","aggregated_output":"a\n","exit_code":0}}"#,
+            r#"{"type":"item.completed","item":{"type":"agent_message","text":"One."}}"#,
+            r#"{"type":"item.completed","item":{"type":"agent_message","text":"Two."}}"#,
+            r#"{"type":"turn.completed","usage":{"input_tokens":27200,"output_tokens":0}}"#,
+        ]);
+        assert_eq!((output.text.as_str(), output.session_id.as_deref()), ("One.\n\nTwo.", Some("t-1")));
+        assert!(output.finished && output.context_percent == Some(10));
+        let expected = [
+            json!({"type": "status", "sessionId": "t-1"}),
+            json!({"type": "reasoning", "content": "hm"}),
+            json!({"type": "tool_use", "id": "c", "name": "shell", "input": {"command": "ls"}}),
+            json!({"type": "tool_result", "id": "c", "content": "a\n", "is_error": false}),
+            json!({"type": "text", "content": "One."}),
+            json!({"type": "text", "content": "\n\nTwo."}),
+            json!({"type": "usage", "contextPercent": 10}),
+        ];
+        assert_eq!(events, expected);
+    }
+
+    #[test]
+    fn older_output_becomes_events() {
+        let session = "0123abcd-0123-0123-0123-0123456789ab";
+        let (output, events) = read(&[
+            &format!("Session ID: {session}"),
+            r#"{"output_text":"a"}"#,
+            r#"{"text":"b","session_id":"s-2"}"#,
+            r#"{"item":{"text":"c","sessionId":"s-2"}}"#,
+            r#"{"type":"turn.failed","error":{"message":"usage limit"}}"#,
+            r#"{"type":"error"}"#,
+            "",
+        ]);
+        assert!(output.auth_failed && output.text.ends_with("abc"));
+        assert_eq!(events[0], json!({"type": "status", "sessionId": session}));
+        assert_eq!(events.last().unwrap(), &json!({"type": "error", "error": UNKNOWN_ERROR}));
+        assert_eq!(output.session_id.as_deref(), Some("s-2"));
+    }
+
+    #[test]
+    fn complaints_about_its_own_records_are_left_out() {
+        let noise = "2026-01-01T00:00:00Z ERROR codex_core::session: failed to record rollout items: thread 0123abcd-0123-0123-0123-0123456789ab not found";
+        assert_eq!(without_noise(&format!("one\n{noise}\ntwo")), "one\ntwo");
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_breaks_the_reader(line in ".*") {
+            JsonReader.read_line(&line, &mut TurnOutput::default());
+        }
+    }
+}

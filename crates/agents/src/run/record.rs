@@ -1,0 +1,107 @@
+//! The files of a run, in a private directory of its own that is removed at its end.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use loopgate_api::provider::ProviderId;
+use loopgate_home::files::{create_private_dir, write_private};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What the next process must know to follow a run.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RunRecord {
+    #[serde(default)]
+    pub(super) provider: ProviderId,
+    /// Whose run it is.
+    #[serde(default = "conversation")]
+    pub(super) kind: String,
+    /// Seconds since the epoch after which it is ended.
+    #[serde(default = "never")]
+    pub(super) deadline: i64,
+    /// Directories that the work is about.
+    #[serde(default)]
+    pub(super) about: Vec<PathBuf>,
+    /// What its owner needs to store its output.
+    #[serde(flatten)]
+    pub(super) owner: serde_json::Map<String, Value>,
+}
+
+fn conversation() -> String {
+    crate::conversation::KIND.to_owned()
+}
+
+const fn never() -> i64 {
+    i64::MAX
+}
+
+impl RunRecord {
+    /// Time until the deadline.
+    pub(super) fn time_left(&self) -> Duration {
+        let seconds = self.deadline.saturating_sub(jiff::Timestamp::now().as_second());
+        // A clock that was set back makes no run longer than a day.
+        Duration::from_secs(u64::try_from(seconds).unwrap_or(0)).min(Duration::from_hours(24))
+    }
+}
+
+/// The directory of a run.
+#[derive(Debug, Clone)]
+pub(super) struct RunDirectory(pub(super) PathBuf);
+
+impl RunDirectory {
+    const RECORD: &str = "run.json";
+
+    pub(super) fn prompt(&self, attempt: u32) -> PathBuf {
+        self.attempt("prompt", attempt, "txt")
+    }
+
+    pub(super) fn output(&self, attempt: u32) -> PathBuf {
+        self.attempt("output", attempt, "jsonl")
+    }
+
+    pub(super) fn stderr(&self, attempt: u32) -> PathBuf {
+        self.attempt("stderr", attempt, "log")
+    }
+
+    pub(super) fn exit(&self, attempt: u32) -> PathBuf {
+        self.attempt("exit", attempt, "json")
+    }
+
+    fn attempt(&self, name: &str, attempt: u32, extension: &str) -> PathBuf {
+        match attempt {
+            0 => self.0.join(format!("{name}.{extension}")),
+            _ => self.0.join(format!("{name}-{attempt}.{extension}")),
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub(super) fn read_record(&self) -> Option<RunRecord> {
+        serde_json::from_slice(&std::fs::read(self.0.join(Self::RECORD)).ok()?).ok()
+    }
+
+    /// The number of the last attempt that was begun.
+    pub(super) fn last_attempt(&self) -> u32 {
+        u32::from(self.output(1).exists())
+    }
+
+    /// Writes everything that a run needs before it begins.
+    pub(super) fn create(&self, record: &RunRecord, prompt: &str) -> io::Result<()> {
+        create_private_dir(&self.0)?;
+        self.begin_attempt(0, prompt)?;
+        write_private(&self.0.join(Self::RECORD), &serde_json::to_vec(record)?)
+    }
+
+    pub(super) fn begin_attempt(&self, attempt: u32, prompt: &str) -> io::Result<()> {
+        write_private(&self.prompt(attempt), prompt.as_bytes())?;
+        write_private(&self.output(attempt), b"")
+    }
+
+    pub(super) fn remove(&self) -> io::Result<()> {
+        std::fs::remove_dir_all(&self.0)
+    }
+}
