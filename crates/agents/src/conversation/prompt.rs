@@ -6,8 +6,11 @@ use loopgate_api::provider::ProviderId;
 /// Characters of earlier messages in a prompt, their end.
 const TRANSCRIPT_MAX: usize = 60_000;
 
-/// Earlier messages, oldest first; empty without any. When they are too long, the oldest are left out.
+/// Earlier messages up to the last answer, oldest first; empty without any. When they are too long, the oldest
+/// are left out. Questions after the last answer are being answered elsewhere, or failed.
 pub(super) fn transcript(messages: &[ChatMessage], sender: impl Fn(&ChatMessage) -> ProviderId) -> String {
+    let answered = messages.iter().rposition(|message| message.role == ChatRole::Assistant);
+    let messages = &messages[..answered.map_or(0, |last| last + 1)];
     let mut lines = Vec::new();
     let mut length = 0;
     for message in messages.iter().rev().filter(|message| !message.content.trim().is_empty()) {
@@ -70,7 +73,13 @@ mod tests {
         let messages = [message(ChatRole::User, "why?"), message(ChatRole::Assistant, "because ")];
         let text = transcript(&messages, sender);
         assert_eq!(text, "Earlier in this conversation:\n\nUser: why?\n\nReviewer: because\n\nUser: ");
-        let long = [message(ChatRole::User, &"ä".repeat(TRANSCRIPT_MAX)), message(ChatRole::User, "last")];
-        assert_eq!(transcript(&long, sender), "Earlier in this conversation:\n\nUser: last\n\nUser: ");
+        let long = "ä".repeat(TRANSCRIPT_MAX);
+        let messages = [
+            message(ChatRole::User, &long),
+            message(ChatRole::Assistant, "last"),
+            message(ChatRole::User, "x"),
+        ];
+        let text = transcript(&messages, sender);
+        assert_eq!(text, "Earlier in this conversation:\n\nReviewer: last\n\nUser: ");
     }
 }

@@ -3,29 +3,27 @@
 use std::io;
 use std::path::Path;
 
+use loopgate_tools::process::LineBuffer;
 use tokio::fs::File;
 use tokio::io::AsyncReadExt as _;
 
 /// Bytes of one read.
 const READ_SIZE: usize = 64 * 1024;
-/// Longest line; a longer one is skipped, and never held in memory.
-const LINE_CAP: usize = 8 * 1024 * 1024;
+/// Longest line in bytes; a longer one is skipped, and never held in memory.
+const MAX_LINE: usize = 8 * 1024 * 1024;
 
 /// A reader that continues where the file ended at the last read.
 #[derive(Debug)]
 pub(super) struct GrowingFile {
     file: File,
     buffer: Vec<u8>,
-    /// The beginning of a line whose end is not written yet.
-    line: Vec<u8>,
-    /// The line is too long; the rest of it is dropped.
-    skipping: bool,
+    lines: LineBuffer,
 }
 
 impl GrowingFile {
     pub(super) async fn open(path: &Path) -> io::Result<Self> {
         let file = File::open(path).await?;
-        Ok(Self { file, buffer: Vec::with_capacity(READ_SIZE), line: Vec::new(), skipping: false })
+        Ok(Self { file, buffer: Vec::with_capacity(READ_SIZE), lines: LineBuffer::new(MAX_LINE) })
     }
 
     /// The lines that the next read completes, without their ends; `None` at the present end of the file.
@@ -35,28 +33,18 @@ impl GrowingFile {
             return Ok(None);
         }
         let mut lines = Vec::new();
-        for part in self.buffer.split_inclusive(|byte| *byte == b'\n') {
-            if !self.skipping {
-                self.line.extend_from_slice(part);
-            }
-            if part.ends_with(b"\n") {
-                if !self.skipping {
-                    lines.push(String::from_utf8_lossy(&self.line).trim_end().to_owned());
-                }
-                self.line.clear();
-                self.skipping = false;
-            } else if self.line.len() > LINE_CAP {
-                self.line = Vec::new();
-                self.skipping = true;
-            }
-        }
+        self.lines.feed(&self.buffer, |line, _| lines.extend(line.map(text)));
         Ok(Some(lines))
     }
 
     /// The last line, when the writer is gone and did not end it.
     pub(super) fn take_rest(&mut self) -> Option<String> {
-        let rest = std::mem::take(&mut self.line);
-        let is_line = !std::mem::take(&mut self.skipping) && !rest.is_empty();
-        is_line.then(|| String::from_utf8_lossy(&rest).trim_end().to_owned())
+        let rest = text(self.lines.partial());
+        self.lines.clear();
+        Some(rest).filter(|rest| !rest.is_empty())
     }
+}
+
+fn text(line: &[u8]) -> String {
+    String::from_utf8_lossy(line).trim_end().to_owned()
 }
