@@ -1469,15 +1469,20 @@ export interface components {
             tools: components["schemas"]["Tools"];
             versions: components["schemas"]["Versions"];
         };
-        /** @description One line of a chat's stream. */
+        /** @description One line of a run's stream. */
         ChatEvent: {
+            mode?: components["schemas"]["ProviderId"] | null;
             /**
              * Format: int32
-             * @description Its process, for whoever wants to stop it.
+             * @description The program's process, by which it can be stopped.
              */
-            pid: number;
-            /** @description `running`. */
-            status: string;
+            pid?: number | null;
+            provider?: components["schemas"]["ProviderId"] | null;
+            /** @description Whether an earlier session goes on. */
+            resuming?: boolean | null;
+            /** @description Id of the program's session. */
+            sessionId?: string | null;
+            status?: components["schemas"]["RunStatus"] | null;
             /** @enum {string} */
             type: "status";
         } | {
@@ -1495,6 +1500,11 @@ export interface components {
             content: string;
             /** @enum {string} */
             type: "thinking";
+        } | {
+            /** @description The text. */
+            content: string;
+            /** @enum {string} */
+            type: "reasoning";
         } | {
             /** @description Id of the call. */
             id: string;
@@ -1524,6 +1534,8 @@ export interface components {
         } | {
             /** @description For a person. */
             error: string;
+            /** @description Nothing follows. */
+            terminal?: boolean;
             /** @enum {string} */
             type: "error";
         } | {
@@ -1538,8 +1550,10 @@ export interface components {
             /** @enum {string} */
             type: "done";
         };
-        /** @description A chat as it is kept on disk. Members that are not known here are kept as they are. */
+        /** @description The history of a chat, as it is stored on disk. Members that are not known here survive. */
         ChatHistory: {
+            /** @description Session of the assistant, in a history of several providers. */
+            assistantSessionId?: string | null;
             commentContext?: components["schemas"]["CommentContext"] | null;
             /** @description Review comment. */
             commentId?: string | null;
@@ -1548,14 +1562,23 @@ export interface components {
              * @description How much of the context the last run used; null when it did not say.
              */
             contextPercent?: number | null;
+            findingContext?: components["schemas"]["FindingContext"] | null;
+            /** @description Finding of a review. */
+            findingId?: string | null;
             /** @description Oldest first. */
             messages: components["schemas"]["ChatMessage"][];
-            /** @description Path of the repository, as the page named it. */
-            repoPath?: string;
-            /** @description The program's session, so that the next message goes on with it. */
+            /** @description Path of the repository, as the client sent it. */
+            repoPath?: string | null;
+            /** @description Session of the reviewer, in a history of several providers. */
+            reviewerSessionId?: string | null;
+            /** @description Session of the provider that the history belongs to. */
             sessionId?: string | null;
+            /** @description Sessions of every other provider. */
+            sessions?: {
+                [key: string]: string;
+            };
             /** @description Ticket. */
-            ticketId?: string;
+            ticketId?: string | null;
         };
         /** @description One message of a chat. Members that are not known here are kept as they are. */
         ChatMessage: {
@@ -1565,11 +1588,12 @@ export interface components {
             content?: string;
             /** @description Unique within its history. */
             id?: string;
+            mode?: components["schemas"]["ProviderId"] | null;
             /** @description Whether a comment was answered on the code host. */
             responded?: boolean | null;
             /** @description Who said it. */
             role: components["schemas"]["ChatRole"];
-            sender?: components["schemas"]["ChatProvider"] | null;
+            sender?: components["schemas"]["ProviderId"] | null;
             /** @description ISO 8601. */
             timestamp?: string;
         };
@@ -1579,15 +1603,10 @@ export interface components {
             contextRepoPaths?: string[] | null;
             /** @description Not blank. */
             message: string;
-            provider?: components["schemas"]["ChatProvider"] | null;
+            provider?: components["schemas"]["ProviderId"] | null;
             /** @description Path of the repository; may stand in the query as `repo` instead. */
             repoPath?: string | null;
         };
-        /**
-         * @description Which assistant a chat speaks with; it chooses the history.
-         * @enum {string}
-         */
-        ChatProvider: "assistant" | "reviewer";
         /**
          * @description Who said something.
          * @enum {string}
@@ -2155,6 +2174,24 @@ export interface components {
             chatFile?: string | null;
             repoPath: string;
             ticketId: string;
+        };
+        /** @description A finding of a review that a chat is about. */
+        FindingContext: {
+            /** @description File it points at. */
+            file?: string | null;
+            /**
+             * Format: int64
+             * @description Line it points at.
+             */
+            line?: number | null;
+            /** @description What it says. */
+            message?: string;
+            /** @description P0 to P3. */
+            priority?: string | null;
+            /** @description How bad it is. */
+            severity?: string;
+            /** @description What to do about it. */
+            suggestion?: string | null;
         };
         /**
          * @description The best matches.
@@ -2798,7 +2835,7 @@ export interface components {
             content: string;
             id: string;
             role: components["schemas"]["ChatRole"];
-            sender?: components["schemas"]["ChatProvider"] | null;
+            sender?: components["schemas"]["ProviderId"] | null;
             timestamp: string;
         };
         /** @description A session to note. One that is known keeps what is not said. */
@@ -2952,6 +2989,12 @@ export interface components {
             /** @description Starts when the extraction that goes on has ended. */
             waitForExtraction?: boolean;
         };
+        /**
+         * @description Id of a provider: `assistant`, `reviewer`, or one that the settings add. It names files, so it holds
+         *     nothing but lower-case letters, digits and hyphens, and begins with a letter.
+         * @example assistant
+         */
+        ProviderId: string;
         /** @description `pull`; closed, because other answers hold its members and more. */
         Pulled: {
             message: string;
@@ -3343,6 +3386,11 @@ export interface components {
         RunRemoved: {
             success: boolean;
         };
+        /**
+         * @description How far the start of a program is.
+         * @enum {string}
+         */
+        RunStatus: "spawning" | "running";
         /**
          * @description That it was said.
          * @example {
@@ -6720,7 +6768,7 @@ export interface operations {
         parameters: {
             query: {
                 /** @description Whose chat */
-                provider?: components["schemas"]["ChatProvider"];
+                provider?: components["schemas"]["ProviderId"];
                 /** @description Path of the repository */
                 repo: string;
             };
@@ -6791,7 +6839,7 @@ export interface operations {
         parameters: {
             query: {
                 /** @description Whose chat */
-                provider?: components["schemas"]["ChatProvider"];
+                provider?: components["schemas"]["ProviderId"];
                 /** @description Path of the repository */
                 repo: string;
             };
@@ -6868,7 +6916,7 @@ export interface operations {
                 /** @description Place of the one message to remove, from 0 */
                 index?: number;
                 /** @description Whose chat */
-                provider?: components["schemas"]["ChatProvider"];
+                provider?: components["schemas"]["ProviderId"];
                 /** @description Path of the repository */
                 repo: string;
             };
