@@ -129,6 +129,7 @@ pub struct FindingContext {
 /// The history of a chat, as it is stored on disk. Members that are not known here survive.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(example = json!({"messages": [{"id": "user-1735000000000", "role": "user", "content": "Why two caches?", "timestamp": "2026-01-05T10:00:00.000Z"}], "ticketId": "SHOP-7", "sessionId": "8c0c", "contextPercent": 12}))]
 pub struct ChatHistory {
     /// Oldest first.
     pub messages: Vec<ChatMessage>,

@@ -19,6 +19,7 @@ pub enum RunStatus {
 /// One line of a run's stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
+#[schema(example = json!({"type": "text", "content": "Because the catalogue"}))]
 pub enum ChatEvent {
     /// Progress of the start, or the session of a provider that announces it this way.
     #[serde(rename_all = "camelCase")]

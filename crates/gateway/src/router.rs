@@ -22,7 +22,7 @@ type RouteEntry = (Method, &'static str, Auth, Option<OperationId>, Endpoint);
 fn rows() -> Vec<RouteEntry> {
     use Auth::{Gateway, Loopback, Public};
     use OperationId::*;
-    use routes::{approvals, binary_paths, deploy, exchange, files, git, health, learnings, mcp_auth, openapi, orchestrator, pulls, repos, version};
+    use routes::{approvals, binary_paths, chats, deploy, exchange, files, git, health, learnings, mcp_auth, openapi, orchestrator, pulls, repos, version};
     const GET: Method = Method::GET;
     const POST: Method = Method::POST;
     const PATCH: Method = Method::PATCH;
@@ -114,15 +114,15 @@ fn rows() -> Vec<RouteEntry> {
         (POST,   "/api/gateway/reviewer/finding-chat/{findingId}",                  Gateway,  Some(ReviewerReview),            Endpoint::unbuilt()),
         (PATCH,  "/api/gateway/reviewer/finding-chat/{findingId}",                  Gateway,  Some(ReviewerReview),            Endpoint::unbuilt()),
         (DELETE, "/api/gateway/reviewer/finding-chat/{findingId}",                  Gateway,  Some(ReviewerReview),            Endpoint::unbuilt()),
-        (GET,    "/api/gateway/terminal-chat",                                      Gateway,  Some(TerminalChat),              Endpoint::unbuilt()),
-        (POST,   "/api/gateway/terminal-chat",                                      Gateway,  Some(TerminalChat),              Endpoint::unbuilt()),
-        (DELETE, "/api/gateway/terminal-chat",                                      Gateway,  Some(TerminalChat),              Endpoint::unbuilt()),
-        (GET,    "/api/gateway/ticket-chat",                                        Gateway,  Some(TicketChat),                Endpoint::unbuilt()),
-        (POST,   "/api/gateway/ticket-chat",                                        Gateway,  Some(TicketChat),                Endpoint::unbuilt()),
-        (DELETE, "/api/gateway/ticket-chat",                                        Gateway,  Some(TicketChat),                Endpoint::unbuilt()),
-        (GET,    "/api/gateway/run-viewer-chat",                                    Gateway,  Some(RunViewerChat),             Endpoint::unbuilt()),
-        (POST,   "/api/gateway/run-viewer-chat",                                    Gateway,  Some(RunViewerChat),             Endpoint::unbuilt()),
-        (DELETE, "/api/gateway/run-viewer-chat",                                    Gateway,  Some(RunViewerChat),             Endpoint::unbuilt()),
+        (GET,    "/api/gateway/terminal-chat",                                      Gateway,  Some(TerminalChat),              chats::terminal::read_endpoint()),
+        (POST,   "/api/gateway/terminal-chat",                                      Gateway,  Some(TerminalChat),              chats::terminal::send_endpoint()),
+        (DELETE, "/api/gateway/terminal-chat",                                      Gateway,  Some(TerminalChat),              chats::terminal::clear_endpoint()),
+        (GET,    "/api/gateway/ticket-chat",                                        Gateway,  Some(TicketChat),                chats::ticket::read_endpoint()),
+        (POST,   "/api/gateway/ticket-chat",                                        Gateway,  Some(TicketChat),                chats::ticket::send_endpoint()),
+        (DELETE, "/api/gateway/ticket-chat",                                        Gateway,  Some(TicketChat),                chats::ticket::clear_endpoint()),
+        (GET,    "/api/gateway/run-viewer-chat",                                    Gateway,  Some(RunViewerChat),             chats::run_viewer::read_endpoint()),
+        (POST,   "/api/gateway/run-viewer-chat",                                    Gateway,  Some(RunViewerChat),             chats::run_viewer::send_endpoint()),
+        (DELETE, "/api/gateway/run-viewer-chat",                                    Gateway,  Some(RunViewerChat),             chats::run_viewer::clear_endpoint()),
         (POST,   "/api/gateway/deploy",                                             Gateway,  Some(Deploy),                    deploy::start::endpoint()),
         (POST,   "/api/gateway/deploy/health",                                      Gateway,  Some(Deploy),                    deploy::health::endpoint()),
         (POST,   "/api/gateway/deploy/kill",                                        Gateway,  Some(Deploy),                    deploy::stop::kill_endpoint()),

@@ -1144,6 +1144,29 @@ export interface paths {
         patch: operations["update_repos"];
         trace?: never;
     };
+    "/api/gateway/run-viewer-chat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was asked about runs */
+        get: operations["run_viewer_chat_history"];
+        put?: never;
+        /**
+         * Ask about a run
+         * @description Works in the run's directory, else in the base directory of the sandbox. The answer goes on, and is stored,
+         *     when the caller goes away; posting the pid of the `running` event to `kill` stops it.
+         */
+        post: operations["run_viewer_chat"];
+        /** Forget what was asked about runs */
+        delete: operations["forget_run_viewer_chat"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/gateway/run-viewer-extract": {
         parameters: {
             query?: never;
@@ -1187,6 +1210,52 @@ export interface paths {
          *     each time anew.
          */
         patch: operations["set_binary_paths"];
+        trace?: never;
+    };
+    "/api/gateway/terminal-chat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The chat of the terminal */
+        get: operations["terminal_chat_history"];
+        put?: never;
+        /**
+         * Ask a provider in the terminal
+         * @description Works in the base directory of the sandbox. The answer goes on, and is stored, when the caller goes away;
+         *     posting the pid of the `running` event to `kill` stops it.
+         */
+        post: operations["terminal_chat"];
+        /** Forget the chat of the terminal */
+        delete: operations["forget_terminal_chat"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/ticket-chat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was asked about a ticket */
+        get: operations["ticket_chat_history"];
+        put?: never;
+        /**
+         * Ask about a ticket
+         * @description Works in the repository, else in the base directory of the sandbox. The answer goes on, and is stored, when
+         *     the caller goes away; posting the pid of the `running` event to `kill` stops it.
+         */
+        post: operations["ticket_chat"];
+        /** Forget what was asked about a ticket */
+        delete: operations["forget_ticket_chat"];
+        options?: never;
+        head?: never;
+        patch?: never;
         trace?: never;
     };
     "/api/gateway/version": {
@@ -1469,7 +1538,13 @@ export interface components {
             tools: components["schemas"]["Tools"];
             versions: components["schemas"]["Versions"];
         };
-        /** @description One line of a run's stream. */
+        /**
+         * @description One line of a run's stream.
+         * @example {
+         *       "type": "text",
+         *       "content": "Because the catalogue"
+         *     }
+         */
         ChatEvent: {
             mode?: components["schemas"]["ProviderId"] | null;
             /**
@@ -1550,7 +1625,22 @@ export interface components {
             /** @enum {string} */
             type: "done";
         };
-        /** @description The history of a chat, as it is stored on disk. Members that are not known here survive. */
+        /**
+         * @description The history of a chat, as it is stored on disk. Members that are not known here survive.
+         * @example {
+         *       "messages": [
+         *         {
+         *           "id": "user-1735000000000",
+         *           "role": "user",
+         *           "content": "Why two caches?",
+         *           "timestamp": "2026-01-05T10:00:00.000Z"
+         *         }
+         *       ],
+         *       "ticketId": "SHOP-7",
+         *       "sessionId": "8c0c",
+         *       "contextPercent": 12
+         *     }
+         */
         ChatHistory: {
             /** @description Session of the assistant, in a history of several providers. */
             assistantSessionId?: string | null;
@@ -2174,6 +2264,12 @@ export interface components {
             chatFile?: string | null;
             repoPath: string;
             ticketId: string;
+        };
+        /** @description A file of a run. */
+        FileContext: {
+            /** @description Its beginning, at most 4000 characters. */
+            contentPreview?: string;
+            path: string;
         };
         /** @description A finding of a review that a chat is about. */
         FindingContext: {
@@ -3392,6 +3488,28 @@ export interface components {
          */
         RunStatus: "spawning" | "running";
         /**
+         * @description A question about a run.
+         * @example {
+         *       "message": "Why did it stop?",
+         *       "runDir": "~/src/run-7",
+         *       "fileContext": {
+         *         "path": "plan.md",
+         *         "contentPreview": "# The plan"
+         *       }
+         *     }
+         */
+        RunViewerMessage: {
+            /** @description The MCP server whose tools may be used. */
+            expectedMcpUrl?: string | null;
+            fileContext?: components["schemas"]["FileContext"] | null;
+            /** @description Not blank. */
+            message: string;
+            /** @description Who answers; the assistant when it is missing or unknown. It may change within a chat. */
+            provider?: string | null;
+            /** @description Directory of the run; without one no file is read. */
+            runDir?: string | null;
+        };
+        /**
          * @description That it was said.
          * @example {
          *       "success": true,
@@ -3519,7 +3637,12 @@ export interface components {
             /** @description Changed in the index. */
             staged: string[];
         };
-        /** @description Done. */
+        /**
+         * @description Done.
+         * @example {
+         *       "success": true
+         *     }
+         */
         Success: {
             success: boolean;
         };
@@ -3575,6 +3698,53 @@ export interface components {
             repoPath: string;
             /** @description Where it runs, inside the sandbox. */
             worktreePath: string;
+        };
+        /**
+         * @description A message of the terminal.
+         * @example {
+         *       "message": "@reviewer Which port does the shop listen on?"
+         *     }
+         */
+        TerminalMessage: {
+            /** @description The MCP server whose tools may be used. */
+            expectedMcpUrl?: string | null;
+            /** @description Not blank. One that begins with `@reviewer ` is for the reviewer, every other for the assistant. */
+            message: string;
+        };
+        /** @description A ticket, as its tracker shows it. */
+        TicketContext: {
+            description?: string | null;
+            /** @description Not empty, as the other texts but the description. */
+            identifier: string;
+            title: string;
+            url: string;
+        };
+        /**
+         * @description A question about a ticket.
+         * @example {
+         *       "ticketId": "SHOP-7",
+         *       "message": "Why two caches?",
+         *       "repoPath": "~/src/shop",
+         *       "ticketContext": {
+         *         "identifier": "SHOP-7",
+         *         "title": "Two caches",
+         *         "url": "https://tickets.example.com/SHOP-7"
+         *       }
+         *     }
+         */
+        TicketMessage: {
+            /** @description The MCP server whose tools may be used. */
+            expectedMcpUrl?: string | null;
+            /** @description Not blank. */
+            message: string;
+            /** @description Who answers; the assistant when it is missing or unknown. It may change within a chat. */
+            provider?: string | null;
+            /** @description Path of the repository that it is about; without one no file is read. */
+            repoPath?: string | null;
+            /** @description The ticket itself. */
+            ticketContext: components["schemas"]["TicketContext"];
+            /** @description Chooses the history. */
+            ticketId: string;
         };
         /** @description How a ticket stands. */
         TicketStatus: components["schemas"]["FullStatus"] | components["schemas"]["Starting"] | components["schemas"]["NotFound"];
@@ -9690,6 +9860,223 @@ export interface operations {
             };
         };
     };
+    run_viewer_chat_history: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The history, empty when there is none */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatHistory"];
+                };
+            };
+            /** @description No sandbox is set */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Server not configured — complete onboarding",
+                     *       "code": "not_configured"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    run_viewer_chat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunViewerMessage"];
+            };
+        };
+        responses: {
+            /** @description One event a line, `done` last */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": components["schemas"]["ChatEvent"];
+                };
+            };
+            /** @description No message */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "message is required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The message cannot be stored */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to save chat history: no space left",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No sandbox is set */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Server not configured — complete onboarding",
+                     *       "code": "not_configured"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    forget_run_viewer_chat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Forgotten, or there was nothing */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success"];
+                };
+            };
+            /** @description The history cannot be written */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to save chat history: no space left",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No sandbox is set */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Server not configured — complete onboarding",
+                     *       "code": "not_configured"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
     run_files: {
         parameters: {
             query: {
@@ -10000,6 +10387,467 @@ export interface operations {
                      * @example {
                      *       "error": "Failed to update binary paths: permission denied",
                      *       "code": "operation_failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    terminal_chat_history: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The history, empty when there is none */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatHistory"];
+                };
+            };
+            /** @description No sandbox is set */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Server not configured — complete onboarding",
+                     *       "code": "not_configured"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    terminal_chat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TerminalMessage"];
+            };
+        };
+        responses: {
+            /** @description One event a line, `done` last */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": components["schemas"]["ChatEvent"];
+                };
+            };
+            /** @description No message */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "message is required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No directory to work in, or the message cannot be stored */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to save chat history: no space left",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No sandbox is set */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Server not configured — complete onboarding",
+                     *       "code": "not_configured"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    forget_terminal_chat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Forgotten, or there was nothing */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success"];
+                };
+            };
+            /** @description The history cannot be written */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to save chat history: no space left",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No sandbox is set */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Server not configured — complete onboarding",
+                     *       "code": "not_configured"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    ticket_chat_history: {
+        parameters: {
+            query: {
+                /**
+                 * @description Ticket
+                 * @example SHOP-7
+                 */
+                ticketId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The history, empty when there is none */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatHistory"];
+                };
+            };
+            /** @description No ticket */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "ticketId parameter is required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No sandbox is set */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Server not configured — complete onboarding",
+                     *       "code": "not_configured"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    ticket_chat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TicketMessage"];
+            };
+        };
+        responses: {
+            /** @description One event a line, `done` last */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": components["schemas"]["ChatEvent"];
+                };
+            };
+            /** @description No ticket, no message, or nothing about the ticket */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "ticketId, message, and ticketContext are required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The message cannot be stored */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to save chat history: no space left",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No sandbox is set */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Server not configured — complete onboarding",
+                     *       "code": "not_configured"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    forget_ticket_chat: {
+        parameters: {
+            query: {
+                /**
+                 * @description Ticket
+                 * @example SHOP-7
+                 */
+                ticketId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Forgotten, or there was nothing */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success"];
+                };
+            };
+            /** @description No ticket */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "ticketId parameter is required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The history cannot be written */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to save chat history: no space left",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No sandbox is set */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Server not configured — complete onboarding",
+                     *       "code": "not_configured"
                      *     }
                      */
                     "application/json": components["schemas"]["ErrorBody"];

@@ -17,7 +17,7 @@ use loopgate_api::chat::{
 };
 use loopgate_api::chat_event::ChatEvent;
 use loopgate_api::provider::ProviderId;
-use loopgate_home::{Sandbox, SandboxedPath, expand_home};
+use loopgate_home::{JsonFileError, Sandbox, SandboxedPath, expand_home};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -156,7 +156,6 @@ impl Conversations {
         let owner = AnswerOwner {
             history: history.path(),
             session_members: history.session_members().clone(),
-            new_history,
             answer_id,
             sender: provider.id().clone(),
             mode,
@@ -260,7 +259,6 @@ struct AnswerOwner {
     history: PathBuf,
     #[serde(default)]
     session_members: SessionMembers,
-    new_history: ChatHistory,
     answer_id: String,
     #[serde(default)]
     sender: ProviderId,
@@ -286,12 +284,21 @@ struct AnswerStore {
 impl RunStore for AnswerStore {
     fn store(&mut self, output: &TurnOutput, _events: &[ChatEvent], end: Option<&RunEnd>) -> io::Result<()> {
         let owner = &self.owner;
-        self.history.change(|| owner.new_history.clone(), |history| owner.store_answer(history, output, end))
+        let stored = self.history.change_known(|history| {
+            owner.store_answer(history, output, end);
+            Ok::<_, JsonFileError>(())
+        });
+        Ok(stored.map(drop)?)
     }
 }
 
 impl AnswerOwner {
+    /// Stores an answer, unless somebody removed its question meanwhile.
     fn store_answer(&self, history: &mut ChatHistory, output: &TurnOutput, end: Option<&RunEnd>) {
+        let question = self.answer_id.replace("assistant-", "user-");
+        if !history.messages.iter().any(|message| message.id == question) {
+            return;
+        }
         let members = &self.session_members;
         match (end, &output.session_id) {
             (Some(end), _) if output.auth_failed && !end.success => {

@@ -3,6 +3,7 @@
 mod agents;
 pub(crate) mod approvals;
 pub(crate) mod binary_paths;
+pub(crate) mod chats;
 pub(crate) mod deploy;
 mod directory;
 pub(crate) mod exchange;

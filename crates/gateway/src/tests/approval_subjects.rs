@@ -19,6 +19,19 @@ const LOOP: &str = "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718";
 /// Members that lead to no directory of this machine beside those that are declared: texts, switches,
 /// branches and files of a repository that is named beside them, ids and names at other programs.
 const HARMLESS: &[&str] = &[
+    "body expectedMcpUrl",
+    "body fileContext",
+    "body fileContext.contentPreview",
+    "body fileContext.path",
+    "body ticketContext",
+    "body ticketContext.description",
+    "body ticketContext.identifier",
+    "body ticketContext.title",
+    "body ticketContext.url",
+    // Names a history, not a worktree.
+    "GET /api/gateway/ticket-chat query ticketId",
+    "DELETE /api/gateway/ticket-chat query ticketId",
+    "POST /api/gateway/ticket-chat body ticketId",
     "body action",
     "body activeTab",
     "body agents.*.name",

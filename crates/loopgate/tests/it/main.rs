@@ -49,6 +49,7 @@ mod review;
 mod sandbox;
 mod saved_work;
 mod secrets;
+mod session_chats;
 mod settings;
 mod spend;
 mod stopping;

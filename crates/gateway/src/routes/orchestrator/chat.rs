@@ -26,8 +26,8 @@ use crate::lenient;
 use crate::route::Endpoint;
 use crate::routes::directory::ticket_worktree;
 
-use super::chat_stream;
 use crate::routes::agents::{agents_of, known_provider};
+use crate::routes::chats::stream;
 
 const PATH: &str = "/api/gateway/orchestrator/chat/{ticketId}";
 
@@ -90,11 +90,11 @@ async fn chat(
     let assistant = agents.providers.assistant();
     let request = ChatRequest {
         preamble: preamble(&location.context),
-        tools: chat_stream::tools(&app),
+        tools: stream::tools(&app, stream::ENGINEER_TOOLS, None),
         access: Access::ReadWrite,
         ..ChatRequest::new(assistant, location.directory, location.history, new_history, message)
     };
-    chat_stream::send(&app, agents, requester, request).await
+    stream::send(&app, agents, requester, request).await
 }
 
 /// Where a chat works and is kept.

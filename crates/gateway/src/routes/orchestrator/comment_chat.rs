@@ -27,10 +27,10 @@ use crate::lenient;
 use crate::route::Endpoint;
 use crate::routes::directory::ticket_worktree;
 
-use super::chat_stream;
 use super::params::CommentQuery;
 use super::sessions::Success;
 use crate::routes::agents::agents_of;
+use crate::routes::chats::stream;
 
 const PATH: &str = "/api/gateway/orchestrator/comment-chat/{commentId}";
 
@@ -154,11 +154,11 @@ async fn chat(
     let (assistant, new_history) = (agents.providers.assistant(), key.new_history());
     let request = ChatRequest {
         comment: body.comment_context,
-        tools: chat_stream::tools(&app),
+        tools: stream::tools(&app, stream::ENGINEER_TOOLS, None),
         access: Access::ReadWrite,
         ..ChatRequest::new(assistant, location.directory, location.history, new_history, message)
     };
-    chat_stream::send(&app, agents, requester, request).await
+    stream::send(&app, agents, requester, request).await
 }
 
 /// Note that a comment was answered

@@ -3,7 +3,6 @@
 
 pub(crate) mod chat;
 pub(crate) mod chat_history;
-mod chat_stream;
 pub(crate) mod comment_chat;
 pub(crate) mod commit_message;
 pub(crate) mod kill;

@@ -68,12 +68,13 @@ struct NoteSession {
 
 /// Done.
 #[derive(Debug, Serialize, ToSchema)]
+#[schema(example = json!({"success": true}))]
 pub(crate) struct Success {
     success: bool,
 }
 
 impl Success {
-    pub(super) const YES: Json<Self> = Json(Self { success: true });
+    pub(in crate::routes) const YES: Json<Self> = Json(Self { success: true });
 }
 
 /// How many tickets wait for the person.

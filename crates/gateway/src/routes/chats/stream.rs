@@ -17,16 +17,21 @@ use crate::extract::Requester;
 const NDJSON: HeaderValue = HeaderValue::from_static("application/x-ndjson");
 const NO_CACHE: HeaderValue = HeaderValue::from_static("no-cache");
 
-/// What the assistant may use in a chat.
-const TOOLS: &str = "Bash,Grep,Glob,Read,Edit,Write,Task,TodoWrite,WebSearch,WebFetch";
+/// Tools for work on a repository.
+pub(in crate::routes) const ENGINEER_TOOLS: &str =
+    "Bash,Grep,Glob,Read,Edit,Write,Task,TodoWrite,WebSearch,WebFetch";
+/// Tools for questions about files.
+pub(super) const READ_TOOLS: &str = "Read,Grep,Glob,WebSearch,WebFetch";
+/// Tools for questions about nothing on this machine.
+pub(super) const WEB_TOOLS: &str = "WebSearch,WebFetch";
 
-/// The tools of a chat, with those of the MCP server that was found lately.
-pub(super) fn tools(app: &App) -> String {
-    app.mcp.known(Provider::Assistant, None).added_to(TOOLS)
+/// Tools of a chat, with those of the MCP server that the client expects, or that was found lately.
+pub(in crate::routes) fn tools(app: &App, names: &str, expected_mcp_url: Option<&str>) -> String {
+    app.mcp.known(Provider::Assistant, expected_mcp_url).added_to(names)
 }
 
 /// Stores the person's message, asks the provider, and answers with the events.
-pub(super) async fn send(
+pub(in crate::routes) async fn send(
     app: &App,
     agents: &Agents,
     requester: Requester,

@@ -1,0 +1,158 @@
+//! `/api/gateway/run-viewer-chat`: questions about the files of a run.
+
+use axum::Extension;
+use axum::extract::State;
+use axum::response::Response;
+use loopgate_agents::ChatRequest;
+use loopgate_agents::run::RunAnnouncement;
+use loopgate_api::chat::{ChatHistory, SessionMembers};
+use loopgate_api::chat_event::ChatEvent;
+use loopgate_api::error::ErrorBody;
+use serde::Deserialize;
+use utoipa::ToSchema;
+use utoipa_axum::routes;
+
+use super::{base_directory, clear_history, history_file, read_history, stream};
+use crate::app::App;
+use crate::approval::{At, Source};
+use crate::blocking::spawn_blocking;
+use crate::error::{HttpError, JsonResult};
+use crate::extract::{JsonBody, Requester};
+use crate::lenient;
+use crate::route::Endpoint;
+use crate::routes::agents::agents_of;
+use crate::routes::orchestrator::sessions::Success;
+
+const PATH: &str = "/api/gateway/run-viewer-chat";
+const NAME: &str = "_run-viewer";
+const ROLE: &str = "Explain the files that a run of a coding loop has left: plans, logs, outputs.";
+/// Characters of a file that clients may send.
+const PREVIEW_MAX: usize = 4000;
+
+/// A question about a run.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"message": "Why did it stop?", "runDir": "~/src/run-7", "fileContext": {"path": "plan.md", "contentPreview": "# The plan"}}))]
+struct RunViewerMessage {
+    /// Not blank.
+    #[schema(value_type = String, required)]
+    #[serde(default, deserialize_with = "lenient::non_blank")]
+    message: Option<String>,
+    /// Directory of the run; without one no file is read.
+    #[serde(default, deserialize_with = "lenient::non_blank")]
+    run_dir: Option<String>,
+    /// The file that the person sees.
+    #[serde(default, deserialize_with = "lenient::any")]
+    file_context: Option<FileContext>,
+    /// Who answers; the assistant when it is missing or unknown. It may change within a chat.
+    #[serde(default, deserialize_with = "lenient::non_blank")]
+    provider: Option<String>,
+    /// The MCP server whose tools may be used.
+    #[serde(default, deserialize_with = "lenient::non_blank")]
+    expected_mcp_url: Option<String>,
+}
+
+/// A file of a run.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct FileContext {
+    path: String,
+    /// Its beginning, at most 4000 characters.
+    #[serde(default)]
+    content_preview: String,
+}
+
+impl FileContext {
+    fn text(&self) -> String {
+        let preview: String = self.content_preview.chars().take(PREVIEW_MAX).collect();
+        format!("The file {} is open:\n{preview}\n\n", self.path)
+    }
+}
+
+/// What was asked about runs
+#[utoipa::path(get, path = "/api/gateway/run-viewer-chat", operation_id = "run_viewer_chat_history", tag = "chats",
+    responses(
+        (status = 200, body = ChatHistory, description = "The history, empty when there is none"),
+        (status = 503, body = ErrorBody, description = "No sandbox is set",
+            example = json!({"error": "Server not configured — complete onboarding", "code": "not_configured"})),
+    ))]
+async fn read(State(app): State<App>) -> JsonResult<ChatHistory> {
+    read_history(app, NAME.to_owned(), SessionMembers::Separate, ChatHistory::default()).await
+}
+
+/// Ask about a run
+///
+/// Works in the run's directory, else in the base directory of the sandbox. The answer goes on, and is stored,
+/// when the caller goes away; posting the pid of the `running` event to `kill` stops it.
+#[utoipa::path(post, path = "/api/gateway/run-viewer-chat", operation_id = "run_viewer_chat", tag = "chats",
+    request_body = RunViewerMessage,
+    responses(
+        (status = 200, body = ChatEvent, content_type = "application/x-ndjson", description = "One event a line, `done` last"),
+        (status = 400, body = ErrorBody, description = "No message",
+            example = json!({"error": "message is required", "code": "missing_field"})),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox",
+            example = json!({"error": "directory not allowed", "code": "directory_not_allowed"})),
+        (status = 500, body = ErrorBody, description = "The message cannot be stored",
+            example = json!(ErrorBody::new(500, "Failed to save chat history: no space left"))),
+        (status = 503, body = ErrorBody, description = "No sandbox is set",
+            example = json!({"error": "Server not configured — complete onboarding", "code": "not_configured"})),
+    ))]
+async fn send(
+    State(app): State<App>,
+    Extension(requester): Extension<Requester>,
+    JsonBody(body): JsonBody<RunViewerMessage>,
+) -> Result<Response, HttpError> {
+    let message = body.message.ok_or_else(|| HttpError::missing_field("message is required"))?;
+    let agents = agents_of(&app, PATH)?;
+    let named = body.provider.and_then(|name| agents.providers.named(&name));
+    let provider = named.unwrap_or_else(|| agents.providers.assistant());
+    let about = body.run_dir.as_ref().map(|directory| format!("Directory of the run: {directory}\n"));
+    let introduction = format!("{ROLE}\n{}\n---\n\n", about.unwrap_or_default());
+    let tools = if body.run_dir.is_some() { stream::READ_TOOLS } else { stream::WEB_TOOLS };
+    let (history, directory) = {
+        let app = app.clone();
+        spawn_blocking(move || {
+            let history = history_file(&app, NAME, SessionMembers::Separate)?;
+            let directory = match body.run_dir {
+                Some(directory) => app.sandbox.check(directory).ok(),
+                None => base_directory(&app),
+            };
+            Ok::<_, HttpError>((history, directory.ok_or_else(HttpError::directory_not_allowed)?))
+        })
+        .await??
+    };
+    let mode = Some(provider.id().clone());
+    let request = ChatRequest {
+        introduction,
+        preamble: body.file_context.map(|file| file.text()).unwrap_or_default(),
+        tools: stream::tools(&app, tools, body.expected_mcp_url.as_deref()),
+        announcement: RunAnnouncement { spawning: true, mode, ..RunAnnouncement::default() },
+        ..ChatRequest::new(provider, directory, history, ChatHistory::default(), message)
+    };
+    stream::send(&app, agents, requester, request).await
+}
+
+/// Forget what was asked about runs
+#[utoipa::path(delete, path = "/api/gateway/run-viewer-chat", operation_id = "forget_run_viewer_chat", tag = "chats",
+    responses(
+        (status = 200, body = Success, description = "Forgotten, or there was nothing"),
+        (status = 500, body = ErrorBody, description = "The history cannot be written",
+            example = json!(ErrorBody::new(500, "Failed to save chat history: no space left"))),
+        (status = 503, body = ErrorBody, description = "No sandbox is set",
+            example = json!({"error": "Server not configured — complete onboarding", "code": "not_configured"})),
+    ))]
+async fn clear(State(app): State<App>) -> JsonResult<Success> {
+    clear_history(app, NAME.to_owned(), SessionMembers::Separate, ChatHistory::default()).await
+}
+
+pub(crate) fn read_endpoint() -> Endpoint {
+    Endpoint::new(routes!(read), &[])
+}
+
+pub(crate) fn send_endpoint() -> Endpoint {
+    Endpoint::new(routes!(send), &[Source::Path(At::Body("runDir"))])
+}
+
+pub(crate) fn clear_endpoint() -> Endpoint {
+    Endpoint::new(routes!(clear), &[])
+}

@@ -1,0 +1,203 @@
+//! `/api/gateway/ticket-chat`: questions about a ticket before its work begins.
+
+use axum::Extension;
+use axum::extract::State;
+use axum::response::Response;
+use loopgate_agents::ChatRequest;
+use loopgate_agents::run::RunAnnouncement;
+use loopgate_api::chat::{ChatHistory, SessionMembers};
+use loopgate_api::chat_event::ChatEvent;
+use loopgate_api::error::ErrorBody;
+use loopgate_api::ids::TicketId;
+use serde::Deserialize;
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::routes;
+
+use super::{base_directory, clear_history, history_file, read_history, stream};
+use crate::app::App;
+use crate::approval::{At, Source};
+use crate::blocking::spawn_blocking;
+use crate::error::{HttpError, JsonResult};
+use crate::extract::{JsonBody, QueryMembers, Requester};
+use crate::lenient;
+use crate::route::Endpoint;
+use crate::routes::agents::agents_of;
+use crate::routes::orchestrator::sessions::Success;
+
+const PATH: &str = "/api/gateway/ticket-chat";
+const REQUIRED: &str = "ticketId, message, and ticketContext are required";
+const ROLE: &str = "Help a developer understand a ticket before the work on it begins. Be concise.";
+
+/// A question about a ticket.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"ticketId": "SHOP-7", "message": "Why two caches?", "repoPath": "~/src/shop", "ticketContext": {"identifier": "SHOP-7", "title": "Two caches", "url": "https://tickets.example.com/SHOP-7"}}))]
+struct TicketMessage {
+    /// Chooses the history.
+    #[schema(value_type = String, required)]
+    #[serde(default, deserialize_with = "lenient::non_blank")]
+    ticket_id: Option<String>,
+    /// Not blank.
+    #[schema(value_type = String, required)]
+    #[serde(default, deserialize_with = "lenient::non_blank")]
+    message: Option<String>,
+    /// The ticket itself.
+    #[schema(value_type = TicketContext, required)]
+    #[serde(default, deserialize_with = "lenient::any")]
+    ticket_context: Option<TicketContext>,
+    /// Path of the repository that it is about; without one no file is read.
+    #[serde(default, deserialize_with = "lenient::non_blank")]
+    repo_path: Option<String>,
+    /// Who answers; the assistant when it is missing or unknown. It may change within a chat.
+    #[serde(default, deserialize_with = "lenient::non_blank")]
+    provider: Option<String>,
+    /// The MCP server whose tools may be used.
+    #[serde(default, deserialize_with = "lenient::non_blank")]
+    expected_mcp_url: Option<String>,
+}
+
+/// A ticket, as its tracker shows it.
+#[derive(Debug, Deserialize, ToSchema)]
+struct TicketContext {
+    /// Not empty, as the other texts but the description.
+    identifier: String,
+    title: String,
+    url: String,
+    #[serde(default, deserialize_with = "lenient::non_blank")]
+    description: Option<String>,
+}
+
+impl TicketContext {
+    fn is_complete(&self) -> bool {
+        [&self.identifier, &self.title, &self.url].iter().all(|text| !text.is_empty())
+    }
+
+    /// What a session begins with.
+    fn introduction(&self, repo: Option<&str>) -> String {
+        let mut lines = vec![
+            ROLE.to_owned(),
+            String::new(),
+            format!("Ticket: {}", self.identifier),
+            format!("Title: {}", self.title),
+            format!("URL: {}", self.url),
+        ];
+        lines.extend(self.description.as_ref().map(|text| format!("Description:\n{text}")));
+        lines.extend(repo.map(|repo| format!("Repository: {repo}")));
+        format!("{}\n\n---\n\n", lines.join("\n"))
+    }
+}
+
+/// Which ticket is meant.
+#[derive(IntoParams)]
+#[allow(dead_code, reason = "describes the query in the OpenAPI document; it is read member by member")]
+#[into_params(parameter_in = Query)]
+struct TicketQuery {
+    /// Ticket
+    #[param(rename = "ticketId", example = "SHOP-7")]
+    ticket_id: String,
+}
+
+fn ticket_of(query: &QueryMembers) -> Result<TicketId, HttpError> {
+    query.required("ticketId", "ticketId parameter is required").map(TicketId::new)
+}
+
+fn empty(ticket: &TicketId) -> ChatHistory {
+    ChatHistory { ticket_id: Some(ticket.as_str().to_owned()), ..ChatHistory::default() }
+}
+
+/// What was asked about a ticket
+#[utoipa::path(get, path = "/api/gateway/ticket-chat", operation_id = "ticket_chat_history", tag = "chats",
+    params(TicketQuery),
+    responses(
+        (status = 200, body = ChatHistory, description = "The history, empty when there is none"),
+        (status = 400, body = ErrorBody, description = "No ticket",
+            example = json!({"error": "ticketId parameter is required", "code": "missing_field"})),
+        (status = 503, body = ErrorBody, description = "No sandbox is set",
+            example = json!({"error": "Server not configured — complete onboarding", "code": "not_configured"})),
+    ))]
+async fn read(State(app): State<App>, query: QueryMembers) -> JsonResult<ChatHistory> {
+    let ticket = ticket_of(&query)?;
+    read_history(app, ticket.safe(), SessionMembers::default(), empty(&ticket)).await
+}
+
+/// Ask about a ticket
+///
+/// Works in the repository, else in the base directory of the sandbox. The answer goes on, and is stored, when
+/// the caller goes away; posting the pid of the `running` event to `kill` stops it.
+#[utoipa::path(post, path = "/api/gateway/ticket-chat", operation_id = "ticket_chat", tag = "chats",
+    request_body = TicketMessage,
+    responses(
+        (status = 200, body = ChatEvent, content_type = "application/x-ndjson", description = "One event a line, `done` last"),
+        (status = 400, body = ErrorBody, description = "No ticket, no message, or nothing about the ticket",
+            example = json!({"error": "ticketId, message, and ticketContext are required", "code": "missing_field"})),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox",
+            example = json!({"error": "directory not allowed", "code": "directory_not_allowed"})),
+        (status = 500, body = ErrorBody, description = "The message cannot be stored",
+            example = json!(ErrorBody::new(500, "Failed to save chat history: no space left"))),
+        (status = 503, body = ErrorBody, description = "No sandbox is set",
+            example = json!({"error": "Server not configured — complete onboarding", "code": "not_configured"})),
+    ))]
+async fn send(
+    State(app): State<App>,
+    Extension(requester): Extension<Requester>,
+    JsonBody(body): JsonBody<TicketMessage>,
+) -> Result<Response, HttpError> {
+    let context = body.ticket_context.filter(TicketContext::is_complete);
+    let (Some(ticket), Some(message), Some(context)) = (body.ticket_id, body.message, context) else {
+        return Err(HttpError::missing_field(REQUIRED));
+    };
+    let agents = agents_of(&app, PATH)?;
+    let named = body.provider.and_then(|name| agents.providers.named(&name));
+    let provider = named.unwrap_or_else(|| agents.providers.assistant());
+    let ticket = TicketId::new(ticket);
+    let introduction = context.introduction(body.repo_path.as_deref());
+    let tools = if body.repo_path.is_some() { stream::READ_TOOLS } else { stream::WEB_TOOLS };
+    let (history, directory) = {
+        let (app, name) = (app.clone(), ticket.safe());
+        spawn_blocking(move || {
+            let history = history_file(&app, &name, SessionMembers::default())?;
+            let directory = match body.repo_path {
+                Some(repo) => app.sandbox.check(repo).ok(),
+                None => base_directory(&app),
+            };
+            Ok::<_, HttpError>((history, directory.ok_or_else(HttpError::directory_not_allowed)?))
+        })
+        .await??
+    };
+    let request = ChatRequest {
+        introduction,
+        tools: stream::tools(&app, tools, body.expected_mcp_url.as_deref()),
+        announcement: RunAnnouncement { spawning: true, resuming: Some(false), ..RunAnnouncement::default() },
+        ..ChatRequest::new(provider, directory, history, empty(&ticket), message)
+    };
+    stream::send(&app, agents, requester, request).await
+}
+
+/// Forget what was asked about a ticket
+#[utoipa::path(delete, path = "/api/gateway/ticket-chat", operation_id = "forget_ticket_chat", tag = "chats",
+    params(TicketQuery),
+    responses(
+        (status = 200, body = Success, description = "Forgotten, or there was nothing"),
+        (status = 400, body = ErrorBody, description = "No ticket",
+            example = json!({"error": "ticketId parameter is required", "code": "missing_field"})),
+        (status = 500, body = ErrorBody, description = "The history cannot be written",
+            example = json!(ErrorBody::new(500, "Failed to save chat history: no space left"))),
+        (status = 503, body = ErrorBody, description = "No sandbox is set",
+            example = json!({"error": "Server not configured — complete onboarding", "code": "not_configured"})),
+    ))]
+async fn clear(State(app): State<App>, query: QueryMembers) -> JsonResult<Success> {
+    let ticket = ticket_of(&query)?;
+    clear_history(app, ticket.safe(), SessionMembers::default(), empty(&ticket)).await
+}
+
+pub(crate) fn read_endpoint() -> Endpoint {
+    Endpoint::new(routes!(read), &[])
+}
+
+pub(crate) fn send_endpoint() -> Endpoint {
+    Endpoint::new(routes!(send), &[Source::Path(At::Body("repoPath"))])
+}
+
+pub(crate) fn clear_endpoint() -> Endpoint {
+    Endpoint::new(routes!(clear), &[])
+}
