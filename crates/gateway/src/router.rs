@@ -22,7 +22,7 @@ type RouteEntry = (Method, &'static str, Auth, Option<OperationId>, Endpoint);
 fn rows() -> Vec<RouteEntry> {
     use Auth::{Gateway, Loopback, Public};
     use OperationId::*;
-    use routes::{approvals, binary_paths, chats, deploy, exchange, files, git, health, learnings, mcp_auth, openapi, orchestrator, pulls, repos, version};
+    use routes::{approvals, binary_paths, chats, deploy, exchange, files, git, health, learnings, mcp_auth, openapi, orchestrator, pulls, repos, reviewer, version};
     const GET: Method = Method::GET;
     const POST: Method = Method::POST;
     const PATCH: Method = Method::PATCH;
@@ -97,7 +97,7 @@ fn rows() -> Vec<RouteEntry> {
         (PATCH,  "/api/gateway/orchestrator/comment-chat/{commentId}",              Gateway,  Some(OrchestratorCommentChat),   orchestrator::comment_chat::mark_endpoint()),
         (DELETE, "/api/gateway/orchestrator/comment-chat/{commentId}",              Gateway,  Some(OrchestratorCommentChat),   orchestrator::comment_chat::forget_endpoint()),
 
-        (GET,    "/api/gateway/reviewer/available",                                 Gateway,  Some(ReviewerReview),            Endpoint::unbuilt()),
+        (GET,    "/api/gateway/reviewer/available",                                 Gateway,  Some(ReviewerReview),            reviewer::available::endpoint()),
         (POST,   "/api/gateway/reviewer/review/{ticketId}",                         Gateway,  Some(ReviewerReview),            Endpoint::unbuilt()),
         (GET,    "/api/gateway/reviewer/status/{ticketId}",                         Gateway,  Some(ReviewerReview),            Endpoint::unbuilt()),
         (DELETE, "/api/gateway/reviewer/status/{ticketId}",                         Gateway,  Some(ReviewerReview),            Endpoint::unbuilt()),

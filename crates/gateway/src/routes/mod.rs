@@ -18,4 +18,5 @@ pub(crate) mod orchestrator;
 pub(crate) mod panicking;
 pub(crate) mod pulls;
 pub(crate) mod repos;
+pub(crate) mod reviewer;
 pub(crate) mod version;
