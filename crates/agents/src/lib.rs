@@ -14,7 +14,10 @@ use std::sync::Arc;
 pub use conversation::{ChatRequest, Conversations};
 pub use provider::{Provider, ProviderCommand, ProviderProgram, TurnOutput, TurnRequest};
 pub use registry::ProviderRegistry;
-pub use run::{AgentRuns, AgentRunsConfig, Fallback, RunHandle, RunRequest, RunStore, RunStream};
+pub use run::{
+    AgentRuns, AgentRunsConfig, Fallback, NoStore, RunHandle, RunRequest, RunStore, RunStoreFactory,
+    RunStream,
+};
 
 /// The providers of this desktop, and what is asked of them.
 pub struct Agents {
@@ -37,8 +40,10 @@ impl Agents {
         Self { providers, runs, conversations }
     }
 
-    /// Follows what an earlier process started.
-    pub fn recover(&self) {
-        self.runs.recover(&self.providers, &[self.conversations.as_ref()]);
+    /// Follows what an earlier process started: conversations, and the runs of these others.
+    pub fn recover(&self, others: &[&dyn RunStoreFactory]) {
+        let mut factories: Vec<&dyn RunStoreFactory> = vec![self.conversations.as_ref()];
+        factories.extend(others);
+        self.runs.recover(&self.providers, &factories);
     }
 }

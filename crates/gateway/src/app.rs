@@ -11,6 +11,7 @@ use loopgate_files::FileSearch;
 use loopgate_git_cache::GitCache;
 use loopgate_home::{Repos, Sandbox, Sessions, SettingsStore};
 use loopgate_learnings::{LearningPrograms, Learnings, LearningsConfig};
+use loopgate_review::Reviews;
 use loopgate_runtime::{Runtime, WorktreeLayout};
 use loopgate_tools::code_host::CodeHost;
 use loopgate_tools::git::{BranchStatusBatch, Git};
@@ -41,6 +42,7 @@ pub(crate) struct AppState {
     pub(crate) code_host: CodeHost,
     pub(crate) runtime: Option<Arc<Runtime>>,
     pub(crate) agents: Option<Arc<Agents>>,
+    pub(crate) reviews: Option<Reviews>,
     pub(crate) places: WorktreeLayout,
     pub(crate) deploys: Deploys,
     pub(crate) learnings: Learnings,
@@ -68,6 +70,7 @@ impl App {
     pub(crate) fn new(config: &GatewayConfig, approvals: Approvals, openapi: Bytes) -> Self {
         let approvals_command = ApprovalsCommand::new(&config.data_dir);
         let git = Git::new(config.programs.clone(), config.sandbox.clone());
+        let code_host = CodeHost::new(config.programs.clone(), git.clone());
         Self(Arc::new(AppState {
             settings: config.settings.clone(),
             sandbox: config.sandbox.clone(),
@@ -75,7 +78,11 @@ impl App {
             sessions: Sessions::new(config.settings.clone()),
             programs: config.programs.clone(),
             git_cache: GitCache::new(git.clone()),
-            code_host: CodeHost::new(config.programs.clone(), git.clone()),
+            reviews: config
+                .agents
+                .clone()
+                .map(|agents| Reviews::new(agents, config.sandbox.clone(), git.clone(), code_host.clone())),
+            code_host,
             runtime: config.runtime.clone(),
             agents: config.agents.clone(),
             places: WorktreeLayout::new(config.repos.clone(), config.sandbox.clone()),

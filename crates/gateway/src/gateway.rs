@@ -51,6 +51,14 @@ impl Gateway {
         Ok(bound)
     }
 
+    /// Follows the chats and reviews that an earlier process started.
+    pub fn recover_agents(&self) {
+        let app = &self.0.pipeline.app;
+        if let (Some(agents), Some(reviews)) = (&app.agents, &app.reviews) {
+            agents.recover(&[reviews]);
+        }
+    }
+
     /// Whether it can be reached, from now on.
     #[must_use]
     pub fn health(&self) -> watch::Receiver<ListenerHealth> {

@@ -173,13 +173,13 @@ impl Desktop {
         }
         let [unheard, untold, unlinked] = std::array::from_fn(|_| CancellationToken::new());
         let (mut parts, mut telling) = (JoinSet::new(), JoinSet::new());
-        let (runtime, agents) = (self.runtime.clone(), self.agents.clone());
+        let (runtime, gateway) = (self.runtime.clone(), self.gateway.clone());
         let reported = [runtime.telemetry.subscribe(), self.gateway.telemetry()];
         parts.spawn(until(stop.clone(), async move {
             if let Err(error) = runtime.recovery.recover().await {
                 tracing::error!(%error, "loops of an earlier run could not be taken up");
             }
-            agents.recover();
+            gateway.recover_agents();
             tokio::join!(
                 runtime.launcher.run_queue(),
                 runtime.stall_detector.run(),

@@ -4,5 +4,18 @@
 //! work directory. Nothing here knows of HTTP.
 
 mod files;
+mod log;
+mod merged;
+mod plain;
+mod prompt;
+mod reviews;
+mod scope;
+mod state;
+mod worktree;
 
 pub use files::ReviewDirectory;
+pub use reviews::{
+    ReviewReport, ReviewRequest, Reviews, StartReviewError, StopReviewError, StopReviewOutcome,
+};
+pub use scope::{CommitHash, ReviewScope};
+pub use state::{ReviewConfig, ReviewMode, ReviewState, ReviewStatus};

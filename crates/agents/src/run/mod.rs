@@ -17,11 +17,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use loopgate_api::chat_event::ChatEvent;
+use loopgate_api::ids::LoopId;
 use loopgate_home::{Sandbox, SandboxedPath};
 use loopgate_tools::directory_watch::DirectoryWatch;
 use loopgate_tools::environment::ProcessEnvironment;
 use loopgate_tools::programs::Programs;
-use loopgate_tools::shim::{ProcessRegistry, Shims};
+use loopgate_tools::shim::{self, ProcessRegistry, Shims};
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -29,7 +30,7 @@ use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
 pub use progress::{RunEnd, RunOutcome};
-pub use store::{RunStore, RunStoreFactory};
+pub use store::{NoStore, RunStore, RunStoreFactory};
 pub use stream::{RunAnnouncement, RunStream};
 
 use progress::RunProgress;
@@ -155,6 +156,12 @@ impl RunHandle {
         progress.wait_for(ready).await.ok()?.pid
     }
 
+    /// The pid of its program, once it runs.
+    #[must_use]
+    pub fn current_pid(&self) -> Option<u32> {
+        self.progress.borrow().pid
+    }
+
     /// Whether it is over.
     #[must_use]
     pub fn is_over(&self) -> bool {
@@ -220,33 +227,28 @@ impl AgentRuns {
         Ok(handle)
     }
 
-    /// Follows the runs that an earlier process started. Those that make no sense any more are removed.
-    pub fn recover(
-        &self,
-        providers: &ProviderRegistry,
-        factories: &[&dyn RunStoreFactory],
-    ) -> Vec<RunHandle> {
-        let Ok(entries) = std::fs::read_dir(self.runs_dir()) else { return Vec::new() };
-        let mut handles = Vec::new();
+    /// Follows the runs that an earlier process started. Those that nobody wants any more are ended.
+    pub fn recover(&self, providers: &ProviderRegistry, factories: &[&dyn RunStoreFactory]) {
+        let Ok(entries) = std::fs::read_dir(self.runs_dir()) else { return };
         for path in entries.flatten().map(|entry| entry.path()) {
             let directory = RunDirectory(path);
             let id = directory.path().file_name().and_then(|name| name.to_str()?.parse::<Uuid>().ok());
             let run = directory.read_record().and_then(|record| {
                 let factory = factories.iter().find(|factory| factory.kind() == record.kind)?;
-                let provider = providers.get(&record.provider)?;
+                let provider = factory.provider(providers, &record.provider, &record.owner)?;
                 let store = factory.reopen(record.owner.clone())?;
-                Some((record, provider, store))
+                Some((record, factory, provider, store))
             });
-            let (Some(id), Some((record, provider, store))) = (id, run) else {
-                let _ = directory.remove();
+            let (Some(id), Some((record, factory, provider, store))) = (id, run) else {
+                self.tracker.spawn(abandon(id, directory));
                 continue;
             };
+            let owner = record.owner.clone();
             let announcement = RunAnnouncement::default();
             let (task, handle) = self.task(id, provider, directory, record, store, announcement);
             self.tracker.spawn(task.resume());
-            handles.push(handle);
+            factory.recovered(&owner, &handle);
         }
-        handles
     }
 
     /// Ends the tasks that follow runs. The programs go on, and the next process finds them again.
@@ -299,6 +301,16 @@ impl AgentRuns {
             store: Some(store),
         };
         (task, handle)
+    }
+}
+
+/// Ends what is left of a run, and removes its files.
+async fn abandon(id: Option<Uuid>, directory: RunDirectory) {
+    if let Some(id) = id {
+        shim::reap(LoopId(id), task::KILL_GRACE).await;
+    }
+    if let Err(error) = spawn_blocking(move || directory.remove()).await {
+        tracing::warn!(%error, "the files of an agent's run cannot be removed");
     }
 }
 

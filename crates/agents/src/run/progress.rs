@@ -39,6 +39,8 @@ pub struct RunEnd {
     pub exit_code: i32,
     /// Whether it was started at all.
     pub was_started: bool,
+    /// Whether it was ended because it took too long.
+    pub timed_out: bool,
     /// What went wrong, for a person: the end of its standard error, redacted, or Loopgate's own reason.
     pub error: Option<String>,
 }

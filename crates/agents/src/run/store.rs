@@ -6,8 +6,14 @@ use std::time::Duration;
 use loopgate_api::chat_event::ChatEvent;
 use serde_json::Value;
 
+use std::sync::Arc;
+
+use loopgate_api::provider::ProviderId;
+
+use super::RunHandle;
 use super::progress::RunEnd;
-use crate::provider::TurnOutput;
+use crate::provider::{Provider, TurnOutput};
+use crate::registry::ProviderRegistry;
 
 /// Stores what a run produces. The run's task calls it on a thread that may block, one call at a time.
 pub trait RunStore: Send + Sync + 'static {
@@ -46,6 +52,15 @@ pub trait RunStore: Send + Sync + 'static {
     }
 }
 
+/// Stores nothing: somebody waits for the outcome.
+pub struct NoStore;
+
+impl RunStore for NoStore {
+    fn store(&mut self, _: &TurnOutput, _: &[ChatEvent], _: Option<&RunEnd>) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// Opens the stores of runs that an earlier process started.
 pub trait RunStoreFactory {
     /// The name under which its runs are recorded.
@@ -53,4 +68,17 @@ pub trait RunStoreFactory {
 
     /// The store of a run, from what [`super::RunRequest::owner`] recorded; `None` when it makes no sense.
     fn reopen(&self, owner: serde_json::Map<String, Value>) -> Option<Box<dyn RunStore>>;
+
+    /// Who reads the output of a run; `None` when nobody can any more.
+    fn provider(
+        &self,
+        registry: &ProviderRegistry,
+        id: &ProviderId,
+        _owner: &serde_json::Map<String, Value>,
+    ) -> Option<Arc<dyn Provider>> {
+        registry.get(id)
+    }
+
+    /// Takes notice of a run that goes on.
+    fn recovered(&self, _owner: &serde_json::Map<String, Value>, _run: &RunHandle) {}
 }

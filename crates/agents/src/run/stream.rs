@@ -177,7 +177,13 @@ mod tests {
     }
 
     fn outcome(error: Option<&str>) -> Option<Arc<RunOutcome>> {
-        let end = RunEnd { success: false, exit_code: 1, was_started: true, error: error.map(str::to_owned) };
+        let end = RunEnd {
+            success: false,
+            exit_code: 1,
+            was_started: true,
+            timed_out: false,
+            error: error.map(str::to_owned),
+        };
         let error = end.error.clone().map(ChatEvent::error);
         let last_events =
             error.into_iter().chain([ChatEvent::Result { success: false }, ChatEvent::Done]).collect();

@@ -24,7 +24,7 @@ use super::{AgentRunsConfig, Fallback, FallbackRule, spawn_blocking};
 use crate::provider::{OutputReader, Provider, ProviderProgram, TurnOutput, TurnRequest};
 
 /// Time between SIGTERM and SIGKILL.
-const KILL_GRACE: Duration = Duration::from_secs(5);
+pub(super) const KILL_GRACE: Duration = Duration::from_secs(5);
 /// How long a program may go on after it said that its turn is over.
 const FINISHED_GRACE: Duration = Duration::from_secs(30);
 /// Programs that end later than this have worked, whatever they printed.
@@ -279,14 +279,20 @@ impl RunTask {
             ProgramEnd::Exited(exit) => exit,
             ProgramEnd::TimedOut | ProgramEnd::Shutdown => {
                 let error = format!("{} did not finish in time and was stopped", self.provider.id());
-                return RunEnd { success: false, exit_code: 1, was_started: true, error: Some(error) };
+                return RunEnd {
+                    success: false,
+                    exit_code: 1,
+                    was_started: true,
+                    timed_out: true,
+                    error: Some(error),
+                };
             }
         };
         let success = exit.as_ref().is_ok_and(Exit::success);
         let exit_code = exit.as_ref().ok().and_then(|exit| exit.code).unwrap_or(1);
         let stderr = if success { None } else { self.stderr_tail().await };
         let error = stderr.or_else(|| exit.err().map(|error| error.to_string()));
-        RunEnd { success, exit_code, was_started: true, error }
+        RunEnd { success, exit_code, was_started: true, timed_out: false, error }
     }
 
     /// The end of the standard error as a person reads it; `None` when there is none.
@@ -342,7 +348,13 @@ async fn due(at: Option<Instant>) {
 }
 
 fn start_failure(error: &dyn std::fmt::Display) -> RunEnd {
-    RunEnd { success: false, exit_code: 1, was_started: false, error: Some(error.to_string()) }
+    RunEnd {
+        success: false,
+        exit_code: 1,
+        was_started: false,
+        timed_out: false,
+        error: Some(error.to_string()),
+    }
 }
 
 async fn read_start(path: &Path) -> String {

@@ -46,6 +46,7 @@ mod relay;
 mod repaired_worktrees;
 mod reports;
 mod review;
+mod reviewer;
 mod sandbox;
 mod saved_work;
 mod secrets;

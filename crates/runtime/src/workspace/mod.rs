@@ -2,7 +2,6 @@
 //! everything that is made for that on the disk, and removes it again; what is not pushed is never removed.
 
 pub(crate) mod peers;
-pub(crate) mod preserved_state;
 pub(crate) mod repository;
 pub(crate) mod saved_work;
 pub(crate) mod worktree;

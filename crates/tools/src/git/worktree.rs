@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use loopgate_api::ids::BranchName;
+use loopgate_api::names::STATE_DIR;
+use loopgate_home::untrusted;
 use thiserror::Error;
 
 use super::checkout::CheckoutKind;
@@ -208,6 +210,21 @@ impl Git {
     pub async fn worktree_repair(&self, repository: &Path) -> Result<(), GitError> {
         let _turn = lock_worktrees(repository).await;
         self.change(repository, &["worktree", "repair"], time::LOCAL).await.map(drop)
+    }
+
+    /// Keeps the state directory of a worktree out of every commit made there, whoever makes it, unless the
+    /// repository itself has rules for it.
+    ///
+    /// # Errors
+    /// Any failure of the file system.
+    pub async fn hide_state_dir(&self, worktree: &Path) -> std::io::Result<()> {
+        let rules = Path::new(STATE_DIR).join(".gitignore");
+        if self.tracks(worktree, &rules.to_string_lossy()).await.unwrap_or(false) {
+            return Ok(());
+        }
+        let rules = worktree.join(rules);
+        let written = tokio::task::spawn_blocking(move || untrusted::write(&rules, b"*\n")).await;
+        written.map_err(std::io::Error::other)?
     }
 
     /// Removes a worktree, after the work in it that nothing else holds was saved. Answers the name of

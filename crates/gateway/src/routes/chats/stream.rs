@@ -42,7 +42,7 @@ pub(in crate::routes) async fn send(
     Ok(answer(app, requester, chat))
 }
 
-fn answer(app: &App, requester: Requester, chat: RunStream) -> Response {
+pub(in crate::routes) fn answer(app: &App, requester: Requester, chat: RunStream) -> Response {
     // Over the link each line is stored as an event, and silence is filled by the relay.
     let silence = (!requester.over_link).then_some(app.limits.stream_silence);
     let pieces = stream::unfold(chat, move |mut chat| async move {

@@ -1,29 +1,65 @@
 //! `/api/gateway/reviewer/`: reviews of a ticket's worktree.
 
 pub(crate) mod available;
+pub(crate) mod review;
+pub(crate) mod status;
+pub(crate) mod stop;
 
 use loopgate_api::ids::TicketId;
+use loopgate_api::provider::ProviderId;
 use loopgate_home::SandboxedPath;
-use loopgate_review::ReviewDirectory;
+use loopgate_review::{ReviewDirectory, Reviews};
 
 use crate::app::App;
 use crate::error::HttpError;
+use crate::extract::QueryMembers;
 use crate::routes::directory::ticket_worktree;
+
+/// The repository of a request, and the worktree of its ticket, which may not be there yet. Blocks on the disk.
+fn locate(app: &App, repo: &str, ticket: &TicketId) -> Result<(SandboxedPath, SandboxedPath), HttpError> {
+    let repository = app.sandbox.check(repo).map_err(|_| HttpError::directory_not_allowed())?;
+    let worktree = match ticket_worktree(app, &repository, ticket)? {
+        Some(worktree) => worktree,
+        None => {
+            let place = app.places.for_ticket(&repository, ticket);
+            place.map_err(|_| HttpError::directory_not_allowed())?
+        }
+    };
+    Ok((repository, worktree))
+}
 
 /// The work directory of a ticket, where the files of its reviews lie; it may not be there yet. Blocks on the
 /// disk.
-#[allow(dead_code, reason = "routes follow")]
 fn review_directory(app: &App, repo: &str, ticket: &TicketId) -> Result<ReviewDirectory, HttpError> {
-    let repository = checked(app, repo)?;
-    let not_allowed = |_| HttpError::directory_not_allowed();
-    let worktree = match ticket_worktree(app, &repository, ticket)? {
-        Some(worktree) => worktree,
-        None => app.places.for_ticket(&repository, ticket).map_err(not_allowed)?,
-    };
+    let (_, worktree) = locate(app, repo, ticket)?;
     ReviewDirectory::of(&app.sandbox, worktree.as_path()).map_err(|_| HttpError::directory_not_allowed())
 }
 
-/// A repository that a request names. Blocks on the disk.
-fn checked(app: &App, repo: &str) -> Result<SandboxedPath, HttpError> {
-    app.sandbox.check(repo).map_err(|_| HttpError::directory_not_allowed())
+/// A gateway may run without agents; it then reviews nothing.
+fn reviews_of<'a>(app: &'a App, method: &http::Method, path: &str) -> Result<&'a Reviews, HttpError> {
+    app.reviews.as_ref().ok_or_else(|| HttpError::not_implemented(method, path))
+}
+
+/// The providers whose reviews a query is about: the one that it names, or both that always review.
+///
+/// # Errors
+/// 400 for a provider that is none: its name would become part of a file's name.
+fn providers_of(app: &App, query: &QueryMembers) -> Result<Vec<ProviderId>, HttpError> {
+    match query.get("provider").filter(|name| !name.is_empty()) {
+        None => Ok(vec![ProviderId::ASSISTANT, ProviderId::REVIEWER]),
+        Some(name) => Ok(vec![super::agents::known_provider(app, name)?]),
+    }
+}
+
+/// A text that becomes an argument of a program: it must not be read as an option.
+///
+/// # Errors
+/// 400 when it could be.
+fn argument(name: &str, text: Option<String>) -> Result<Option<String>, HttpError> {
+    match text {
+        Some(text) if text.starts_with('-') || text.chars().any(char::is_control) => {
+            Err(HttpError::bad_request(format!("{name} contains invalid characters")))
+        }
+        text => Ok(text),
+    }
 }

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use loopgate_api::ids::BranchName;
 use loopgate_home::SandboxedPath;
+use loopgate_tools::git::PreservedState;
 
 use super::{TicketLaunchError, TicketLaunchRequest, TicketLauncher, blocking, branch_of, failed};
-use crate::workspace::preserved_state::PreservedState;
-use crate::workspace::worktree::{LOOP_BRANCHES, hide_state};
+use crate::workspace::worktree::LOOP_BRANCHES;
 
 impl TicketLauncher {
     /// Makes the worktree; answers what it begins at, or `None` when it was there.
@@ -38,7 +38,7 @@ impl TicketLauncher {
         };
         // Also what a launch that was cut off has left there.
         blocking(move || preserved.restore().map_err(failed)).await?;
-        if let Err(error) = hide_state(&self.git, place).await {
+        if let Err(error) = self.git.hide_state_dir(place).await {
             tracing::info!(%error, "the files of a launch could not be hidden from git");
         }
         Ok(base)

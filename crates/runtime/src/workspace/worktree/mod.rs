@@ -13,16 +13,14 @@ use std::time::Duration;
 
 use loopgate_api::command::WorktreeSource;
 use loopgate_api::ids::{BranchName, LoopId};
-use loopgate_api::names::STATE_DIR;
 use loopgate_api::redact;
-use loopgate_home::{RepositoryError, Sandbox, SandboxedPath, untrusted};
+use loopgate_home::{RepositoryError, Sandbox, SandboxedPath};
 use loopgate_tools::code_host::CodeHost;
-use loopgate_tools::git::{Git, free_locks, time};
+use loopgate_tools::git::{Git, PreservedState, free_locks, rename_out_of_place, time};
 use loopgate_tools::process::{Command, Limits};
 
 use crate::jobs::Jobs;
 use crate::jobs::reservations::{Reservation, Reservations};
-use crate::workspace::preserved_state::{self, PreservedState};
 use crate::workspace::worktree_layout::WorktreeLayout;
 use loopgate_tools::environment::ProcessEnvironment;
 
@@ -202,7 +200,7 @@ async fn ready(
     if !made {
         free_locks(worktrees.sandbox.clone(), dir.as_path()).await;
     }
-    if let Err(error) = hide_state(&worktrees.git, dir.as_path()).await {
+    if let Err(error) = worktrees.git.hide_state_dir(dir.as_path()).await {
         tracing::info!(%error, "the loop's own files could not be hidden from git");
     }
     for note in &notes {
@@ -210,17 +208,6 @@ async fn ready(
     }
     let start_sha = worktrees.git.head(dir.as_path()).await.ok();
     PreparedWorktree { dir, start_sha, branch, made, notes }
-}
-
-/// Keeps the state directory of a worktree out of every commit made there, whoever makes it.
-pub(crate) async fn hide_state(git: &Git, worktree: &Path) -> std::io::Result<()> {
-    let rules = Path::new(STATE_DIR).join(".gitignore");
-    if git.tracks(worktree, &rules.to_string_lossy()).await.unwrap_or(false) {
-        return Ok(());
-    }
-    let rules = worktree.join(rules);
-    let written = tokio::task::spawn_blocking(move || untrusted::write(&rules, b"*\n")).await;
-    written.map_err(std::io::Error::other)?
 }
 
 fn new_worktree_path(
@@ -276,9 +263,7 @@ async fn clear(
             Ok(saved) => notes.extend(saved.map(|name| saved_note(&name))),
             Err(error) => {
                 tracing::info!(%error, "an earlier worktree cannot be removed and is renamed");
-                notes.push(renamed_note(
-                    &blocking(move || preserved_state::rename_out_of_place(&path)).await?,
-                ));
+                notes.push(renamed_note(&blocking(move || rename_out_of_place(&path)).await?));
             }
         }
     }

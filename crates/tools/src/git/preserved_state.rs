@@ -11,18 +11,23 @@ use loopgate_home::files::sync_directory;
 /// Where the state that lies in the place of a worktree waits while git makes the worktree. Its name
 /// is the same at every launch, so that the next one finds what was left by one that was cut off.
 #[derive(Debug, Clone)]
-pub(crate) struct PreservedState {
+pub struct PreservedState {
     place: PathBuf,
     storage: PathBuf,
 }
 
 impl PreservedState {
+    /// The state that lies, or waits, for the worktree at this path.
+    #[must_use]
     pub fn of(place: &Path) -> Self {
         let name = place.file_name().unwrap_or_default().to_string_lossy();
         Self { place: place.to_owned(), storage: place.with_file_name(format!(".{name}.launch-state")) }
     }
 
     /// Moves our state away, when nothing but it is there.
+    ///
+    /// # Errors
+    /// When anything else lies there, and any failure of the file system.
     pub fn preserve(&self) -> io::Result<()> {
         let names: Vec<_> = match std::fs::read_dir(&self.place) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -41,6 +46,9 @@ impl PreservedState {
     }
 
     /// Moves our state away, and renames the directory when it holds anything else. Returns its new path.
+    ///
+    /// # Errors
+    /// Any failure of the file system.
     pub fn preserve_or_rename(&self) -> io::Result<Option<PathBuf>> {
         let is_ours = match std::fs::read_dir(&self.place) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -58,6 +66,9 @@ impl PreservedState {
     }
 
     /// Puts it back, into the worktree when there is one.
+    ///
+    /// # Errors
+    /// Any failure of the file system; what was not put back stays where it waited.
     pub fn restore(&self) -> io::Result<()> {
         let is_there = self.storage.symlink_metadata().is_ok_and(|found| found.is_dir());
         if is_there { merge(&self.storage, &self.place.join(STATE_DIR)) } else { Ok(()) }
@@ -65,7 +76,10 @@ impl PreservedState {
 }
 
 /// Renames what is at a place to `<name>.aside-<time>`. Answers the new path.
-pub(crate) fn rename_out_of_place(place: &Path) -> io::Result<PathBuf> {
+///
+/// # Errors
+/// Any failure of the file system.
+pub fn rename_out_of_place(place: &Path) -> io::Result<PathBuf> {
     let name = place.file_name().unwrap_or_default().to_string_lossy();
     let time = now_iso().replace(['-', ':', '.'], "");
     let renamed = place.with_file_name(format!("{name}.aside-{time}"));

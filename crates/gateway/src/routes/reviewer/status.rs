@@ -1,0 +1,194 @@
+//! `/api/gateway/reviewer/status/{ticketId}`: how far the review of a ticket is.
+
+use axum::Json;
+use axum::extract::State;
+use http::Method;
+use loopgate_api::error::ErrorBody;
+use loopgate_api::provider::ProviderId;
+use loopgate_review::{ReviewConfig, ReviewDirectory, ReviewReport, ReviewStatus};
+use serde::Serialize;
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::routes;
+
+use super::{locate, providers_of, review_directory, reviews_of};
+use crate::app::App;
+use crate::approval::{At, Source};
+use crate::blocking::spawn_blocking;
+use crate::error::{HttpError, JsonResult};
+use crate::extract::{QueryMembers, TicketPath};
+use crate::response::path_text;
+use crate::route::Endpoint;
+use crate::routes::orchestrator::sessions::Success;
+
+const PATH: &str = "/api/gateway/reviewer/status/{ticketId}";
+
+/// Which review is meant.
+#[derive(IntoParams)]
+#[allow(dead_code, reason = "describes the query in the OpenAPI document; it is read member by member")]
+#[into_params(parameter_in = Query)]
+pub(super) struct ReviewQuery {
+    /// Path of the repository
+    #[param(example = "~/src/shop")]
+    repo: String,
+    /// Who reviewed
+    #[param(required = false, example = "reviewer")]
+    provider: String,
+}
+
+/// How far a review is.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"hasReview": true, "worktreeDir": "/home/sam/src/worktrees/shop-pr-7", "status": "completed", "processRunning": false, "pid": 4242, "provider": "reviewer", "startedAt": "2030-01-01T00:00:00.000Z", "completedAt": "2030-01-01T00:04:00.000Z", "exitCode": 0, "config": {"model": "gpt-5.3-codex", "reasoningEffort": "medium", "reviewMode": "base", "baseBranch": "main"}, "log": "No findings.", "logSize": 12}))]
+struct ReviewStatusAnswer {
+    /// Whether a review was started.
+    has_review: bool,
+    /// The ticket's worktree.
+    worktree_dir: String,
+    /// Why there is none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'static str>,
+    /// The review, when there is one.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    review: Option<ReviewAnswer>,
+}
+
+/// A review that was started.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct ReviewAnswer {
+    /// How far it is.
+    status: ReviewStatus,
+    /// Whether its program runs.
+    process_running: bool,
+    /// The pid of its program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pid: Option<u32>,
+    /// Who reviews.
+    provider: ProviderId,
+    /// The program's session.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session_id: Option<String>,
+    /// When it was started.
+    started_at: String,
+    /// When it ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    completed_at: Option<String>,
+    /// The exit code of its program.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<i32>,
+    /// What was asked for.
+    config: ReviewConfig,
+    /// The text of its log, its end.
+    log: String,
+    /// Bytes of the whole log.
+    log_size: u64,
+}
+
+impl From<ReviewReport> for ReviewAnswer {
+    fn from(ReviewReport { state, is_running, log, log_size }: ReviewReport) -> Self {
+        Self {
+            status: state.status,
+            process_running: is_running,
+            pid: state.pid,
+            provider: state.provider,
+            session_id: state.session_id,
+            started_at: state.started_at,
+            completed_at: state.completed_at,
+            exit_code: state.exit_code,
+            config: state.config,
+            log,
+            log_size,
+        }
+    }
+}
+
+/// How far the review of a ticket is
+#[utoipa::path(get, path = "/api/gateway/reviewer/status/{ticketId}", operation_id = "review_status", tag = "reviewer",
+    params(("ticketId" = String, Path, description = "Ticket", example = "pr-7"), ReviewQuery),
+    responses(
+        (status = 200, body = ReviewStatusAnswer, description = "The review, or that there is none"),
+        (status = 400, body = ErrorBody, description = "No repository",
+            example = json!({"error": "repo query parameter is required", "code": "missing_field"})),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
+        (status = 500, body = ErrorBody, description = "The state of the review cannot be read",
+            example = json!(ErrorBody::new(500, "Failed to read status: it is no such document"))),
+    ))]
+async fn read(
+    State(app): State<App>,
+    TicketPath(ticket): TicketPath,
+    query: QueryMembers,
+) -> JsonResult<ReviewStatusAnswer> {
+    let repo = query.required("repo", "repo query parameter is required")?.to_owned();
+    let reviews = reviews_of(&app, &Method::GET, PATH)?.clone();
+    // An unknown provider counts as none here.
+    let providers = providers_of(&app, &query).unwrap_or(vec![ProviderId::ASSISTANT, ProviderId::REVIEWER]);
+    let answered = spawn_blocking(move || {
+        let (_, worktree) = locate(&app, &repo, &ticket)?;
+        let none = |message| ReviewStatusAnswer {
+            has_review: false,
+            worktree_dir: path_text(worktree.as_path()),
+            message: Some(message),
+            review: None,
+        };
+        if !worktree.canonical().is_dir() {
+            return Ok(none("Worktree not found"));
+        }
+        let directory = ReviewDirectory::of(&app.sandbox, worktree.as_path());
+        let directory = directory.map_err(|_| HttpError::directory_not_allowed())?;
+        for provider in providers {
+            let report = reviews.report(&directory, &provider);
+            let report = report.map_err(|error| HttpError::operation("Failed to read status", &error))?;
+            if let Some(report) = report {
+                return Ok(ReviewStatusAnswer {
+                    has_review: true,
+                    message: None,
+                    review: Some(report.into()),
+                    ..none("")
+                });
+            }
+        }
+        Ok(none("No review has been started"))
+    });
+    answered.await?.map(Json)
+}
+
+/// Forget the reviews of a ticket
+///
+/// A review that runs goes on, and is not written down any more.
+#[utoipa::path(delete, path = "/api/gateway/reviewer/status/{ticketId}", operation_id = "forget_review", tag = "reviewer",
+    params(("ticketId" = String, Path, description = "Ticket", example = "pr-7"), ReviewQuery),
+    responses(
+        (status = 200, body = Success, description = "Forgotten, or there was nothing"),
+        (status = 400, body = ErrorBody, description = "No repository, or an unknown provider",
+            example = json!({"error": "ticketId and repo are required", "code": "missing_field"})),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
+    ))]
+async fn forget(
+    State(app): State<App>,
+    TicketPath(ticket): TicketPath,
+    query: QueryMembers,
+) -> JsonResult<Success> {
+    let repo = query.required("repo", "ticketId and repo are required")?.to_owned();
+    let providers = providers_of(&app, &query)?;
+    let forgotten = spawn_blocking(move || {
+        let directory = review_directory(&app, &repo, &ticket)?;
+        for provider in providers {
+            let removed = directory.remove_review(&provider);
+            removed.map_err(|error| HttpError::operation("Failed to remove the review", &error))?;
+        }
+        Ok::<_, HttpError>(())
+    });
+    forgotten.await??;
+    Ok(Success::YES)
+}
+
+pub(crate) fn read_endpoint() -> Endpoint {
+    Endpoint::new(routes!(read), &[Source::Path(At::Query("repo")), Source::Ticket(At::Segment("ticketId"))])
+}
+
+pub(crate) fn forget_endpoint() -> Endpoint {
+    Endpoint::new(
+        routes!(forget),
+        &[Source::Path(At::Query("repo")), Source::Ticket(At::Segment("ticketId"))],
+    )
+}

@@ -1,0 +1,422 @@
+//! Reviews, with stand-ins for both providers.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, ensure};
+use loopgate_testkit::git::git;
+use loopgate_testkit::wait;
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::local::Local;
+
+const SESSION: &str = "0123abcd-0123-0123-0123-0123456789ab";
+const PLAIN_ROLLOUT_NOISE: &str = "2026-01-01T00:00:00Z ERROR codex_core::session: failed to record rollout items: thread 0123abcd-0123-0123-0123-0123456789ab not found";
+
+/// Prints what lies in `stdout` and `stderr` of its home, waits for the pipe `gate` if there is one, and exits with
+/// what `code` says. Notes its arguments and its prompt.
+const PROGRAM: &str = r#"#!/bin/sh
+case "$1" in --version) echo "codex-cli 0.9.1"; exit "$(cat "$HOME/code" 2>/dev/null || echo 0)";; esac
+name="$(basename "$0")"
+echo "$@" >> "$HOME/$name-args"; cat >> "$HOME/$name-prompt"; echo >> "$HOME/$name-prompt"; pwd > "$HOME/$name-cwd"
+cat "$HOME/stdout" 2>/dev/null; cat "$HOME/stderr" >&2 2>/dev/null
+[ -p "$HOME/gate" ] && { touch "$HOME/waiting"; cat "$HOME/gate" > /dev/null; }
+exit "$(cat "$HOME/code" 2>/dev/null || echo 0)"
+"#;
+
+/// A clone with a branch `feature`, and both providers as scripts.
+struct Reviews {
+    local: Local,
+    repo: PathBuf,
+}
+
+impl Reviews {
+    async fn new() -> Result<Self> {
+        let local = Local::new().await?;
+        for name in ["codex", "claude"] {
+            local.home.script(name, PROGRAM)?;
+        }
+        let repo = local.clone_of("acme/shop", &[("README.md", "# Shop\n")])?;
+        local.remotes.commit("acme/shop", "feature", "A feature", &[("cache.txt", "one\n")])?;
+        Ok(Self { local, repo })
+    }
+
+    fn home(&self, name: &str) -> PathBuf {
+        self.local.home.path().join(name)
+    }
+
+    fn says(&self, stdout: &str, stderr: &str, code: i32) -> Result<()> {
+        for (name, text) in [("stdout", stdout), ("stderr", stderr), ("code", &code.to_string())] {
+            std::fs::write(self.home(name), text)?;
+        }
+        Ok(())
+    }
+
+    fn noted(&self, name: &str) -> String {
+        std::fs::read_to_string(self.home(name)).unwrap_or_default()
+    }
+
+    fn worktree(&self, ticket: &str) -> PathBuf {
+        self.local.at(&format!("shop-{ticket}"))
+    }
+
+    fn work_file(&self, ticket: &str, name: &str) -> PathBuf {
+        self.worktree(ticket).join(".loopgate/work").join(name)
+    }
+
+    fn body(&self, more: Value) -> Value {
+        let mut body = json!({"repoPath": self.repo, "branchName": "feature"});
+        if let (Value::Object(body), Value::Object(more)) = (&mut body, more) {
+            body.extend(more);
+        }
+        body
+    }
+
+    /// The events of a review.
+    async fn review(&self, ticket: &str, more: Value) -> Result<Vec<Value>> {
+        let route = format!("/api/gateway/reviewer/review/{ticket}");
+        let request = self.local.loopgate.gateway(Method::POST, &route);
+        let answer = request.header("accept", "text/event-stream").json(&self.body(more)).send().await?;
+        let kind = answer.headers().get("content-type").cloned();
+        let text = answer.text().await?;
+        ensure!(kind.is_some_and(|kind| kind == "application/x-ndjson"), "{text}");
+        Ok(text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?)
+    }
+
+    /// Starts a review whose program waits, and whose client goes away.
+    async fn begin(&self, ticket: &str, more: Value) -> Result<Gate> {
+        let gate = Gate::new(&self.home("gate"))?;
+        let route = format!("/api/gateway/reviewer/review/{ticket}");
+        let request = self.local.loopgate.gateway(Method::POST, &route).json(&self.body(more));
+        let mut answer = request.send().await?;
+        let first = answer.chunk().await?.context("the answer has no event")?;
+        ensure!(String::from_utf8_lossy(&first).contains("running"), "{first:?}");
+        let waiting = self.home("waiting");
+        wait::seen(self.local.home.path(), async || waiting.exists().then_some(())).await?;
+        Ok(gate)
+    }
+
+    async fn status(&self, ticket: &str) -> Result<Value> {
+        self.local.get(&format!("reviewer/status/{ticket}"), &[("repo", self.repo_name())]).await?.ok()
+    }
+
+    fn repo_name(&self) -> &str {
+        self.repo.to_str().unwrap_or_default()
+    }
+
+    /// Waits until a review has ended.
+    async fn ended(&self, ticket: &str) -> Result<Value> {
+        wait::seen(&self.work_file(ticket, ""), async || {
+            let status = self.status(ticket).await.ok()?;
+            (status["status"] != "running").then_some(status)
+        })
+        .await
+    }
+}
+
+/// A pipe for which a program waits.
+struct Gate(PathBuf);
+
+impl Gate {
+    fn new(path: &Path) -> Result<Self> {
+        let made = std::process::Command::new("mkfifo").arg(path).status()?;
+        ensure!(made.success(), "mkfifo {} failed", path.display());
+        Ok(Self(path.to_owned()))
+    }
+
+    /// Lets the program go on.
+    async fn open(self) -> Result<()> {
+        Ok(tokio::task::spawn_blocking(move || std::fs::write(self.0, "go")).await??)
+    }
+}
+
+// RC-01, RC-02
+#[tokio::test]
+async fn the_reviewer_is_there_or_not() -> Result<()> {
+    let reviews = Reviews::new().await?;
+    let available = json!({"available": true, "version": "0.9.1"});
+    reviews.local.get("reviewer/available", &[]).await?.is(200, &available)?;
+    reviews.says("", "", 1)?;
+    reviews.local.get("reviewer/available", &[]).await?.is(200, &json!({"available": false}))?;
+    std::fs::remove_file(reviews.local.home.script("codex", PROGRAM)?)?;
+    reviews.local.get("reviewer/available", &[]).await?.is(200, &json!({"available": false}))
+}
+
+// RC-03, RC-04, RC-05
+#[tokio::test]
+async fn a_status_needs_a_repository_and_a_review() -> Result<()> {
+    let reviews = Reviews::new().await?;
+    let missing = reviews.local.get("reviewer/status/T-1", &[]).await?;
+    missing.refused(400, "repo query parameter is required", "missing_field")?;
+    let outside = reviews.local.get("reviewer/status/T-1", &[("repo", "/etc")]).await?;
+    outside.refused(403, "directory not allowed", "directory_not_allowed")?;
+    let status = reviews.status("T-1").await?;
+    ensure!(status["hasReview"] == false && status["message"] == "Worktree not found", "{status}");
+    std::fs::create_dir_all(reviews.work_file("T-1", ""))?;
+    let status = reviews.status("T-1").await?;
+    ensure!(status["message"] == "No review has been started", "{status}");
+    Ok(())
+}
+
+// RC-06, RC-07, RC-10
+#[tokio::test]
+async fn the_state_of_an_earlier_review_is_told_and_left_alone() -> Result<()> {
+    let reviews = Reviews::new().await?;
+    std::fs::create_dir_all(reviews.work_file("T-1", ""))?;
+    let config =
+        json!({"model": "m-1", "reasoningEffort": "low", "reviewMode": "base", "baseBranch": "main"});
+    let state = json!({"status": "running", "pid": 4_194_303, "startedAt": "2030-01-01T00:00:00.000Z",
+        "provider": "reviewer", "sessionId": "s-1", "config": config});
+    let file = reviews.work_file("T-1", "reviewer-review-reviewer.json");
+    std::fs::write(&file, state.to_string())?;
+    let log: String = (0..20_000).map(|line| format!("line {line}\n")).collect();
+    std::fs::write(reviews.work_file("T-1", "reviewer-review-reviewer.log"), &log)?;
+    let status = reviews.status("T-1").await?;
+    ensure!(status["status"] == "stopped" && status["processRunning"] == false, "{status}");
+    ensure!(status["sessionId"] == "s-1" && status["logSize"] == log.len(), "{status}");
+    let shown = status["log"].as_str().context("a log is shown")?;
+    ensure!(shown.len() <= 102_400 && shown.starts_with("line ") && shown.ends_with("line 19999"));
+    ensure!(std::fs::read_to_string(&file)? == state.to_string());
+    Ok(())
+}
+
+// RC-11, RC-12, RC-13
+#[tokio::test]
+async fn a_review_that_cannot_be_is_refused() -> Result<()> {
+    let reviews = Reviews::new().await?;
+    let post = async |body: Value| reviews.local.post("reviewer/review/T-1", body).await;
+    post(json!({})).await?.refused(400, "repoPath is required", "missing_field")?;
+    let outside = post(json!({"repoPath": "/etc"})).await?;
+    outside.refused(403, "directory not allowed", "directory_not_allowed")?;
+    let no_branch = post(json!({"repoPath": reviews.repo})).await?;
+    no_branch.refused(400, "branchName is required to create a worktree", "missing_field")?;
+    std::fs::create_dir_all(reviews.work_file("T-1", ""))?;
+    let log = reviews.work_file("T-1", "reviewer-review-assistant.log");
+    std::fs::write(&log, "earlier")?;
+    let by_assistant = post(reviews.body(json!({"provider": "assistant"}))).await?;
+    let text = "ticketId must start with 'pr-' for assistant reviews";
+    by_assistant.refused(400, text, "invalid_request")?;
+    ensure!(std::fs::read_to_string(&log)? == "earlier");
+    for (name, value) in
+        [("baseBranch", "--output=x"), ("model", "-c"), ("branchName", "-x"), ("reasoningEffort", "-")]
+    {
+        let refused = post(reviews.body(json!({name: value}))).await?;
+        ensure!(refused.status == 400, "{name}: {refused:?}");
+    }
+    let neither = post(reviews.body(json!({"branchName": "gone", "baseBranch": "lost"}))).await?;
+    let text = "Failed to create worktree: neither branch \"gone\" nor branch \"lost\" exists";
+    neither.refused(500, text, "operation_failed")?;
+    ensure!(reviews.noted("codex-args").is_empty());
+    Ok(())
+}
+
+// RC-14, RC-18
+#[tokio::test]
+async fn the_reviewer_reviews() -> Result<()> {
+    let reviews = Reviews::new().await?;
+    std::fs::write(reviews.repo.join(".env"), "KEY=1")?;
+    reviews.says(&format!("session id: {SESSION}\n\nAll is well.\n"), "", 0)?;
+    let more = json!({"baseBranch": "dev", "model": "m-1", "reasoningEffort": "high"});
+    let events = reviews.review("T-1", more).await?;
+    ensure!(events[0]["status"] == "running" && events[0]["provider"] == "reviewer", "{events:?}");
+    let expected = [
+        json!({"type": "status", "sessionId": SESSION}),
+        json!({"type": "text", "content": format!("session id: {SESSION}\n")}),
+    ];
+    ensure!(events[1..3] == expected, "{events:?}");
+    let text: String = events.iter().filter_map(|event| event["content"].as_str()).collect();
+    ensure!(text.ends_with("\n\nAll is well.\n"), "{text}");
+    let last = [json!({"type": "result", "success": true}), json!({"type": "done"})];
+    ensure!(events.ends_with(&last), "{events:?}");
+    let args = "review --base dev -c model=m-1 -c model_reasoning_effort=high\n";
+    ensure!(reviews.noted("codex-args") == args, "{}", reviews.noted("codex-args"));
+    let worktree = reviews.worktree("T-1");
+    ensure!(reviews.noted("codex-cwd").trim() == worktree.to_str().unwrap_or_default());
+    ensure!(std::fs::read_to_string(worktree.join(".env"))? == "KEY=1");
+    ensure!(git(&worktree, &["log", "-1", "--format=%s"])?.trim() == "A feature");
+    let status = reviews.status("T-1").await?;
+    ensure!(status["status"] == "completed" && status["sessionId"] == SESSION, "{status}");
+    ensure!(status["exitCode"] == 0 && status["config"]["baseBranch"] == "dev", "{status}");
+    let chat: Value =
+        serde_json::from_slice(&std::fs::read(reviews.work_file("T-1", "reviewer-chat-review.json"))?)?;
+    ensure!(chat == json!({"sessionId": SESSION, "messageCount": 0}));
+    ensure!(!reviews.work_file("T-1", "reviewer-review-reviewer.pid").exists());
+    ensure!(git(&worktree, &["status", "--porcelain"])? == "?? .env\n");
+    Ok(())
+}
+
+// RC-15, RC-16, RC-17
+#[tokio::test]
+async fn a_review_that_fails_says_why() -> Result<()> {
+    let reviews = Reviews::new().await?;
+    reviews.says("half", "boom\n", 2)?;
+    let events = reviews.review("T-1", json!({})).await?;
+    let last = [
+        json!({"type": "error", "error": "boom"}),
+        json!({"type": "result", "success": false}),
+        json!({"type": "done"}),
+    ];
+    ensure!(events.ends_with(&last), "{events:?}");
+    let status = reviews.status("T-1").await?;
+    ensure!(status["status"] == "failed" && status["exitCode"] == 2, "{status}");
+    ensure!(status["log"] == "half\nboom", "{status}");
+
+    reviews.says("", "we ran out of room in the Context Window\n", 1)?;
+    let events = reviews.review("T-1", json!({})).await?;
+    let last = events.last().context("there is an event")?;
+    ensure!(last["type"] == "error" && last["terminal"] == true, "{events:?}");
+    ensure!(events.iter().all(|event| event["type"] != "result" && event["type"] != "done"), "{events:?}");
+
+    reviews.says("", &format!("{PLAIN_ROLLOUT_NOISE}\n"), 1)?;
+    let events = reviews.review("T-1", json!({})).await?;
+    ensure!(events.iter().all(|event| event["type"] != "error"), "{events:?}");
+    ensure!(events.contains(&json!({"type": "result", "success": false})), "{events:?}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_reviewer_that_is_not_there_is_told() -> Result<()> {
+    let reviews = Reviews::new().await?;
+    std::fs::remove_file(reviews.local.home.script("codex", PROGRAM)?)?;
+    let events = reviews.review("T-1", json!({})).await?;
+    ensure!(events.len() == 2 && events[0]["type"] == "error" && events[1]["type"] == "done", "{events:?}");
+    ensure!(reviews.status("T-1").await?["hasReview"] == false);
+    Ok(())
+}
+
+// RC-19
+#[tokio::test]
+async fn the_assistant_is_asked_again_when_it_does_nothing() -> Result<()> {
+    let reviews = Reviews::new().await?;
+    reviews.says("{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"a-1\"}\n", "", 0)?;
+    let events = reviews
+        .review("pr-7", json!({"provider": "assistant", "instructions": "Look at the cache."}))
+        .await?;
+    ensure!(events.last() == Some(&json!({"type": "done"})), "{events:?}");
+    let prompt = reviews.noted("claude-prompt");
+    ensure!(prompt == "/code-review:start\n/review 7\n", "{prompt}");
+    let args = reviews.noted("claude-args");
+    ensure!(
+        args.contains("--allowedTools=Bash,Read,Glob,Grep,Task,TodoWrite --model claude-sonnet-4-5"),
+        "{args}"
+    );
+    ensure!(args.contains("--append-system-prompt") && args.contains("Look at the cache."), "{args}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn instructions_reach_the_reviewer() -> Result<()> {
+    let reviews = Reviews::new().await?;
+    let message = "{\"type\":\"item.completed\",\"item\":{\"type\":\"agent_message\",\"text\":\"Fine.\"}}\n";
+    reviews.says(message, "", 0)?;
+    let events = reviews
+        .review("T-1", json!({"instructions": "Look at the cache.", "reviewMode": "uncommitted"}))
+        .await?;
+    ensure!(events.contains(&json!({"type": "text", "content": "Fine."})), "{events:?}");
+    ensure!(reviews.noted("codex-args").starts_with("exec --json "), "{}", reviews.noted("codex-args"));
+    let prompt = reviews.noted("codex-prompt");
+    ensure!(prompt.contains("not committed") && prompt.contains("Look at the cache."), "{prompt}");
+    let head = git(&reviews.repo, &["rev-parse", "HEAD"])?;
+    reviews.review("T-1", json!({"reviewMode": "commit", "commit": head.trim()})).await?;
+    ensure!(reviews.noted("codex-args").contains(&format!("review --commit {}", head.trim())));
+    Ok(())
+}
+
+// RC-20, RC-21
+#[tokio::test]
+async fn a_review_goes_on_alone_and_is_the_only_one() -> Result<()> {
+    let reviews = Reviews::new().await?;
+    let gate = reviews.begin("T-1", json!({})).await?;
+    let status = reviews.status("T-1").await?;
+    ensure!(status["status"] == "running" && status["processRunning"] == true, "{status}");
+    let second = reviews.local.post("reviewer/review/T-1", reviews.body(json!({}))).await?;
+    ensure!(second.status == 409 && second.body["error"] == "Review already running", "{second:?}");
+    ensure!(second.body["pid"] == status["pid"], "{second:?}");
+    gate.open().await?;
+    let status = reviews.ended("T-1").await?;
+    ensure!(status["status"] == "completed" && status["exitCode"] == 0, "{status}");
+    ensure!(reviews.noted("codex-args").lines().count() == 1);
+    Ok(())
+}
+
+// RC-22, RC-23
+#[tokio::test]
+async fn a_review_is_stopped() -> Result<()> {
+    let reviews = Reviews::new().await?;
+    let stop = async || reviews.local.post("reviewer/stop/T-1", json!({"repo": reviews.repo})).await;
+    stop().await?.refused(404, "No review found", "not_found")?;
+    let no_repo = reviews.local.post("reviewer/stop/T-1", json!({})).await?;
+    no_repo.refused(400, "repo is required in body", "missing_field")?;
+    let _gate = reviews.begin("T-1", json!({})).await?;
+    let pid = reviews.status("T-1").await?["pid"].clone();
+    stop().await?.is(200, &json!({"stopped": true, "pid": pid}))?;
+    let pid_file = reviews.work_file("T-1", "reviewer-review-reviewer.pid");
+    wait::seen(&reviews.work_file("T-1", ""), async || (!pid_file.exists()).then_some(())).await?;
+    let status = reviews.status("T-1").await?;
+    ensure!(status["status"] == "stopped" && status["exitCode"] == 1, "{status}");
+    let again = json!({"stopped": false, "message": "Review is not running (status: stopped)"});
+    stop().await?.is(200, &again)
+}
+
+// RC-53
+#[tokio::test]
+async fn a_stranger_is_not_stopped() -> Result<()> {
+    let reviews = Reviews::new().await?;
+    std::fs::create_dir_all(reviews.work_file("T-1", ""))?;
+    let config =
+        json!({"model": "m-1", "reasoningEffort": "low", "reviewMode": "base", "baseBranch": "main"});
+    let own_pid = std::process::id();
+    let state = json!({"status": "running", "pid": own_pid, "startedAt": "2030-01-01T00:00:00.000Z",
+        "provider": "reviewer", "config": config});
+    std::fs::write(reviews.work_file("T-1", "reviewer-review-reviewer.json"), state.to_string())?;
+    let stopped = reviews.local.post("reviewer/stop/T-1", json!({"repo": reviews.repo})).await?;
+    stopped.refused(403, "process not managed by this gateway", "process_not_managed")?;
+    ensure!(reviews.status("T-1").await?["status"] == "stopped");
+    Ok(())
+}
+
+// RC-24, RC-25
+#[tokio::test]
+async fn a_review_is_forgotten() -> Result<()> {
+    let reviews = Reviews::new().await?;
+    let _gate = reviews.begin("T-1", json!({})).await?;
+    let findings = reviews.work_file("T-1", "review-findings-reviewer.json");
+    std::fs::write(&findings, "{}")?;
+    let query = |provider: &str| {
+        let query = url::form_urlencoded::Serializer::new(String::new())
+            .append_pair("repo", reviews.repo_name())
+            .append_pair("provider", provider)
+            .finish();
+        format!("?{query}")
+    };
+    for route in ["reviewer/status/T-1", "reviewer/stop/T-1"] {
+        let refused = reviews.local.delete(&format!("{route}{}", query("../../x")), json!({})).await?;
+        refused.refused(400, "unsupported provider", "invalid_request")?;
+    }
+    ensure!(findings.exists());
+    let deleted = reviews.local.delete(&format!("reviewer/stop/T-1{}", query("reviewer")), json!({})).await?;
+    let names = [
+        "reviewer-review-reviewer.json",
+        "reviewer-review-reviewer.log",
+        "reviewer-review-reviewer.pid",
+        "review-findings-reviewer.json",
+    ];
+    deleted.is(200, &json!({"deleted": names}))?;
+    ensure!(reviews.status("T-1").await?["hasReview"] == false);
+    let forgotten = reviews.local.delete(&format!("reviewer/status/T-1{}", query("")), json!({})).await?;
+    forgotten.is(200, &json!({"success": true}))
+}
+
+#[tokio::test]
+async fn a_review_outlives_loopgate() -> Result<()> {
+    let mut reviews = Reviews::new().await?;
+    let gate = reviews.begin("T-1", json!({})).await?;
+    reviews.local.loopgate.kill().await?;
+    reviews.local.again().await?;
+    let status = reviews.status("T-1").await?;
+    ensure!(status["status"] == "running", "{status}");
+    gate.open().await?;
+    let status = reviews.ended("T-1").await?;
+    ensure!(status["status"] == "completed", "{status}");
+    Ok(())
+}

@@ -1,0 +1,73 @@
+//! The log of a review as a person reads it.
+
+use loopgate_agents::provider::reviewer::without_noise;
+use loopgate_api::chat_event::ChatEvent;
+
+/// Bytes of a log that are shown, its end.
+pub(crate) const LOG_SHOWN: u64 = 102_400;
+
+/// The text in the end of a log. Lines are events as JSON, or text; of events, text and errors count. `cut` says
+/// that the log has more before it: the first line is then left out, unless it is the only one.
+pub(crate) fn readable(end: &[u8], cut: bool) -> String {
+    let end = String::from_utf8_lossy(end);
+    let whole = if cut { end.split_once('\n').map_or(&*end, |(_, rest)| rest) } else { &*end };
+    let mut text = String::new();
+    for line in whole.lines().filter(|line| !line.trim().is_empty()) {
+        match serde_json::from_str::<ChatEvent>(line) {
+            Ok(ChatEvent::Text { content }) => text.push_str(&content),
+            Ok(ChatEvent::Error { error, .. }) => add_line(&mut text, &error),
+            Ok(_) => {}
+            Err(_) => add_line(&mut text, line),
+        }
+    }
+    without_noise(&text)
+}
+
+fn add_line(text: &mut String, line: &str) {
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    text.push_str(line);
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const NOISE: &str = "2026-01-01T00:00:00Z ERROR codex_core::session: failed to record rollout items: thread 0123abcd-0123-0123-0123-0123456789ab not found";
+
+    // RC-08
+    #[test]
+    fn of_events_only_text_and_errors_are_shown() {
+        let log = concat!(
+            "{\"type\":\"text\",\"content\":\"One \"}\n",
+            "{\"type\":\"thinking\",\"content\":\"hm\"}\n",
+            "{\"type\":\"text\",\"content\":\"two.\"}\n",
+            "{\"type\":\"error\",\"error\":\"boom\"}\n",
+        );
+        assert_eq!(readable(log.as_bytes(), false), "One two.\nboom");
+    }
+
+    // RC-09
+    #[test]
+    fn lines_stay_lines_and_noise_goes() {
+        let log = format!("one\n{NOISE}\n{{\"severity\":\"high\"}}\ntwo");
+        assert_eq!(readable(log.as_bytes(), false), "one\n{\"severity\":\"high\"}\ntwo");
+    }
+
+    // RC-10
+    #[test]
+    fn the_first_line_of_a_cut_log_is_left_out() {
+        assert_eq!(readable(b"rtial\nwhole", true), "whole");
+        assert_eq!(readable(b"only", true), "only");
+    }
+
+    proptest! {
+        #[test]
+        fn no_log_breaks_the_reader(bytes: Vec<u8>, cut: bool) {
+            readable(&bytes, cut);
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! What providers are told in reviews and debates.
+
+use crate::scope::ReviewScope;
+
+/// What the assistant runs for a review of a pull request.
+pub(crate) const REVIEW_COMMAND: &str = "/code-review:start";
+
+/// How a reviewer works, whoever it is, and the form of its findings.
+pub(crate) const REVIEW_RULES: &str = r#"Before you report anything, read the code around each change, the description of the pull request if there is one, and the issues that it links. Report only what is clearly not intended: defects, regressions, security holes, lost data. Leave out deliberate choices, matters of taste and guesses.
+
+End your answer with exactly one fenced block of JSON that holds all findings, an empty array when there are none:
+
+```json
+[{"severity": "critical|high|medium|low", "confidence": 0.0, "file": "<path from the root of the repository>", "line": <number or null>, "title": "<one line>", "description": "<what goes wrong, when, and why>", "suggestion": "<how to fix it, or null>"}]
+```
+
+`confidence` says how sure you are, from 0 to 1."#;
+
+/// A review that is asked for in words.
+pub(crate) fn review(scope: &ReviewScope, instructions: Option<&str>) -> String {
+    let mut prompt = format!("Review {}.\n", scope.description());
+    if let Some(instructions) = instructions {
+        prompt.push_str("\nThe person who asks wants this looked at:\n\n");
+        prompt.push_str(instructions);
+        prompt.push('\n');
+    }
+    prompt.push_str("\nChange no file.\n\n");
+    prompt.push_str(REVIEW_RULES);
+    prompt
+}
+
+/// The system text of the assistant's review.
+pub(crate) fn review_system_text(instructions: Option<&str>) -> String {
+    match instructions {
+        None => REVIEW_RULES.to_owned(),
+        Some(instructions) => {
+            format!("{REVIEW_RULES}\n\nThe person who asks wants this looked at:\n\n{instructions}")
+        }
+    }
+}

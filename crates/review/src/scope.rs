@@ -1,0 +1,83 @@
+//! Which changes a review is about, checked.
+
+use std::fmt;
+
+use loopgate_api::ids::BranchName;
+use serde::{Deserialize, Serialize};
+
+use crate::state::ReviewMode;
+
+/// The hash of a commit, or its beginning: 7 to 64 hexadecimal digits.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CommitHash(String);
+
+impl CommitHash {
+    /// Parses a hash; `None` when it is none.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let is_hash = (7..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        is_hash.then(|| Self(text.to_owned()))
+    }
+
+    /// The digits.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for CommitHash {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Which changes a review is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ReviewScope {
+    /// Those that are not committed.
+    Uncommitted,
+    /// Those since the worktree left this branch.
+    Base(BranchName),
+    /// Those of this commit.
+    Commit(CommitHash),
+}
+
+impl ReviewScope {
+    /// Which mode it is.
+    #[must_use]
+    pub const fn mode(&self) -> ReviewMode {
+        match self {
+            Self::Uncommitted => ReviewMode::Uncommitted,
+            Self::Base(_) => ReviewMode::Base,
+            Self::Commit(_) => ReviewMode::Commit,
+        }
+    }
+
+    /// The flags of the reviewer's review command.
+    pub(crate) fn flags(&self) -> impl Iterator<Item = &str> {
+        let (flag, value) = match self {
+            Self::Uncommitted => ("--uncommitted", None),
+            Self::Base(branch) => ("--base", Some(branch.as_str())),
+            Self::Commit(commit) => ("--commit", Some(commit.as_str())),
+        };
+        std::iter::once(flag).chain(value)
+    }
+
+    /// The scope in words, for a prompt.
+    pub(crate) fn description(&self) -> String {
+        match self {
+            Self::Uncommitted => {
+                "the changes in this worktree that are not committed: staged, unstaged and new files"
+                    .to_owned()
+            }
+            Self::Base(branch) => format!(
+                "the changes of this worktree since it left the branch {branch}: `git diff {branch}...HEAD`, \
+                 with origin/{branch} where there is no local branch"
+            ),
+            Self::Commit(commit) => format!("the changes of the commit {commit}: `git show {commit}`"),
+        }
+    }
+}
