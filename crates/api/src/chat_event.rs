@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use crate::debate::DebateStatus;
 use crate::provider::ProviderId;
 
 /// How far the start of a program is.
@@ -107,10 +108,21 @@ pub enum ChatEvent {
     /// Nothing happened for a while.
     Keepalive,
     /// The end; nothing follows.
-    Done,
+    #[serde(rename_all = "camelCase")]
+    Done {
+        /// The last answer of a debate.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        content: Option<String>,
+        /// Where a debate stands.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        debate_status: Option<DebateStatus>,
+    },
 }
 
 impl ChatEvent {
+    /// The end, with nothing more to say.
+    pub const DONE: Self = Self::Done { content: None, debate_status: None };
+
     /// A failure after which more may follow.
     #[must_use]
     pub const fn error(error: String) -> Self {

@@ -8,6 +8,7 @@ pub mod bootstrap;
 pub mod chat;
 pub mod chat_event;
 pub mod command;
+pub mod debate;
 pub mod error;
 pub mod event;
 pub mod execution_result;

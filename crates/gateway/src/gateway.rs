@@ -53,9 +53,8 @@ impl Gateway {
 
     /// Follows the chats and reviews that an earlier process started.
     pub fn recover_agents(&self) {
-        let app = &self.0.pipeline.app;
-        if let (Some(agents), Some(reviews)) = (&app.agents, &app.reviews) {
-            agents.recover(&[reviews]);
+        if let Some(reviews) = &self.0.pipeline.app.reviews {
+            reviews.recover();
         }
     }
 

@@ -3,6 +3,8 @@
 //! A review is a run of [`loopgate_agents::AgentRuns`] whose state, log and findings are files in the worktree's
 //! work directory. Nothing here knows of HTTP.
 
+mod chat;
+mod debate;
 mod files;
 mod log;
 mod merged;
@@ -10,9 +12,12 @@ mod plain;
 mod prompt;
 mod reviews;
 mod scope;
+mod sessions;
 mod state;
 mod worktree;
 
+pub use chat::ReviewerChatRequest;
+pub use debate::{DebateRequest, DebateStream, MAX_ROUNDS};
 pub use files::ReviewDirectory;
 pub use reviews::{
     ReviewReport, ReviewRequest, Reviews, StartReviewError, StopReviewError, StopReviewOutcome,

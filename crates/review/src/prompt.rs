@@ -38,3 +38,28 @@ pub(crate) fn review_system_text(instructions: Option<&str>) -> String {
         }
     }
 }
+
+/// The form in which both sides of a debate say where it stands.
+const DEBATE_STATUS: &str = r#"End your answer with one block that says where the debate stands, as you see it now. An issue is resolved when you agree about it; say how in `resolution`. Set `conceded` when you give up your position.
+
+<debate-status>{"pendingIssues": [{"id": "1", "summary": "..."}], "resolvedIssues": [{"id": "2", "summary": "...", "resolution": "..."}], "conceded": false}</debate-status>"#;
+
+/// The reviewer's turn in a debate: the summary of the finding, and what the other side says.
+pub(crate) fn reviewer_turn(finding: &str, argument: &str) -> String {
+    format!(
+        "You are the reviewer in a structured debate with the assistant about a finding of a code review. \
+         Defend the finding where it is right, and concede where it is not. Give concrete evidence from the \
+         code: files, lines, what happens. Be brief. Change no file.\n\n\
+         The finding:\n{finding}\n\nThe assistant's argument:\n{argument}\n\n{DEBATE_STATUS}"
+    )
+}
+
+/// The assistant's turn in a debate.
+pub(crate) fn assistant_turn(finding: &str, answer: &str) -> String {
+    format!(
+        "You are the assistant in a structured debate with the reviewer about a finding of a code review. \
+         Concede where the reviewer is right, and argue where it is not. Give concrete evidence from the code: \
+         files, lines, what happens. Be brief. Change no file.\n\n\
+         The finding:\n{finding}\n\nThe reviewer's answer:\n{answer}\n\n{DEBATE_STATUS}"
+    )
+}

@@ -31,6 +31,7 @@ use crate::merged;
 use crate::plain::PlainReview;
 use crate::prompt;
 use crate::scope::ReviewScope;
+use crate::sessions::ProviderSessions;
 use crate::state::{ReviewConfig, ReviewState, ReviewStatus};
 use crate::worktree::{ReviewWorktree, WorktreeError};
 
@@ -152,6 +153,7 @@ struct ReviewsState {
     started: Mutex<HashMap<ReviewKey, RunHandle>>,
     /// Held while a worktree is prepared.
     preparing: KeyedLocks,
+    sessions: ProviderSessions,
 }
 
 impl Reviews {
@@ -159,7 +161,17 @@ impl Reviews {
     #[must_use]
     pub fn new(agents: Arc<Agents>, sandbox: Arc<Sandbox>, git: Git, code_host: CodeHost) -> Self {
         let (started, preparing) = (Mutex::default(), KeyedLocks::default());
-        Self(Arc::new(ReviewsState { agents, sandbox, git, code_host, started, preparing }))
+        let sessions = ProviderSessions::new(agents.runs.clone(), sandbox.clone());
+        Self(Arc::new(ReviewsState { agents, sandbox, git, code_host, started, preparing, sessions }))
+    }
+
+    /// Follows the reviews, chats and debates that an earlier process started, and the chats of the agents.
+    pub fn recover(&self) {
+        self.0.agents.recover(&[self, self.sessions()]);
+    }
+
+    pub(crate) fn sessions(&self) -> &ProviderSessions {
+        &self.0.sessions
     }
 
     /// Prepares the worktree and starts a review. Goes on when the caller goes away.
@@ -492,7 +504,7 @@ impl RunStore for ReviewStore {
         self.directory.clear_log(&self.owner.provider)
     }
 
-    fn last_events(&self, end: &RunEnd) -> Vec<ChatEvent> {
+    fn last_events(&self, _output: &TurnOutput, end: &RunEnd) -> Vec<ChatEvent> {
         let error = end.error.clone();
         let is_context_full =
             |error: &String| CONTEXT_FULL.iter().any(|phrase| error.to_lowercase().contains(phrase));
@@ -502,7 +514,7 @@ impl RunStore for ReviewStore {
             return vec![ChatEvent::Error { error: error.to_owned(), terminal: true }];
         }
         let result = end.was_started.then_some(ChatEvent::Result { success: end.success });
-        error.map(ChatEvent::error).into_iter().chain(result).chain([ChatEvent::Done]).collect()
+        error.map(ChatEvent::error).into_iter().chain(result).chain([ChatEvent::DONE]).collect()
     }
 }
 

@@ -31,7 +31,7 @@ use uuid::Uuid;
 
 pub use progress::{RunEnd, RunOutcome};
 pub use store::{NoStore, RunStore, RunStoreFactory};
-pub use stream::{RunAnnouncement, RunStream};
+pub use stream::{EventStream, RunAnnouncement, RunStream};
 
 use progress::RunProgress;
 use record::{RunDirectory, RunRecord};

@@ -45,10 +45,10 @@ pub trait RunStore: Send + Sync + 'static {
     }
 
     /// The events after the end of the program.
-    fn last_events(&self, end: &RunEnd) -> Vec<ChatEvent> {
+    fn last_events(&self, _output: &TurnOutput, end: &RunEnd) -> Vec<ChatEvent> {
         let error = end.error.clone().map(ChatEvent::error);
         let result = end.was_started.then_some(ChatEvent::Result { success: end.success });
-        error.into_iter().chain(result).chain([ChatEvent::Done]).collect()
+        error.into_iter().chain(result).chain([ChatEvent::DONE]).collect()
     }
 }
 

@@ -83,17 +83,26 @@ impl RunStream {
             is_over: false,
         })
     }
+}
+
+/// Events for one client.
+pub trait EventStream: Send {
+    /// The next events; `None` after the last. The future may be dropped and made again: nothing is lost.
+    fn events(&mut self) -> impl Future<Output = Option<Vec<ChatEvent>>> + Send;
 
     /// The next events; `None` after the last. After so much silence, a keep-alive.
-    pub async fn next(&mut self, silence: Option<Duration>) -> Option<Vec<ChatEvent>> {
-        let Some(silence) = silence else { return self.events().await };
-        match timeout(silence, self.events()).await {
-            Ok(events) => events,
-            Err(_) => Some(vec![ChatEvent::Keepalive]),
+    fn next(&mut self, silence: Option<Duration>) -> impl Future<Output = Option<Vec<ChatEvent>>> + Send {
+        async move {
+            let Some(silence) = silence else { return self.events().await };
+            match timeout(silence, self.events()).await {
+                Ok(events) => events,
+                Err(_) => Some(vec![ChatEvent::Keepalive]),
+            }
         }
     }
+}
 
-    /// Safe to drop and call again.
+impl EventStream for RunStream {
     async fn events(&mut self) -> Option<Vec<ChatEvent>> {
         if !self.announced_spawning {
             self.announced_spawning = true;
@@ -131,7 +140,9 @@ impl RunStream {
         }
         None
     }
+}
 
+impl RunStream {
     async fn begin_attempt(&mut self, attempt: u32) {
         self.attempt = attempt;
         self.fallback = None;
@@ -186,7 +197,7 @@ mod tests {
         };
         let error = end.error.clone().map(ChatEvent::error);
         let last_events =
-            error.into_iter().chain([ChatEvent::Result { success: false }, ChatEvent::Done]).collect();
+            error.into_iter().chain([ChatEvent::Result { success: false }, ChatEvent::DONE]).collect();
         Some(Arc::new(RunOutcome { output: TurnOutput::default(), end, last_events }))
     }
 
@@ -211,7 +222,7 @@ mod tests {
         sender.send_modify(|progress| progress.outcome = outcome(Some("why")));
         assert_eq!(stream.next(silence).await, Some(vec![ChatEvent::Text { content: "late".to_owned() }]));
         let last =
-            vec![ChatEvent::error("why".to_owned()), ChatEvent::Result { success: false }, ChatEvent::Done];
+            vec![ChatEvent::error("why".to_owned()), ChatEvent::Result { success: false }, ChatEvent::DONE];
         assert_eq!(stream.next(silence).await, Some(last));
         assert_eq!(stream.next(silence).await, None);
     }
@@ -240,7 +251,7 @@ mod tests {
         std::fs::write(dir.path().join("output.jsonl"), FAILED).unwrap();
         sender.send_modify(|progress| progress.outcome = outcome(None));
         let last =
-            vec![ChatEvent::error("no".to_owned()), ChatEvent::Result { success: false }, ChatEvent::Done];
+            vec![ChatEvent::error("no".to_owned()), ChatEvent::Result { success: false }, ChatEvent::DONE];
         assert_eq!(stream.next(None).await, Some(last));
     }
 }

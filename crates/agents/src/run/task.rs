@@ -305,7 +305,8 @@ impl RunTask {
 
     async fn finish(mut self, end: RunEnd) {
         self.store(Some(end.clone())).await;
-        let last_events = self.store.as_ref().map(|store| store.last_events(&end)).unwrap_or_default();
+        let store = self.store.as_ref();
+        let last_events = store.map(|store| store.last_events(&self.output, &end)).unwrap_or_default();
         let directory = self.directory.clone();
         let outcome = RunOutcome { output: self.output, end, last_events };
         self.progress.send_modify(|progress| progress.outcome = Some(Arc::new(outcome)));

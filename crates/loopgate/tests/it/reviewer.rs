@@ -74,9 +74,13 @@ impl Reviews {
 
     /// The events of a review.
     async fn review(&self, ticket: &str, more: Value) -> Result<Vec<Value>> {
-        let route = format!("/api/gateway/reviewer/review/{ticket}");
-        let request = self.local.loopgate.gateway(Method::POST, &route);
-        let answer = request.header("accept", "text/event-stream").json(&self.body(more)).send().await?;
+        self.stream(&format!("review/{ticket}"), self.body(more)).await
+    }
+
+    /// The events of an answer.
+    async fn stream(&self, route: &str, body: Value) -> Result<Vec<Value>> {
+        let request = self.local.loopgate.gateway(Method::POST, &format!("/api/gateway/reviewer/{route}"));
+        let answer = request.header("accept", "text/event-stream").json(&body).send().await?;
         let kind = answer.headers().get("content-type").cloned();
         let text = answer.text().await?;
         ensure!(kind.is_some_and(|kind| kind == "application/x-ndjson"), "{text}");
@@ -418,5 +422,119 @@ async fn a_review_outlives_loopgate() -> Result<()> {
     gate.open().await?;
     let status = reviews.ended("T-1").await?;
     ensure!(status["status"] == "completed", "{status}");
+    Ok(())
+}
+
+/// An answer of the reviewer in a session.
+fn said(session: &str, text: &str) -> String {
+    let started = json!({"type": "thread.started", "thread_id": session});
+    let item = json!({"type": "item.completed", "item": {"type": "agent_message", "text": text}});
+    format!("{started}\n{item}\n")
+}
+
+fn read_json(path: &Path) -> Result<Value> {
+    Ok(serde_json::from_slice(&std::fs::read(path)?)?)
+}
+
+// RC-33, RC-34
+#[tokio::test]
+async fn a_debate_goes_on_in_its_session() -> Result<()> {
+    let reviews = Reviews::new().await?;
+    let argue = |more: Value| {
+        let mut body =
+            json!({"repoPath": reviews.repo, "findingSummary": "The cache", "assistantArgument": "No."});
+        if let (Value::Object(body), Value::Object(more)) = (&mut body, more) {
+            body.extend(more);
+        }
+        body
+    };
+    let post = async |body: Value| reviews.local.post("reviewer/argue/T-1", body).await;
+    let required = "assistantArgument and findingSummary are required";
+    post(argue(json!({"findingSummary": " "}))).await?.refused(400, required, "missing_field")?;
+    let no_repo = post(json!({"findingSummary": "a", "assistantArgument": "b"})).await?;
+    no_repo.refused(400, "repo parameter is required", "missing_field")?;
+    post(argue(json!({}))).await?.refused(404, "Work directory not found", "not_found")?;
+
+    std::fs::create_dir_all(reviews.work_file("T-1", ""))?;
+    let open = r#"Look. <debate-status>{"pendingIssues":[{"id":"1","summary":"s"}]}</debate-status>"#;
+    reviews.says(&said("r-1", open), "", 0)?;
+    let events = reviews.stream("argue/T-1", argue(json!({"reasoningEffort": "low"}))).await?;
+    ensure!(events[0]["status"] == "running" && events[0]["pid"].is_u64(), "{events:?}");
+    ensure!(events.contains(&json!({"type": "status", "sessionId": "r-1"})), "{events:?}");
+    let [result, done] = &events[events.len() - 2..] else { unreachable!() };
+    ensure!(*result == json!({"type": "result", "success": true}), "{events:?}");
+    ensure!(done["content"] == open && done["debateStatus"]["pendingIssues"][0]["id"] == "1", "{done}");
+    ensure!(done["debateStatus"].get("outcome").is_none(), "{done}");
+    reviews.stream("argue/T-1", argue(json!({"assistantArgument": "Still no."}))).await?;
+    let args = reviews.noted("codex-args");
+    let [first, second] = args.lines().collect::<Vec<_>>()[..] else { anyhow::bail!("{args}") };
+    ensure!(first.starts_with("exec --json") && first.contains("model_reasoning_effort=low"), "{first}");
+    ensure!(second.starts_with("exec resume r-1 "), "{second}");
+    ensure!(first.contains("sandbox_mode=\"read-only\""), "a debate changes nothing: {first}");
+    let stored = read_json(&reviews.work_file("T-1", "reviewer-debate.json"))?;
+    ensure!(stored["sessionId"] == "r-1" && stored["rounds"] == 2, "{stored}");
+
+    // Another finding is another debate, and one whose history is empty begins anew.
+    reviews.stream("argue/T-1", argue(json!({"findingSummary": "The lock"}))).await?;
+    reviews
+        .stream("argue/T-1", argue(json!({"debateHistory": [{"sender": "assistant", "content": "No."}]})))
+        .await?;
+    let args = reviews.noted("codex-args");
+    ensure!(args.lines().skip(2).all(|args| args.starts_with("exec --json")), "{args}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_debate_is_led_to_its_end() -> Result<()> {
+    let reviews = Reviews::new().await?;
+    std::fs::create_dir_all(reviews.work_file("T-1", ""))?;
+    let debate = json!({"repoPath": reviews.repo, "findingSummary": "The cache", "assistantArgument": "It is cleared.", "rounds": 4});
+    let pending = r#"Where? <debate-status>{"pendingIssues":[{"id":"1","summary":"s"}]}</debate-status>"#;
+    reviews.says(&said("r-1", pending), "", 0)?;
+    let concedes = |text: &str| {
+        let line = json!({"type": "assistant", "message": {"content": [{"type": "text", "text": text}]}});
+        format!("#!/bin/sh\ncat >> \"$HOME/claude-prompt\"\nprintf '%s\\n' '{line}'\n")
+    };
+    let conceded = r#"You are right. <debate-status>{"pendingIssues":[],"conceded":true}</debate-status>"#;
+    reviews.local.home.script("claude", &concedes(conceded))?;
+    let events = reviews.stream("argue/T-1", debate.clone()).await?;
+    let modes: Vec<_> = events.iter().filter_map(|event| event["mode"].as_str()).collect();
+    ensure!(modes == ["reviewer", "assistant"], "{events:?}");
+    ensure!(events.iter().filter(|event| event["type"] == "done").count() == 1, "{events:?}");
+    let done = &events[events.len() - 1];
+    ensure!(done["debateStatus"]["outcome"] == "concession" && done["content"] == conceded, "{done}");
+    ensure!(reviews.noted("claude-prompt").contains("Where?"));
+    let stored = read_json(&reviews.work_file("T-1", "reviewer-debate.json"))?;
+    let debates = stored["debates"].as_object().context("debates are stored")?;
+    let turns =
+        debates.values().next().context("one is stored")?["turns"].as_array().cloned().unwrap_or_default();
+    let senders: Vec<_> = turns.iter().map(|turn| turn["sender"].as_str().unwrap_or_default()).collect();
+    ensure!(senders == ["assistant", "reviewer", "assistant"], "{stored}");
+
+    let insists = r#"No. <debate-status>{"pendingIssues":[{"id":"1","summary":"s"}]}</debate-status>"#;
+    reviews.local.home.script("claude", &concedes(insists))?;
+    let events = reviews.stream("argue/T-1", debate).await?;
+    let done = &events[events.len() - 1];
+    ensure!(done["debateStatus"]["outcome"] == "stalemate", "{done}");
+    Ok(())
+}
+
+// RC-35
+#[tokio::test]
+async fn a_chat_about_a_review_has_a_session_of_its_own() -> Result<()> {
+    let reviews = Reviews::new().await?;
+    let no_prompt = reviews.local.post("reviewer/chat/T-1", json!({"repoPath": reviews.repo})).await?;
+    no_prompt.refused(400, "prompt and repoPath are required", "missing_field")?;
+    reviews.says(&said("r-1", "Yes."), "", 0)?;
+    let body = json!({"repoPath": reviews.repo, "prompt": "New?", "chatContextId": "review"});
+    let events = reviews.stream("chat/T-1", body.clone()).await?;
+    ensure!(events.contains(&json!({"type": "text", "content": "Yes."})), "{events:?}");
+    ensure!(reviews.noted("codex-cwd").trim() == reviews.repo_name(), "without a worktree in the clone");
+    let chat = reviews.work_file("T-1", "reviewer-chat-review.json");
+    ensure!(read_json(&chat)? == json!({"sessionId": "r-1", "messageCount": 1}));
+    ensure!(!reviews.work_file("T-1", "reviewer-chat.json").exists());
+    reviews.stream("chat/T-1", body).await?;
+    ensure!(reviews.noted("codex-args").contains("exec resume r-1 "));
+    ensure!(read_json(&chat)?["messageCount"] == 2);
     Ok(())
 }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use futures_util::stream;
 use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
-use loopgate_agents::{Agents, ChatRequest, RunStream};
+use loopgate_agents::{Agents, ChatRequest, EventStream};
 use loopgate_api::chat_event::ChatEvent;
 use loopgate_tools::mcp::Provider;
 
@@ -42,7 +42,11 @@ pub(in crate::routes) async fn send(
     Ok(answer(app, requester, chat))
 }
 
-pub(in crate::routes) fn answer(app: &App, requester: Requester, chat: RunStream) -> Response {
+pub(in crate::routes) fn answer(
+    app: &App,
+    requester: Requester,
+    chat: impl EventStream + 'static,
+) -> Response {
     // Over the link each line is stored as an event, and silence is filled by the relay.
     let silence = (!requester.over_link).then_some(app.limits.stream_silence);
     let pieces = stream::unfold(chat, move |mut chat| async move {
@@ -82,7 +86,7 @@ mod tests {
     #[test]
     fn texts_that_wait_together_travel_together() {
         let text = |content: &str| ChatEvent::Text { content: content.to_owned() };
-        let events = vec![text("a"), text("b"), ChatEvent::Keepalive, text("c"), ChatEvent::Done];
-        assert_eq!(joined(events), [text("ab"), ChatEvent::Keepalive, text("c"), ChatEvent::Done]);
+        let events = vec![text("a"), text("b"), ChatEvent::Keepalive, text("c"), ChatEvent::DONE];
+        assert_eq!(joined(events), [text("ab"), ChatEvent::Keepalive, text("c"), ChatEvent::DONE]);
     }
 }

@@ -1,6 +1,8 @@
 //! `/api/gateway/reviewer/`: reviews of a ticket's worktree.
 
+pub(crate) mod argue;
 pub(crate) mod available;
+pub(crate) mod chat;
 pub(crate) mod review;
 pub(crate) mod status;
 pub(crate) mod stop;
@@ -9,11 +11,22 @@ use loopgate_api::ids::TicketId;
 use loopgate_api::provider::ProviderId;
 use loopgate_home::SandboxedPath;
 use loopgate_review::{ReviewDirectory, Reviews};
+use utoipa::IntoParams;
 
 use crate::app::App;
 use crate::error::HttpError;
 use crate::extract::QueryMembers;
 use crate::routes::directory::ticket_worktree;
+
+/// The repository, for routes whose body may name it instead.
+#[derive(IntoParams)]
+#[allow(dead_code, reason = "describes the query in the OpenAPI document; it is read member by member")]
+#[into_params(parameter_in = Query)]
+struct OptionalRepositoryQuery {
+    /// Path of the repository
+    #[param(required = false, example = "~/src/shop")]
+    repo: String,
+}
 
 /// The repository of a request, and the worktree of its ticket, which may not be there yet. Blocks on the disk.
 fn locate(app: &App, repo: &str, ticket: &TicketId) -> Result<(SandboxedPath, SandboxedPath), HttpError> {

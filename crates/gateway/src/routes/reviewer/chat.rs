@@ -1,0 +1,100 @@
+//! `POST /api/gateway/reviewer/chat/{ticketId}`: asks the reviewer about a ticket.
+
+use axum::Extension;
+use axum::extract::State;
+use axum::response::Response;
+use http::Method;
+use loopgate_api::chat_event::ChatEvent;
+use loopgate_api::error::ErrorBody;
+use loopgate_review::{ReviewDirectory, ReviewerChatRequest};
+use serde::Deserialize;
+use utoipa::ToSchema;
+use utoipa_axum::routes;
+
+use super::{argument, locate, reviews_of};
+use crate::app::App;
+use crate::approval::{At, Source};
+use crate::blocking::spawn_blocking;
+use crate::error::HttpError;
+use crate::extract::{JsonBody, Requester, TicketPath};
+use crate::lenient;
+use crate::route::Endpoint;
+use crate::routes::agents::agents_of;
+use crate::routes::chats::stream;
+
+const PATH: &str = "/api/gateway/reviewer/chat/{ticketId}";
+/// The context of a chat that goes on in the session of the review.
+const REVIEW_CONTEXT: &str = "review";
+
+/// A message to the reviewer.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"repoPath": "~/src/shop", "prompt": "Is the second finding new?", "chatContextId": "review"}))]
+struct ReviewerMessage {
+    /// The whole prompt.
+    #[schema(value_type = String, required)]
+    #[serde(default, deserialize_with = "lenient::non_blank")]
+    prompt: Option<String>,
+    /// Path of the repository.
+    #[schema(value_type = String, required)]
+    #[serde(default, deserialize_with = "lenient::non_blank")]
+    repo_path: Option<String>,
+    /// The model; the provider's default when it is missing.
+    #[serde(default, deserialize_with = "lenient::non_blank")]
+    model: Option<String>,
+    /// `review` goes on in the session of the review.
+    #[serde(default, deserialize_with = "lenient::non_blank")]
+    chat_context_id: Option<String>,
+}
+
+/// Ask the reviewer about a ticket
+///
+/// Works in the ticket's worktree, else in the repository, and changes nothing there. Only the session is stored: the
+/// client keeps the messages. The answer goes on when the caller goes away.
+#[utoipa::path(post, path = "/api/gateway/reviewer/chat/{ticketId}", operation_id = "reviewer_chat", tag = "reviewer",
+    params(("ticketId" = String, Path, description = "Ticket", example = "pr-7")),
+    request_body = ReviewerMessage,
+    responses(
+        (status = 200, body = ChatEvent, content_type = "application/x-ndjson", description = "One event a line, `done` last"),
+        (status = 400, body = ErrorBody, description = "No prompt or no repository",
+            example = json!({"error": "prompt and repoPath are required", "code": "missing_field"})),
+        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
+        (status = 500, body = ErrorBody, description = "The session cannot be stored",
+            example = json!(ErrorBody::new(500, "Failed to start the chat: no space left"))),
+    ))]
+async fn chat(
+    State(app): State<App>,
+    Extension(requester): Extension<Requester>,
+    TicketPath(ticket): TicketPath,
+    JsonBody(body): JsonBody<ReviewerMessage>,
+) -> Result<Response, HttpError> {
+    let (Some(prompt), Some(repo)) = (body.prompt, body.repo_path) else {
+        return Err(HttpError::missing_field("prompt and repoPath are required"));
+    };
+    let provider = agents_of(&app, PATH)?.providers.reviewer();
+    let model = argument("model", body.model)?;
+    let (cwd, worktree, directory) = {
+        let app = app.clone();
+        spawn_blocking(move || {
+            let (repository, worktree) = locate(&app, &repo, &ticket)?;
+            let directory = ReviewDirectory::of(&app.sandbox, worktree.as_path());
+            let directory = directory.map_err(|_| HttpError::directory_not_allowed())?;
+            let path = worktree.as_path().to_owned();
+            let cwd = if worktree.canonical().is_dir() { worktree } else { repository };
+            Ok::<_, HttpError>((cwd, path, directory))
+        })
+        .await??
+    };
+    let about_review = body.chat_context_id.as_deref() == Some(REVIEW_CONTEXT);
+    let request = ReviewerChatRequest { provider, cwd, worktree, directory, prompt, model, about_review };
+    let answer = reviews_of(&app, &Method::POST, PATH)?.chat(request).await;
+    let answer = answer.map_err(|error| HttpError::operation("Failed to start the chat", &error))?;
+    Ok(stream::answer(&app, requester, answer))
+}
+
+pub(crate) fn endpoint() -> Endpoint {
+    Endpoint::new(
+        routes!(chat),
+        &[Source::Path(At::Body("repoPath")), Source::Ticket(At::Segment("ticketId"))],
+    )
+}
