@@ -27,6 +27,7 @@ pub mod plan;
 pub mod provider;
 pub mod redact;
 pub mod repos;
+pub mod review;
 pub mod spend;
 pub mod ticket;
 pub mod time;

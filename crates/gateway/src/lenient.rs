@@ -35,7 +35,7 @@ pub(crate) fn positive<'de, D: Deserializer<'de>>(input: D) -> Result<Option<u64
 }
 
 /// A number that was written with a fraction of nothing, such as `7.0`.
-fn whole(number: &Number) -> Option<u64> {
+pub(crate) fn whole(number: &Number) -> Option<u64> {
     let number = number.as_f64()?;
     let exact = number >= 0.0 && number.fract() == 0.0 && number < 9_007_199_254_740_992.0;
     exact.then(|| format!("{number:.0}").parse().ok())?

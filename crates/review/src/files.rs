@@ -17,7 +17,7 @@ use crate::state::ReviewState;
 #[derive(Debug, Clone)]
 pub struct ReviewDirectory {
     directory: SandboxedPath,
-    worktree: PathBuf,
+    worktree: SandboxedPath,
 }
 
 impl ReviewDirectory {
@@ -27,12 +27,17 @@ impl ReviewDirectory {
     /// A directory that leads out of the sandbox.
     pub fn of(sandbox: &Sandbox, worktree: &Path) -> Result<Self, AccessDenied> {
         let directory = sandbox.check(worktree.join(WORK_DIR))?;
-        Ok(Self { directory, worktree: sandbox.check(worktree)?.canonical().to_owned() })
+        Ok(Self { directory, worktree: sandbox.check(worktree)? })
     }
 
     /// The worktree, with links resolved.
     pub(crate) fn worktree(&self) -> PathBuf {
-        self.worktree.clone()
+        self.worktree.canonical().to_owned()
+    }
+
+    /// The worktree, as the sandbox checked it.
+    pub(crate) const fn sandboxed_worktree(&self) -> &SandboxedPath {
+        &self.worktree
     }
 
     /// The state of the review by a provider.

@@ -3,9 +3,11 @@
 //! A review is a run of [`loopgate_agents::AgentRuns`] whose state, log and findings are files in the worktree's
 //! work directory. Nothing here knows of HTTP.
 
+mod anchors;
 mod chat;
 mod debate;
 mod files;
+mod findings;
 mod log;
 mod merged;
 mod plain;
@@ -19,6 +21,7 @@ mod worktree;
 pub use chat::ReviewerChatRequest;
 pub use debate::{DebateRequest, DebateStream, MAX_ROUNDS};
 pub use files::ReviewDirectory;
+pub use findings::{FindingsError, FindingsFile};
 pub use reviews::{
     ReviewReport, ReviewRequest, Reviews, StartReviewError, StopReviewError, StopReviewOutcome,
 };

@@ -3,6 +3,7 @@
 pub(crate) mod argue;
 pub(crate) mod available;
 pub(crate) mod chat;
+pub(crate) mod findings;
 pub(crate) mod review;
 pub(crate) mod status;
 pub(crate) mod stop;

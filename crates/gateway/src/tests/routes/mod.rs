@@ -8,4 +8,5 @@ mod loops;
 mod mcp_auth;
 mod openapi;
 mod repos;
+mod reviewer;
 mod tickets;
