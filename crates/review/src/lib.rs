@@ -6,8 +6,11 @@
 mod anchors;
 mod chat;
 mod debate;
+mod duplicates;
+mod extraction;
 mod files;
 mod findings;
+mod json_text;
 mod log;
 mod merged;
 mod plain;
@@ -16,10 +19,14 @@ mod reviews;
 mod scope;
 mod sessions;
 mod state;
+mod structured_output;
+mod verdict;
 mod worktree;
 
 pub use chat::ReviewerChatRequest;
 pub use debate::{DebateRequest, DebateStream, MAX_ROUNDS};
+pub use duplicates::{Comparison, DuplicatePair, compare_findings, settle_doubts};
+pub use extraction::{findings_in, interpret_findings, review_text};
 pub use files::ReviewDirectory;
 pub use findings::{FindingsError, FindingsFile};
 pub use reviews::{
@@ -27,3 +34,5 @@ pub use reviews::{
 };
 pub use scope::{CommitHash, ReviewScope};
 pub use state::{ReviewConfig, ReviewMode, ReviewState, ReviewStatus};
+pub use structured_output::{StructuredOutput, StructuredOutputError};
+pub use verdict::parse_verdict;

@@ -1144,6 +1144,220 @@ export interface paths {
         patch: operations["update_repos"];
         trace?: never;
     };
+    "/api/gateway/reviewer/argue/{ticketId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Debate a finding
+         * @description The reviewer answers what is said against its finding. With `rounds` the assistant answers in turn, until both
+         *     agree, one gives up, both repeat themselves, or the rounds are used up; `done` says which. The debate goes on when
+         *     the caller goes away.
+         */
+        post: operations["argue_finding"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/reviewer/available": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Whether the reviewer's program runs */
+        get: operations["reviewer_available"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/reviewer/chat/{ticketId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask the reviewer about a ticket
+         * @description Works in the ticket's worktree, else in the repository, and changes nothing there. Only the session is stored: the
+         *     client keeps the messages. The answer goes on when the caller goes away.
+         */
+        post: operations["reviewer_chat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/reviewer/finding-chat/{findingId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What was said about a finding */
+        get: operations["finding_chat_history"];
+        put?: never;
+        /**
+         * Ask the assistant about a finding
+         * @description Works in the ticket's worktree. The answer goes on, and is stored, when the caller goes away; posting the pid of the
+         *     `running` event to `kill` stops it.
+         */
+        post: operations["finding_chat"];
+        /** Forget what was said about a finding */
+        delete: operations["forget_finding_chat"];
+        options?: never;
+        head?: never;
+        /** Add a message, or note that one was answered */
+        patch: operations["change_finding_chat"];
+        trace?: never;
+    };
+    "/api/gateway/reviewer/review-dedup/{ticketId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Find the findings that two reviews share
+         * @description Compares messages by their words. With a `provider`, pairs that are similar are put to it; when it fails, the words
+         *     alone decide.
+         */
+        post: operations["review_duplicates"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/reviewer/review-extract/{ticketId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read the findings out of a review's log
+         * @description From its last fenced `json` array, else from the reviewer's list of comments. Findings with a `confidence` below 0.5
+         *     are left out. With `interpret`, a log that has neither is put to a provider.
+         */
+        post: operations["extract_findings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/reviewer/review-findings/{ticketId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What a review found
+         * @description At the lines where the code stands now; a finding whose code is gone keeps its line and is `outdated`.
+         */
+        get: operations["review_findings"];
+        put?: never;
+        /**
+         * Store what a review found, or what became of it
+         * @description With `commentedIndex` one finding was posted, with `declined` the change is declined, with `findings` they
+         *     replace those that are stored.
+         */
+        post: operations["change_review_findings"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/reviewer/review/{ticketId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Review a ticket's worktree
+         * @description The worktree is made, or brought to its branch, first. The review goes on when the caller goes away: `status`
+         *     tells how far it is, and `stop` ends it.
+         */
+        post: operations["start_review"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/reviewer/status/{ticketId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How far the review of a ticket is */
+        get: operations["review_status"];
+        put?: never;
+        post?: never;
+        /**
+         * Forget the reviews of a ticket
+         * @description A review that runs goes on, and is not written down any more.
+         */
+        delete: operations["forget_review"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/gateway/reviewer/stop/{ticketId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End the review of a ticket
+         * @description Only a program that Loopgate started is ended, with everything that it started.
+         */
+        post: operations["stop_review"];
+        /** End the reviews of a ticket and forget them */
+        delete: operations["discard_review"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/gateway/run-viewer-chat": {
         parameters: {
             query?: never;
@@ -1402,6 +1616,36 @@ export interface components {
             /** @description Names the file. */
             slug: string;
         };
+        /**
+         * @description What is said against a finding.
+         * @example {
+         *       "repoPath": "~/src/shop",
+         *       "findingSummary": "src/cache.rs:14 the cache is never cleared",
+         *       "assistantArgument": "close() clears it."
+         *     }
+         */
+        ArgueBody: {
+            /** @description What the assistant, or a person, says. */
+            assistantArgument: string;
+            /** @description What was said before; with one element at most, the debate begins anew. */
+            debateHistory?: unknown[] | null;
+            /** @description The finding in words; it tells one debate from another. */
+            findingSummary: string;
+            /** @description The model; the provider's default when it is missing. */
+            model?: string | null;
+            /** @description Who defends the finding; the reviewer when it is missing or unknown. */
+            provider?: string | null;
+            /** @description How long the model may think, in the program's words. */
+            reasoningEffort?: string | null;
+            /** @description Path of the repository, unless the query names it. */
+            repoPath?: string | null;
+            /**
+             * Format: int64
+             * @description Rounds in which the assistant answers the reviewer here, until the debate is settled: 1 to 10. One, with
+             *     no answer of the assistant, when it is missing.
+             */
+            rounds?: number | null;
+        };
         /** @description A document handed to a loop. */
         Artifact: {
             /** @description Its text. */
@@ -1539,6 +1783,50 @@ export interface components {
             versions: components["schemas"]["Versions"];
         };
         /**
+         * @description A message to add, or which message was answered on the code host. A message to add goes before.
+         * @example {
+         *       "messageId": "assistant-1735000000000",
+         *       "responded": true
+         *     }
+         */
+        ChangeFindingChat: {
+            message?: components["schemas"]["ChatMessage"] | null;
+            /** @description The message that was answered; the assistant's last one when it is missing. */
+            messageId?: string | null;
+            /** @description True when it is missing. */
+            responded?: boolean | null;
+        };
+        /**
+         * @description What is to be changed; the first member of these that is there counts.
+         * @example {
+         *       "model": "m-1",
+         *       "findings": [
+         *         {
+         *           "severity": "high",
+         *           "file": "src/cart.rs",
+         *           "line": 14,
+         *           "message": "The sum overflows"
+         *         }
+         *       ]
+         *     }
+         */
+        ChangeFindings: {
+            /**
+             * Format: int32
+             * @description The finding with this index was posted as a comment.
+             */
+            commentedIndex?: number | null;
+            /** @description The change is declined; needs `declineReason`. */
+            declined?: boolean | null;
+            /** @description Not blank. */
+            declineReason?: string | null;
+            /** @description Replaces everything that is stored. */
+            findings?: components["schemas"]["ReviewFinding"][] | null;
+            /** @description Which model found them. */
+            model?: string | null;
+            provider?: components["schemas"]["ProviderId"] | null;
+        };
+        /**
          * @description One line of a run's stream.
          * @example {
          *       "type": "text",
@@ -1622,6 +1910,9 @@ export interface components {
             /** @enum {string} */
             type: "keepalive";
         } | {
+            /** @description The last answer of a debate. */
+            content?: string | null;
+            debateStatus?: components["schemas"]["DebateStatus"] | null;
             /** @enum {string} */
             type: "done";
         };
@@ -1823,6 +2114,11 @@ export interface components {
             /** @description Name. */
             name: string;
         };
+        /** @description What of a finding is compared. */
+        ComparedFinding: {
+            file?: string | null;
+            message: string;
+        };
         /** @description What was agreed on with the control plane. */
         ConfirmPlan: {
             artifactId?: string | null;
@@ -1846,6 +2142,43 @@ export interface components {
              * @description Of all runs so far.
              */
             totalUsd: number;
+        };
+        /** @description A point of a debate. */
+        DebateIssue: {
+            /** @description The same in every turn. */
+            id?: string;
+            /** @description How it was settled. */
+            resolution?: string | null;
+            /** @description What it is about. */
+            summary?: string;
+        };
+        /**
+         * @description How a debate ended.
+         * @enum {string}
+         */
+        DebateOutcome: "agreement" | "concession" | "stalemate" | "limit";
+        /**
+         * @description Where a debate stands, as the side sees it that spoke last.
+         * @example {
+         *       "pendingIssues": [],
+         *       "resolvedIssues": [
+         *         {
+         *           "id": "1",
+         *           "summary": "The cache is never cleared",
+         *           "resolution": "It is, in close()"
+         *         }
+         *       ],
+         *       "outcome": "concession"
+         *     }
+         */
+        DebateStatus: {
+            /** @description Whether the side that spoke gives up its position. */
+            conceded?: boolean;
+            outcome?: components["schemas"]["DebateOutcome"] | null;
+            /** @description What is still open. */
+            pendingIssues?: components["schemas"]["DebateIssue"][];
+            /** @description What is settled. */
+            resolvedIssues?: components["schemas"]["DebateIssue"][];
         };
         /**
          * @description What to run.
@@ -2174,6 +2507,19 @@ export interface components {
             status?: string | null;
         };
         /**
+         * @description What was removed.
+         * @example {
+         *       "deleted": [
+         *         "reviewer-review-reviewer.json",
+         *         "reviewer-review-reviewer.log"
+         *       ]
+         *     }
+         */
+        DiscardAnswer: {
+            /** @description Names of the files. */
+            deleted: string[];
+        };
+        /**
          * @description That it was done.
          * @example {
          *       "success": true
@@ -2181,6 +2527,21 @@ export interface components {
          */
         Done: {
             success: boolean;
+        };
+        /**
+         * @description Findings that are the same.
+         * @example {
+         *       "duplicates": [
+         *         [
+         *           0,
+         *           0
+         *         ]
+         *       ]
+         *     }
+         */
+        Duplicates: {
+            /** @description Index in the first list and index in the second one. Each stands in one pair at most. */
+            duplicates: number[][];
         };
         /** @description A loop to end. */
         EndLoop: {
@@ -2256,6 +2617,41 @@ export interface components {
         Extracted: {
             runDir: string;
         };
+        /**
+         * @description What a log holds.
+         * @example {
+         *       "findings": [
+         *         {
+         *           "severity": "high",
+         *           "priority": "P1",
+         *           "file": "src/cart.rs",
+         *           "line": 12,
+         *           "message": "The sum overflows\nLarge carts wrap around.",
+         *           "commented": false
+         *         }
+         *       ]
+         *     }
+         */
+        ExtractedFindings: {
+            findings: components["schemas"]["ReviewFinding"][];
+        };
+        /**
+         * @description Whose review is read.
+         * @example {
+         *       "repoPath": "~/src/shop",
+         *       "sessionId": "8c0c",
+         *       "provider": "reviewer"
+         *     }
+         */
+        ExtractFindings: {
+            /** @description Whether a log in no known format is put to the provider whose log it is. */
+            interpret?: boolean | null;
+            provider?: components["schemas"]["ProviderId"] | null;
+            /** @description Path of the repository. */
+            repoPath: string;
+            /** @description Session of the review. */
+            sessionId: string;
+        };
         /** @description The ticket's chat that is read. */
         ExtractLearnings: {
             /** @description Given back by the status. */
@@ -2288,6 +2684,70 @@ export interface components {
             severity?: string;
             /** @description What to do about it. */
             suggestion?: string | null;
+        };
+        /**
+         * @description The findings of two reviews of one change.
+         * @example {
+         *       "repoPath": "~/src/shop",
+         *       "providerA": "assistant",
+         *       "providerB": "reviewer",
+         *       "findingsA": [
+         *         {
+         *           "file": "src/cart.rs",
+         *           "message": "The sum overflows"
+         *         }
+         *       ],
+         *       "findingsB": [
+         *         {
+         *           "file": "src/cart.rs",
+         *           "message": "The sum overflows"
+         *         }
+         *       ]
+         *     }
+         */
+        FindingLists: {
+            findingsA?: components["schemas"]["ComparedFinding"][];
+            findingsB?: components["schemas"]["ComparedFinding"][];
+            provider?: components["schemas"]["ProviderId"] | null;
+            /** @description Where the first list comes from. */
+            providerA: string;
+            /** @description Where the second list comes from. */
+            providerB: string;
+            /** @description Path of the repository. */
+            repoPath: string;
+        };
+        /**
+         * @description A message to the assistant about a finding.
+         * @example {
+         *       "message": "Can this overflow?",
+         *       "findingContext": {
+         *         "severity": "high",
+         *         "priority": "P1",
+         *         "file": "src/cart.rs",
+         *         "line": 14,
+         *         "message": "The sum overflows",
+         *         "suggestion": "use checked_add"
+         *       }
+         *     }
+         */
+        FindingMessage: {
+            /** @description The message as it is stored, when that is another one. */
+            displayMessage?: string | null;
+            findingContext?: components["schemas"]["FindingContext"] | null;
+            /** @description Not blank. */
+            message: string;
+        };
+        /**
+         * @description What was changed.
+         * @example {
+         *       "success": true,
+         *       "count": 1
+         *     }
+         */
+        FindingsChanged: {
+            /** @description How many findings were stored, when they were replaced. */
+            count?: number | null;
+            success: boolean;
         };
         /**
          * @description The best matches.
@@ -2677,6 +3137,20 @@ export interface components {
             timestamp?: string | null;
             totalPending?: number | null;
             worktreeCount?: number | null;
+        };
+        /** @description A line of a file, and the lines around it, without the blanks at their ends. */
+        LineAnchor: {
+            /** @description The lines after it. */
+            after?: string[];
+            /** @description The lines before it, in their order. */
+            before?: string[];
+            /**
+             * Format: int64
+             * @description Number of the line when it was stored, from 1.
+             */
+            line: number;
+            /** @description Its text. */
+            text: string;
         };
         /** @description A pull request. */
         ListedPullRequest: {
@@ -3424,6 +3898,223 @@ export interface components {
         } & {
             [key: string]: unknown;
         };
+        /** @description A review that was started. */
+        ReviewAnswer: {
+            /** @description When it ended. */
+            completedAt?: string | null;
+            /** @description What was asked for. */
+            config: components["schemas"]["ReviewConfig"];
+            /**
+             * Format: int32
+             * @description The exit code of its program.
+             */
+            exitCode?: number | null;
+            /** @description The text of its log, its end. */
+            log: string;
+            /**
+             * Format: int64
+             * @description Bytes of the whole log.
+             */
+            logSize: number;
+            /**
+             * Format: int32
+             * @description The pid of its program.
+             */
+            pid?: number | null;
+            /** @description Whether its program runs. */
+            processRunning: boolean;
+            /** @description Who reviews. */
+            provider: components["schemas"]["ProviderId"];
+            /** @description The program's session. */
+            sessionId?: string | null;
+            /** @description When it was started. */
+            startedAt: string;
+            /** @description How far it is. */
+            status: components["schemas"]["ReviewStatus"];
+        };
+        /**
+         * @description What to review.
+         * @example {
+         *       "repoPath": "~/src/shop",
+         *       "provider": "reviewer",
+         *       "branchName": "feature/cache",
+         *       "baseBranch": "main"
+         *     }
+         */
+        ReviewBody: {
+            /** @description What the changes are compared with; `main` when it is missing. */
+            baseBranch?: string | null;
+            /** @description The branch that is reviewed; needed when the ticket has no worktree. */
+            branchName?: string | null;
+            /** @description Hash of the commit, in the mode `commit`. */
+            commit?: string | null;
+            /** @description What is to be looked at. */
+            instructions?: string | null;
+            /** @description The model; the provider's default when it is missing. */
+            model?: string | null;
+            /** @description Who reviews; the reviewer when it is missing or unknown. */
+            provider?: string | null;
+            /** @description How long the model may think, in the program's words; `medium` when it is missing. */
+            reasoningEffort?: string | null;
+            /** @description Path of the repository. */
+            repoPath: string;
+            /** @description Which changes: `uncommitted`, `commit`, or anything else for those since the base branch. */
+            reviewMode?: string | null;
+            /** @description `true` reviews the repository itself instead of the ticket's worktree. */
+            useBaseRepo?: boolean | null;
+        };
+        /** @description What a review was asked for. */
+        ReviewConfig: {
+            /** @description The branch that the changes are compared with. */
+            baseBranch: string;
+            /** @description The commit, in the mode `commit`. */
+            commit?: string | null;
+            /** @description What the person wants looked at. */
+            instructions?: string | null;
+            /** @description The model. */
+            model: string;
+            /** @description How long the model may think, in the program's words. */
+            reasoningEffort: string;
+            /** @description Which changes it is about. */
+            reviewMode: components["schemas"]["ReviewMode"];
+        };
+        /**
+         * @description Whether the reviewer can be asked.
+         * @example {
+         *       "available": true,
+         *       "version": "0.169.0"
+         *     }
+         */
+        ReviewerAvailability: {
+            /** @description Whether its program runs. */
+            available: boolean;
+            /** @description Its version, `unknown` when it does not say; only when it runs. */
+            version?: string | null;
+        };
+        /**
+         * @description A message to the reviewer.
+         * @example {
+         *       "repoPath": "~/src/shop",
+         *       "prompt": "Is the second finding new?",
+         *       "chatContextId": "review"
+         *     }
+         */
+        ReviewerMessage: {
+            /** @description `review` goes on in the session of the review. */
+            chatContextId?: string | null;
+            /** @description The model; the provider's default when it is missing. */
+            model?: string | null;
+            /** @description The whole prompt. */
+            prompt: string;
+            /** @description Path of the repository. */
+            repoPath: string;
+        };
+        /**
+         * @description One remark of a review. It is read leniently: a member of another type counts as absent. Members that are
+         *     not known here survive.
+         * @example {
+         *       "severity": "high",
+         *       "priority": "P1",
+         *       "file": "src/cart.rs",
+         *       "line": 14,
+         *       "message": "The sum overflows\nLarge carts wrap around.",
+         *       "suggestion": "use checked_add",
+         *       "commented": false
+         *     }
+         */
+        ReviewFinding: {
+            anchor?: components["schemas"]["LineAnchor"] | null;
+            /** @description Whether it was posted as a comment on the pull request. */
+            commented?: boolean;
+            /** @description File it points at. */
+            file?: string | null;
+            /** @description Its text as it is posted. */
+            humanizedBody?: string | null;
+            /**
+             * Format: int64
+             * @description Line it points at, from 1.
+             */
+            line?: number | null;
+            /** @description Its title, and the details on the lines that follow. */
+            message?: string;
+            /** @description Whether the text at its line is gone from the file. Never stored. */
+            outdated?: boolean;
+            /** @description P0 to P3. */
+            priority?: string | null;
+            /** @description How bad it is: `critical`, `high`, `medium` or `low`, or a word of the client. */
+            severity?: string;
+            /** @description What to do about it. */
+            suggestion?: string | null;
+        };
+        /**
+         * @description What the review of one provider found, as it is stored on disk. Members that are not known here survive.
+         * @example {
+         *       "provider": "reviewer",
+         *       "model": "m-1",
+         *       "findings": [
+         *         {
+         *           "severity": "high",
+         *           "priority": "P1",
+         *           "file": "src/cart.rs",
+         *           "line": 14,
+         *           "message": "The sum overflows",
+         *           "commented": false
+         *         }
+         *       ]
+         *     }
+         */
+        ReviewFindings: {
+            /** @description Whether the person declined the change. */
+            declined?: boolean | null;
+            /** @description Why. */
+            declineReason?: string | null;
+            /** @description In the order of the review. */
+            findings?: components["schemas"]["ReviewFinding"][];
+            /** @description Which model reviewed; `unknown` when the client did not say. */
+            model?: string | null;
+            /** @description Whose review it was. */
+            provider?: string | null;
+        };
+        /**
+         * @description Which changes a review is about.
+         * @enum {string}
+         */
+        ReviewMode: "uncommitted" | "base" | "commit";
+        /**
+         * @description How far a review is.
+         * @enum {string}
+         */
+        ReviewStatus: "running" | "completed" | "failed" | "stopped";
+        /**
+         * @description How far a review is.
+         * @example {
+         *       "hasReview": true,
+         *       "worktreeDir": "/home/sam/src/worktrees/shop-pr-7",
+         *       "status": "completed",
+         *       "processRunning": false,
+         *       "pid": 4242,
+         *       "provider": "reviewer",
+         *       "startedAt": "2030-01-01T00:00:00.000Z",
+         *       "completedAt": "2030-01-01T00:04:00.000Z",
+         *       "exitCode": 0,
+         *       "config": {
+         *         "model": "gpt-5.3-codex",
+         *         "reasoningEffort": "medium",
+         *         "reviewMode": "base",
+         *         "baseBranch": "main"
+         *       },
+         *       "log": "No findings.",
+         *       "logSize": 12
+         *     }
+         */
+        ReviewStatusAnswer: (components["schemas"]["ReviewAnswer"] | null) & {
+            /** @description Whether a review was started. */
+            hasReview: boolean;
+            /** @description Why there is none. */
+            message?: string | null;
+            /** @description The ticket's worktree. */
+            worktreeDir: string;
+        };
         /**
          * @description How much harm an operation can do.
          * @enum {string}
@@ -3636,6 +4327,37 @@ export interface components {
             modified: string[];
             /** @description Changed in the index. */
             staged: string[];
+        };
+        /**
+         * @description What a stop did.
+         * @example {
+         *       "stopped": true,
+         *       "pid": 4242
+         *     }
+         */
+        StopAnswer: {
+            /** @description Why nothing was done. */
+            message?: string | null;
+            /**
+             * Format: int32
+             * @description Its pid.
+             */
+            pid?: number | null;
+            /** @description Whether a program is being ended, or was gone already. */
+            stopped: boolean;
+        };
+        /**
+         * @description Which review to end.
+         * @example {
+         *       "repo": "~/src/shop",
+         *       "provider": "reviewer"
+         *     }
+         */
+        StopBody: {
+            /** @description Who reviews; the reviewer when it is missing or unknown. */
+            provider?: string | null;
+            /** @description Path of the repository. */
+            repo: string;
         };
         /**
          * @description Done.
@@ -7238,9 +7960,15 @@ export interface operations {
     comment_chat_history: {
         parameters: {
             query: {
-                /** @description Path of the repository */
+                /**
+                 * @description Path of the repository
+                 * @example ~/src/shop
+                 */
                 repo: string;
-                /** @description Ticket */
+                /**
+                 * @description Ticket
+                 * @example SHOP-7
+                 */
                 ticketId: string;
             };
             header?: never;
@@ -7300,9 +8028,15 @@ export interface operations {
     comment_chat: {
         parameters: {
             query: {
-                /** @description Path of the repository */
+                /**
+                 * @description Path of the repository
+                 * @example ~/src/shop
+                 */
                 repo: string;
-                /** @description Ticket */
+                /**
+                 * @description Ticket
+                 * @example SHOP-7
+                 */
                 ticketId: string;
             };
             header?: never;
@@ -7384,9 +8118,15 @@ export interface operations {
     forget_comment_chat: {
         parameters: {
             query: {
-                /** @description Path of the repository */
+                /**
+                 * @description Path of the repository
+                 * @example ~/src/shop
+                 */
                 repo: string;
-                /** @description Ticket */
+                /**
+                 * @description Ticket
+                 * @example SHOP-7
+                 */
                 ticketId: string;
             };
             header?: never;
@@ -7455,9 +8195,15 @@ export interface operations {
     mark_comment_responded: {
         parameters: {
             query: {
-                /** @description Path of the repository */
+                /**
+                 * @description Path of the repository
+                 * @example ~/src/shop
+                 */
                 repo: string;
-                /** @description Ticket */
+                /**
+                 * @description Ticket
+                 * @example SHOP-7
+                 */
                 ticketId: string;
             };
             header?: never;
@@ -9837,6 +10583,1504 @@ export interface operations {
                      * @example {
                      *       "error": "Server not configured — complete onboarding",
                      *       "code": "not_configured"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    argue_finding: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Path of the repository
+                 * @example ~/src/shop
+                 */
+                repo?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Ticket
+                 * @example pr-7
+                 */
+                ticketId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ArgueBody"];
+            };
+        };
+        responses: {
+            /** @description One event a line, `done` last */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": components["schemas"]["ChatEvent"];
+                };
+            };
+            /** @description No repository, no argument, or no finding */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "assistantArgument and findingSummary are required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The ticket has no worktree */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Work directory not found",
+                     *       "code": "not_found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The debate cannot be stored */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to start the debate: no space left",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    reviewer_available: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Whether it runs, and which version */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewerAvailability"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    reviewer_chat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Ticket
+                 * @example pr-7
+                 */
+                ticketId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReviewerMessage"];
+            };
+        };
+        responses: {
+            /** @description One event a line, `done` last */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": components["schemas"]["ChatEvent"];
+                };
+            };
+            /** @description No prompt or no repository */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "prompt and repoPath are required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The session cannot be stored */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to start the chat: no space left",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    finding_chat_history: {
+        parameters: {
+            query: {
+                /**
+                 * @description Path of the repository
+                 * @example ~/src/shop
+                 */
+                repo: string;
+                /**
+                 * @description Ticket
+                 * @example SHOP-7
+                 */
+                ticketId: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Finding
+                 * @example finding-0
+                 */
+                findingId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The history, empty when there is none */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChatHistory"];
+                };
+            };
+            /** @description No ticket or no repository */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "ticketId and repo parameters are required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    finding_chat: {
+        parameters: {
+            query: {
+                /**
+                 * @description Path of the repository
+                 * @example ~/src/shop
+                 */
+                repo: string;
+                /**
+                 * @description Ticket
+                 * @example SHOP-7
+                 */
+                ticketId: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Finding
+                 * @example finding-0
+                 */
+                findingId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FindingMessage"];
+            };
+        };
+        responses: {
+            /** @description One event a line, `done` last */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": components["schemas"]["ChatEvent"];
+                };
+            };
+            /** @description No ticket, no repository, or no message */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "message is required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The ticket has no worktree */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Work directory not found",
+                     *       "code": "not_found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The message cannot be stored */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to save chat history: no space left",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    forget_finding_chat: {
+        parameters: {
+            query: {
+                /**
+                 * @description Path of the repository
+                 * @example ~/src/shop
+                 */
+                repo: string;
+                /**
+                 * @description Ticket
+                 * @example SHOP-7
+                 */
+                ticketId: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Finding
+                 * @example finding-0
+                 */
+                findingId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Forgotten, or there was nothing */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success"];
+                };
+            };
+            /** @description No ticket or no repository */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "ticketId and repo parameters are required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The history cannot be removed */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to delete: permission denied",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    change_finding_chat: {
+        parameters: {
+            query: {
+                /**
+                 * @description Path of the repository
+                 * @example ~/src/shop
+                 */
+                repo: string;
+                /**
+                 * @description Ticket
+                 * @example SHOP-7
+                 */
+                ticketId: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Finding
+                 * @example finding-0
+                 */
+                findingId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeFindingChat"];
+            };
+        };
+        responses: {
+            /** @description Stored; an unknown id changes nothing */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success"];
+                };
+            };
+            /** @description No ticket, no repository, or a message that is none */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "message with id, role and content is required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The history cannot be written */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to save chat history: no space left",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    review_duplicates: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Ticket
+                 * @example SHOP-7
+                 */
+                ticketId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FindingLists"];
+            };
+        };
+        responses: {
+            /** @description The pairs, in the order of the first list; those of the provider follow */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Duplicates"];
+                };
+            };
+            /** @description A member is missing, or an entry of a list is no finding */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "repoPath, providerA, and providerB are required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    extract_findings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Ticket
+                 * @example SHOP-7
+                 */
+                ticketId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExtractFindings"];
+            };
+        };
+        responses: {
+            /** @description The findings; none when there is no log */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExtractedFindings"];
+                };
+            };
+            /** @description A member is missing */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "repoPath and sessionId are required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The provider that was asked gave no usable answer */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to extract findings: the provider failed: exit code 1",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    review_findings: {
+        parameters: {
+            query: {
+                /**
+                 * @description Whose review; the reviewer's when it is missing
+                 * @example reviewer
+                 */
+                provider?: components["schemas"]["ProviderId"];
+                /**
+                 * @description Path of the repository
+                 * @example ~/src/shop
+                 */
+                repo: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Ticket
+                 * @example SHOP-7
+                 */
+                ticketId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The findings; none when none are stored */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewFindings"];
+                };
+            };
+            /** @description No repository, or an unknown provider */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "ticketId and repo are required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    change_review_findings: {
+        parameters: {
+            query: {
+                /**
+                 * @description Whose review; the reviewer's when it is missing
+                 * @example reviewer
+                 */
+                provider?: components["schemas"]["ProviderId"];
+                /**
+                 * @description Path of the repository
+                 * @example ~/src/shop
+                 */
+                repo: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Ticket
+                 * @example SHOP-7
+                 */
+                ticketId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeFindings"];
+            };
+        };
+        responses: {
+            /** @description Stored */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FindingsChanged"];
+                };
+            };
+            /** @description No repository, an unknown provider, no such finding, or nothing to change */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Index out of range",
+                     *       "code": "invalid_request"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description No findings are stored */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "No findings file found",
+                     *       "code": "not_found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The findings cannot be written */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to update findings: no space left",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    start_review: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Ticket, `pr-<number>` for a pull request
+                 * @example pr-7
+                 */
+                ticketId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReviewBody"];
+            };
+        };
+        responses: {
+            /** @description One event a line, `done` last */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": components["schemas"]["ChatEvent"];
+                };
+            };
+            /** @description No repository, no branch for a worktree that is missing, or no pull request for the assistant */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "repoPath is required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A review by the same provider, or a loop, is at work there */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Review already running",
+                     *       "code": "conflict",
+                     *       "pid": 4242
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no worktree */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to create worktree: neither branch \"feature/cache\" nor branch \"main\" exists",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    review_status: {
+        parameters: {
+            query: {
+                /**
+                 * @description Who reviewed
+                 * @example reviewer
+                 */
+                provider?: string;
+                /**
+                 * @description Path of the repository
+                 * @example ~/src/shop
+                 */
+                repo: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Ticket
+                 * @example pr-7
+                 */
+                ticketId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The review, or that there is none */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviewStatusAnswer"];
+                };
+            };
+            /** @description No repository */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "repo query parameter is required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The state of the review cannot be read */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to read status: it is no such document",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    forget_review: {
+        parameters: {
+            query: {
+                /**
+                 * @description Who reviewed
+                 * @example reviewer
+                 */
+                provider?: string;
+                /**
+                 * @description Path of the repository
+                 * @example ~/src/shop
+                 */
+                repo: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Ticket
+                 * @example pr-7
+                 */
+                ticketId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Forgotten, or there was nothing */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Success"];
+                };
+            };
+            /** @description No repository, or an unknown provider */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "ticketId and repo are required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    stop_review: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Ticket
+                 * @example pr-7
+                 */
+                ticketId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StopBody"];
+            };
+        };
+        responses: {
+            /** @description It is being ended, or was not running */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StopAnswer"];
+                };
+            };
+            /** @description No repository, or no program is known */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "repo is required in body",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox, or a process that Loopgate did not start */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "process not managed by this gateway",
+                     *       "code": "process_not_managed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description There is no review */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "No review found",
+                     *       "code": "not_found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Its state cannot be read or written */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to stop review: no space left",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    discard_review: {
+        parameters: {
+            query: {
+                /**
+                 * @description Who reviewed
+                 * @example reviewer
+                 */
+                provider?: string;
+                /**
+                 * @description Path of the repository
+                 * @example ~/src/shop
+                 */
+                repo: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Ticket
+                 * @example pr-7
+                 */
+                ticketId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was removed */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DiscardAnswer"];
+                };
+            };
+            /** @description No repository, or an unknown provider */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "repo query param is required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description A file cannot be removed */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to remove the review: read-only file system",
+                     *       "code": "operation_failed"
                      *     }
                      */
                     "application/json": components["schemas"]["ErrorBody"];

@@ -18,6 +18,7 @@ mod direct;
 mod disk;
 mod fallback;
 mod files;
+mod findings;
 mod foreign;
 mod forgery;
 mod git;

@@ -1,8 +1,10 @@
 //! The chats that belong to no worktree: of the terminal, about a ticket before its work begins, and about the
-//! files of a run. Each resource is one file; what they share is here.
+//! files of a run. Each resource is one file; what they share is here. What chats about a comment and about a
+//! finding share is in [`subject`].
 
 pub(crate) mod run_viewer;
 pub(super) mod stream;
+pub(super) mod subject;
 pub(crate) mod terminal;
 pub(crate) mod ticket;
 

@@ -12,18 +12,6 @@ pub(super) struct RepositoryQuery {
     repo: String,
 }
 
-/// The ticket that a comment belongs to, and its repository.
-#[derive(IntoParams)]
-#[into_params(parameter_in = Query)]
-#[allow(dead_code, reason = "describes the query in the OpenAPI document; it is read member by member")]
-pub(super) struct CommentQuery {
-    /// Ticket
-    #[param(rename = "ticketId")]
-    ticket_id: String,
-    /// Path of the repository
-    repo: String,
-}
-
 /// Why nothing is read of a ticket.
 #[derive(IntoResponses)]
 #[allow(dead_code, reason = "describes refusals in the OpenAPI document")]

@@ -3,11 +3,15 @@
 pub(crate) mod argue;
 pub(crate) mod available;
 pub(crate) mod chat;
+pub(crate) mod duplicates;
+pub(crate) mod extraction;
+pub(crate) mod finding_chat;
 pub(crate) mod findings;
 pub(crate) mod review;
 pub(crate) mod status;
 pub(crate) mod stop;
 
+use loopgate_api::error::INVALID_JSON_BODY;
 use loopgate_api::ids::TicketId;
 use loopgate_api::provider::ProviderId;
 use loopgate_home::SandboxedPath;
@@ -16,7 +20,7 @@ use utoipa::IntoParams;
 
 use crate::app::App;
 use crate::error::HttpError;
-use crate::extract::QueryMembers;
+use crate::extract::{JsonBody, QueryMembers};
 use crate::routes::directory::ticket_worktree;
 
 /// The repository, for routes whose body may name it instead.
@@ -76,4 +80,14 @@ fn argument(name: &str, text: Option<String>) -> Result<Option<String>, HttpErro
         }
         text => Ok(text),
     }
+}
+
+/// A body, refused in the words of the routes that work on the text of a review.
+fn body_of<T>(body: Result<JsonBody<T>, HttpError>) -> Result<T, HttpError> {
+    body.map(|JsonBody(body)| body).map_err(|error| match error.body.code.as_str() {
+        INVALID_JSON_BODY => {
+            HttpError::bad_request("Invalid or empty JSON body").with_code(INVALID_JSON_BODY)
+        }
+        _ => error,
+    })
 }

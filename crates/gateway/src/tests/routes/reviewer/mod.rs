@@ -1,5 +1,7 @@
 //! Reviews of a ticket's worktree.
 
+mod duplicates;
+mod extraction;
 mod findings;
 
 use std::path::PathBuf;

@@ -1,0 +1,220 @@
+//! Chats about one thing of a ticket: a review comment, or a finding.
+//!
+//! The things differ in where their chats are stored; all else is the same and is here.
+
+use axum::Json;
+use axum::extract::FromRequestParts;
+use axum::response::Response;
+use http::request::Parts;
+use loopgate_agents::conversation::history::HistoryFile;
+use loopgate_agents::provider::Access;
+use loopgate_agents::{Agents, ChatRequest};
+use loopgate_api::chat::{ChatHistory, ChatMessage, ChatRole};
+use loopgate_api::ids::TicketId;
+use loopgate_home::SandboxedPath;
+use utoipa::IntoParams;
+
+use super::stream;
+use crate::app::App;
+use crate::approval::{At, Source};
+use crate::blocking::spawn_blocking;
+use crate::error::{HttpError, JsonResult};
+use crate::extract::{QueryMembers, Requester, TicketPath};
+use crate::routes::directory::ticket_worktree;
+use crate::routes::orchestrator::sessions::Success;
+
+/// Where requests name what they are about.
+pub(in crate::routes) const SOURCES: &[Source] =
+    &[Source::Path(At::Query("repo")), Source::Ticket(At::Query("ticketId"))];
+
+/// The ticket that the thing belongs to, and its repository.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+#[allow(dead_code, reason = "describes the query in the OpenAPI document; it is read member by member")]
+pub(in crate::routes) struct SubjectQuery {
+    /// Ticket
+    #[param(rename = "ticketId", example = "SHOP-7")]
+    ticket_id: String,
+    /// Path of the repository
+    #[param(example = "~/src/shop")]
+    repo: String,
+}
+
+/// What a chat can be about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::routes) enum SubjectKind {
+    /// A review comment. Its chat works in the ticket's worktree, else in the repository.
+    Comment,
+    /// A finding of a review. Its chat works in the ticket's worktree.
+    Finding,
+}
+
+/// Which thing of which ticket a request names; [`SubjectId::of_kind`] makes it a chat.
+pub(in crate::routes) struct SubjectId {
+    id: TicketId,
+    ticket: TicketId,
+    repo: String,
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for SubjectId {
+    type Rejection = HttpError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, HttpError> {
+        let TicketPath(id) = TicketPath::from_request_parts(parts, state).await?;
+        let Ok(query) = QueryMembers::from_request_parts(parts, state).await;
+        let required = |name| query.required(name, "ticketId and repo parameters are required");
+        let (ticket, repo) = (required("ticketId")?, required("repo")?);
+        Ok(Self { id, ticket: TicketId::new(ticket), repo: repo.to_owned() })
+    }
+}
+
+impl SubjectId {
+    /// The chat about it.
+    pub(in crate::routes) const fn of_kind(self, kind: SubjectKind) -> SubjectChat {
+        SubjectChat { kind, subject: self }
+    }
+}
+
+/// A chat about one thing of a ticket.
+pub(in crate::routes) struct SubjectChat {
+    kind: SubjectKind,
+    subject: SubjectId,
+}
+
+/// Where a chat works and is stored.
+struct ChatLocation {
+    directory: SandboxedPath,
+    history: HistoryFile,
+}
+
+impl SubjectChat {
+    /// Blocks on the disk.
+    fn location(&self, app: &App) -> Result<ChatLocation, HttpError> {
+        let SubjectId { id, ticket, repo } = &self.subject;
+        let repository = app.sandbox.check(repo)?;
+        let directory = match ticket_worktree(app, &repository, ticket)? {
+            Some(worktree) => worktree,
+            None => match self.kind {
+                SubjectKind::Comment => repository,
+                SubjectKind::Finding => {
+                    let place = app.places.for_ticket(&repository, ticket);
+                    place.map_err(|_| HttpError::directory_not_allowed())?
+                }
+            },
+        };
+        let history = match self.kind {
+            SubjectKind::Comment => HistoryFile::of_comment(&app.sandbox, directory.as_path(), id),
+            SubjectKind::Finding => HistoryFile::of_finding(&app.sandbox, directory.as_path(), id),
+        };
+        Ok(ChatLocation { history: history?, directory })
+    }
+
+    fn new_history(&self) -> ChatHistory {
+        let SubjectId { id, ticket, repo } = &self.subject;
+        let history = ChatHistory::new(ticket.as_str(), repo);
+        let id = Some(id.as_str().to_owned());
+        match self.kind {
+            SubjectKind::Comment => ChatHistory { comment_id: id, ..history },
+            SubjectKind::Finding => ChatHistory { finding_id: id, ..history },
+        }
+    }
+
+    /// Answers with the stored history, or with an empty one.
+    pub(in crate::routes) async fn read(self, app: App) -> JsonResult<ChatHistory> {
+        let history = spawn_blocking(move || {
+            let stored = self.location(&app)?.history.read().inspect_err(|error| {
+                tracing::warn!(%error, kind = ?self.kind, "the history of a chat cannot be read");
+            });
+            Ok(stored.ok().flatten().unwrap_or_else(|| self.new_history()))
+        });
+        history.await?.map(Json)
+    }
+
+    /// Asks the assistant, with the tools for work on a repository, and answers with the events.
+    ///
+    /// # Errors
+    /// 404 when there is no directory to work in.
+    pub(in crate::routes) async fn send(
+        self,
+        app: &App,
+        agents: &Agents,
+        requester: Requester,
+        message: String,
+        with_context: impl FnOnce(ChatRequest) -> ChatRequest,
+    ) -> Result<Response, HttpError> {
+        let new_history = self.new_history();
+        let location = {
+            let app = app.clone();
+            spawn_blocking(move || {
+                let location = self.location(&app)?;
+                let is_there = location.directory.canonical().is_dir();
+                is_there.then_some(location).ok_or_else(|| HttpError::not_found("Work directory not found"))
+            })
+            .await??
+        };
+        let assistant = agents.providers.assistant();
+        let request = ChatRequest {
+            tools: stream::tools(app, stream::ENGINEER_TOOLS, None),
+            access: Access::ReadWrite,
+            ..ChatRequest::new(assistant, location.directory, location.history, new_history, message)
+        };
+        stream::send(app, agents, requester, with_context(request)).await
+    }
+
+    /// Notes whether a message was answered elsewhere: the one with this id, or the assistant's last one. An
+    /// unknown message changes nothing.
+    pub(in crate::routes) async fn mark_responded(
+        self,
+        app: App,
+        message_id: Option<String>,
+        responded: bool,
+    ) -> JsonResult<Success> {
+        let mark = move |history: &mut ChatHistory| {
+            let mut messages = history.messages.iter_mut().rev();
+            let message = match message_id {
+                Some(id) => messages.find(|message| message.id == id),
+                None => messages.find(|message| message.role == ChatRole::Assistant),
+            };
+            if let Some(message) = message {
+                message.responded = Some(responded);
+            }
+        };
+        self.change(app, mark).await
+    }
+
+    /// Stores a message that was said elsewhere; it replaces one with its id.
+    pub(in crate::routes) async fn add(self, app: App, message: ChatMessage) -> JsonResult<Success> {
+        let add = move |history: &mut ChatHistory| match history
+            .messages
+            .iter_mut()
+            .find(|known| known.id == message.id)
+        {
+            Some(known) => *known = message,
+            None => history.messages.push(message),
+        };
+        self.change(app, add).await
+    }
+
+    async fn change(
+        self,
+        app: App,
+        change: impl FnOnce(&mut ChatHistory) + Send + 'static,
+    ) -> JsonResult<Success> {
+        let changed = spawn_blocking(move || {
+            let changed = self.location(&app)?.history.change(|| self.new_history(), change);
+            changed.map_err(|error| HttpError::operation("Failed to save chat history", &error))
+        });
+        changed.await??;
+        Ok(Success::YES)
+    }
+
+    /// Removes the history, if there is one.
+    pub(in crate::routes) async fn remove(self, app: App) -> JsonResult<Success> {
+        let removed = spawn_blocking(move || {
+            let removed = self.location(&app)?.history.remove();
+            removed.map_err(|error| HttpError::operation("Failed to delete", &error))
+        });
+        removed.await??;
+        Ok(Success::YES)
+    }
+}

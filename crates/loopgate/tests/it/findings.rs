@@ -1,0 +1,216 @@
+//! Findings that a provider is asked about, with stand-ins for both providers.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, ensure};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::foreign::encoded;
+use crate::local::{Answer, Local, write};
+
+/// Says what the file `answers/<number of the call>` of its home holds, and notes its arguments and its prompt.
+const ASSISTANT: &str = r#"#!/bin/sh
+number="$(cat "$HOME/calls" 2>/dev/null || echo 0)"; echo "$((number + 1))" > "$HOME/calls"
+echo "$@" >> "$HOME/args"; cat > "$HOME/prompt-$number"; cat "$HOME/answers/$number"
+[ -f "$HOME/answers/$number-code" ] && exit "$(cat "$HOME/answers/$number-code")"
+exit 0
+"#;
+
+/// A repository, the worktree of its ticket `SHOP-7`, and the assistant as a script.
+struct Findings {
+    local: Local,
+    repo: PathBuf,
+    worktree: PathBuf,
+}
+
+impl Findings {
+    async fn new() -> Result<Self> {
+        let local = Local::new().await?;
+        local.home.script("claude", ASSISTANT)?;
+        let repo = local.repository("shop", &[("README.md", "A shop\n")])?;
+        let parent = local.at("wt");
+        std::fs::create_dir_all(&parent)?;
+        local.manage(&[&repo], Some(&parent))?;
+        let worktree = parent.join("shop-SHOP-7");
+        loopgate_testkit::git::git(
+            &repo,
+            &["worktree", "add", "--quiet", "--detach", &worktree.to_string_lossy()],
+        )?;
+        Ok(Self { local, repo, worktree })
+    }
+
+    /// What the assistant prints when it is asked for the nth time.
+    fn answers(&self, number: usize, lines: &[Value]) -> Result<()> {
+        let lines: Vec<String> = lines.iter().map(|line| format!("{line}\n")).collect();
+        write(&self.local.home.path().join(format!("answers/{number}")), lines.concat())
+    }
+
+    fn says(&self, number: usize, text: &str) -> Result<()> {
+        self.answers(number, &[session(), said(text), json!({"type": "result", "subtype": "success"})])
+    }
+
+    fn noted(&self, name: &str) -> String {
+        std::fs::read_to_string(self.local.home.path().join(name)).unwrap_or_default()
+    }
+
+    async fn chat(&self, method: Method, body: &str) -> Result<Answer> {
+        self.local.send(method, &self.chat_route(), body.to_owned()).await
+    }
+
+    fn chat_route(&self) -> String {
+        let repo = encoded(&self.repo.to_string_lossy());
+        format!("reviewer/finding-chat/finding-0?ticketId=SHOP-7&repo={repo}")
+    }
+
+    /// Asks about the finding, and returns the events of the answer.
+    async fn ask(&self, body: Value) -> Result<Vec<Value>> {
+        let request =
+            self.local.loopgate.gateway(Method::POST, &format!("/api/gateway/{}", self.chat_route()));
+        let text = request.json(&body).send().await?.error_for_status()?.text().await?;
+        Ok(text.lines().map(serde_json::from_str).collect::<Result<_, _>>()?)
+    }
+}
+
+fn session() -> Value {
+    json!({"type": "system", "subtype": "init", "session_id": "a-1"})
+}
+
+fn said(text: &str) -> Value {
+    json!({"type": "assistant", "message": {"content": [{"type": "text", "text": text}]}})
+}
+
+// RC-36, RC-37, RC-38, RC-54
+#[tokio::test]
+async fn a_finding_is_talked_about() -> Result<()> {
+    let findings = Findings::new().await?;
+    let bare = findings.local.get("reviewer/finding-chat/finding-0", &[("ticketId", "SHOP-7")]).await?;
+    bare.refused(400, "ticketId and repo parameters are required", "missing_field")?;
+    let empty =
+        json!({"messages": [], "ticketId": "SHOP-7", "repoPath": findings.repo, "findingId": "finding-0"});
+    findings.chat(Method::GET, "").await?.is(200, &empty)?;
+    findings.chat(Method::POST, r#"{"message":" "}"#).await?.refused(
+        400,
+        "message is required",
+        "missing_field",
+    )?;
+
+    findings.says(0, "It can.")?;
+    let context = json!({"severity": "high", "priority": "P1", "file": "src/a.rs", "line": 14, "message": "The sum overflows", "suggestion": "use checked_add"});
+    let body =
+        json!({"message": "Can it? Answer briefly.", "displayMessage": "Can it?", "findingContext": context});
+    let events = findings.ask(body).await?;
+    ensure!(events[0]["status"] == "running" && events[0]["pid"].is_u64(), "{events:?}");
+    ensure!(events.last() == Some(&json!({"type": "done"})), "{events:?}");
+    let prompt = findings.noted("prompt-0");
+    for part in ["judge a finding", "(high)", "src/a.rs:14", "The sum overflows", "use checked_add"] {
+        ensure!(prompt.contains(part), "{part} is not in {prompt}");
+    }
+    ensure!(prompt.ends_with("Can it? Answer briefly."), "{prompt}");
+    let history = findings.chat(Method::GET, "").await?.ok()?;
+    ensure!(history["messages"][0]["content"] == "Can it?", "{history}");
+    ensure!(history["messages"][1]["content"] == "It can.", "{history}");
+    ensure!(history["findingContext"] == context && history["sessionId"] == "a-1", "{history}");
+    let file = findings.worktree.join(".loopgate/work/finding-chats/finding-0.json");
+    ensure!(file.exists());
+
+    let done = json!({"success": true});
+    findings.chat(Method::PATCH, "{}").await?.is(200, &done)?;
+    let message = json!({"id": "r-1", "role": "assistant", "content": "I differ.", "sender": "reviewer", "timestamp": "2030-01-01T00:00:00.000Z"});
+    for _ in 0..2 {
+        findings.chat(Method::PATCH, &json!({"message": message}).to_string()).await?.is(200, &done)?;
+    }
+    let refused = findings.chat(Method::PATCH, r#"{"message":{"id":"r-2","role":"assistant"}}"#).await?;
+    refused.refused(400, "message with id, role and content is required", "missing_field")?;
+    let history = findings.chat(Method::GET, "").await?.ok()?;
+    ensure!(history["messages"][1]["responded"] == true, "{history}");
+    ensure!(
+        history["messages"][2] == message && history["messages"].as_array().map(Vec::len) == Some(3),
+        "{history}"
+    );
+
+    let failure = json!({"type": "result", "is_error": true, "result": "authentication_error: log in"});
+    findings.answers(1, &[session(), failure])?;
+    write(&findings.local.home.path().join("answers/1-code"), "1")?;
+    let events = findings.ask(json!({"message": "Sure?"})).await?;
+    ensure!(events.contains(&json!({"type": "result", "success": false})), "{events:?}");
+    ensure!(findings.noted("args").trim_end().ends_with("--resume a-1"), "{}", findings.noted("args"));
+    ensure!(findings.noted("prompt-1").contains("Reviewer: I differ."), "{}", findings.noted("prompt-1"));
+    let history = findings.chat(Method::GET, "").await?.ok()?;
+    ensure!(history.get("sessionId").is_none(), "{history}");
+
+    findings.chat(Method::DELETE, "").await?.is(200, &done)?;
+    findings.chat(Method::DELETE, "").await?.is(200, &done)?;
+    ensure!(!file.exists());
+    let repo = encoded(&findings.repo.to_string_lossy());
+    let route = format!("reviewer/finding-chat/finding-0?ticketId=OTHER&repo={repo}");
+    let answer = findings.local.post(&route, json!({"message": "Why?"})).await?;
+    answer.refused(404, "Work directory not found", "not_found")
+}
+
+#[tokio::test]
+async fn similar_findings_are_put_to_a_provider() -> Result<()> {
+    let findings = Findings::new().await?;
+    let list = |messages: [&str; 2]| messages.map(|message| json!({"message": message, "file": "src/a.rs"}));
+    let body = json!({"repoPath": findings.repo, "providerA": "assistant", "providerB": "reviewer", "provider": "assistant",
+        "findingsA": list(["The sum of a cart overflows", "Names differ here"]),
+        "findingsB": list(["Adding prices of a cart wraps", "Names differ here"])});
+    let duplicates = async || {
+        let answer = findings.local.post("reviewer/review-dedup/SHOP-7", body.clone()).await?;
+        Ok::<_, anyhow::Error>(answer.ok()?["duplicates"].clone())
+    };
+    // An answer that does not fit is corrected once.
+    findings.says(0, "Both are the same: {\"same\": [7]}")?;
+    findings.says(1, "```json\n{\"same\": [0]}\n```")?;
+    ensure!(duplicates().await? == json!([[1, 1], [0, 0]]));
+    let prompt = findings.noted("prompt-1");
+    for part in ["Adding prices of a cart wraps", "{\"same\": [7]}", "there is no pair 7"] {
+        ensure!(prompt.contains(part), "{part} is not in {prompt}");
+    }
+    ensure!(!findings.noted("prompt-0").contains("Names differ"), "what is certain is not asked");
+    // Without a usable answer the words decide.
+    findings.says(2, "I cannot say.")?;
+    findings.says(3, "I still cannot say.")?;
+    ensure!(duplicates().await? == json!([[1, 1]]));
+    findings.answers(4, &[])?;
+    write(&findings.local.home.path().join("answers/4-code"), "1")?;
+    ensure!(duplicates().await? == json!([[1, 1]]));
+    ensure!(findings.noted("calls").trim() == "5", "{}", findings.noted("calls"));
+    Ok(())
+}
+
+#[tokio::test]
+async fn free_text_is_interpreted_by_a_provider() -> Result<()> {
+    let findings = Findings::new().await?;
+    let log = findings.worktree.join(".loopgate/work/reviewer-review-assistant.log");
+    write(&log, "In src/a.rs, line 3, the sum overflows.\n")?;
+    let extract = async |interpret: bool| {
+        let body = json!({"repoPath": findings.repo, "sessionId": "s-1", "interpret": interpret});
+        findings.local.post("reviewer/review-extract/SHOP-7", body).await
+    };
+    extract(false).await?.is(200, &json!({"findings": []}))?;
+    ensure!(findings.noted("calls").is_empty(), "nobody is asked without being told to");
+
+    let entry = |severity: &str| {
+        json!({"findings": [
+            {"severity": severity, "file": "src/a.rs", "line": 3, "title": "The sum overflows", "confidence": 0.9},
+            {"severity": "low", "file": null, "line": null, "title": "A guess", "confidence": 0.3},
+        ]})
+    };
+    findings.says(0, &entry("awful").to_string())?;
+    findings.says(1, &entry("high").to_string())?;
+    let expected = json!({"findings": [{"severity": "high", "priority": "P1", "file": "src/a.rs", "line": 3,
+        "message": "The sum overflows", "commented": false}]});
+    extract(true).await?.is(200, &expected)?;
+    ensure!(
+        findings.noted("prompt-0").contains("line 3, the sum overflows"),
+        "{}",
+        findings.noted("prompt-0")
+    );
+    ensure!(findings.noted("prompt-1").contains("unknown variant `awful`"), "{}", findings.noted("prompt-1"));
+
+    findings.says(2, "Sorry.")?;
+    findings.says(3, "Sorry again.")?;
+    let reason = "Failed to extract findings: the provider's answer cannot be used: it holds no JSON object";
+    extract(true).await?.refused(500, reason, "operation_failed")
+}
