@@ -171,7 +171,7 @@ fn into_findings(entries: Vec<ReviewEntry>, worktree: &Path) -> Vec<ReviewFindin
 
 fn relative(file: String, worktree: &Path) -> String {
     let below = Path::new(&file).strip_prefix(worktree).ok().and_then(Path::to_str);
-    below.map(str::to_owned).unwrap_or(file)
+    below.filter(|below| !below.is_empty()).map(str::to_owned).unwrap_or(file)
 }
 
 /// The comments below the last heading that has any: `- [P1] Title — path:10-14`, then indented lines.
@@ -288,6 +288,7 @@ mod tests {
         ]);
         assert_eq!(found(text), expected);
         assert_eq!(found("Review comment:\r\n- [P2] One — a.rs:3\r\n")[0]["severity"], "medium");
+        assert_eq!(found("Review comment:\n- [P2] One — /w/shop-T-1:3\n")[0]["file"], "/w/shop-T-1");
         assert_eq!(found(&format!("{text}\nThey said\nReview comment:\nnothing")), expected);
     }
 
