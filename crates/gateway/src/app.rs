@@ -10,7 +10,7 @@ use loopgate_deploy::{Deploys, Timing};
 use loopgate_files::FileSearch;
 use loopgate_git_cache::GitCache;
 use loopgate_home::{Repos, Sandbox, Sessions, SettingsStore};
-use loopgate_learnings::{LearningPrograms, Learnings, LearningsConfig};
+use loopgate_learnings::{LearningPrograms, Learnings, LearningsConfig, PluginDirs};
 use loopgate_review::Reviews;
 use loopgate_runtime::{Runtime, WorktreeLayout};
 use loopgate_tools::code_host::CodeHost;
@@ -122,8 +122,10 @@ fn learnings(config: &GatewayConfig) -> Learnings {
     let config = LearningsConfig {
         directory: state_dir.join("learnings"),
         older_patterns: of_assistant.as_ref().map(|dir| dir.join(".learnings/org-patterns.toon")),
-        plugin_root: config.plugin_root.clone(),
-        installed_plugins: of_assistant.map(|dir| dir.join("plugins/cache/loopgate")),
+        plugins: PluginDirs {
+            bundled: config.plugin_root.clone(),
+            installed: of_assistant.map(|dir| dir.join("plugins/cache/loopgate")),
+        },
     };
     Learnings::new(config, programs.map(|programs| programs as Arc<dyn LearningPrograms>))
 }

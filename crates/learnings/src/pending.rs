@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use loopgate_home::EntryKind;
 use loopgate_home::untrusted;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 use uuid::Uuid;
 
 use crate::pattern::{SUMMARY_MOST, one_line};
@@ -209,20 +209,5 @@ fn candidate(document: Document, name: &str, run: String) -> Option<Candidate> {
         context: texts(&document.tags),
         repo,
         source,
-    })
-}
-
-/// The document of a learning that was extracted from a chat.
-pub(crate) fn document(learning: &crate::extraction::Learning, source: &LearningSource) -> Value {
-    json!({
-        "what_happened": learning.what_happened,
-        "why": learning.why,
-        "fix_applied": learning.fix_applied,
-        "pattern_to_remember": learning.pattern_to_remember,
-        "category": learning.category,
-        "applies_to": ["*"],
-        "tags": learning.tags,
-        "context": {"file": learning.file, "line": learning.line},
-        "source": source,
     })
 }

@@ -10,16 +10,18 @@ use std::time::Duration;
 use jiff::Timestamp;
 use loopgate_home::untrusted;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
+use utoipa::ToSchema;
 
 use crate::pending::LEARNINGS_DIR;
 
 const EXTRACTION: &str = "chat-extraction-status.json";
 const PROCESSING: &str = "processing-status.json";
-const INTERRUPTED: &str = "It was interrupted; start it again";
+pub(crate) const INTERRUPTED: &str = "It was interrupted; start it again";
 
 /// Where some work stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[schema(as = LearningsState)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// Never started.
@@ -35,23 +37,10 @@ pub enum State {
     Error,
 }
 
-impl State {
-    /// As it is written.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Waiting => "waiting",
-            Self::Processing => "processing",
-            Self::Completed => "completed",
-            Self::Error => "error",
-        }
-    }
-}
-
 /// How the extraction from a ticket's chat stands.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = LearningsExtractionStatus, example = json!({"status": "completed", "ticketId": "AB-1", "activeTab": "chat", "timestamp": "2030-01-01T00:00:00.000Z", "count": 2}))]
 pub struct ExtractionStatus {
     /// Where it stands.
     pub status: State,
@@ -62,7 +51,8 @@ pub struct ExtractionStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active_tab: Option<String>,
     /// When that was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "milliseconds")]
+    #[schema(value_type = Option<String>, format = DateTime)]
     pub timestamp: Option<Timestamp>,
     /// New learnings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -73,13 +63,15 @@ pub struct ExtractionStatus {
 }
 
 /// How the processing of a worktree's learnings stands.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = LearningsProcessingStatus, example = json!({"status": "completed", "timestamp": "2030-01-01T00:00:00.000Z", "processed": 3}))]
 pub struct ProcessingStatus {
     /// Where it stands.
     pub status: State,
     /// When that was.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "milliseconds")]
+    #[schema(value_type = Option<String>, format = DateTime)]
     pub timestamp: Option<Timestamp>,
     /// Why it failed, or what was done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -90,8 +82,9 @@ pub struct ProcessingStatus {
 }
 
 /// How the processing of all worktrees stands.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = LearningsBatchStatus, example = json!({"status": "processing", "worktreeCount": 3, "totalPending": 7, "processedWorktrees": 1, "startedAt": "2030-01-01T00:00:00.000Z"}))]
 pub struct BatchStatus {
     /// Where it stands.
     pub status: State,
@@ -105,20 +98,22 @@ pub struct BatchStatus {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processed_worktrees: Option<usize>,
     /// When it began.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "milliseconds")]
+    #[schema(value_type = Option<String>, format = DateTime)]
     pub started_at: Option<Timestamp>,
     /// When it ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "milliseconds")]
+    #[schema(value_type = Option<String>, format = DateTime)]
     pub completed_at: Option<Timestamp>,
     /// Why it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Process that works on it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pid: Option<u32>,
-    /// When that process started.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pid_started: Option<u64>,
+}
+
+/// Writes a time as JavaScript does, with three digits of a second.
+#[expect(clippy::ref_option, reason = "the signature that serde asks for")]
+fn milliseconds<S: Serializer>(time: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
+    time.map(|time| format!("{time:.3}")).serialize(serializer)
 }
 
 /// A status file of a work directory.
@@ -171,6 +166,12 @@ impl StatusFile for ExtractionStatus {
 }
 
 impl ExtractionStatus {
+    /// The end of what this status tells of.
+    pub(crate) fn ended(&self, status: State, message: Option<String>) -> Self {
+        let (ticket_id, active_tab) = (self.ticket_id.clone(), self.active_tab.clone());
+        Self { count: Some(0), ticket_id, active_tab, ..Self::at(status, message) }
+    }
+
     pub(crate) fn at(status: State, message: Option<String>) -> Self {
         Self { status, timestamp: Some(Timestamp::now()), message, ..Self::default() }
     }

@@ -4,10 +4,76 @@ use std::path::PathBuf;
 
 use loopgate_api::ids::TicketId;
 use loopgate_home::SandboxedPath;
+use serde::Deserialize;
+use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::blocking::spawn_blocking;
 use crate::error::HttpError;
+use crate::lenient;
+
+/// Members of a body that is about the worktree of a ticket.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(example = json!({"ticketId": "AB-1", "repoPath": "~/src/shop"}))]
+pub(crate) struct TicketMembers {
+    /// The ticket.
+    #[schema(value_type = String, required)]
+    #[serde(default, deserialize_with = "lenient::non_blank")]
+    ticket_id: Option<String>,
+    /// The clone that it belongs to, inside the sandbox.
+    #[schema(value_type = String, required)]
+    #[serde(default, deserialize_with = "lenient::non_blank")]
+    repo_path: Option<String>,
+}
+
+impl TicketMembers {
+    /// Both members.
+    ///
+    /// # Errors
+    /// 400 `missing_field` when one is missing.
+    pub(crate) fn required(self) -> Result<TicketReference, HttpError> {
+        match (self.ticket_id, self.repo_path) {
+            (Some(ticket), Some(repo)) => Ok(TicketReference { ticket: TicketId::new(ticket), repo }),
+            _ => Err(HttpError::missing_field("ticketId and repoPath are required")),
+        }
+    }
+}
+
+/// A ticket and the path of its repository, as a request names them.
+#[derive(Debug)]
+pub(crate) struct TicketReference {
+    pub(crate) ticket: TicketId,
+    pub(crate) repo: String,
+}
+
+impl TicketReference {
+    /// The repository, and the worktree that it has for the ticket.
+    ///
+    /// # Errors
+    /// 403 when one of them is outside the sandbox.
+    pub(crate) async fn resolve(
+        &self,
+        app: &App,
+    ) -> Result<(SandboxedPath, Option<SandboxedPath>), HttpError> {
+        let (app, ticket, repo) = (app.clone(), self.ticket.clone(), self.repo.clone());
+        let resolving = spawn_blocking(move || {
+            let repository = app.sandbox.check(repo)?;
+            let worktree = ticket_worktree(&app, &repository, &ticket)?;
+            Ok((repository, worktree))
+        });
+        resolving.await?
+    }
+
+    /// As [`Self::resolve`], with a worktree that has to exist.
+    ///
+    /// # Errors
+    /// Also 404 when there is none.
+    pub(crate) async fn existing(&self, app: &App) -> Result<(SandboxedPath, SandboxedPath), HttpError> {
+        let (repository, worktree) = self.resolve(app).await?;
+        Ok((repository, worktree.ok_or_else(|| HttpError::not_found("Work directory not found"))?))
+    }
+}
 
 /// A directory that a caller names, when it is allowed and exists. `missing` makes the error for its path.
 pub(crate) async fn existing_directory(

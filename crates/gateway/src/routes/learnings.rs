@@ -69,7 +69,7 @@ impl From<ListedPattern> for LearnedPattern {
         (status = 500, body = ErrorBody, description = "The file cannot be read", example = json!(ErrorBody::new(500, "Failed to read learnings: stream did not contain valid UTF-8"))),
     ))]
 async fn list(State(app): State<App>) -> JsonResult<LearnedPatterns> {
-    let listed = spawn_blocking(move || app.learnings.patterns().list()).await?;
+    let listed = spawn_blocking(move || app.learnings.patterns.list()).await?;
     let listed = listed.map_err(|error| HttpError::operation("Failed to read learnings", &error))?;
     Ok(Json(LearnedPatterns { patterns: listed.into_iter().map(Into::into).collect() }))
 }

@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use loopgate_api::names::env;
 use loopgate_home::Program;
-use loopgate_learnings::{BoxFuture, LearningPrograms};
+use loopgate_learnings::{BoxFuture, LearningPrograms, Worktree};
+use loopgate_tools::environment::ProcessEnvironment;
 use loopgate_tools::process::Command;
 use loopgate_tools::programs::Programs;
-
-use crate::process::spawn::own_program_first;
-use loopgate_tools::environment::ProcessEnvironment;
 use loopgate_tools::shim::Shims;
 
-/// Prepares the assistant, and the programs of the self-learning plugin.
+use crate::process::spawn::own_program_first;
+
+/// Prepares the assistant, and the scripts of the self-learning plugin.
 pub struct PreparedPrograms {
     programs: Arc<Programs>,
     environment: ProcessEnvironment,
@@ -35,20 +35,16 @@ impl LearningPrograms for PreparedPrograms {
         })
     }
 
-    fn program<'a>(
-        &'a self,
-        script: &'a Path,
-        worktree: &'a Path,
-        work_dir: &'a Path,
-    ) -> BoxFuture<'a, Command> {
+    fn script<'a>(&'a self, script: &'a Path, worktree: &'a Worktree) -> BoxFuture<'a, Command> {
         Box::pin(async move {
-            let (mut environment, _) = self.environment.guarded(&[worktree]).await;
+            let (mut environment, _) = self.environment.guarded(&[&worktree.root]).await;
             let assistant = self.programs.resolve(Program::Assistant).await.path;
-            environment.insert(env::WORKDIR.into(), work_dir.into());
+            environment.insert(env::WORKDIR.into(), worktree.work_dir.clone().into());
             environment.insert(env::ASSISTANT_BIN.into(), assistant.into());
             // The script names this program.
             own_program_first(&mut environment, &self.shims.exe);
-            Command::new(script).arg(work_dir).directory(worktree).environment(environment).session()
+            let command = Command::new(script).arg(&worktree.work_dir).directory(&worktree.root);
+            command.environment(environment).session()
         })
     }
 }

@@ -10,11 +10,10 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::approval::{At, Source};
-use crate::blocking::spawn_blocking;
-use crate::error::{HttpError, JsonResult};
+use crate::error::JsonResult;
 use crate::extract::{QueryMembers, TicketPath};
 use crate::route::Endpoint;
-use crate::routes::directory::ticket_worktree;
+use crate::routes::directory::TicketReference;
 
 use super::params::{RepositoryQuery, TicketErrors};
 use super::runtime::runtime_of;
@@ -61,17 +60,12 @@ async fn write(
     query: QueryMembers,
 ) -> JsonResult<CommitMessage> {
     let repo = query.required("repo", "repo query parameter is required")?.to_owned();
-    let worktree = {
-        let (app, ticket) = (app.clone(), ticket.clone());
-        spawn_blocking(move || {
-            let repository = app.sandbox.check(&repo).map_err(|_| HttpError::directory_not_allowed())?;
-            ticket_worktree(&app, &repository, &ticket)
-        })
-        .await??
-    };
+    let reference = TicketReference { ticket, repo };
+    let (_, worktree) = reference.resolve(&app).await?;
+    let ticket = &reference.ticket;
     let text = match worktree {
-        Some(worktree) => runtime_of(&app, PATH)?.commit_texts.write(worktree.canonical(), &ticket).await,
-        None => CommitText::plain(&ticket),
+        Some(worktree) => runtime_of(&app, PATH)?.commit_texts.write(worktree.canonical(), ticket).await,
+        None => CommitText::plain(ticket),
     };
     Ok(Json(text.into()))
 }

@@ -241,18 +241,26 @@ async fn the_newest_plugin_processes() {
         }
     })
     .await;
-    // A program that says nothing has failed.
-    shop.plugin("1.10.0", "exit 0");
-    let silent = async {
-        loop {
-            shop.of_ticket("process-learnings", json!({})).await;
-            let status = shop.ends(&shop.processing()).await;
-            if status["status"] == "error" {
-                return;
-            }
-        }
-    };
-    within(silent).await;
+}
+
+#[tokio::test]
+async fn a_script_that_is_about_to_exit_does_not_take_a_new_request() {
+    let shop = Shop::new().await;
+    let go = shop.home().join("go");
+    shop.place.pipe(&go);
+    shop.plugin("1.0.0", &format!("{COMPLETES}\nread line < {}", go.display()));
+    shop.pending("plan-writer-1");
+    let first = shop.of_ticket("process-learnings", json!({})).await.json();
+    assert_eq!(shop.ends(&shop.processing()).await["status"], "completed");
+    // A script that writes no result has failed.
+    shop.plugin("1.0.0", "exit 0");
+    let release = tokio::task::spawn_blocking(move || std::fs::write(go, "\n"));
+    let (second, released) = tokio::join!(shop.of_ticket("process-learnings", json!({})), release);
+    released.unwrap().unwrap();
+    let second = second.json();
+    assert_eq!(second["status"], "processing");
+    assert_ne!(first["pid"], second["pid"]);
+    assert_eq!(shop.ends(&shop.processing()).await["status"], "error");
 }
 
 // DL-34

@@ -1,4 +1,4 @@
-//! What a chat taught, asked of the assistant.
+//! Asks the assistant what a chat taught.
 //!
 //! The chat is data: it stands in the prompt, and the answer is nothing but a JSON object that is checked
 //! against the schema. The assistant may read files of the worktree, so that it can name a line.
@@ -7,7 +7,10 @@ use std::time::Duration;
 
 use loopgate_tools::process::{Command, Limits, Stdin};
 use serde::Deserialize;
+use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
+
+use crate::pending::LearningSource;
 
 /// How long both answers may take together: clients stop to ask after two minutes.
 const TIME: Duration = Duration::from_secs(110);
@@ -17,7 +20,7 @@ const LEARNINGS_MOST: usize = 10;
 const SUMMARY_LEAST: usize = 20;
 
 /// Tools of the assistant: it reads, and changes nothing.
-pub const ARGUMENTS: [&str; 3] = ["--allowedTools", "Read,Grep,Glob", "-p"];
+const ARGUMENTS: [&str; 3] = ["--allowedTools", "Read,Grep,Glob", "-p"];
 
 const PROMPT: &str = "Extract learnings from the chat below: what will help the next person or agent who works \
     on this repository, and what the code does not say by itself. Mistakes and how they were put right, \
@@ -28,33 +31,50 @@ const SCHEMA: &str = r#"{"type":"object","required":["learnings"],"properties":{
 
 /// One learning, as the assistant says it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Learning {
+pub(super) struct Learning {
     /// What happened.
-    pub what_happened: String,
+    what_happened: String,
     /// Why.
-    pub why: String,
+    why: String,
     /// How it was put right.
     #[serde(default)]
-    pub fix_applied: Option<String>,
+    fix_applied: Option<String>,
     /// One sentence.
-    pub pattern_to_remember: String,
+    pattern_to_remember: String,
     /// What kind it is.
-    pub category: Category,
+    category: Category,
     /// Words that say when it matters.
     #[serde(default)]
-    pub tags: Vec<String>,
+    tags: Vec<String>,
     /// File that it is about.
     #[serde(default)]
-    pub file: Option<String>,
+    file: Option<String>,
     /// Line in it.
     #[serde(default)]
-    pub line: Option<u64>,
+    line: Option<u64>,
+}
+
+impl Learning {
+    /// The content of its pending file.
+    pub(super) fn document(&self, source: &LearningSource) -> Value {
+        json!({
+            "what_happened": self.what_happened,
+            "why": self.why,
+            "fix_applied": self.fix_applied,
+            "pattern_to_remember": self.pattern_to_remember,
+            "category": self.category,
+            "applies_to": ["*"],
+            "tags": self.tags,
+            "context": {"file": self.file, "line": self.line},
+            "source": source,
+        })
+    }
 }
 
 /// What kind a learning is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Category {
+pub(super) enum Category {
     /// Something that went wrong.
     Mistake,
     /// Something that worked.
@@ -70,11 +90,12 @@ struct Answer {
     learnings: Vec<Learning>,
 }
 
-/// Asks the assistant what a chat taught. An answer that does not fit is sent back once.
+/// Asks for the learnings of a chat. An answer that does not fit is sent back once.
 ///
 /// # Errors
 /// Why there is no answer, for a person.
-pub async fn extract(assistant: Command, chat: &str) -> Result<Vec<Learning>, String> {
+pub(super) async fn extract(assistant: Command, chat: &str) -> Result<Vec<Learning>, String> {
+    let assistant = assistant.args(ARGUMENTS);
     let until = Instant::now() + TIME;
     let mut prompt = prompt(chat);
     let mut reason = String::new();

@@ -1,0 +1,172 @@
+//! Processing of all worktrees, one after the other.
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use jiff::Timestamp;
+use loopgate_home::{files, untrusted};
+use loopgate_tools::process::{self, Output, ProcessStart, StartError};
+use serde::{Deserialize, Serialize};
+use tokio::task::spawn_blocking;
+
+use super::Processing;
+use crate::pending::pending_count;
+use crate::programs::LearningPrograms;
+use crate::status::{BatchStatus, INTERRUPTED, State};
+use crate::worktree::Worktree;
+
+const STATUS: &str = "batch-processing-status.json";
+const LOG: &str = "batch-process-learnings.log";
+
+/// What became of a request to process all worktrees.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BatchStart {
+    /// One goes on.
+    AlreadyProcessing(BatchStatus),
+    /// No worktree has pending learnings.
+    NothingPending,
+    /// No plugin has the script.
+    NoScript,
+    /// It runs, in this process.
+    Started {
+        /// Worktrees with pending learnings.
+        worktree_count: usize,
+    },
+}
+
+/// The batch of this desktop; there is one at a time. Clones share it.
+#[derive(Clone)]
+pub struct Batch {
+    directory: PathBuf,
+    processing: Processing,
+    /// Whether one of this process runs.
+    running: Arc<Mutex<bool>>,
+}
+
+/// The status file: the status, and the process that works on it.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct BatchFile {
+    #[serde(flatten)]
+    status: BatchStatus,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pid: Option<u32>,
+    /// Tells the process from a later one with the same pid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pid_started: Option<u64>,
+}
+
+impl Batch {
+    pub(crate) fn new(directory: PathBuf, processing: Processing) -> Self {
+        Self { directory, processing, running: Arc::default() }
+    }
+
+    /// How the batch stands; one whose process is gone has failed. Blocks on the disk.
+    #[must_use]
+    pub fn status(&self) -> BatchStatus {
+        let running = *self.lock();
+        self.read(running)
+    }
+
+    /// Begins to process those of these worktrees that have anything pending. Blocks on the disk.
+    ///
+    /// # Errors
+    /// When the status cannot be written.
+    pub fn start(&self, worktrees: Vec<Worktree>) -> io::Result<BatchStart> {
+        let mut running = self.lock();
+        let current = self.read(*running);
+        if current.status == State::Processing {
+            return Ok(BatchStart::AlreadyProcessing(current));
+        }
+        let counted = worktrees.into_iter().map(|worktree| (pending_count(&worktree.work_dir), worktree));
+        let (counts, worktrees): (Vec<_>, Vec<_>) = counted.filter(|(count, _)| *count > 0).unzip();
+        if worktrees.is_empty() {
+            return Ok(BatchStart::NothingPending);
+        }
+        let script = self.processing.plugins.processing_script();
+        let (Some(script), Some(programs)) = (script, self.processing.programs.clone()) else {
+            return Ok(BatchStart::NoScript);
+        };
+        let worktree_count = worktrees.len();
+        let status = BatchStatus {
+            status: State::Processing,
+            worktree_count: Some(worktree_count),
+            total_pending: Some(counts.iter().sum()),
+            processed_worktrees: Some(0),
+            started_at: Some(Timestamp::now()),
+            ..BatchStatus::default()
+        };
+        self.write(&status)?;
+        *running = true;
+        tokio::spawn(self.clone().run(worktrees, script, programs, status));
+        Ok(BatchStart::Started { worktree_count })
+    }
+
+    async fn run(
+        self,
+        worktrees: Vec<Worktree>,
+        script: PathBuf,
+        programs: Arc<dyn LearningPrograms>,
+        mut status: BatchStatus,
+    ) {
+        for (done, worktree) in (1..).zip(worktrees) {
+            let output = self.processing.run(&worktree, &script, &*programs).await;
+            status.processed_worktrees = Some(done);
+            let (batch, status) = (self.clone(), status.clone());
+            let noting = spawn_blocking(move || {
+                if let Err(error) = batch.log(&worktree, output).and_then(|()| batch.write(&status)) {
+                    tracing::warn!(%error, "the progress of a batch of learnings cannot be written");
+                }
+            });
+            let _ = noting.await;
+        }
+        status.status = State::Completed;
+        status.completed_at = Some(Timestamp::now());
+        let noting = spawn_blocking(move || {
+            let mut running = self.lock();
+            if let Err(error) = self.write(&status) {
+                tracing::warn!(%error, "the end of a batch of learnings cannot be written");
+            }
+            *running = false;
+        });
+        let _ = noting.await;
+    }
+
+    fn lock(&self) -> MutexGuard<'_, bool> {
+        self.running.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The status file, for who holds the lock.
+    fn read(&self, running: bool) -> BatchStatus {
+        let text = std::fs::read(self.directory.join(STATUS)).unwrap_or_default();
+        let BatchFile { status, pid, pid_started } = serde_json::from_slice(&text).unwrap_or_default();
+        let is_alive = match (pid, pid_started) {
+            (Some(pid), _) if pid == std::process::id() => running,
+            (Some(pid), Some(started)) => process::alive(pid, ProcessStart(started)),
+            _ => false,
+        };
+        if status.status != State::Processing || is_alive {
+            return status;
+        }
+        let error = Some(INTERRUPTED.to_owned());
+        BatchStatus { status: State::Error, error, completed_at: Some(Timestamp::now()), ..status }
+    }
+
+    fn write(&self, status: &BatchStatus) -> io::Result<()> {
+        let pid = Some(std::process::id()).filter(|_| status.status == State::Processing);
+        let pid_started = pid.and_then(process::identity).map(|started| started.0);
+        let file = BatchFile { status: status.clone(), pid, pid_started };
+        files::create_private_dir(&self.directory)?;
+        files::write_private(&self.directory.join(STATUS), &serde_json::to_vec(&file)?)
+    }
+
+    fn log(&self, worktree: &Worktree, output: Result<Output, StartError>) -> io::Result<()> {
+        let mut text = format!("== {}\n", worktree.work_dir.display()).into_bytes();
+        match output {
+            Ok(output) => text.extend([output.stdout, output.stderr].concat()),
+            Err(error) => text.extend(format!("{error}\n").into_bytes()),
+        }
+        untrusted::append(&self.directory.join(LOG))?.write_all(&text)
+    }
+}
