@@ -46,10 +46,14 @@ struct WorktreeBody {
 }
 
 impl WorktreeBody {
-    /// Both places, when the sandbox allows them.
-    async fn places(self, app: &App) -> Result<(SandboxedPath, SandboxedPath), HttpError> {
+    /// Both places, when the sandbox allows them. `missing` makes the error when one is not named.
+    async fn resolve(
+        self,
+        app: &App,
+        missing: impl FnOnce() -> HttpError,
+    ) -> Result<(SandboxedPath, SandboxedPath), HttpError> {
         let (Some(repository), Some(worktree)) = (self.repo_path, self.worktree_path) else {
-            return Err(HttpError::missing_field("repoPath and worktreePath are required"));
+            return Err(missing());
         };
         Ok((allowed(app, repository).await?, allowed(app, worktree).await?))
     }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::{WorktreeBody, allowed, belongs, candidates, store, stored};
+use super::{WorktreeBody, belongs, candidates, store, stored};
 use crate::app::App;
 use crate::approval::{At, Source};
 use crate::blocking::spawn_blocking;
@@ -29,14 +29,9 @@ struct DeployBody {
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     ticket_id: Option<String>,
-    /// Its clone, inside the sandbox.
-    #[schema(value_type = String, required)]
-    #[serde(default, deserialize_with = "lenient::non_blank")]
-    repo_path: Option<String>,
     /// Where it is run: a worktree of the clone, or the clone.
-    #[schema(value_type = String, required)]
-    #[serde(default, deserialize_with = "lenient::non_blank")]
-    worktree_path: Option<String>,
+    #[serde(flatten)]
+    place: WorktreeBody,
 }
 
 /// A run that was started.
@@ -72,11 +67,9 @@ pub(crate) struct StartedAnswer {
         (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::not_configured())),
     ))]
 async fn deploy(State(app): State<App>, JsonBody(body): JsonBody<DeployBody>) -> JsonResult<StartedAnswer> {
-    let (Some(_), Some(repository), Some(worktree)) = (body.ticket_id, body.repo_path, body.worktree_path)
-    else {
-        return Err(HttpError::missing_field("ticketId, repoPath, and worktreePath are required"));
-    };
-    let (repository, worktree) = (allowed(&app, repository).await?, allowed(&app, worktree).await?);
+    let missing = || HttpError::missing_field("ticketId, repoPath, and worktreePath are required");
+    body.ticket_id.ok_or_else(missing)?;
+    let (repository, worktree) = body.place.resolve(&app, missing).await?;
     let has_engine = app.deploys.has_engine().await;
     let (looking, repo, tree) = (app.clone(), repository.clone(), worktree.clone());
     let deployment = spawn_blocking(move || settings(&looking, &repo, &tree, has_engine)).await??;
@@ -126,7 +119,8 @@ pub(super) async fn worktree_of(
     app: &App,
     body: WorktreeBody,
 ) -> Result<(SandboxedPath, SandboxedPath, Option<Deployment>), HttpError> {
-    let (repository, worktree) = body.places(app).await?;
+    let missing = || HttpError::missing_field("repoPath and worktreePath are required");
+    let (repository, worktree) = body.resolve(app, missing).await?;
     let (app, place) = (app.clone(), repository.clone());
     let deployment = spawn_blocking(move || stored(&app, &place)).await??;
     Ok((repository, worktree, deployment))

@@ -14,7 +14,6 @@ use crate::app::App;
 use crate::approval::{At, Source};
 use crate::error::{HttpError, JsonResult};
 use crate::extract::JsonBody;
-use crate::lenient;
 use crate::route::Endpoint;
 
 /// What to end.
@@ -42,14 +41,8 @@ pub(crate) struct KilledAnswer {
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"repoPath": "~/src/shop", "worktreePath": "~/src/worktrees/shop-AB-1", "pid": 4242, "port": 3000}))]
 struct TeardownBody {
-    /// Its clone, inside the sandbox.
-    #[schema(value_type = String, required)]
-    #[serde(default, deserialize_with = "lenient::non_blank")]
-    repo_path: Option<String>,
-    /// Where it runs, inside the sandbox.
-    #[schema(value_type = String, required)]
-    #[serde(default, deserialize_with = "lenient::non_blank")]
-    worktree_path: Option<String>,
+    #[serde(flatten)]
+    place: WorktreeBody,
     /// As `deploy` answered it.
     #[schema(value_type = Option<u32>)]
     #[serde(default, deserialize_with = "number_like")]
@@ -111,8 +104,8 @@ async fn teardown(
     State(app): State<App>,
     JsonBody(body): JsonBody<TeardownBody>,
 ) -> JsonResult<TornDownAnswer> {
-    let TeardownBody { repo_path, worktree_path, pid, port } = body;
-    let (_, worktree, deployment) = worktree_of(&app, WorktreeBody { repo_path, worktree_path }).await?;
+    let TeardownBody { place, pid, port } = body;
+    let (_, worktree, deployment) = worktree_of(&app, place).await?;
     let what = Teardown {
         worktree: worktree.canonical().to_owned(),
         deployment: deployment.unwrap_or_default(),
