@@ -66,6 +66,8 @@ pub struct Settings {
     pub min_free_memory_mb: Option<u64>,
     /// Whether deliveries leave out what looks like secrets, dependencies and build output.
     pub hold_back_files: bool,
+    /// Whether chats are learned from, and loops are given what was learned.
+    pub learnings_enabled: bool,
     /// Hours that a loop of the control plane waits for its owner's approval.
     pub loop_approval_hours: u32,
     /// How long worktrees of loops are kept.
@@ -151,6 +153,7 @@ impl Default for Settings {
             max_loops: None,
             min_free_memory_mb: None,
             hold_back_files: true,
+            learnings_enabled: true,
             loop_approval_hours: 24,
             worktree_retention: WorktreeRetention::default(),
             notify: Notify::default(),

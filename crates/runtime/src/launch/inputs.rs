@@ -55,7 +55,8 @@ impl Launcher {
             _ => Vec::new(),
         };
         let (staging, place) = (request.clone(), workspace.clone());
-        let repo = repository.and_then(|repository| repository.full_name.clone());
+        let learner = repository.and_then(|repository| repository.full_name.clone());
+        let learner = learner.filter(|_| self.settings.get().learnings_enabled);
         let staged = tokio::task::spawn_blocking(move || {
             let peers = place.mounted();
             for place in &place.peers {
@@ -65,7 +66,7 @@ impl Launcher {
             let dirs = staging::StagingDirs { root, work_dir, peers: &peers, detected, targets };
             let mut staged = staging::stage(&staging, &dirs)?;
             let inputs = staging.command.spec().inputs;
-            let repo = repo.as_ref().map(|repo| repo.as_str());
+            let repo = learner.as_ref().map(|repo| repo.as_str());
             staging::learnings::stage(&staging::learnings::patterns(), inputs, repo, work_dir, &mut staged)?;
             Ok(staged)
         })

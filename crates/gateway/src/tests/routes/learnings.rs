@@ -281,6 +281,29 @@ async fn processing_waits_for_the_extraction() {
     assert_eq!(shop.ends(&shop.extraction()).await["count"], 1);
 }
 
+#[tokio::test]
+async fn nothing_is_learned_while_the_settings_say_so() {
+    let shop = Shop::new().await;
+    shop.plugin("1.0.0", COMPLETES);
+    shop.pending("plan-writer-1");
+    shop.write("chat-history.json", "[]");
+    shop.place.settings.update(|settings| settings.learnings_enabled = false).unwrap();
+    let skipped = json!({"status": "skipped", "reason": "Learnings are turned off in the settings"});
+    for (route, body) in [
+        ("extract-learnings", json!({})),
+        ("process-learnings", json!({})),
+        ("process-learnings", json!({"waitForExtraction": true})),
+        ("process-all-learnings", json!({})),
+    ] {
+        assert_eq!(shop.of_ticket(route, body).await.json(), skipped, "{route}");
+    }
+    assert_eq!(shop.get(&shop.extraction()).await.json()["status"], "none");
+    assert_eq!(shop.get(&shop.processing()).await.json()["status"], "none");
+    shop.place.settings.update(|settings| settings.learnings_enabled = true).unwrap();
+    assert_eq!(shop.of_ticket("process-learnings", json!({})).await.json()["status"], "processing");
+    assert_eq!(shop.ends(&shop.processing()).await["status"], "completed");
+}
+
 // DL-35, DL-36
 #[tokio::test]
 async fn nothing_is_pending_without_repositories() {

@@ -15,7 +15,7 @@ use tokio::time::timeout;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::worktree;
+use super::{TURNED_OFF, is_enabled, worktree};
 use crate::app::App;
 use crate::approval::Source;
 use crate::blocking::spawn_blocking;
@@ -29,16 +29,18 @@ const LISTING_TIME: Duration = Duration::from_secs(10);
 
 /// What became of a request to process all worktrees.
 #[derive(Debug, Serialize, ToSchema)]
-#[serde(tag = "status", rename_all = "snake_case", rename_all_fields = "camelCase")]
-#[schema(example = json!({"status": "processing", "worktreeCount": 3, "pid": 4242}))]
+#[serde(tag = "status", rename_all = "snake_case")]
+#[schema(as = LearningsBatchStart, example = json!({"status": "processing", "worktreeCount": 3, "pid": 4242}))]
 pub(crate) enum BatchStarted {
     /// It runs.
+    #[serde(rename_all = "camelCase")]
     Processing {
         worktree_count: usize,
         /// Process that works on it.
         pid: u32,
     },
     /// One ran already.
+    #[serde(rename_all = "camelCase")]
     AlreadyProcessing {
         worktree_count: usize,
         /// Worktrees that are done.
@@ -71,6 +73,9 @@ pub(crate) struct PendingLearnings {
         (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::not_configured())),
     ))]
 async fn start(State(app): State<App>) -> JsonResult<BatchStarted> {
+    if !is_enabled(&app) {
+        return Ok(Json(BatchStarted::Skipped { reason: TURNED_OFF }));
+    }
     runtime_of(&app, PATH)?;
     let failed = "Failed to start batch process";
     let worktrees = all_worktrees(&app, failed).await?;

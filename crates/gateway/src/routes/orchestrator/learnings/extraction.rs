@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::{StartStatus, TICKET_MEMBERS, worktree};
+use super::{StartStatus, TICKET_MEMBERS, TURNED_OFF, is_enabled, worktree};
 use crate::app::App;
 use crate::approval::{At, Source};
 use crate::blocking::spawn_blocking;
@@ -41,11 +41,14 @@ struct ExtractLearnings {
     chat_file: Option<String>,
 }
 
-/// An extraction that runs.
+/// What became of a request to extract.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(example = json!({"status": "processing"}))]
+#[schema(as = LearningsExtractionStart, example = json!({"status": "processing"}))]
 struct ExtractionStarted {
     status: StartStatus,
+    /// Why it was skipped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
 }
 
 /// Extract learnings from a ticket's chat
@@ -54,7 +57,7 @@ struct ExtractionStarted {
 #[utoipa::path(post, path = "/api/gateway/orchestrator/extract-learnings", operation_id = "extract_learnings", tag = "learnings",
     request_body = ExtractLearnings,
     responses(
-        (status = 200, body = ExtractionStarted, description = "It runs"),
+        (status = 200, body = ExtractionStarted, description = "It runs, or learnings are turned off"),
         TicketErrors,
         (status = 404, body = ErrorBody, description = "No worktree, or no chat"),
         (status = 500, body = ErrorBody, description = "The status cannot be written"),
@@ -74,6 +77,9 @@ async fn start(
         error if led_away(&error) => HttpError::directory_not_allowed(),
         _ => HttpError::not_found("No chat history found").with("path", chat_file.as_str()),
     })?;
+    if !is_enabled(&app) {
+        return Ok(Json(ExtractionStarted { status: StartStatus::Skipped, reason: Some(TURNED_OFF) }));
+    }
     runtime_of(&app, PATH)?;
     let source = LearningSource {
         run: place.base_name(),
@@ -86,7 +92,7 @@ async fn start(
     let chat = TicketChat { text, source, active_tab: body.active_tab };
     let started = app.learnings.extractions.start(worktree, chat).await;
     started.map_err(|error| HttpError::operation("Failed to start the extraction", &error))?;
-    Ok(Json(ExtractionStarted { status: StartStatus::Processing }))
+    Ok(Json(ExtractionStarted { status: StartStatus::Processing, reason: None }))
 }
 
 /// A file of a work directory that a client may name.

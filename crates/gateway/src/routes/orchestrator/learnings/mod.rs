@@ -10,6 +10,7 @@ use loopgate_learnings::Worktree;
 use serde::Serialize;
 use utoipa::ToSchema;
 
+use crate::app::App;
 use crate::approval::{At, Source};
 
 /// Where bodies name what they are about.
@@ -18,6 +19,7 @@ const TICKET_MEMBERS: &[Source] = &[Source::Path(At::Body("repoPath")), Source::
 /// Where the work that a request asks for stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
+#[schema(as = LearningsStartStatus)]
 enum StartStatus {
     /// It runs in the background.
     Processing,
@@ -25,6 +27,14 @@ enum StartStatus {
     Waiting,
     /// There is nothing to do.
     Skipped,
+}
+
+/// Why nothing starts while the settings say so.
+const TURNED_OFF: &str = "Learnings are turned off in the settings";
+
+/// Whether the person wants to learn from chats and loops.
+fn is_enabled(app: &App) -> bool {
+    app.settings.get().learnings_enabled
 }
 
 fn worktree(place: &SandboxedPath) -> Worktree {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::{StartStatus, TICKET_MEMBERS, worktree};
+use super::{StartStatus, TICKET_MEMBERS, TURNED_OFF, is_enabled, worktree};
 use crate::app::App;
 use crate::approval::{At, Source};
 use crate::blocking::spawn_blocking;
@@ -40,7 +40,7 @@ struct ProcessLearnings {
 /// What became of a request to process.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(example = json!({"status": "processing", "pid": 4242, "logFile": "/home/sam/src/worktrees/shop-AB-1/.loopgate/work/process-learnings.log"}))]
+#[schema(as = LearningsProcessingStart, example = json!({"status": "processing", "pid": 4242, "logFile": "/home/sam/src/worktrees/shop-AB-1/.loopgate/work/process-learnings.log"}))]
 pub(crate) struct ProcessingStarted {
     status: StartStatus,
     /// Why it was skipped.
@@ -92,6 +92,9 @@ async fn start(
     JsonBody(body): JsonBody<ProcessLearnings>,
 ) -> JsonResult<ProcessingStarted> {
     let (_, place) = body.ticket.required()?.existing(&app).await?;
+    if !is_enabled(&app) {
+        return Ok(Json(ProcessingStart::Skipped(TURNED_OFF).into()));
+    }
     runtime_of(&app, PATH)?;
     let worktree = worktree(&place);
     if is_truthy(&body.wait_for_extraction) {

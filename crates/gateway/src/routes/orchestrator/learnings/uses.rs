@@ -39,7 +39,7 @@ struct UsedLearning {
 
 /// Uses that were recorded.
 #[derive(Debug, Serialize, ToSchema)]
-#[schema(example = json!({"status": "recorded", "count": 2}))]
+#[schema(as = LearningUsesRecorded, example = json!({"status": "recorded", "count": 2}))]
 struct RecordedUses {
     /// Always `recorded`.
     status: &'static str,
