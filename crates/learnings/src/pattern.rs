@@ -2,6 +2,10 @@
 
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
+/// Characters of a summary at least.
+pub(crate) const SUMMARY_LEAST: usize = 20;
 /// Characters of a summary; longer ones are cut.
 pub(crate) const SUMMARY_MOST: usize = 240;
 
@@ -33,6 +37,31 @@ impl FromStr for Confidence {
 
     fn from_str(text: &str) -> Result<Self, ()> {
         [Self::Low, Self::Medium, Self::High].into_iter().find(|level| level.as_str() == text).ok_or(())
+    }
+}
+
+/// What kind a learning is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Category {
+    /// Something that went wrong.
+    Mistake,
+    /// Something that worked.
+    Pattern,
+    /// How things are done here.
+    Convention,
+    /// Something that is not obvious.
+    Insight,
+}
+
+impl Category {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Mistake => "mistake",
+            Self::Pattern => "pattern",
+            Self::Convention => "convention",
+            Self::Insight => "insight",
+        }
     }
 }
 

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::pattern::{SUMMARY_MOST, one_line};
+use crate::pattern::{Category, SUMMARY_MOST, one_line};
 
 /// Where learnings lie, below a work directory.
 pub(crate) const LEARNINGS_DIR: &str = ".learnings";
@@ -18,6 +18,8 @@ const PENDING_DIR: &str = "pending";
 const MOST: u64 = 256 * 1024;
 /// Files that are read at once; the rest waits for the next time.
 const FILES_MOST: usize = 1000;
+/// Characters of each part of an account.
+const ACCOUNT_MOST: usize = 1000;
 /// Added to the name of a file that is no learning, so that it waits no more and is not lost.
 const MALFORMED: &str = ".malformed";
 
@@ -57,6 +59,16 @@ pub(crate) struct Candidate {
     pub(crate) context: Vec<String>,
     pub(crate) repo: String,
     pub(crate) source: LearningSource,
+    /// What its agent says of it, when the file does not say of what kind it is.
+    pub(crate) account: Option<Account>,
+}
+
+/// How a learning came about.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Account {
+    pub(crate) what_happened: String,
+    pub(crate) why: String,
+    pub(crate) fix_applied: String,
 }
 
 /// A pending file as agents and the extraction write it.
@@ -64,6 +76,8 @@ pub(crate) struct Candidate {
 #[serde(default)]
 struct Document {
     no_learnings: Value,
+    what_happened: Value,
+    why: Value,
     fix_applied: Value,
     pattern_to_remember: Value,
     applies_to: Value,
@@ -116,7 +130,7 @@ impl Pending {
         names
     }
 
-    fn read(&self, name: &str) -> Content {
+    fn read(&self, name: &str, checkout: &LearningSource) -> Content {
         let Ok(bytes) = untrusted::read(&self.directory().join(name), MOST) else {
             return Content::Malformed;
         };
@@ -126,17 +140,18 @@ impl Pending {
         }
         let run = self.work_dir.parent().and_then(Path::parent).and_then(Path::file_name);
         let run = run.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        match candidate(document, name, run) {
+        match candidate(document, name, run, checkout) {
             Some(candidate) => Content::Learning(Box::new(candidate)),
             None => Content::Malformed,
         }
     }
 
-    /// Every learning with the name of its file. What is none is put out of the way.
-    pub(crate) fn take(&self) -> Vec<(String, Candidate)> {
+    /// Every learning with the name of its file. What is none is put out of the way. A file that does not say
+    /// where it was learned gets the repository and the commit of `checkout`.
+    pub(crate) fn take(&self, checkout: &LearningSource) -> Vec<(String, Candidate)> {
         let mut candidates = Vec::new();
         for name in self.names().into_iter().take(FILES_MOST) {
-            match self.read(&name) {
+            match self.read(&name, checkout) {
                 Content::Learning(candidate) => candidates.push((name, *candidate)),
                 Content::Nothing => self.remove(&name),
                 Content::Malformed => {
@@ -171,21 +186,30 @@ impl Pending {
 #[must_use]
 pub fn pending_count(work_dir: &Path) -> usize {
     let pending = Pending::of(work_dir);
-    pending.names().iter().filter(|name| !matches!(pending.read(name), Content::Nothing)).count()
+    pending
+        .names()
+        .iter()
+        .filter(|name| !matches!(pending.read(name, &LearningSource::default()), Content::Nothing))
+        .count()
 }
 
-fn candidate(document: Document, name: &str, run: String) -> Option<Candidate> {
+fn or_else(text: String, otherwise: &str) -> String {
+    if text.is_empty() { otherwise.to_owned() } else { text }
+}
+
+fn candidate(document: Document, name: &str, run: String, checkout: &LearningSource) -> Option<Candidate> {
     let text = |value: &Value, most: usize| one_line(value.as_str().unwrap_or_default(), most);
     let texts = |value: &Value| -> Vec<String> {
         let texts = value.as_array().into_iter().flatten().take(10).map(|one| text(one, 60));
         texts.filter(|text| !text.is_empty()).collect()
     };
     let summary = Some(text(&document.pattern_to_remember, SUMMARY_MOST)).filter(|text| !text.is_empty())?;
-    let category = match text(&document.category, 20) {
-        known if ["pattern", "mistake", "convention", "insight"].contains(&known.as_str()) => known,
-        _ if document.fix_applied.is_string() => "mistake".to_owned(),
-        _ => "insight".to_owned(),
-    };
+    let category = serde_json::from_value::<Category>(document.category).ok();
+    let account = category.is_none().then(|| Account {
+        what_happened: text(&document.what_happened, ACCOUNT_MOST),
+        why: text(&document.why, ACCOUNT_MOST),
+        fix_applied: text(&document.fix_applied, ACCOUNT_MOST),
+    });
     let applies_to = Some(texts(&document.applies_to)).filter(|agents| !agents.is_empty());
     let told: LearningSource = serde_json::from_value(document.source).unwrap_or_default();
     let mut file = text(&document.context.file, 300);
@@ -197,17 +221,18 @@ fn candidate(document: Document, name: &str, run: String) -> Option<Candidate> {
         run,
         ticket: one_line(&told.ticket, 200),
         file,
-        commit: one_line(&told.commit, 64),
-        repo: one_line(&told.repo, 200),
+        commit: or_else(one_line(&told.commit, 64), &checkout.commit),
+        repo: or_else(one_line(&told.repo, 200), &checkout.repo),
         chat: one_line(&told.chat, 200),
     };
-    let repo = Some(source.repo.clone()).filter(|repo| !repo.is_empty()).unwrap_or_else(|| "*".to_owned());
+    let repo = or_else(source.repo.clone(), "*");
     Some(Candidate {
-        category,
+        category: category.unwrap_or(Category::Insight).as_str().to_owned(),
         summary,
         applies_to: applies_to.unwrap_or_else(|| vec!["*".to_owned()]),
         context: texts(&document.tags),
         repo,
         source,
+        account,
     })
 }

@@ -39,6 +39,8 @@ pub struct MergeReport {
     pub conflicts: usize,
     /// Learnings that a person removed earlier.
     pub skipped: usize,
+    /// Learnings that were not worth keeping.
+    pub rejected: usize,
 }
 
 /// A pattern for a list, with its text.

@@ -5,11 +5,12 @@
 
 use std::time::Duration;
 
-use loopgate_tools::process::{Command, Limits, Stdin};
+use loopgate_tools::process::Command;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::time::{Instant, timeout_at};
 
+use crate::assistant::ask;
+use crate::pattern::{Category, SUMMARY_LEAST};
 use crate::pending::LearningSource;
 
 /// How long both answers may take together: clients stop to ask after two minutes.
@@ -17,7 +18,6 @@ const TIME: Duration = Duration::from_secs(110);
 /// Letters of a chat that are read, its end.
 const CHAT_MOST: usize = 60_000;
 const LEARNINGS_MOST: usize = 10;
-const SUMMARY_LEAST: usize = 20;
 
 /// Tools of the assistant: it reads, and changes nothing.
 const ARGUMENTS: [&str; 3] = ["--allowedTools", "Read,Grep,Glob", "-p"];
@@ -71,20 +71,6 @@ impl Learning {
     }
 }
 
-/// What kind a learning is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Category {
-    /// Something that went wrong.
-    Mistake,
-    /// Something that worked.
-    Pattern,
-    /// How things are done here.
-    Convention,
-    /// Something that is not obvious.
-    Insight,
-}
-
 #[derive(Deserialize)]
 struct Answer {
     learnings: Vec<Learning>,
@@ -95,25 +81,7 @@ struct Answer {
 /// # Errors
 /// Why there is no answer, for a person.
 pub(super) async fn extract(assistant: Command, chat: &str) -> Result<Vec<Learning>, String> {
-    let assistant = assistant.args(ARGUMENTS);
-    let until = Instant::now() + TIME;
-    let mut prompt = prompt(chat);
-    let mut reason = String::new();
-    for _ in 0..2 {
-        let command = assistant.clone().stdin(Stdin::Bytes(prompt.clone().into_bytes())).session();
-        let run = timeout_at(until, command.run(Limits::time(TIME))).await;
-        let output = run.map_err(|_| "The assistant took too long".to_owned())?;
-        let output = output.map_err(|error| error.to_string())?;
-        if !output.status.success() {
-            return Err("The assistant failed".to_owned());
-        }
-        match read_answer(&output.stdout_text()) {
-            Ok(learnings) => return Ok(learnings),
-            Err(error) => reason = error,
-        }
-        prompt.push_str(&format!("\n\nAn earlier answer did not fit the schema ({reason}). Answer again."));
-    }
-    Err(format!("The assistant's answer does not fit: {reason}"))
+    ask(&assistant.args(ARGUMENTS), prompt(chat), TIME, check).await
 }
 
 fn prompt(chat: &str) -> String {
@@ -122,14 +90,9 @@ fn prompt(chat: &str) -> String {
     format!("{PROMPT}{SCHEMA}\n\nThe chat:\n\n{chat}")
 }
 
-/// The object in an answer, with what may stand around it.
-fn read_answer(text: &str) -> Result<Vec<Learning>, String> {
-    let (begin, end) = (text.find('{'), text.rfind('}'));
-    let (Some(begin), Some(end)) = (begin, end) else { return Err("no JSON object".to_owned()) };
-    let object = text.get(begin..=end).ok_or("no JSON object")?;
-    let answer: Answer = serde_json::from_str(object).map_err(|error| error.to_string())?;
-    let short = |learning: &&Learning| learning.pattern_to_remember.trim().chars().count() < SUMMARY_LEAST;
-    if answer.learnings.iter().any(|learning| short(&learning)) {
+fn check(answer: Answer) -> Result<Vec<Learning>, String> {
+    let length = |learning: &Learning| learning.pattern_to_remember.trim().chars().count();
+    if answer.learnings.iter().any(|learning| length(learning) < SUMMARY_LEAST) {
         return Err(format!("pattern_to_remember has less than {SUMMARY_LEAST} characters"));
     }
     Ok(answer.learnings.into_iter().take(LEARNINGS_MOST).collect())
@@ -138,6 +101,11 @@ fn read_answer(text: &str) -> Result<Vec<Learning>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::assistant::object;
+
+    fn read_answer(text: &str) -> Result<Vec<Learning>, String> {
+        object(text).and_then(check)
+    }
 
     const GOOD: &str = r#"{"learnings":[{"what_happened":"w","why":"y","category":"mistake",
         "pattern_to_remember":"Run the migrations before the tests"}]}"#;

@@ -67,6 +67,7 @@ fn candidate(summary: &str, repo: &str) -> Candidate {
             repo: repo.to_owned(),
             chat: "chat-history.json".to_owned(),
         },
+        account: None,
     }
 }
 

@@ -1,17 +1,27 @@
 //! `loopgate learnings`: what the self-learning plugin calls.
 
-use std::path::PathBuf;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, anyhow};
 use clap::Subcommand;
-use loopgate_api::names::STATE_DIR;
-use loopgate_learnings::PatternStore;
+use loopgate_api::ids::RepoFullName;
+use loopgate_api::names::{STATE_DIR, env};
+use loopgate_learnings::{Classification, LearningSource, PatternStore, UnclassifiedLearning};
+use loopgate_tools::process::{Command, Limits};
+
+use crate::commands::block_on;
+
+/// What git may take to answer.
+const GIT_TIME: Duration = Duration::from_secs(10);
 
 /// Work on what loops and chats taught.
 #[derive(Debug, Subcommand)]
 pub enum LearningsCommand {
-    /// Merge the pending learnings of a work directory into ~/.loopgate/learnings/org-patterns.toon.
+    /// Have the pending learnings of a work directory classified, and merge them into
+    /// ~/.loopgate/learnings/org-patterns.toon.
     Process {
         /// Work directory: `.loopgate/work` of a worktree.
         work_dir: PathBuf,
@@ -24,15 +34,47 @@ impl LearningsCommand {
         let work_dir = std::path::absolute(work_dir)?;
         let home = etcetera::home_dir().context("there is no home directory")?;
         let store = PatternStore::new(home.join(STATE_DIR).join("learnings"), None);
-        let report = loopgate_learnings::process(&work_dir, &store)
+        let root = work_dir.ancestors().nth(2).unwrap_or(&work_dir);
+        let checkout = block_on(async { Ok(checkout(root).await) })?;
+        let report = loopgate_learnings::process(&work_dir, &store, &checkout, classify)
+            .map_err(|reason| anyhow!(reason))
             .with_context(|| format!("the learnings in {} were not merged", work_dir.display()))?;
         anstream::println!(
-            "{} added ({} in conflict with older ones), {} merged, {} skipped",
+            "{} added ({} in conflict with older ones), {} merged, {} skipped, {} rejected",
             report.added,
             report.conflicts,
             report.merged,
-            report.skipped
+            report.skipped,
+            report.rejected
         );
         Ok(ExitCode::SUCCESS)
     }
+}
+
+/// Repository and commit of a checkout, as far as git knows them.
+async fn checkout(root: &Path) -> LearningSource {
+    let git = async |args: &[&str]| {
+        let output = Command::new("git").args(args).directory(root).run(Limits::time(GIT_TIME)).await.ok()?;
+        output.status.success().then(|| output.stdout_text().trim().to_owned())
+    };
+    let origin = git(&["config", "--get", "remote.origin.url"]).await;
+    let origin = origin.and_then(|url| RepoFullName::from_remote_url(&url));
+    let repo = origin.and_then(|name| name.as_str().rsplit('/').next().map(str::to_owned));
+    let commit = git(&["rev-parse", "--verify", "--quiet", "HEAD"]).await;
+    LearningSource {
+        repo: repo.unwrap_or_default(),
+        commit: commit.unwrap_or_default(),
+        ..LearningSource::default()
+    }
+}
+
+/// Asks the assistant in an empty directory, where no repository can configure it.
+fn classify(learnings: &[UnclassifiedLearning]) -> Result<Vec<Classification>, String> {
+    let asked = block_on(async {
+        let directory = tempfile::tempdir().context("there is no temporary directory")?;
+        let assistant = std::env::var_os(env::ASSISTANT_BIN).filter(|path| !path.is_empty());
+        let assistant = Command::new(assistant.unwrap_or_else(|| OsString::from("claude")));
+        Ok(loopgate_learnings::classify(assistant.directory(directory.path()), learnings).await)
+    });
+    asked.map_err(|error| error.to_string())?
 }
