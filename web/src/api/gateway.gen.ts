@@ -2188,13 +2188,9 @@ export interface components {
          *       "worktreePath": "~/src/worktrees/shop-AB-1"
          *     }
          */
-        DeployBody: {
-            /** @description Its clone, inside the sandbox. */
-            repoPath: string;
+        DeployBody: components["schemas"]["DeployedWorktree"] & {
             /** @description The ticket that it is for. */
             ticketId: string;
-            /** @description Where it is run: a worktree of the clone, or the clone. */
-            worktreePath: string;
         };
         /** @description One way to run a repository. */
         DeployCandidate: {
@@ -2652,14 +2648,19 @@ export interface components {
             /** @description Session of the review. */
             sessionId: string;
         };
-        /** @description The ticket's chat that is read. */
-        ExtractLearnings: {
+        /**
+         * @description The chat to read.
+         * @example {
+         *       "ticketId": "AB-1",
+         *       "repoPath": "~/src/shop",
+         *       "activeTab": "chat"
+         *     }
+         */
+        ExtractLearnings: components["schemas"]["TicketMembers"] & {
             /** @description Given back by the status. */
             activeTab?: string | null;
             /** @description A name that ends in `.json`, also below `finding-chats/`; `chat-history.json` when it is missing. */
             chatFile?: string | null;
-            repoPath: string;
-            ticketId: string;
         };
         /** @description A file of a run. */
         FileContext: {
@@ -3110,33 +3111,167 @@ export interface components {
         LearnedPatterns: {
             patterns: components["schemas"]["LearnedPattern"][];
         };
-        /** @description Where some work on learnings stands. */
-        LearningsState: {
-            activeTab?: string | null;
-            completedAt?: string | null;
-            /** @description New learnings, or recorded uses */
-            count?: number | null;
-            error?: string | null;
-            logFile?: string | null;
-            /** @description Why it failed */
-            message?: string | null;
+        /**
+         * @description What became of a request to process all worktrees.
+         * @example {
+         *       "status": "processing",
+         *       "worktreeCount": 3,
+         *       "pid": 4242
+         *     }
+         */
+        LearningsBatchStart: {
             /**
              * Format: int32
-             * @description Its process; null when there is none
+             * @description Process that works on it.
+             */
+            pid: number;
+            /** @enum {string} */
+            status: "processing";
+            worktreeCount: number;
+        } | {
+            /** @description Worktrees that are done. */
+            processedWorktrees: number;
+            /** Format: date-time */
+            startedAt?: string | null;
+            /** @enum {string} */
+            status: "already_processing";
+            worktreeCount: number;
+        } | {
+            reason: string;
+            /** @enum {string} */
+            status: "skipped";
+        };
+        /**
+         * @description How the processing of all worktrees stands.
+         * @example {
+         *       "status": "processing",
+         *       "worktreeCount": 3,
+         *       "totalPending": 7,
+         *       "processedWorktrees": 1,
+         *       "startedAt": "2030-01-01T00:00:00.000Z"
+         *     }
+         */
+        LearningsBatchStatus: {
+            /**
+             * Format: date-time
+             * @description When it ended.
+             */
+            completedAt?: string | null;
+            /** @description Why it failed. */
+            error?: string | null;
+            /** @description Worktrees that are done. */
+            processedWorktrees?: number | null;
+            /**
+             * Format: date-time
+             * @description When it began.
+             */
+            startedAt?: string | null;
+            /** @description Where it stands. */
+            status: components["schemas"]["LearningsState"];
+            /** @description Their pending learnings. */
+            totalPending?: number | null;
+            /** @description Worktrees with pending learnings. */
+            worktreeCount?: number | null;
+        };
+        /**
+         * @description What became of a request to extract.
+         * @example {
+         *       "status": "processing"
+         *     }
+         */
+        LearningsExtractionStart: {
+            /** @description Why it was skipped. */
+            reason?: string | null;
+            status: components["schemas"]["LearningsStartStatus"];
+        };
+        /**
+         * @description How the extraction from a ticket's chat stands.
+         * @example {
+         *       "status": "completed",
+         *       "ticketId": "AB-1",
+         *       "activeTab": "chat",
+         *       "timestamp": "2030-01-01T00:00:00.000Z",
+         *       "count": 2
+         *     }
+         */
+        LearningsExtractionStatus: {
+            /** @description Tab of the page that asked. */
+            activeTab?: string | null;
+            /** @description New learnings. */
+            count?: number | null;
+            /** @description Why it failed. */
+            message?: string | null;
+            /** @description Where it stands. */
+            status: components["schemas"]["LearningsState"];
+            /** @description Ticket. */
+            ticketId?: string | null;
+            /**
+             * Format: date-time
+             * @description When that was.
+             */
+            timestamp?: string | null;
+        };
+        /**
+         * @description What became of a request to process.
+         * @example {
+         *       "status": "processing",
+         *       "pid": 4242,
+         *       "logFile": "/home/sam/src/worktrees/shop-AB-1/.loopgate/work/process-learnings.log"
+         *     }
+         */
+        LearningsProcessingStart: {
+            logFile?: string | null;
+            /**
+             * Format: int32
+             * @description Its process; null when the plugin is missing.
              */
             pid?: number | null;
-            /** @description Learnings that were processed */
-            processed?: number | null;
-            processedWorktrees?: number | null;
-            /** @description Why it was skipped */
+            /** @description Why it was skipped. */
             reason?: string | null;
-            startedAt?: string | null;
-            /** @description `none`, `waiting`, `processing`, `completed`, `error`, `skipped`, `already_processing` or `recorded` */
-            status: string;
-            ticketId?: string | null;
+            status: components["schemas"]["LearningsStartStatus"];
+        };
+        /**
+         * @description How the processing of a worktree's learnings stands.
+         * @example {
+         *       "status": "completed",
+         *       "timestamp": "2030-01-01T00:00:00.000Z",
+         *       "processed": 3
+         *     }
+         */
+        LearningsProcessingStatus: {
+            /** @description Why it failed, or what was done. */
+            message?: string | null;
+            /** @description Learnings that were processed. */
+            processed?: number | null;
+            /** @description Where it stands. */
+            status: components["schemas"]["LearningsState"];
+            /**
+             * Format: date-time
+             * @description When that was.
+             */
             timestamp?: string | null;
-            totalPending?: number | null;
-            worktreeCount?: number | null;
+        };
+        /**
+         * @description Where the work that a request asks for stands.
+         * @enum {string}
+         */
+        LearningsStartStatus: "processing" | "waiting" | "skipped";
+        /**
+         * @description Where some work stands.
+         * @enum {string}
+         */
+        LearningsState: "none" | "waiting" | "processing" | "completed" | "error";
+        /**
+         * @description Uses that were recorded.
+         * @example {
+         *       "status": "recorded",
+         *       "count": 2
+         *     }
+         */
+        LearningUsesRecorded: {
+            count: number;
+            /** @description Always `recorded`. */
+            status: string;
         };
         /** @description A line of a file, and the lines around it, without the blanks at their ends. */
         LineAnchor: {
@@ -3484,10 +3619,16 @@ export interface components {
             endCursor: string | null;
             hasNextPage: boolean;
         };
-        /** @description How much waits to be processed. */
+        /**
+         * @description How much waits to be processed.
+         * @example {
+         *       "totalCount": 7,
+         *       "worktreeCount": 3
+         *     }
+         */
         PendingLearnings: {
             totalCount: number;
-            /** @description Worktrees that have any */
+            /** @description Worktrees that have any. */
             worktreeCount: number;
         };
         /**
@@ -3552,11 +3693,16 @@ export interface components {
             baseBranch?: string | null;
             repoPath: string;
         };
-        /** @description The ticket whose pending learnings are processed. */
-        ProcessLearnings: {
-            repoPath: string;
-            ticketId: string;
-            /** @description Starts when the extraction that goes on has ended. */
+        /**
+         * @description The ticket whose pending learnings are processed.
+         * @example {
+         *       "ticketId": "AB-1",
+         *       "repoPath": "~/src/shop",
+         *       "waitForExtraction": true
+         *     }
+         */
+        ProcessLearnings: components["schemas"]["TicketMembers"] & {
+            /** @description Start when the extraction that runs has ended. */
             waitForExtraction?: boolean;
         };
         /**
@@ -3773,11 +3919,20 @@ export interface components {
             pushed: boolean;
             success: boolean;
         };
-        /** @description Learnings that helped. */
-        RecordLearningUse: {
+        /**
+         * @description Learnings that helped with a ticket.
+         * @example {
+         *       "ticketId": "AB-1",
+         *       "repoPath": "~/src/shop",
+         *       "learnings": [
+         *         {
+         *           "summary": "Check the lock, then write"
+         *         }
+         *       ]
+         *     }
+         */
+        RecordLearningUse: components["schemas"]["TicketMembers"] & {
             learnings?: components["schemas"]["UsedLearning"][];
-            repoPath: string;
-            ticketId: string;
         };
         /**
          * @description How a repository is run, looked at anew.
@@ -4405,7 +4560,7 @@ export interface components {
          *       "port": 3000
          *     }
          */
-        TeardownBody: {
+        TeardownBody: components["schemas"]["DeployedWorktree"] & {
             /**
              * Format: int32
              * @description As `deploy` answered it.
@@ -4416,10 +4571,6 @@ export interface components {
              * @description Where it answers.
              */
             port?: number | null;
-            /** @description Its clone, inside the sandbox. */
-            repoPath: string;
-            /** @description Where it runs, inside the sandbox. */
-            worktreePath: string;
         };
         /**
          * @description A message of the terminal.
@@ -4440,6 +4591,19 @@ export interface components {
             identifier: string;
             title: string;
             url: string;
+        };
+        /**
+         * @description Members of a body that is about the worktree of a ticket.
+         * @example {
+         *       "ticketId": "AB-1",
+         *       "repoPath": "~/src/shop"
+         *     }
+         */
+        TicketMembers: {
+            /** @description The clone that it belongs to, inside the sandbox. */
+            repoPath: string;
+            /** @description The ticket. */
+            ticketId: string;
         };
         /**
          * @description A question about a ticket.
@@ -4572,6 +4736,7 @@ export interface components {
         };
         /** @description A learning that helped. */
         UsedLearning: {
+            /** @description What it says, as its pattern does. */
             summary: string;
         };
         /**
@@ -8346,13 +8511,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It goes on */
+            /** @description It runs, or learnings are turned off */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LearningsState"];
+                    "application/json": components["schemas"]["LearningsExtractionStart"];
                 };
             };
             /** @description No repository given */
@@ -8638,7 +8803,10 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description Ticket */
+                /**
+                 * @description Ticket
+                 * @example AB-1
+                 */
                 ticketId: string;
             };
             cookie?: never;
@@ -8651,7 +8819,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LearningsState"];
+                    "application/json": components["schemas"]["LearningsExtractionStatus"];
                 };
             };
             /** @description No repository given */
@@ -9491,7 +9659,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LearningsState"];
+                    "application/json": components["schemas"]["LearningsBatchStatus"];
                 };
             };
             /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
@@ -9521,13 +9689,13 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It goes on, went on already, or there is nothing to do */
+            /** @description It runs, ran already, or there is nothing to do */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LearningsState"];
+                    "application/json": components["schemas"]["LearningsBatchStart"];
                 };
             };
             /** @description The self-learning plugin is missing */
@@ -9586,7 +9754,10 @@ export interface operations {
             query: {
                 /** @description Path of the repository */
                 repo: string;
-                /** @description Ticket */
+                /**
+                 * @description Ticket
+                 * @example AB-1
+                 */
                 ticketId: string;
             };
             header?: never;
@@ -9601,7 +9772,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LearningsState"];
+                    "application/json": components["schemas"]["LearningsProcessingStatus"];
                 };
             };
             /** @description No repository given */
@@ -9653,13 +9824,13 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It goes on, waits for the extraction, or there is nothing to do */
+            /** @description It runs, waits for the extraction, or there is nothing to do */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LearningsState"];
+                    "application/json": components["schemas"]["LearningsProcessingStart"];
                 };
             };
             /** @description No repository given */
@@ -9735,7 +9906,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LearningsState"];
+                    "application/json": components["schemas"]["LearningUsesRecorded"];
                 };
             };
             /** @description No repository given */
