@@ -27,6 +27,7 @@ mod health;
 mod held_back;
 mod held_loops;
 mod hostile;
+mod learnings;
 mod local;
 mod many_requests;
 mod mcp;

@@ -1,0 +1,238 @@
+//! Learnings from one loop to the next, and what writers that meet, die or find no room do to their files.
+
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+
+use anyhow::{Context as _, Result, ensure};
+use futures_util::future::try_join_all;
+use loopgate_testkit::home::UserHome;
+use loopgate_testkit::model::{Conversation, Script, Step};
+use loopgate_testkit::{story, wait};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::test_system::{TestSystem, git};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_loopgate");
+/// Of the processing of a work directory.
+const STATUS: &str = ".learnings/processing-status.json";
+
+/// What the chat of the ticket teaches.
+const FROM_CHAT: &str = "Keep every colour of the page as a custom property";
+/// What an agent of the loop wrote, and what the assistant made of it.
+const FROM_AGENT: &str = "npm test is needed here before anything else";
+const REWORDED: &str = "Run npm test before a change to the rules of the page";
+
+/// The story, in whose planning an agent leaves a learning and reads those of earlier loops.
+fn script() -> Script {
+    let left = json!({"what_happened": "A rule was broken", "why": "No test ran", "applies_to": ["*"],
+        "pattern_to_remember": FROM_AGENT, "context": {"file": "notes.js", "line": 3}});
+    let extracted = json!({"learnings": [{"what_happened": "A colour was wrong", "why": "It was written twice",
+        "category": "convention", "pattern_to_remember": FROM_CHAT, "file": "styles.css", "line": 1}]});
+    let classified = json!({"learnings": [{"id": 0, "verdict": "reworded", "category": "mistake",
+        "scope": "repository", "summary": REWORDED}]});
+    let mut script = story::script();
+    let first = &mut script.conversations[0].turns[0].0;
+    first.push(Step::write("{{workdir}}/.learnings/pending/plan-writer-1.json", &left.to_string()));
+    first.push(Step::bash("cat '{{workdir}}/learnings.md' || true"));
+    let mut asked = |name: &str, pattern: &str, answer: &Value| {
+        let mut conversation = Conversation::when(name, pattern).says(&answer.to_string());
+        conversation.toolless = true;
+        script.conversations.insert(0, conversation);
+    };
+    asked("extract", "Extract learnings from the chat below", &extracted);
+    asked("classify", "Check the learnings below, which agents wrote", &classified);
+    script
+}
+
+/// The first status of a kind of work that has ended.
+async fn ended(system: &TestSystem, directory: &Path, route: &str) -> Result<Value> {
+    wait::seen(directory, async || {
+        let asked =
+            system.loopgate.gateway(Method::GET, &format!("/api/gateway/{route}")).send().await.ok()?;
+        let status: Value = asked.json().await.ok()?;
+        (!["none", "waiting", "processing"].contains(&status["status"].as_str()?)).then_some(status)
+    })
+    .await
+}
+
+async fn post(system: &TestSystem, route: &str, body: &Value) -> Result<Value> {
+    let request = system.loopgate.gateway(Method::POST, &format!("/api/gateway/orchestrator/{route}"));
+    Ok(request.json(body).send().await?.json().await?)
+}
+
+// DL-29, DL-38
+/// The real assistant extracts, classifies, and is told in the next loop.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_loop_and_a_chat_taught_reaches_the_next_loop() -> Result<()> {
+    let system = TestSystem::playing(script()).await?;
+    let wish = system.page.planned().await?;
+    let worktree = system.testbed.sandbox().join("garden-notes-SHOP-7");
+    let place = worktree.to_str().context("a plain path")?;
+    git(&system.clone, &["worktree", "add", "--quiet", "-b", "shop-7", place])?;
+    let work = worktree.join(".loopgate/work");
+    std::fs::create_dir_all(work.join(".learnings"))?;
+    std::fs::write(
+        work.join("chat-history.json"),
+        r#"{"messages":[{"role":"user","content":"The colour is wrong"}]}"#,
+    )?;
+
+    let ticket = json!({"ticketId": "SHOP-7", "repoPath": system.clone});
+    ensure!(post(&system, "extract-learnings", &ticket).await? == json!({"status": "processing"}));
+    let route = format!("orchestrator/learnings-status/SHOP-7?repo={}", system.clone.display());
+    let status = ended(&system, &work.join(".learnings"), &route).await?;
+    ensure!(status["status"] == "completed" && status["count"] == 1, "{status}");
+
+    let patterns = system.testbed.home.path().join(".loopgate/learnings");
+    std::fs::create_dir_all(&patterns)?;
+    let started = post(&system, "process-all-learnings", &Value::Null).await?;
+    ensure!(started["status"] == "processing" && started["worktreeCount"] == 2, "{started}");
+    let status = ended(&system, &patterns, "orchestrator/process-all-learnings").await?;
+    let log = std::fs::read_to_string(patterns.join("batch-process-learnings.log"))?;
+    ensure!(status["status"] == "completed" && status["processedWorktrees"] == 2, "{status}\n{log}");
+
+    let list = system.loopgate.gateway(Method::GET, "/api/gateway/learnings").send().await?;
+    let list: Value = list.json().await?;
+    let of = |summary: &str| {
+        let found = list["patterns"].as_array().into_iter().flatten();
+        found
+            .clone()
+            .find(|pattern| pattern["summary"] == summary)
+            .cloned()
+            .with_context(|| format!("{list}\n{log}"))
+    };
+    let (chat, agent) = (of(FROM_CHAT)?, of(REWORDED)?);
+    ensure!(chat["category"] == "convention" && chat["repo"] == "garden-notes", "{chat}");
+    ensure!(agent["category"] == "mistake" && agent["repo"] == "garden-notes", "{agent}");
+    let records: Value = serde_json::from_slice(&std::fs::read(patterns.join("pattern-records.json"))?)?;
+    let source = &records["patterns"][agent["id"].as_str().context("an id")?]["sources"][0];
+    let head = git(&system.clone, &["rev-parse", "HEAD"])?;
+    ensure!(source["file"] == "notes.js:3" && source["commit"] == head.trim(), "{source}");
+
+    let before = system.testbed.model.requests_of(story::PLAN).len();
+    let plan = system.page.press(&wish, "plan").await?;
+    let end = system.page.ended(&plan).await?;
+    ensure!(end["status"] == "COMPLETED", "{end}\n{}", system.loopgate.output());
+    let requests = system.testbed.model.requests_of(story::PLAN);
+    let read: String = requests[before..].iter().map(|request| request.tool_results()).collect();
+    ensure!(read.contains(FROM_CHAT) && read.contains(REWORDED), "{read}");
+    let read: String = requests[..before].iter().map(|request| request.tool_results()).collect();
+    ensure!(!read.contains(FROM_CHAT), "the first loop knew it already");
+    system.alone(&plan).await
+}
+
+/// A home with the pending learnings of some worktrees.
+struct Shelf {
+    home: UserHome,
+}
+
+impl Shelf {
+    fn new() -> Result<Self> {
+        Ok(Self { home: UserHome::temporary()? })
+    }
+
+    fn work_dir(&self, worktree: usize) -> PathBuf {
+        self.home.path().join(format!("src/shop-{worktree}/.loopgate/work"))
+    }
+
+    fn patterns(&self) -> PathBuf {
+        self.home.path().join(".loopgate/learnings/org-patterns.toon")
+    }
+
+    /// Leaves learnings that share no word with any other one.
+    fn leave(&self, worktree: usize, count: usize) -> Result<()> {
+        let pending = self.work_dir(worktree).join(".learnings/pending");
+        std::fs::create_dir_all(&pending)?;
+        for number in 0..count {
+            let word = |letter: char| format!("{letter}{worktree}x{number}");
+            let summary: Vec<String> = ('a'..='f').map(word).collect();
+            let learning = json!({"category": "insight", "pattern_to_remember": summary.join(" ")});
+            std::fs::write(pending.join(format!("{number}.json")), learning.to_string())?;
+        }
+        Ok(())
+    }
+
+    fn process(&self, worktree: usize) -> tokio::process::Command {
+        let mut command = self.home.command(PROGRAM);
+        command.args(["learnings", "process"]).arg(self.work_dir(worktree));
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+        command
+    }
+
+    fn pending(&self, worktree: usize) -> usize {
+        std::fs::read_dir(self.work_dir(worktree).join(".learnings/pending")).map_or(0, Iterator::count)
+    }
+
+    /// The summaries of the patterns, each of which stands there once.
+    fn summaries(&self) -> Result<Vec<String>> {
+        let text = std::fs::read_to_string(self.patterns())?;
+        let rows = text.lines().filter(|line| line.trim().starts_with("P-"));
+        let summary = |row: &str| row.split('"').nth(1).map(str::to_owned).context("a summary");
+        let mut summaries = rows.map(summary).collect::<Result<Vec<_>>>()?;
+        ensure!(text.contains(&format!("patterns[{}]{{", summaries.len())), "{text}");
+        let count = summaries.len();
+        summaries.sort_unstable();
+        summaries.dedup();
+        ensure!(summaries.len() == count, "{text}");
+        Ok(summaries)
+    }
+}
+
+fn succeeded(output: &Output) -> Result<()> {
+    ensure!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    Ok(())
+}
+
+#[tokio::test]
+async fn eight_programs_merge_at_once_and_lose_nothing() -> Result<()> {
+    let shelf = Shelf::new()?;
+    for worktree in 0..8 {
+        shelf.leave(worktree, 6)?;
+    }
+    let outputs = try_join_all((0..8).map(|worktree| shelf.process(worktree).output())).await?;
+    outputs.iter().try_for_each(succeeded)?;
+    ensure!(shelf.summaries()?.len() == 48);
+    ensure!((0..8).all(|worktree| shelf.pending(worktree) == 0));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_program_that_is_killed_is_made_up_for_by_the_next() -> Result<()> {
+    // It is killed once each of these files is there.
+    let status: fn(&Shelf) -> PathBuf = |shelf| shelf.work_dir(0).join(STATUS);
+    for moment in [status, Shelf::patterns] {
+        let shelf = Shelf::new()?;
+        shelf.leave(0, 40)?;
+        std::fs::create_dir_all(shelf.patterns().parent().context("a directory")?)?;
+        let file = moment(&shelf);
+        let mut program = shelf.process(0).spawn()?;
+        wait::appears(&file).await?;
+        program.kill().await?;
+        succeeded(&shelf.process(0).output().await?)?;
+        ensure!(shelf.summaries()?.len() == 40 && shelf.pending(0) == 0, "killed at {}", file.display());
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_full_disk_changes_nothing() -> Result<()> {
+    let shelf = Shelf::new()?;
+    shelf.leave(0, 2)?;
+    succeeded(&shelf.process(0).output().await?)?;
+    let before = std::fs::read(shelf.patterns())?;
+    shelf.leave(1, 3)?;
+    // Files cannot grow; the signal that says so is ignored, as the error says so too.
+    let mut full = shelf.home.command("sh");
+    full.args(["-c", "trap '' XFSZ; exec prlimit --fsize=0 \"$0\" learnings process \"$1\"", PROGRAM]);
+    let output = full.arg(shelf.work_dir(1)).output().await?;
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    ensure!(
+        output.status.code() == Some(1) && text.contains("cannot be written"),
+        "{}: {text}",
+        output.status
+    );
+    ensure!(std::fs::read(shelf.patterns())? == before && shelf.pending(1) == 3);
+    succeeded(&shelf.process(1).output().await?)?;
+    ensure!(shelf.summaries()?.len() == 5 && shelf.pending(1) == 0);
+    Ok(())
+}
