@@ -221,6 +221,37 @@ fn a_broken_patterns_file_is_not_overwritten() {
     assert_eq!(place.store().brief("shop", 1000, day(0)), None);
 }
 
+#[test]
+fn broken_records_are_not_overwritten() {
+    let place = Place::new();
+    place.learn(&["Run the migrations before the tests"]);
+    let (records, text) = (place.0.path().join("learnings").join(RECORDS), place.text());
+    std::fs::write(&records, "{\"patterns\": oops").unwrap();
+    let learned = candidate("Keep money in cents, as whole numbers", "shop");
+    assert!(place.store().merge(&[learned], day(0)).is_err());
+    assert_eq!(std::fs::read_to_string(&records).unwrap(), "{\"patterns\": oops");
+    assert_eq!(place.text(), text);
+}
+
+#[test]
+fn a_crash_between_the_two_files_loses_nothing_and_adds_nothing_twice() {
+    let place = Place::new();
+    let learned = [
+        candidate("Run the migrations before the tests", "shop"),
+        candidate("Keep money in cents, as whole numbers", "shop"),
+    ];
+    place.store().merge(&learned[..1], day(0)).unwrap();
+    let records = place.0.path().join("learnings").join(RECORDS);
+    let before = std::fs::read(&records).unwrap();
+    place.store().merge(&learned, day(0)).unwrap();
+    // The patterns are written first, so a crash leaves the older records.
+    std::fs::write(&records, before).unwrap();
+    place.store().merge(&learned, day(0)).unwrap();
+    let summaries: Vec<String> = place.patterns().into_iter().map(|pattern| pattern.summary).collect();
+    assert_eq!(summaries, learned.map(|candidate| candidate.summary));
+    assert_eq!(place.record("P-002")["sources"].as_array().map(Vec::len), Some(1));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
