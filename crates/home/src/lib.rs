@@ -6,6 +6,7 @@
 
 mod credentials;
 mod data_dir;
+mod environment_files;
 pub mod files;
 mod git_config;
 mod json_file;
@@ -26,6 +27,7 @@ mod watches;
 
 pub use credentials::{API_KEY_VARIABLES, ApiKey, Credentials, Provenance};
 pub use data_dir::{DataDir, DataDirError, default_data_dir};
+pub use environment_files::copy_environment_files;
 pub use git_config::{ConfigEntry, parse_git_config};
 pub use json_file::{JsonFile, JsonFileError};
 pub use notify::Notify;

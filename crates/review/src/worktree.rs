@@ -1,11 +1,10 @@
 //! The worktree of a review: made where it is missing, and brought to the branch that is reviewed.
 
-use std::ffi::OsStr;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use loopgate_api::ids::BranchName;
-use loopgate_home::{Directory, EntryKind, SandboxedPath};
+use loopgate_home::{SandboxedPath, copy_environment_files};
 use loopgate_tools::git::{Git, GitError, PreservedState, time};
 use thiserror::Error;
 
@@ -13,10 +12,6 @@ use crate::reviews::blocking;
 
 /// Files with variables that no commit holds and programs in a worktree need.
 const ENVIRONMENT_FILES: [&str; 2] = [".env", ".env.local"];
-/// Bytes of such a file.
-const MAX_ENVIRONMENT_FILE: u64 = 1024 * 1024;
-/// Levels of directories that are searched for them.
-const MAX_DEPTH: usize = 8;
 
 /// A worktree that a review needs.
 #[derive(Debug, Clone)]
@@ -100,7 +95,10 @@ impl ReviewWorktree {
             tracing::info!(%error, "the files of a review could not be hidden from git");
         }
         let (from, to) = (self.repository.clone(), self.worktree.clone());
-        blocking(move || copy_environment(&from.open_directory()?, &to.open_directory()?)).await?;
+        blocking(move || {
+            copy_environment_files(&from.open_directory()?, &to.open_directory()?, &ENVIRONMENT_FILES)
+        })
+        .await?;
         Ok(())
     }
 
@@ -132,33 +130,4 @@ impl ReviewWorktree {
         }
         Ok(())
     }
-}
-
-/// Copies the files with variables from a clone to the same places in its worktree, where nothing has their
-/// names. Dependencies and hidden directories are not searched.
-fn copy_environment(from: &Directory, to: &Directory) -> io::Result<()> {
-    let mut waiting = vec![PathBuf::new()];
-    while let Some(below) = waiting.pop() {
-        let (Ok(source), Ok(target)) = (from.directory(&below), to.directory(&below)) else { continue };
-        for entry in source.entries()? {
-            let name = entry.name.to_string_lossy();
-            if entry.kind == EntryKind::Directory
-                && !name.starts_with('.')
-                && name != "node_modules"
-                && below.components().count() < MAX_DEPTH
-            {
-                waiting.push(below.join(&entry.name));
-            } else if entry.kind == EntryKind::File && ENVIRONMENT_FILES.contains(&&*name) {
-                copy(&source, &target, &entry.name)?;
-            }
-        }
-    }
-    Ok(())
-}
-
-fn copy(from: &Directory, to: &Directory, name: &OsStr) -> io::Result<()> {
-    if to.holds(Path::new(name)) {
-        return Ok(());
-    }
-    to.replace(name, &from.read(Path::new(name), MAX_ENVIRONMENT_FILE)?)
 }
