@@ -3,6 +3,7 @@
 //! A group that was started elsewhere is signalled only when its leader's start time proves that
 //! the pid still means the same process.
 
+use std::path::Path;
 use std::time::Duration;
 
 use rustix::io::Errno;
@@ -56,12 +57,41 @@ pub async fn kill_group(pid: u32, started: ProcessStart, grace: Duration) -> Gro
     if rustix::process::getpgid(Some(leader)).is_ok_and(|group| group != leader) {
         return GroupKillOutcome::NotOurs;
     }
+    signal_group(leader, pid, grace).await
+}
+
+/// Ends what is left of a group whose leader is gone: SIGTERM, the grace period, SIGKILL.
+///
+/// The id of a group alone proves nothing, since the system may have given it away after the group's
+/// end. It is signalled only when one of its members works in `directory`.
+pub async fn kill_orphaned_group(pid: u32, directory: &Path, grace: Duration) -> GroupKillOutcome {
+    let Some(leader) = i32::try_from(pid).ok().filter(|pid| *pid >= 2).and_then(Pid::from_raw) else {
+        return GroupKillOutcome::NotOurs;
+    };
+    let directory = directory.to_owned();
+    let looked = tokio::task::spawn_blocking(move || {
+        let members = table::members(pid);
+        let inside = table::processes_in(&directory);
+        let known =
+            members.iter().any(|member| member.running && inside.iter().any(|(pid, _)| *pid == member.pid));
+        (members, known)
+    });
+    match looked.await {
+        Ok((members, _)) if !members.iter().any(|member| member.running) => GroupKillOutcome::NotAlive,
+        Ok((members, true)) if members.iter().all(|member| member.pid != pid || !member.running) => {
+            signal_group(leader, pid, grace).await
+        }
+        _ => GroupKillOutcome::NotOurs,
+    }
+}
+
+async fn signal_group(leader: Pid, group: u32, grace: Duration) -> GroupKillOutcome {
     let _ = rustix::process::kill_process_group(leader, Signal::TERM);
-    if vanishes(pid, grace).await {
+    if vanishes(group, grace).await {
         return GroupKillOutcome::Terminated;
     }
     let _ = rustix::process::kill_process_group(leader, Signal::KILL);
-    if vanishes(pid, REAP_TIME).await { GroupKillOutcome::Killed } else { GroupKillOutcome::StillAlive }
+    if vanishes(group, REAP_TIME).await { GroupKillOutcome::Killed } else { GroupKillOutcome::StillAlive }
 }
 
 async fn vanishes(group: u32, within: Duration) -> bool {
@@ -84,7 +114,9 @@ async fn members_run(group: u32) -> bool {
         return false;
     }
     // Somebody is there, but perhaps only waits to be reaped; that takes a look at the table.
-    tokio::task::spawn_blocking(move || table::group_runs(group)).await.unwrap_or(true)
+    tokio::task::spawn_blocking(move || table::members(group).iter().any(|member| member.running))
+        .await
+        .unwrap_or(true)
 }
 
 /// A group whose leader is our child and has not been reaped, so that its pid cannot be another's.

@@ -15,10 +15,10 @@ pub(crate) mod table;
 mod work;
 
 pub use command::{Command, DetachedProcess, StartError, Stdin};
-pub use group::{GroupKillOutcome, kill_group};
+pub use group::{GroupKillOutcome, kill_group, kill_orphaned_group};
 pub use identity::ProcessStart;
 pub use lines::LineBuffer;
 pub use output::{Limits, Output, RunStatus};
 pub use stream::StreamOutcome;
-pub use table::{alive, identity};
+pub use table::{alive, identity, processes_in};
 pub use work::{TreeWork, tree_work};

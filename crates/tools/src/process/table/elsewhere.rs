@@ -39,15 +39,15 @@ pub(crate) fn all() -> Vec<Process> {
     system.map_or_else(Vec::new, |system| system.processes().values().map(translate).collect())
 }
 
-/// Whether the group has a member that has not ended.
-pub(crate) fn group_runs(group: u32) -> bool {
-    let member = |process: &Process| {
+/// The members of a group, with those that ended and wait to be reaped.
+pub(crate) fn members(group: u32) -> Vec<Process> {
+    let is_member = |process: &Process| {
         let pid = i32::try_from(process.pid).ok().and_then(Pid::from_raw);
         pid.is_some_and(|pid| {
             rustix::process::getpgid(Some(pid)).is_ok_and(|pgid| pgid.as_raw_nonzero().get() as u32 == group)
         })
     };
-    all().iter().any(|process| process.running && member(process))
+    all().into_iter().filter(is_member).collect()
 }
 
 /// Whether a process of this user carries `name=value` in its environment.

@@ -56,9 +56,9 @@ pub(crate) fn all() -> Vec<Process> {
     every().map(|stat| stat.process).collect()
 }
 
-/// Whether the group has a member that has not ended.
-pub(crate) fn group_runs(group: u32) -> bool {
-    every().any(|stat| stat.group == group && stat.process.running)
+/// The members of a group, with those that ended and wait to be reaped.
+pub(crate) fn members(group: u32) -> Vec<Process> {
+    every().filter(|stat| stat.group == group).map(|stat| stat.process).collect()
 }
 
 /// Whether a process of this user carries `name=value` in its environment.
@@ -78,7 +78,11 @@ pub(crate) fn at_work(program: &str, directories: &[PathBuf]) -> Vec<Process> {
     let is_it = |process: &Process| {
         let of = |name: &str| PathBuf::from(format!("/proc/{}/{name}", process.pid));
         let named = fs::read_to_string(of("comm")).is_ok_and(|name| name.starts_with(program));
-        let inside = |place: PathBuf| directories.iter().any(|directory| place.starts_with(directory));
+        let inside = |cwd: PathBuf| {
+            // The kernel appends this to the path of a directory that was removed.
+            let cwd = cwd.to_str().and_then(|cwd| cwd.strip_suffix(" (deleted)")).map_or(&*cwd, Path::new);
+            directories.iter().any(|directory| cwd.starts_with(directory))
+        };
         named && fs::read_link(of("cwd")).is_ok_and(inside)
     };
     all().into_iter().filter(is_it).collect()

@@ -2,6 +2,8 @@
 //!
 //! One file a platform; both read the same facts.
 
+use std::path::Path;
+
 use super::identity::ProcessStart;
 
 #[cfg(any(test, not(target_os = "linux")))]
@@ -11,9 +13,9 @@ mod elsewhere;
 mod linux;
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) use elsewhere::{all, at_work, carries, find, group_runs, is_open, signal};
+pub(crate) use elsewhere::{all, at_work, carries, find, is_open, members, signal};
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{all, at_work, carries, find, group_runs, is_open, signal};
+pub(crate) use linux::{all, at_work, carries, find, is_open, members, signal};
 
 /// One process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +38,13 @@ pub fn identity(pid: u32) -> Option<ProcessStart> {
 #[must_use]
 pub fn alive(pid: u32, started: ProcessStart) -> bool {
     find(pid).is_some_and(|process| process.running && process.started.matches(started))
+}
+
+/// The processes whose working directory is a directory or lies below it, also after its removal.
+#[must_use]
+pub fn processes_in(directory: &Path) -> Vec<(u32, ProcessStart)> {
+    let found = at_work("", &[directory.to_owned()]);
+    found.into_iter().map(|process| (process.pid, process.started)).collect()
 }
 
 /// Everything that descends from `root`, without it.
