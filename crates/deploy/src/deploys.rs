@@ -1,5 +1,5 @@
-//! All runs of this machine: started, followed, and ended. A run belongs to one worktree, and outlives Loopgate; its
-//! record tells the next process which one it is.
+//! All runs on this machine: starting them, monitoring them, and their records. A run belongs to one worktree and
+//! outlives Loopgate; its record lets the next process of Loopgate find it again.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
@@ -8,37 +8,37 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use loopgate_home::{Directory, EntryKind, JsonFile, JsonFileError, SandboxedPath};
+use loopgate_home::{Directory, JsonFile, JsonFileError, SandboxedPath, copy_environment_files};
 use loopgate_tools::process::{ProcessStart, StartError};
-use loopgate_tools::programs::{ProgramSource, Programs};
+use loopgate_tools::programs::Programs;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use crate::engine::{EngineError, needs_engine};
 use crate::loopback::LoopbackUrl;
 use crate::markers::{FailedCommand, Failure, Markers};
 use crate::ports::{any_free, is_free};
 use crate::run::{self, Phase, Run};
 use crate::settings::Deployment;
 
-/// Files of a developer that no commit holds, and that a worktree needs as well.
-const LOCAL_ENVIRONMENTS: [&str; 4] =
-    [".env.local", ".env.development.local", ".env.test.local", ".env.production.local"];
-const MAX_ENVIRONMENT: u64 = 1024 * 1024;
+/// Files with variables that are not committed; servers in a worktree need them as well.
+const ENVIRONMENT_FILES: [&str; 5] =
+    [".env", ".env.local", ".env.development.local", ".env.test.local", ".env.production.local"];
 
-/// How many ports the system is asked for.
+/// How many ports the system is asked for before none counts as free.
 const PORT_TRIES: usize = 20;
 
-/// What a run gets of the environment of this process.
-const KEPT: [&str; 3] = ["PATH", "HOME", "USER"];
+/// Variables that a run inherits as they are.
+const INHERITED: [&str; 3] = ["PATH", "HOME", "USER"];
 
-/// How long things may take.
+/// Time limits of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Timing {
     /// For the install command.
     pub install: Duration,
-    /// From the start command until the server answers.
+    /// From the start command to the first successful health check.
     pub health: Duration,
 }
 
@@ -48,36 +48,34 @@ impl Default for Timing {
     }
 }
 
-/// What is to be run.
+/// A run to start.
 #[derive(Debug, Clone)]
-pub struct Order {
-    /// Its clone.
+pub struct DeployRequest {
+    /// The clone, from which missing environment files are copied.
     pub repository: SandboxedPath,
-    /// Where it is run.
+    /// Working directory of the commands.
     pub worktree: SandboxedPath,
-    /// How.
+    /// Commands, port and health check.
     pub deployment: Deployment,
 }
 
 /// A run that was started.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Started {
-    /// Of its group.
+pub struct DeployHandle {
+    /// Process id of the group's leader.
     pub pid: u32,
-    /// Where its output goes.
+    /// File with the output of both commands.
     pub log: PathBuf,
-    /// The port that was chosen for it.
+    /// The port that was allocated for it; `None` when its settings have no port.
     pub port: Option<u16>,
 }
 
 /// Why a run was not started.
 #[derive(Debug, Error)]
 pub enum DeployError {
-    /// It needs a program that is not there.
-    #[error(
-        "no container engine was found; install docker or podman, or set another command for this repository"
-    )]
-    NoEngine,
+    /// It needs containers, which cannot be run.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
     /// No port is free.
     #[error("no port of this machine is free")]
     NoPort,
@@ -98,6 +96,7 @@ impl From<JsonFileError> for DeployError {
     }
 }
 
+/// `deploys.json`.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct Records {
     /// By worktree.
@@ -105,7 +104,7 @@ struct Records {
     runs: BTreeMap<PathBuf, Run>,
 }
 
-/// The runs. Clones share everything.
+/// All runs. Clones share them.
 #[derive(Clone)]
 pub struct Deploys(Arc<Inner>);
 
@@ -113,22 +112,23 @@ pub(crate) struct Inner {
     pub(crate) programs: Arc<Programs>,
     pub(crate) timing: Timing,
     records: JsonFile<Records>,
-    /// Private; holds what runs note about themselves.
+    /// Private directory with the notes of the runs' own shells.
     notes: PathBuf,
-    /// Who follows a run here, by its id, and why it did not answer the last time.
-    followed: Mutex<HashMap<Uuid, Follower>>,
-    /// Held while a run is being started, so that two do not choose one port.
+    /// Monitors in this process, by the run's id.
+    monitors: Mutex<HashMap<Uuid, Monitor>>,
+    /// Held while a run starts, so that two runs do not choose the same port.
     starting: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
-struct Follower {
+struct Monitor {
     stop: CancellationToken,
-    silent: Option<String>,
+    /// Why the last health check failed.
+    unhealthy: Option<String>,
 }
 
 impl Deploys {
-    /// The runs whose records lie in a private directory.
+    /// Opens the records in a private directory.
     #[must_use]
     pub fn open(data_dir: &Path, programs: Arc<Programs>, timing: Timing) -> Self {
         Self(Arc::new(Inner {
@@ -136,7 +136,7 @@ impl Deploys {
             timing,
             records: JsonFile::private(data_dir.join("deploys.json")).moving_malformed_aside(),
             notes: data_dir.join("deploys"),
-            followed: Mutex::default(),
+            monitors: Mutex::default(),
             starting: tokio::sync::Mutex::default(),
         }))
     }
@@ -145,58 +145,49 @@ impl Deploys {
         &self.0
     }
 
-    /// Takes up the runs of an earlier process of Loopgate.
+    /// Monitors the runs that an earlier process of Loopgate started.
     pub async fn resume(&self) {
         let this = self.clone();
         let records = blocking(move || this.0.all()).await;
         for run in records.unwrap_or_default() {
             if run.phase < Phase::Ended {
-                self.follow(run);
+                self.monitor(run);
             }
         }
     }
 
-    /// Starts a worktree. An earlier run of it is ended first.
+    /// Starts a run. An earlier run of the worktree is ended first.
     ///
     /// # Errors
     /// [`DeployError`]
-    pub async fn start(&self, order: Order) -> Result<Started, DeployError> {
+    pub async fn start(&self, request: DeployRequest) -> Result<DeployHandle, DeployError> {
         let _starting = self.0.starting.lock().await;
-        let deployment = order.deployment.completed();
-        if run::needs_engine(&deployment) && !self.has_engine().await {
-            return Err(DeployError::NoEngine);
+        let deployment = request.deployment.completed();
+        if needs_engine(&deployment) {
+            self.check_engine(&deployment).await?;
         }
-        let worktree = order.worktree.canonical().to_owned();
+        let worktree = request.worktree.canonical().to_owned();
         if !self.end_run(&worktree, crate::stop::GRACE).await? {
             return Err(DeployError::StillRunning);
         }
         let environment = self.environment().await;
         let this = self.clone();
-        let started =
-            blocking(move || this.0.start(order.repository.canonical(), &worktree, &deployment, environment));
-        let run = started.await??;
-        let started =
-            Started { pid: run.pid, log: Markers::of(order.worktree.as_path()).log(), port: run.port };
-        self.follow(run);
-        Ok(started)
+        let spawned = blocking(move || {
+            this.0.spawn(request.repository.canonical(), &worktree, &deployment, environment)
+        });
+        let run = spawned.await??;
+        let handle =
+            DeployHandle { pid: run.pid, log: Markers::of(request.worktree.as_path()).log(), port: run.port };
+        self.monitor(run);
+        Ok(handle)
     }
 
-    /// Whether a container engine is on the PATH.
-    pub async fn has_engine(&self) -> bool {
-        for name in ["docker", "podman"] {
-            if self.0.programs.search(name).await.source == ProgramSource::Path {
-                return true;
-            }
-        }
-        false
-    }
-
-    /// The variables that a run sees, and no others.
+    /// The variables that a run sees; it sees no others.
     async fn environment(&self) -> BTreeMap<OsString, OsString> {
         let all = self.0.programs.environment().await;
-        let kept =
-            KEPT.into_iter().filter_map(|name| Some((name.into(), all.get(OsStr::new(name))?.clone())));
-        let mut environment: BTreeMap<OsString, OsString> = kept.collect();
+        let inherited =
+            INHERITED.into_iter().filter_map(|name| Some((name.into(), all.get(OsStr::new(name))?.clone())));
+        let mut environment: BTreeMap<OsString, OsString> = inherited.collect();
         for (name, default) in [("SHELL", "/bin/bash"), ("TERM", "xterm-256color")] {
             let value = all.get(OsStr::new(name)).filter(|value| !value.is_empty());
             environment.insert(name.into(), value.cloned().unwrap_or_else(|| default.into()));
@@ -205,82 +196,84 @@ impl Deploys {
         environment
     }
 
-    fn follow(&self, run: Run) {
+    fn monitor(&self, run: Run) {
         let stop = CancellationToken::new();
         {
-            let mut followed = self.0.followed();
-            if followed.contains_key(&run.id) {
+            let mut monitors = self.0.monitors();
+            if monitors.contains_key(&run.id) {
                 return;
             }
-            followed.insert(run.id, Follower { stop: stop.clone(), silent: None });
+            monitors.insert(run.id, Monitor { stop: stop.clone(), unhealthy: None });
         }
         let inner = self.0.clone();
         tokio::spawn(async move {
             let id = run.id;
-            stop.run_until_cancelled(crate::follow::follow(inner.clone(), run)).await;
-            inner.followed().remove(&id);
+            stop.run_until_cancelled(crate::monitor::monitor(inner.clone(), run)).await;
+            inner.monitors().remove(&id);
         });
     }
 }
 
 impl Inner {
-    fn followed(&self) -> MutexGuard<'_, HashMap<Uuid, Follower>> {
-        self.followed.lock().unwrap_or_else(PoisonError::into_inner)
+    fn monitors(&self) -> MutexGuard<'_, HashMap<Uuid, Monitor>> {
+        self.monitors.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Nobody writes about a run any more.
-    pub(crate) fn stop_following(&self, id: Uuid) {
-        if let Some(follower) = self.followed().remove(&id) {
-            follower.stop.cancel();
+    /// From now on this process writes nothing about a run.
+    pub(crate) fn stop_monitor(&self, id: Uuid) {
+        if let Some(monitor) = self.monitors().remove(&id) {
+            monitor.stop.cancel();
         }
     }
 
-    /// Why a run did not answer the last time it was asked.
-    pub(crate) fn silent(&self, id: Uuid) -> Option<String> {
-        self.followed().get(&id)?.silent.clone()
+    /// Why the last health check of a run failed.
+    pub(crate) fn unhealthy(&self, id: Uuid) -> Option<String> {
+        self.monitors().get(&id)?.unhealthy.clone()
     }
 
-    pub(crate) fn note_silence(&self, id: Uuid, reason: String) {
-        if let Some(follower) = self.followed().get_mut(&id) {
-            follower.silent = Some(reason);
+    pub(crate) fn set_unhealthy(&self, id: Uuid, reason: String) {
+        if let Some(monitor) = self.monitors().get_mut(&id) {
+            monitor.unhealthy = Some(reason);
         }
     }
 
-    pub(crate) fn note_of(&self, run: &Run) -> PathBuf {
+    /// Where the shell of a run writes its note.
+    pub(crate) fn note_path(&self, run: &Run) -> PathBuf {
         self.notes.join(run.id.to_string())
     }
 
     /// Every record. Blocks on the disk.
     pub(crate) fn all(&self) -> Vec<Run> {
         let read = self.records.read().unwrap_or_else(|error| {
-            tracing::warn!(%error, "cannot read which deploys there are");
+            tracing::warn!(%error, "cannot read the records of deploys");
             None
         });
         read.unwrap_or_default().runs.into_values().collect()
     }
 
     /// The run of a worktree. Blocks on the disk.
-    pub(crate) fn of(&self, worktree: &Path) -> Option<Run> {
+    pub(crate) fn run_in(&self, worktree: &Path) -> Option<Run> {
         self.all().into_iter().find(|run| run.worktree == worktree)
     }
 
-    /// Moves a run forward, while it is still the one of its worktree; what tells others of it is done before that is
-    /// recorded. Blocks on the disk.
-    pub(crate) fn advance(&self, run: &Run, phase: Phase, tell: impl FnOnce()) {
-        let moved = self.records.update(|records| {
+    /// Moves a run to a later phase, while it is still the run of its worktree. `write_marker` is called before the
+    /// phase is recorded. Blocks on the disk.
+    pub(crate) fn advance(&self, run: &Run, phase: Phase, write_marker: impl FnOnce()) {
+        let advanced = self.records.update(|records| {
             let stored = records.as_mut().and_then(|records| records.runs.get_mut(&run.worktree));
             if let Some(stored) = stored.filter(|stored| stored.id == run.id && stored.phase < phase) {
-                tell();
+                write_marker();
                 stored.phase = phase;
             }
             Ok::<_, JsonFileError>(())
         });
-        if let Err(error) = moved {
-            tracing::warn!(%error, "cannot record how a deploy stands");
+        if let Err(error) = advanced {
+            tracing::warn!(%error, "cannot record the phase of a deploy");
         }
     }
 
-    fn start(
+    /// Starts the process of a run and records it. Blocks on the disk.
+    fn spawn(
         &self,
         repository: &Path,
         worktree: &Path,
@@ -288,11 +281,16 @@ impl Inner {
         environment: BTreeMap<OsString, OsString>,
     ) -> Result<Run, DeployError> {
         let markers = Markers::of(worktree);
-        markers.begin()?;
-        copy_environments(repository, worktree)?;
+        markers.reset()?;
+        if repository != worktree {
+            let (from, to) = (Directory::of(repository)?, Directory::of(worktree)?);
+            if let Err(error) = copy_environment_files(&from, &to, &ENVIRONMENT_FILES) {
+                tracing::warn!(%error, "not all environment files were copied to the worktree");
+            }
+        }
         std::fs::create_dir_all(&self.notes)?;
         let port = match deployment.port {
-            Some(wanted) => Some(self.choose_port(wanted).ok_or(DeployError::NoPort)?),
+            Some(preferred) => Some(self.allocate_port(preferred).ok_or(DeployError::NoPort)?),
             None => None,
         };
         let mut run = Run {
@@ -307,9 +305,9 @@ impl Inner {
             health_log_pattern: deployment.health_log_pattern.clone(),
             additional_ports: deployment.additional_ports.clone(),
             teardown_command: deployment.teardown_command.clone(),
-            in_container: run::needs_engine(deployment),
+            in_container: needs_engine(deployment),
         };
-        let command = run::command(deployment, worktree, environment, port, &self.note_of(&run));
+        let command = run::command(deployment, worktree, environment, port, &self.note_path(&run));
         let process = command.spawn_detached(&markers.log())?;
         run.pid = process.pid;
         run.started = process.started.unwrap_or(ProcessStart(0));
@@ -328,39 +326,18 @@ impl Inner {
         Ok(run)
     }
 
-    /// A port that nothing has, and that no other run is about to take.
-    fn choose_port(&self, wanted: u16) -> Option<u16> {
-        let promised: Vec<u16> = self
+    /// The preferred port, or another one: free, and not allocated to a run that has not bound it yet.
+    fn allocate_port(&self, preferred: u16) -> Option<u16> {
+        let allocated: Vec<u16> = self
             .all()
             .iter()
             .filter(|run| run.phase < Phase::Ended && run.is_alive())
             .filter_map(|run| run.port)
             .collect();
-        let is_new = |port: &u16| !promised.contains(port);
-        let own = Some(wanted).filter(|port| is_new(port) && is_free(*port));
-        own.or_else(|| (0..PORT_TRIES).filter_map(|_| any_free()).find(is_new))
+        let is_unallocated = |port: &u16| !allocated.contains(port);
+        let own = Some(preferred).filter(|port| is_unallocated(port) && is_free(*port));
+        own.or_else(|| (0..PORT_TRIES).filter_map(|_| any_free()).find(is_unallocated))
     }
-}
-
-/// Copies what is missing in the worktree.
-fn copy_environments(repository: &Path, worktree: &Path) -> io::Result<()> {
-    if repository == worktree {
-        return Ok(());
-    }
-    let (from, to) = (Directory::of(repository)?, Directory::of(worktree)?);
-    for name in LOCAL_ENVIRONMENTS {
-        let is_missing =
-            to.kind(Path::new(name)).is_none() && from.kind(Path::new(name)) == Some(EntryKind::File);
-        if is_missing {
-            let copied = from
-                .read(Path::new(name), MAX_ENVIRONMENT)
-                .and_then(|text| to.replace(OsStr::new(name), &text));
-            if let Err(error) = copied {
-                tracing::warn!(%error, name, "a file of variables was not copied to the worktree");
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Work that blocks on the disk.

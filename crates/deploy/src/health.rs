@@ -1,4 +1,4 @@
-//! Whether a server on this machine answers, and if not, why, for a person.
+//! Health checks of servers on this machine.
 
 use std::time::Duration;
 
@@ -7,42 +7,45 @@ use tokio::time::timeout;
 
 use crate::loopback::LoopbackUrl;
 
-/// For one request of a run's own check.
+/// For one request of a run's health check.
 const CHECK_TIME: Duration = Duration::from_secs(3);
-/// For a connection alone.
+/// For a TCP connection.
 const CONNECT_TIME: Duration = Duration::from_secs(1);
 
-/// What came of one question.
+/// Result of one health check.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Health {
-    /// It answered, with this status.
+pub enum HealthCheck {
+    /// The server answered with this HTTP status.
     Answered(u16),
-    /// It did not, for this reason.
-    Silent(String),
+    /// It did not answer. Why, for a person.
+    Unreachable(String),
 }
 
-/// Asks by `HEAD`; redirects are not followed, and no name is looked up.
-pub async fn ask(url: &LoopbackUrl, limit: Duration) -> Health {
+/// Sends `HEAD`. Redirects are not followed, and host names are not looked up.
+pub async fn check_health(url: &LoopbackUrl, limit: Duration) -> HealthCheck {
     request(reqwest::Method::HEAD, url, limit).await
 }
 
-/// Whether a port of this machine takes connections.
-pub async fn accepts(port: u16) -> bool {
+/// Whether a port of this machine accepts TCP connections, by IPv4 or IPv6.
+pub async fn accepts_connections(port: u16) -> bool {
     let addresses = LoopbackUrl::parse(&format!("tcp://localhost:{port}")).map(|url| url.addresses());
     connect(&addresses.unwrap_or_default()).await
 }
 
-/// Whether a run is up: any answer counts, since servers refuse `HEAD` and root paths as they like.
+/// Whether a server is up. Any HTTP status counts, since development servers may refuse `HEAD` or have no root page.
+///
+/// # Errors
+/// Why it is not, for a person.
 pub(crate) async fn is_up(url: &LoopbackUrl) -> Result<(), String> {
     if !connect(&url.addresses()).await {
         return Err(format!("nothing accepts connections on port {}", url.port()));
     }
-    if url.is_tcp() || matches!(ask(url, CHECK_TIME).await, Health::Answered(_)) {
+    if url.is_tcp() || matches!(check_health(url, CHECK_TIME).await, HealthCheck::Answered(_)) {
         return Ok(());
     }
     match request(reqwest::Method::GET, url, CHECK_TIME).await {
-        Health::Answered(_) => Ok(()),
-        Health::Silent(reason) => Err(reason),
+        HealthCheck::Answered(_) => Ok(()),
+        HealthCheck::Unreachable(reason) => Err(reason),
     }
 }
 
@@ -55,7 +58,7 @@ async fn connect(addresses: &[std::net::SocketAddr]) -> bool {
     false
 }
 
-async fn request(method: reqwest::Method, url: &LoopbackUrl, limit: Duration) -> Health {
+async fn request(method: reqwest::Method, url: &LoopbackUrl, limit: Duration) -> HealthCheck {
     let host = url.url().host_str().unwrap_or_default();
     let client = reqwest::Client::builder()
         .redirect(reqwest::redirect::Policy::none())
@@ -68,8 +71,8 @@ async fn request(method: reqwest::Method, url: &LoopbackUrl, limit: Duration) ->
         Err(error) => Err(error),
     };
     match answer {
-        Ok(answer) => Health::Answered(answer.status().as_u16()),
-        Err(error) => Health::Silent(explain(&error, url, limit)),
+        Ok(answer) => HealthCheck::Answered(answer.status().as_u16()),
+        Err(error) => HealthCheck::Unreachable(explain(&error, url, limit)),
     }
 }
 

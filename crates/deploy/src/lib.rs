@@ -1,27 +1,30 @@
-//! What a ticket's worktree builds, run on this machine: how it is started, whether it answers, and its end.
+//! Runs the contents of a ticket's worktree on this machine: detection of the start command, the run itself, its
+//! health checks and its teardown.
 //!
-//! Commands of a repository are run by a shell, because that is what its manifest holds, and only when somebody
-//! asks for a deploy. What is signalled was started here, and is told from strangers by its start time. Knows
-//! nothing of HTTP serving.
+//! Commands come from the repository's manifests and are run by a shell, only when a request asks for a deploy. Only
+//! processes that were started here are signalled; a recorded start time tells them from others with the same pid.
+//! Serves no HTTP.
 
 mod deploys;
 mod detect;
-mod follow;
+mod engine;
 mod health;
 mod log;
 mod loopback;
 mod markers;
+mod monitor;
 mod ports;
 mod run;
 mod settings;
 mod status;
 mod stop;
 
-pub use deploys::{DeployError, Deploys, Order, Started, Timing};
+pub use deploys::{DeployError, DeployHandle, DeployRequest, Deploys, Timing};
 pub use detect::{Candidate, best, candidates};
-pub use health::{Health, accepts, ask};
+pub use engine::EngineError;
+pub use health::{HealthCheck, accepts_connections, check_health};
 pub use log::local_url;
 pub use loopback::LoopbackUrl;
 pub use settings::Deployment;
 pub use status::DeployStatus;
-pub use stop::{Killed, Teardown, TornDown};
+pub use stop::{KillOutcome, Teardown, TeardownOutcome};

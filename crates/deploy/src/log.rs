@@ -1,4 +1,4 @@
-//! What a run printed: its end, and the address of this machine that it tells.
+//! The log of a run: its tail, and the local URL that a server prints when it has started.
 
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
@@ -9,7 +9,7 @@ use regex::Regex;
 
 use crate::loopback::LoopbackUrl;
 
-/// Bytes of a log that are read.
+/// Bytes that are read from the end of a log.
 const TAIL: u64 = 256 * 1024;
 
 static URL: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -19,7 +19,7 @@ static URL: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// The end of a log, without the colours of a terminal; `None` when it is empty or missing.
+/// The end of a log without terminal escapes; `None` when it is empty or missing.
 pub(crate) fn tail(path: &Path) -> Option<String> {
     let read = || -> io::Result<Vec<u8>> {
         let mut file = untrusted::open(path)?;
@@ -34,7 +34,8 @@ pub(crate) fn tail(path: &Path) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-/// The last address of this machine that a text names, as a server prints it when it is up.
+/// The last URL of this machine in a text, such as a server prints when it has started. Wildcard addresses are
+/// replaced by `localhost`.
 #[must_use]
 pub fn local_url(text: &str) -> Option<String> {
     let plain = strip_ansi_escapes::strip_str(text);
@@ -48,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_address_that_a_server_prints_is_found() {
+    fn last_local_url_is_found() {
         for (text, wanted) in [
             ("  Local:   http://localhost:5174/\n", Some("http://localhost:5174/")),
             ("\u{1b}[32mhttp://localhost:\u{1b}[1m5173\u{1b}[0m/", Some("http://localhost:5173/")),

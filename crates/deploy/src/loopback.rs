@@ -1,15 +1,15 @@
-//! Which URLs a health check may ask: those of this machine, and nothing else.
+//! URLs that a health check may request: those of this machine only.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use url::{Host, Url};
 
-/// A URL that leads to this machine.
+/// A URL whose host is this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoopbackUrl(Url);
 
 impl LoopbackUrl {
-    /// Reads a URL; `None` when it is no `http`, `https` or `tcp` URL of this machine, or names a user.
+    /// Parses a URL; `None` when it is no `http`, `https` or `tcp` URL of this machine, or holds credentials.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let url = Url::parse(text).ok()?;
@@ -35,13 +35,13 @@ impl LoopbackUrl {
         &self.0
     }
 
-    /// Whether it is asked by HTTP.
+    /// Whether it is an HTTP URL.
     #[must_use]
     pub fn is_http(&self) -> bool {
         !self.is_tcp()
     }
 
-    /// Whether only a connection is asked for.
+    /// Whether a TCP connection is the whole check.
     pub(crate) fn is_tcp(&self) -> bool {
         self.0.scheme() == "tcp"
     }
@@ -50,7 +50,7 @@ impl LoopbackUrl {
         self.0.port_or_known_default().unwrap_or_default()
     }
 
-    /// The addresses that it means; names are not looked up.
+    /// Its socket addresses. Names are not looked up: they are the loopback addresses.
     pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
         let addresses = match self.0.host() {
             Some(Host::Ipv4(address)) => vec![IpAddr::V4(address)],
@@ -61,7 +61,7 @@ impl LoopbackUrl {
     }
 }
 
-/// Not asked about `tcp` URLs, whose hosts are not parsed as domains.
+/// Hosts of `tcp` URLs are not parsed as addresses, so a domain may be one here.
 fn is_local(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let numeric = name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_this_machine_is_asked() {
+    fn only_urls_of_this_machine_are_parsed() {
         for allowed in [
             "http://localhost:3000/a?b",
             "https://LOCALHOST",

@@ -1,5 +1,5 @@
-//! The files in a worktree that tell other programs how its deploy stands. What works there can write them too, so
-//! nothing is signalled or run because of them.
+//! Files in a worktree with the state of its deploy, for other programs. Programs in the worktree can write them too,
+//! so no process is signalled and no command is run because of them.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::loopback::LoopbackUrl;
 
-/// What failed.
+/// The step of a run that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum FailedCommand {
@@ -26,10 +26,10 @@ pub(crate) enum FailedCommand {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Failure {
-    /// `None` for a signal, -1 for a check.
+    /// `None` for a signal, -1 for a health check.
     pub(crate) exit_code: Option<i32>,
     pub(crate) failed_command: FailedCommand,
-    /// More about it, for a person.
+    /// Why, for a person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
 }
@@ -39,7 +39,7 @@ impl Failure {
         Self { exit_code, failed_command, reason: None }
     }
 
-    /// For a person.
+    /// Error text for a person.
     pub(crate) fn text(&self) -> String {
         let what = match self.failed_command {
             FailedCommand::Install => "Install command failed",
@@ -96,7 +96,7 @@ impl Markers {
         untrusted::read_json(&self.exit())
     }
 
-    /// Only an address of this machine is one.
+    /// `deploy-result.json`, when its URL leads to this machine.
     pub(crate) fn success(&self) -> Option<Success> {
         untrusted::read_json(&self.result())
             .filter(|success: &Success| LoopbackUrl::parse(&success.url).is_some())
@@ -116,12 +116,12 @@ impl Markers {
 
     fn write(&self, path: &Path, content: &serde_json::Value) {
         if let Err(error) = untrusted::write(path, content.to_string().as_bytes()) {
-            tracing::warn!(%error, "cannot write how a deploy stands");
+            tracing::warn!(%error, "cannot write a marker of a deploy");
         }
     }
 
-    /// Removes what an earlier run said, and keeps its log under another name.
-    pub(crate) fn begin(&self) -> io::Result<()> {
+    /// Removes the markers of the earlier run, and renames its log to `deploy.log.1`.
+    pub(crate) fn reset(&self) -> io::Result<()> {
         untrusted::make_directory(&self.0)?;
         self.clear();
         match untrusted::rename(&self.log(), "deploy.log.1".as_ref()) {
@@ -130,12 +130,12 @@ impl Markers {
         }
     }
 
-    /// Nothing was deployed.
+    /// Removes the markers, so that the status is `not-started`.
     pub(crate) fn clear(&self) {
         for path in [self.exit(), self.result(), self.pid()] {
             match untrusted::remove(&path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    tracing::warn!(%error, "cannot remove what a deploy left");
+                    tracing::warn!(%error, "cannot remove a marker of a deploy");
                 }
                 _ => {}
             }

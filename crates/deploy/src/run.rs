@@ -5,18 +5,19 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use loopgate_tools::process::{Command, ProcessStart, alive};
+use loopgate_tools::process::{Command, ProcessStart, alive, processes_in};
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::loopback::LoopbackUrl;
 use crate::markers::{FailedCommand, Failure};
-use crate::ports::{Listening, group_of, works_in};
+use crate::ports::{Listener, group_of, listeners};
 use crate::settings::Deployment;
 
-/// Runs the install command `$1`, then the command `$2`, and notes in `$3` what came of it; then whatever is left of
-/// the group ends too. It leads the group, so that a run has one pid for all of its life, and outlives Loopgate.
+/// Runs the install command `$1`, then the start command `$2`, and writes to `$3` which one runs or how it ended; then
+/// it ends the rest of its group. As the group's leader it gives a run one pid for all of its life, also without
+/// Loopgate.
 const SCRIPT: &str = r#"
 finish() { printf '%s %s\n' "$1" "$2" > "$3"; trap '' TERM; kill -TERM 0; exit "$2"; }
 if [ -n "$1" ]; then
@@ -28,22 +29,22 @@ printf 'running\n' > "$3"
 finish deploy "$?" "$3"
 "#;
 
-/// What a shell adds to the number of a signal.
-const SIGNALLED: i32 = 128;
+/// A shell reports a command that a signal ended with this number plus the signal's.
+const SIGNAL_BASE: i32 = 128;
 
-/// How far a run has come. It goes forward only: `Starting`, then `Up` or `Failed`, then `Ended` or `Stopped`.
+/// Phase of a run. It only advances: `Starting`, then `Up` or `Failed`, then `Ended` or `Stopped`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Phase {
-    /// It is installed or started, and does not answer yet.
+    /// It is being installed or started, and no health check has succeeded yet.
     Starting,
-    /// It answered.
+    /// A health check succeeded.
     Up,
-    /// It did not answer in time; its process is left alone.
+    /// No health check succeeded in time, or its URL was refused; the process is left running.
     Failed,
-    /// Its process is gone.
+    /// Its process exited.
     Ended,
-    /// Its process is gone because somebody wanted that.
+    /// Its process was stopped by a request.
     Stopped,
 }
 
@@ -54,37 +55,38 @@ pub(crate) struct Run {
     pub(crate) id: Uuid,
     pub(crate) repository: PathBuf,
     pub(crate) worktree: PathBuf,
-    /// Also of its group.
+    /// Process id of the leader, and id of its group.
     pub(crate) pid: u32,
     pub(crate) started: ProcessStart,
     pub(crate) phase: Phase,
-    /// The port that was chosen for it.
+    /// The port that was allocated for it.
     pub(crate) port: Option<u16>,
     pub(crate) health_url: Option<String>,
     pub(crate) health_log_pattern: Option<String>,
     pub(crate) additional_ports: Vec<u16>,
     pub(crate) teardown_command: Option<String>,
-    /// Its ports belong to a container engine.
+    /// The start command runs containers, whose processes and ports belong to the engine.
     pub(crate) in_container: bool,
 }
 
 impl Run {
+    /// Whether its leader runs.
     pub(crate) fn is_alive(&self) -> bool {
         alive(self.pid, self.started)
     }
 
-    /// Whether a process that listens belongs to it.
-    pub(crate) fn owns(&self, listening: &Listening) -> bool {
-        group_of(listening.pid) == Some(self.pid) || works_in(listening.pid, &self.worktree)
+    /// The listening processes of its group, and those that work in its worktree. Blocks.
+    pub(crate) fn listeners(&self) -> Vec<Listener> {
+        let inside = processes_in(&self.worktree);
+        let mut all = listeners();
+        all.retain(|one| {
+            group_of(one.pid) == Some(self.pid) || inside.iter().any(|(pid, _)| *pid == one.pid)
+        });
+        all
     }
 }
 
-/// Whether a kind of project needs a container engine.
-pub(crate) fn needs_engine(deployment: &Deployment) -> bool {
-    matches!(deployment.kind.as_deref(), Some("compose" | "dockerfile"))
-}
-
-/// What starts a run; its note is what [`noted`] reads.
+/// The command that starts a run. Its shell writes to `note`, which [`read_note`] reads.
 pub(crate) fn command(
     deployment: &Deployment,
     worktree: &Path,
@@ -92,9 +94,9 @@ pub(crate) fn command(
     port: Option<u16>,
     note: &Path,
 ) -> Command {
-    let moved = port.filter(|port| deployment.port != Some(*port));
+    let other_port = port.filter(|port| deployment.port != Some(*port));
     let start = deployment.command.as_deref().unwrap_or_default();
-    let start = moved.map_or_else(|| start.to_owned(), |port| on_port(deployment, start, port));
+    let start = other_port.map_or_else(|| start.to_owned(), |port| with_port(deployment, start, port));
     let command = Command::new("/bin/bash")
         .args(["-c", SCRIPT, "loopgate-deploy"])
         .arg(deployment.install_command.as_deref().unwrap_or_default())
@@ -102,7 +104,7 @@ pub(crate) fn command(
         .arg(note)
         .directory(worktree)
         .environment(environment);
-    match moved {
+    match other_port {
         Some(port) => command.env("PORT", port.to_string()),
         None => command,
     }
@@ -111,15 +113,15 @@ pub(crate) fn command(
 static PACKAGE_SCRIPT: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^(npm run|bun run|pnpm|yarn) [\w:-]+$").ok());
 
-/// A package script of a tool that takes its port as an argument; all others read `PORT`.
-fn on_port(deployment: &Deployment, start: &str, port: u16) -> String {
+/// Adds the port as an argument to a package script of Vite or Next; other commands read `PORT`.
+fn with_port(deployment: &Deployment, start: &str, port: u16) -> String {
     let flag = match deployment.kind.as_deref() {
         Some("vite") => "--port",
         Some("next") => "-p",
         _ => return start.to_owned(),
     };
     let runner =
-        PACKAGE_SCRIPT.as_ref().and_then(|known| known.captures(start)).map(|found| found[1].to_owned());
+        PACKAGE_SCRIPT.as_ref().and_then(|script| script.captures(start)).map(|found| found[1].to_owned());
     match runner.as_deref() {
         Some("npm run") => format!("{start} -- {flag} {port}"),
         Some(_) => format!("{start} {flag} {port}"),
@@ -127,40 +129,43 @@ fn on_port(deployment: &Deployment, start: &str, port: u16) -> String {
     }
 }
 
-/// The health URL, on the port that was chosen.
+/// The health URL, with the allocated port in the place of the configured one.
 pub(crate) fn health_url(deployment: &Deployment, port: Option<u16>) -> Option<String> {
     let text = deployment.health_check_url.clone()?;
-    let (own, chosen) = (deployment.port?, port?);
-    let moved = LoopbackUrl::parse(&text).filter(|url| own != chosen && url.port() == own).and_then(|url| {
+    let (configured, allocated) = (deployment.port?, port?);
+    let is_configured = |url: &LoopbackUrl| configured != allocated && url.port() == configured;
+    let replaced = LoopbackUrl::parse(&text).filter(is_configured).and_then(|url| {
         let mut url = url.url().clone();
-        url.set_port(Some(chosen)).ok().map(|()| url.to_string().trim_end_matches('/').to_owned())
+        url.set_port(Some(allocated)).ok().map(|()| url.to_string().trim_end_matches('/').to_owned())
     });
-    Some(moved.unwrap_or(text))
+    Some(replaced.unwrap_or(text))
 }
 
-/// What a run noted about itself.
+/// What the shell of a run wrote about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Noted {
+pub(crate) enum RunNote {
+    /// Nothing yet: the install command runs.
     Installing,
+    /// The start command runs.
     Running,
-    /// Ended well.
-    Done,
+    /// The start command ended with code 0.
+    Succeeded,
     Failed(Failure),
 }
 
-/// Reads the note of a run.
-pub(crate) fn noted(note: &Path) -> Noted {
+/// Reads the note of a run; a missing one means that it is being installed.
+pub(crate) fn read_note(note: &Path) -> RunNote {
     let text = std::fs::read_to_string(note).unwrap_or_default();
     let mut words = text.split_whitespace();
     let command = match words.next() {
-        Some("running") => return Noted::Running,
+        Some("running") => return RunNote::Running,
         Some("install") => FailedCommand::Install,
         Some("deploy") => FailedCommand::Deploy,
-        _ => return Noted::Installing,
+        _ => return RunNote::Installing,
     };
     match words.next().and_then(|code| code.parse::<i32>().ok()) {
-        Some(0) => Noted::Done,
-        Some(code) => Noted::Failed(Failure::new(command, Some(code).filter(|code| *code <= SIGNALLED))),
-        None => Noted::Failed(Failure::new(command, None)),
+        Some(0) => RunNote::Succeeded,
+        Some(code) => RunNote::Failed(Failure::new(command, Some(code).filter(|code| *code <= SIGNAL_BASE))),
+        None => RunNote::Failed(Failure::new(command, None)),
     }
 }

@@ -1,55 +1,56 @@
-//! How a repository is run: the `deployment` of its entry in `repos.json`, which people write by hand too.
+//! Run settings of a repository: the `deployment` of its entry in `repos.json`, which may be edited by hand.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-/// How a repository is run. Every member may be missing.
+/// Run settings of a repository. Every member may be missing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"framework": "next", "command": "pnpm dev", "startCommand": "pnpm dev", "installCommand": "pnpm install", "type": "next", "port": 3100, "healthEndpoint": "/", "healthCheckUrl": "http://localhost:3100"}))]
 pub struct Deployment {
-    /// What it is built with.
+    /// Framework that it depends on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub framework: Option<String>,
-    /// As the package manifest names it.
+    /// `packageManager` of its `package.json`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub package_manager: Option<String>,
-    /// Shell command that runs it.
+    /// Shell command that starts it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// The same, by the name that the list of repositories uses.
+    /// The same; the repository list stores this one when a repository is added.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_command: Option<String>,
-    /// Shell command that prepares it.
+    /// Shell command that is run before the start command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub install_command: Option<String>,
-    /// Framework, or the kind of project.
+    /// Framework, or the kind of project: `node`, `procfile`, `python`, `cargo`, `compose`, `dockerfile`, `make`,
+    /// `static`.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// The port that it takes when that is free.
+    /// Preferred port.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
-    /// Further ports.
+    /// Further ports that it listens on; teardown frees them as well.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     pub additional_ports: Vec<u16>,
-    /// Path that answers when it is up.
+    /// Path of the health check.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub health_endpoint: Option<String>,
-    /// URL that answers when it is up, on this machine; `tcp://localhost:<port>` asks for a connection alone.
+    /// URL of the health check, on this machine. `tcp://localhost:<port>` checks for a TCP connection only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub health_check_url: Option<String>,
-    /// Regular expression for a line of the log that says that it is up.
+    /// Regular expression that matches a line of the log once it is up. Replaces the health check.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub health_log_pattern: Option<String>,
-    /// Shell command that ends what a signal does not end.
+    /// Shell command of the teardown, for what signals do not end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub teardown_command: Option<String>,
 }
 
 impl Deployment {
-    /// A command that serves on a port.
+    /// Settings of a server with a known port.
     pub(crate) fn serving(command: String, port: u16) -> Self {
         Self {
             port: Some(port),
@@ -59,12 +60,12 @@ impl Deployment {
         }
     }
 
-    /// A command of which no port is known.
+    /// Settings of a command without a known port.
     pub(crate) fn running(command: String) -> Self {
         Self { start_command: Some(command.clone()), command: Some(command), ..Self::default() }
     }
 
-    /// Reads what is stored; a member of another type counts as missing.
+    /// Reads stored settings; a member of another type counts as missing.
     #[must_use]
     pub fn read(members: &Map<String, Value>) -> Self {
         let text = |name: &str| {
@@ -90,7 +91,7 @@ impl Deployment {
         }
     }
 
-    /// With the command and the health URL that the other members lead to.
+    /// Fills a missing command from `startCommand`, and a missing health URL from the port.
     #[must_use]
     pub fn completed(mut self) -> Self {
         self.command = self.command.or_else(|| self.start_command.clone());
@@ -100,7 +101,7 @@ impl Deployment {
         self
     }
 
-    /// Puts its members over those that are stored; others stay.
+    /// Overwrites stored members by its own; members that it lacks stay.
     pub fn merge_into(&self, stored: &mut Map<String, Value>) {
         if let Ok(Value::Object(members)) = serde_json::to_value(self) {
             stored.extend(members);

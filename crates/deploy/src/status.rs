@@ -1,4 +1,4 @@
-//! How the deploy of a worktree stands.
+//! The status of a worktree's deploy.
 
 use std::path::Path;
 
@@ -11,33 +11,33 @@ use crate::log;
 use crate::markers::Markers;
 use crate::run::Phase;
 
-/// How a deploy stands.
+/// Status of a deploy.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"status": "running", "logs": "> next dev\n", "pid": 4242, "reason": "nothing accepts connections on port 3000"}))]
 pub struct DeployStatus {
-    /// One of `running`, `completed` (it answers), `failed` and `not-started`.
+    /// One of `running` (it is installed or started), `completed` (it answers), `failed` and `not-started`.
     pub status: &'static str,
-    /// The end of what it printed, without colours.
+    /// The last 256 KiB of its output, without terminal escapes.
     pub logs: Option<String>,
-    /// The pid that was asked about.
+    /// The pid of the request.
     pub pid: Option<u32>,
-    /// Where it answers.
+    /// URL at which it answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deployed_url: Option<String>,
-    /// What a service elsewhere calls it.
+    /// Its id at an external service, when its result names one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub service_id: Option<String>,
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Why it does not answer yet.
+    /// Why the last health check failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 impl DeployStatus {
-    /// There is no worktree.
+    /// Status of a ticket that has no worktree.
     #[must_use]
     pub const fn not_started(pid: Option<u32>) -> Self {
         Self {
@@ -53,18 +53,18 @@ impl DeployStatus {
 }
 
 impl Deploys {
-    /// How the deploy of a worktree stands; `pid` is what the caller believes its pid to be. Blocks on the disk.
+    /// The status of a worktree's deploy. `pid` is the pid that the caller knows it by. Blocks on the disk.
     #[must_use]
     pub fn status(&self, worktree: &Path, pid: Option<u32>) -> DeployStatus {
         let markers = Markers::of(worktree);
-        let run = self.inner().of(worktree);
+        let run = self.inner().run_in(worktree);
         let logs = log::tail(&markers.log());
         let (failure, success) = (markers.failure(), markers.success());
         let is_stopped = run.as_ref().is_some_and(|run| run.phase == Phase::Stopped && Some(run.pid) == pid);
-        // Whoever follows it has the last word on its end.
-        let is_followed = run.as_ref().is_some_and(|run| run.phase < Phase::Ended);
+        // Its monitor decides when it has ended, after the markers are written.
+        let is_monitored = run.as_ref().is_some_and(|run| run.phase < Phase::Ended);
         let is_alive =
-            is_followed || pid.is_some_and(|pid| identity(pid).is_some_and(|started| alive(pid, started)));
+            is_monitored || pid.is_some_and(|pid| identity(pid).is_some_and(|started| alive(pid, started)));
         let status = if failure.is_some() {
             "failed"
         } else if success.is_some() {
@@ -76,7 +76,7 @@ impl Deploys {
         } else {
             "not-started"
         };
-        let reason = run.filter(|_| status == "running").and_then(|run| self.inner().silent(run.id));
+        let reason = run.filter(|_| status == "running").and_then(|run| self.inner().unhealthy(run.id));
         let (deployed_url, service_id) =
             success.map_or((None, None), |found| (Some(found.url), found.service_id));
         let error = failure.map(|failure| failure.text());
@@ -90,9 +90,15 @@ impl Deploys {
         runs.map(|run| run.worktree).collect()
     }
 
-    /// The port that was chosen for the run of a worktree, while it lives. Blocks on the disk.
+    /// The teardown command that was recorded when the run of a worktree started. Blocks on the disk.
+    #[must_use]
+    pub fn teardown_command(&self, worktree: &Path) -> Option<String> {
+        self.inner().run_in(worktree)?.teardown_command
+    }
+
+    /// The port that was allocated for the run of a worktree, while its process lives. Blocks on the disk.
     #[must_use]
     pub fn port_of(&self, worktree: &Path) -> Option<u16> {
-        self.inner().of(worktree).filter(|run| run.is_alive())?.port
+        self.inner().run_in(worktree).filter(|run| run.is_alive())?.port
     }
 }

@@ -1,84 +1,89 @@
-//! The end of a run. What is signalled was started here, or works in the run's worktree; nothing else is.
+//! Stopping a run. Only processes of its group and processes that work in its worktree are signalled.
 
+use std::collections::BTreeSet;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use loopgate_tools::process::{Command, GroupKillOutcome, Limits, alive, identity, kill_group};
+use loopgate_tools::process::{
+    Command, GroupKillOutcome, Limits, alive, identity, kill_group, kill_orphaned_group, processes_in,
+};
 
 use crate::deploys::{DeployError, Deploys, blocking};
 use crate::markers::Markers;
-use crate::ports::{group_of, listening, works_in};
+use crate::ports::{group_of, is_free, listeners};
 use crate::run::{Phase, Run};
 use crate::settings::Deployment;
 
 /// Between SIGTERM and SIGKILL.
 pub(crate) const GRACE: Duration = Duration::from_secs(5);
-/// The same, when a person stops a run by its pid.
+/// The same for [`Deploys::kill`].
 const KILL_GRACE: Duration = Duration::from_millis(500);
-/// For the teardown command.
+/// Time limit of the teardown command.
 const TEARDOWN_TIME: Duration = Duration::from_secs(60);
 
-/// What came of ending a process by its pid.
+/// Result of [`Deploys::kill`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Killed {
-    /// It has ended now.
-    Ended,
-    /// There was none.
-    Gone,
-    /// It was not started here; nothing was signalled.
+pub enum KillOutcome {
+    /// The run was ended.
+    Terminated,
+    /// There is no such process.
+    NotAlive,
+    /// No deploy started the process; nothing was signalled.
     NotOurs,
-    /// It was signalled, and lives.
+    /// The run was signalled, and still runs.
     StillAlive,
 }
 
-/// What is to be torn down.
+/// A request to end everything that runs for a worktree.
 #[derive(Debug, Clone)]
 pub struct Teardown {
-    /// Where it runs.
-    pub worktree: std::path::PathBuf,
-    /// Stored settings.
+    /// Working directory of the run.
+    pub worktree: PathBuf,
+    /// Stored settings of the repository.
     pub deployment: Deployment,
-    /// What the caller believes its pid to be.
+    /// The pid that the caller knows the run by.
     pub pid: Option<u64>,
-    /// What the caller believes its port to be.
+    /// The port that the caller knows the run by.
     pub port: Option<u16>,
 }
 
-/// What came of it.
+/// Result of [`Deploys::tear_down`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TornDown {
-    /// Nothing of it runs any more.
+pub enum TeardownOutcome {
+    /// Nothing of the run is left, and its ports are free.
     Stopped,
-    /// Something of it, or in its place, runs.
+    /// A process of the run is left, its teardown command failed, or a port of it is taken.
     NotStopped,
-    /// Nothing tells what to stop.
-    NothingKnown,
+    /// There is no run, and neither a port nor a pid nor a command to stop one by.
+    NothingToStop,
 }
 
-/// Ends the group of a run; whether it is gone.
+/// Ends the group of a run, also when its leader is gone. Returns whether nothing of it is left.
 pub(crate) async fn end_process(run: &Run, grace: Duration) -> bool {
-    match kill_group(run.pid, run.started, grace).await {
-        GroupKillOutcome::Terminated
-        | GroupKillOutcome::Killed
-        | GroupKillOutcome::NotAlive
-        | GroupKillOutcome::NotOurs => true,
-        GroupKillOutcome::StillAlive => false,
-    }
+    let outcome = match kill_group(run.pid, run.started, grace).await {
+        GroupKillOutcome::NotAlive => kill_orphaned_group(run.pid, &run.worktree, grace).await,
+        other => other,
+    };
+    outcome != GroupKillOutcome::StillAlive
 }
 
 impl Deploys {
-    /// Ends the run of a worktree, on purpose: nothing is deployed there then. Whether it is gone.
+    /// Ends the run of a worktree and removes its markers. Returns whether nothing of it is left.
     pub(crate) async fn end_run(&self, worktree: &Path, grace: Duration) -> Result<bool, DeployError> {
         let (this, place) = (self.clone(), worktree.to_owned());
-        let Some(run) = blocking(move || this.inner().of(&place)).await? else { return Ok(true) };
-        self.inner().stop_following(run.id);
+        let Some(run) = blocking(move || this.inner().run_in(&place)).await? else { return Ok(true) };
+        self.inner().stop_monitor(run.id);
         let is_gone = end_process(&run, grace).await;
         if is_gone {
+            // The engine runs a container on without the client that started it.
+            if let Some(command) = run.teardown_command.as_ref().filter(|_| run.in_container) {
+                self.run_teardown(command, worktree).await;
+            }
             let this = self.clone();
             blocking(move || {
                 this.inner().advance(&run, Phase::Stopped, || {});
-                let _ = std::fs::remove_file(this.inner().note_of(&run));
+                let _ = std::fs::remove_file(this.inner().note_path(&run));
                 if run.worktree.is_dir() {
                     Markers::of(&run.worktree).clear();
                 }
@@ -94,62 +99,69 @@ impl Deploys {
     ///
     /// # Errors
     /// When its record cannot be read.
-    pub async fn kill(&self, pid: u64) -> Result<Killed, DeployError> {
-        let Some(pid) = u32::try_from(pid).ok().filter(|pid| *pid >= 2) else { return Ok(Killed::NotOurs) };
+    pub async fn kill(&self, pid: u64) -> Result<KillOutcome, DeployError> {
+        let Some(pid) = u32::try_from(pid).ok().filter(|pid| *pid >= 2) else {
+            return Ok(KillOutcome::NotOurs);
+        };
         let this = self.clone();
         let looked = blocking(move || {
-            let run = this.inner().all().into_iter().find(|run| run.pid == pid && run.is_alive());
-            (run, identity(pid).is_some_and(|started| alive(pid, started)))
+            let is_alive = identity(pid).is_some_and(|started| alive(pid, started));
+            // Without its leader, the rest of a group is still the run until its monitor records the end.
+            let is_run = |run: &Run| {
+                run.pid == pid && if is_alive { run.is_alive() } else { run.phase < Phase::Ended }
+            };
+            (this.inner().all().into_iter().find(is_run), is_alive)
         });
         match looked.await? {
             (Some(run), _) => {
                 let is_gone = self.end_run(&run.worktree, KILL_GRACE).await?;
-                Ok(if is_gone { Killed::Ended } else { Killed::StillAlive })
+                Ok(if is_gone { KillOutcome::Terminated } else { KillOutcome::StillAlive })
             }
-            (None, true) => Ok(Killed::NotOurs),
-            (None, false) => Ok(Killed::Gone),
+            (None, true) => Ok(KillOutcome::NotOurs),
+            (None, false) => Ok(KillOutcome::NotAlive),
         }
     }
 
-    /// Ends whatever runs for a worktree: its processes, what listens on its ports, and what its own command ends.
-    /// Doing it twice is doing it once.
+    /// Ends everything that runs for a worktree: its group, processes of the worktree that listen on its ports, and
+    /// what the teardown command ends. Idempotent.
     ///
     /// # Errors
     /// When its record cannot be read.
-    pub async fn tear_down(&self, what: Teardown) -> Result<TornDown, DeployError> {
-        let (this, place) = (self.clone(), what.worktree.clone());
-        let run = blocking(move || this.inner().of(&place)).await?;
-        let deployment = what.deployment;
-        let chosen = run.as_ref().and_then(|run| run.port);
-        let mut ports: Vec<u16> = chosen.or(deployment.port).or(what.port).into_iter().collect();
+    pub async fn tear_down(&self, request: Teardown) -> Result<TeardownOutcome, DeployError> {
+        let (this, place) = (self.clone(), request.worktree.clone());
+        let run = blocking(move || this.inner().run_in(&place)).await?;
+        let deployment = request.deployment;
+        let allocated = run.as_ref().and_then(|run| run.port);
+        let mut ports: Vec<u16> = allocated.or(deployment.port).or(request.port).into_iter().collect();
         ports.extend(&deployment.additional_ports);
         ports.extend(run.iter().flat_map(|run| run.additional_ports.iter()));
         let command = deployment
             .teardown_command
             .clone()
             .or_else(|| run.as_ref().and_then(|run| run.teardown_command.clone()));
-        if run.is_none() && ports.is_empty() && what.pid.is_none() && command.is_none() {
-            return Ok(TornDown::NothingKnown);
+        if run.is_none() && ports.is_empty() && request.pid.is_none() && command.is_none() {
+            return Ok(TeardownOutcome::NothingToStop);
         }
         let mut steps = Vec::new();
         if run.is_some() {
-            steps.push(self.end_run(&what.worktree, GRACE).await?);
-        } else if let Some(pid) = what.pid {
-            steps.push(matches!(self.kill(pid).await?, Killed::Ended));
+            steps.push(self.end_run(&request.worktree, GRACE).await?);
+        } else if let Some(pid) = request.pid {
+            steps.push(self.kill(pid).await? == KillOutcome::Terminated);
         }
-        if let Some(command) = command.filter(|_| what.worktree.is_dir()) {
-            steps.push(self.run_teardown(&command, &what.worktree).await);
+        if let Some(command) = command.filter(|_| request.worktree.is_dir()) {
+            steps.push(self.run_teardown(&command, &request.worktree).await);
         }
         if !ports.is_empty() {
-            steps.push(free_ports(ports, &what.worktree).await?);
+            steps.push(free_ports(ports, &request.worktree).await?);
         }
         let is_stopped = match run {
             Some(_) => steps.iter().all(|done| *done),
             None => steps.iter().any(|done| *done),
         };
-        Ok(if is_stopped { TornDown::Stopped } else { TornDown::NotStopped })
+        Ok(if is_stopped { TeardownOutcome::Stopped } else { TeardownOutcome::NotStopped })
     }
 
+    /// Runs a teardown command. Returns whether it exited with code 0 in time.
     async fn run_teardown(&self, command: &str, worktree: &Path) -> bool {
         let environment = self.inner().programs.environment().await;
         let shell =
@@ -164,16 +176,24 @@ impl Deploys {
     }
 }
 
-/// Ends what works in the worktree and listens on one of these ports; whether all of them are free then.
+/// Ends the groups of processes that work in the worktree and listen on one of these ports. Returns whether all ports
+/// are free afterwards.
 async fn free_ports(ports: Vec<u16>, worktree: &Path) -> io::Result<bool> {
     let (wanted, place) = (ports.clone(), worktree.to_owned());
     let holders = blocking(move || {
-        let on_ports = listening().into_iter().filter(|one| wanted.contains(&one.port));
-        let leaders = on_ports.filter_map(|one| group_of(one.pid)).filter(|leader| works_in(*leader, &place));
-        leaders.filter_map(|leader| Some((leader, identity(leader)?))).collect::<Vec<_>>()
+        let inside = processes_in(&place);
+        let started =
+            |wanted: u32| inside.iter().find(|(pid, _)| *pid == wanted).map(|(_, started)| *started);
+        let on_ports = listeners().into_iter().filter(|one| wanted.contains(&one.port));
+        let groups: BTreeSet<u32> =
+            on_ports.filter(|one| started(one.pid).is_some()).filter_map(|one| group_of(one.pid)).collect();
+        groups.into_iter().map(|leader| (leader, started(leader))).collect::<Vec<_>>()
     });
     for (leader, started) in holders.await? {
-        kill_group(leader, started, GRACE).await;
+        match started {
+            Some(started) => kill_group(leader, started, GRACE).await,
+            None => kill_orphaned_group(leader, worktree, GRACE).await,
+        };
     }
-    blocking(move || ports.into_iter().all(crate::ports::is_free)).await
+    blocking(move || ports.into_iter().all(is_free)).await
 }

@@ -8,12 +8,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use loopgate_deploy::{
-    DeployError, Deployment, Deploys, Killed, Order, Started, Teardown, Timing, TornDown, candidates,
+    DeployError, DeployHandle, DeployRequest, Deployment, Deploys, EngineError, KillOutcome, Teardown,
+    TeardownOutcome, Timing, candidates,
 };
 use loopgate_home::{Directory, Overrides, Sandbox, SandboxedPath, SettingsStore};
 use loopgate_tools::login_path::LoginPath;
-use loopgate_tools::process::{alive, identity};
-use loopgate_tools::programs::Programs;
+use loopgate_tools::process::{Command, Limits, alive, identity};
+use loopgate_tools::programs::{ProgramSource, Programs};
 use serde_json::{Value, json};
 use tokio::time::{Instant, interval};
 
@@ -62,12 +63,12 @@ impl Place {
         self.sandbox.check(&tree).unwrap()
     }
 
-    async fn start(&self, tree: &SandboxedPath, deployment: Deployment) -> Result<Started, DeployError> {
-        let order = Order { repository: tree.clone(), worktree: tree.clone(), deployment };
-        self.deploys.start(order).await
+    async fn start(&self, tree: &SandboxedPath, deployment: Deployment) -> Result<DeployHandle, DeployError> {
+        let request = DeployRequest { repository: tree.clone(), worktree: tree.clone(), deployment };
+        self.deploys.start(request).await
     }
 
-    async fn tear_down(&self, tree: &SandboxedPath) -> TornDown {
+    async fn tear_down(&self, tree: &SandboxedPath) -> TeardownOutcome {
         let what = Teardown {
             worktree: tree.canonical().to_owned(),
             deployment: Deployment::default(),
@@ -155,12 +156,28 @@ async fn two_worktrees_run_at_once_and_nothing_is_left() {
     assert_eq!(marker(&one, "deploy.pid").unwrap()["pid"], first.pid);
     until(&place.deploys, &two, second.pid, "completed").await;
     for (tree, started) in [(&one, &first), (&two, &second)] {
-        assert_eq!(place.tear_down(tree).await, TornDown::Stopped);
+        assert_eq!(place.tear_down(tree).await, TeardownOutcome::Stopped);
         assert!(!lives(started.pid));
         assert!(std::net::TcpListener::bind(("127.0.0.1", started.port.unwrap())).is_ok());
-        assert_eq!(place.tear_down(tree).await, TornDown::Stopped);
+        assert_eq!(place.tear_down(tree).await, TeardownOutcome::Stopped);
         assert_eq!(marker(tree, "deploy-result.json"), None);
     }
+}
+
+// DL-16
+#[tokio::test]
+async fn without_markers_a_pid_and_the_log_decide() {
+    let place = Place::new();
+    let tree = place.tree("bare", &[]);
+    let status = |pid| place.deploys.status(tree.canonical(), Some(pid)).status;
+    assert_eq!(status(std::process::id()), "running");
+    let started = place.start(&tree, running("true")).await.unwrap();
+    until_gone(started.pid).await;
+    until(&place.deploys, &tree, started.pid, "not-started").await;
+    let started = place.start(&tree, running("echo done")).await.unwrap();
+    until_gone(started.pid).await;
+    let status = until(&place.deploys, &tree, started.pid, "completed").await;
+    assert_eq!(status["logs"], "done\n");
 }
 
 #[tokio::test]
@@ -179,7 +196,7 @@ async fn a_node_server_that_answers_with_an_error_is_up() {
     let with_port = Deployment { command: Some(format!("PORT={port} node server.js")), ..command };
     let started = place.start(&tree, with_port).await.unwrap();
     until(&place.deploys, &tree, started.pid, "completed").await;
-    assert_eq!(place.deploys.kill(started.pid.into()).await.unwrap(), Killed::Ended);
+    assert_eq!(place.deploys.kill(started.pid.into()).await.unwrap(), KillOutcome::Terminated);
     until(&place.deploys, &tree, started.pid, "not-started").await;
     assert_eq!(marker(&tree, "deploy-result.json"), None);
 }
@@ -207,7 +224,7 @@ async fn a_command_that_never_listens_runs_and_then_times_out() {
     assert!(status["error"].as_str().unwrap().contains("nothing accepts connections on port"), "{status}");
     assert_eq!(marker(&tree, "deploy-exit.json").unwrap()["failedCommand"], "health-check-timeout");
     assert!(lives(started.pid));
-    assert_eq!(place.tear_down(&tree).await, TornDown::Stopped);
+    assert_eq!(place.tear_down(&tree).await, TeardownOutcome::Stopped);
     assert!(!lives(started.pid));
 }
 
@@ -260,9 +277,9 @@ async fn a_killed_run_takes_its_group_along() {
     let command = "(trap '' TERM; echo $BASHPID > child; while :; do read -t 600 < <(:) || :; done) & wait";
     let started = place.start(&tree, running(command)).await.unwrap();
     let child = read_pid(&tree.canonical().join("child")).await;
-    assert_eq!(place.deploys.kill(started.pid.into()).await.unwrap(), Killed::Ended);
+    assert_eq!(place.deploys.kill(started.pid.into()).await.unwrap(), KillOutcome::Terminated);
     assert!(!lives(started.pid) && !lives(child));
-    assert_eq!(place.deploys.kill(started.pid.into()).await.unwrap(), Killed::Gone);
+    assert_eq!(place.deploys.kill(started.pid.into()).await.unwrap(), KillOutcome::NotAlive);
 }
 
 async fn read_pid(path: &Path) -> u32 {
@@ -284,7 +301,7 @@ async fn read_pid(path: &Path) -> u32 {
 async fn strangers_are_not_signalled() {
     let place = Place::new();
     for pid in [0, 1, u64::from(std::process::id()), u64::from(u32::MAX) + 2] {
-        assert_eq!(place.deploys.kill(pid).await.unwrap(), Killed::NotOurs, "{pid}");
+        assert_eq!(place.deploys.kill(pid).await.unwrap(), KillOutcome::NotOurs, "{pid}");
     }
 }
 
@@ -299,8 +316,61 @@ async fn a_run_outlives_its_starter_and_is_ended_by_the_next() {
     let next = place.restarted();
     next.resume().await;
     until(&next, &tree, started.pid, "completed").await;
-    assert_eq!(next.kill(started.pid.into()).await.unwrap(), Killed::Ended);
+    assert_eq!(next.kill(started.pid.into()).await.unwrap(), KillOutcome::Terminated);
     assert!(!lives(started.pid));
+}
+
+/// SIGKILL leaves the leader no time to end its group.
+#[tokio::test]
+async fn rest_of_a_group_ends_with_its_leader() {
+    let place = Place::new();
+    let tree = place.tree("leader", &[]);
+    let command = "trap '' TERM; echo $BASHPID > child; while :; do read -t 600 < <(:) || :; done";
+    let started = place.start(&tree, running(command)).await.unwrap();
+    let child = read_pid(&tree.canonical().join("child")).await;
+    kill_alone(started.pid);
+    let status = until(&place.deploys, &tree, started.pid, "failed").await;
+    assert_eq!(status["error"], "Deploy command failed because of a signal");
+    assert!(!lives(started.pid) && !lives(child));
+}
+
+/// The same while no Loopgate is there to see it, once ended by the next one and once by a request.
+#[tokio::test]
+async fn rest_of_a_group_without_leader_is_found_after_a_restart() {
+    let place = Place::new();
+    for resumes in [true, false] {
+        let tree = place.tree("orphans", &[]);
+        let earlier = place.restarted();
+        let request = DeployRequest {
+            repository: tree.clone(),
+            worktree: tree.clone(),
+            deployment: running("echo $BASHPID > child; exec sleep 600"),
+        };
+        let _ = std::fs::remove_file(tree.canonical().join("child"));
+        // Its monitor ends with its runtime.
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+        let started = runtime.spawn(async move { earlier.start(request).await.unwrap() }).await.unwrap();
+        let child = read_pid(&tree.canonical().join("child")).await;
+        runtime.shutdown_background();
+        kill_alone(started.pid);
+        until_gone(started.pid).await;
+        assert!(lives(child));
+        let next = place.restarted();
+        if resumes {
+            next.resume().await;
+            until(&next, &tree, started.pid, "failed").await;
+        } else {
+            assert_eq!(next.kill(started.pid.into()).await.unwrap(), KillOutcome::Terminated);
+        }
+        assert!(!lives(child), "resumes: {resumes}");
+    }
+}
+
+/// SIGKILL to a process, and not to its group.
+fn kill_alone(pid: u32) {
+    let pid = rustix::process::Pid::from_raw(pid.try_into().unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
 }
 
 #[tokio::test]
@@ -341,37 +411,149 @@ async fn the_answer_of_a_stranger_is_not_the_runs() {
     });
     let status = until(&place.deploys, &tree, started.pid, "failed").await;
     assert!(status["error"].as_str().unwrap().contains("belongs to another program"), "{status}");
-    assert_eq!(place.deploys.kill(started.pid.into()).await.unwrap(), Killed::Ended);
+    assert_eq!(place.deploys.kill(started.pid.into()).await.unwrap(), KillOutcome::Terminated);
 }
 
+// DL-B21
 #[tokio::test]
-async fn local_environments_come_along_and_links_do_not() {
+async fn environment_files_of_all_packages_are_copied_and_links_are_not() {
     let place = Place::new();
-    let tree = place.tree("fresh", &[("kept", "")]);
-    let repository = place.tree("clone", &[(".env.local", "A=1"), ("secret", "S=1")]);
+    let tree = place.tree("fresh", &[("web/app.js", ""), ("web/.env.local", "D=own")]);
+    let files = [
+        (".env.local", "A=1"),
+        ("secret", "S=1"),
+        ("web/.env", "B=2"),
+        ("web/.env.local", "C=3"),
+        ("node_modules/x/.env", "E=5"),
+        ("gone/.env", "F=6"),
+    ];
+    let repository = place.tree("clone", &files);
     let link: PathBuf = repository.canonical().join(".env.test.local");
     std::os::unix::fs::symlink("secret", link).unwrap();
-    let order = Order { repository, worktree: tree.clone(), deployment: running("cat .env.*; exit 3") };
-    let started = place.deploys.start(order).await.unwrap();
+    let request = DeployRequest {
+        repository,
+        worktree: tree.clone(),
+        deployment: running(
+            "shopt -s globstar dotglob; for file in **/.env*; do echo $file $(cat $file); done; exit 3",
+        ),
+    };
+    let started = place.deploys.start(request).await.unwrap();
     let status = until(&place.deploys, &tree, started.pid, "failed").await;
-    assert_eq!(status["logs"], "A=1");
+    assert_eq!(status["logs"], ".env.local A=1\nweb/.env B=2\nweb/.env.local D=own\n");
 }
 
-#[tokio::test]
-async fn without_an_engine_the_answer_says_so() {
-    use std::os::unix::fs::PermissionsExt as _;
-
+/// A place whose login shell has only these programs on its PATH, beside the system's own where `inherits`.
+fn with_programs(programs: &[(&str, &str)], inherits: bool) -> Place {
     let mut place = Place::new();
-    // A login shell on whose PATH nothing is.
+    let bin = place.dir.path().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    for (name, text) in programs {
+        script(&bin.join(name), text);
+    }
     let shell = place.dir.path().join("shell");
-    std::fs::write(&shell, format!("#!/bin/sh\necho {}\n", place.dir.path().join("empty").display()))
-        .unwrap();
-    std::fs::set_permissions(&shell, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let rest = if inherits { std::env::var("PATH").unwrap() } else { String::new() };
+    script(&shell, &format!("#!/bin/sh\necho {}:{rest}\n", bin.display()));
     let settings =
         SettingsStore::open(&place.dir.path().join("settings.toml"), Overrides::default()).unwrap();
     let programs = Programs::with_login_path(Arc::new(settings), LoginPath::new(shell, BTreeMap::new()));
     place.deploys = Deploys::open(&place.dir.path().join("data"), Arc::new(programs), Timing::default());
-    let tree = place.tree("image", &[("Dockerfile", "FROM scratch\n")]);
-    let refused = place.start(&tree, detected(&tree)).await.unwrap_err();
-    assert!(matches!(refused, DeployError::NoEngine) && refused.to_string().contains("docker or podman"));
+    place
+}
+
+fn script(path: &Path, text: &str) {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    std::fs::write(path, text).unwrap();
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+async fn engine_error(place: &Place, file: &str) -> EngineError {
+    let tree = place.tree("image", &[(file, "FROM scratch\n")]);
+    match place.start(&tree, detected(&tree)).await.unwrap_err() {
+        DeployError::Engine(error) => error,
+        other => panic!("{other}"),
+    }
+}
+
+#[tokio::test]
+async fn missing_engine_is_reported() {
+    let error = engine_error(&with_programs(&[], false), "Dockerfile").await;
+    assert_eq!(error, EngineError::NotInstalled);
+    assert!(error.to_string().contains("install docker or podman"), "{error}");
+}
+
+/// The real docker, where it is installed: a client without a daemon says why.
+#[tokio::test]
+async fn answer_of_the_installed_docker_is_reported() {
+    let place = Place::new();
+    let asked = Programs::new(Arc::new(
+        SettingsStore::open(&place.dir.path().join("settings.toml"), Overrides::default()).unwrap(),
+    ));
+    let docker = asked.search("docker").await;
+    if docker.source != ProgramSource::Path {
+        eprintln!("docker is not installed here");
+        return;
+    }
+    let info = Command::new(docker.path).arg("info").environment(asked.environment().await);
+    let has_daemon = info.run(Limits::time(PATIENCE)).await.unwrap().status.success();
+    let tree = place.tree("image", &[("Dockerfile", "FROM scratch\n"), ("compose.yaml", "services: {}\n")]);
+    let started = place.start(&tree, detected(&tree)).await;
+    if has_daemon {
+        // With a daemon, the empty image and the empty project are what fails, unless Compose is missing.
+        assert!(matches!(started, Ok(_) | Err(DeployError::Engine(EngineError::NoCompose { .. }))));
+        place.tear_down(&tree).await;
+    } else {
+        let error = started.unwrap_err();
+        let text = error.to_string();
+        assert!(matches!(error, DeployError::Engine(EngineError::NotRunning { engine: "docker", .. })));
+        assert!(
+            text.starts_with("docker is installed but cannot run containers (") && text.contains("daemon")
+        );
+    }
+}
+
+#[tokio::test]
+async fn engine_that_does_not_run_or_has_no_compose_is_reported() {
+    let stopped = "#!/bin/sh\necho Client: 1; echo 'Cannot connect to the daemon.' >&2; exit 1\n";
+    let error = engine_error(&with_programs(&[("podman", stopped)], false), "Dockerfile").await;
+    let reason = "Cannot connect to the daemon".to_owned();
+    assert_eq!(error, EngineError::NotRunning { engine: "podman", reason });
+    let plain = "#!/bin/sh\n[ \"$1\" = info ]\n";
+    let error = engine_error(&with_programs(&[("docker", plain)], false), "compose.yaml").await;
+    assert_eq!(error, EngineError::NoCompose { engine: "docker" });
+}
+
+/// Stands for an engine with a daemon: the container is a process outside the group of the run, as that of a daemon
+/// is, and the client neither ends it nor waits for it when it is killed.
+const ENGINE: &str = r#"#!/bin/bash
+case "$1" in
+  info) ;;
+  build) echo sha256:image ;;
+  run)
+    port="${6#127.0.0.1:}"; port="${port%%:*}"
+    setsid python3 -m http.server "$port" --bind 127.0.0.1 < /dev/null > /dev/null 2>&1 &
+    echo $! > "$(dirname "$0")/$4"
+    wait ;;
+  rm) pid="$(cat "$(dirname "$0")/$3")" && rm "$(dirname "$0")/$3" && kill -KILL "$pid" ;;
+  container) [ -e "$(dirname "$0")/$3" ] ;;
+  *) exit 9 ;;
+esac
+"#;
+
+#[tokio::test]
+async fn container_is_removed_by_teardown_and_by_the_next_start() {
+    let place = with_programs(&[("docker", ENGINE)], true);
+    let tree = place.tree("boxed", &[("Dockerfile", &format!("FROM scratch\nEXPOSE {}\n", free_port()))]);
+    let image = detected(&tree);
+    let container = place.dir.path().join("bin/loopgate-boxed");
+    let first = place.start(&tree, image.clone()).await.unwrap();
+    until(&place.deploys, &tree, first.pid, "completed").await;
+    let server = read_pid(&container).await;
+    let second = place.start(&tree, image).await.unwrap();
+    until_gone(server).await;
+    until(&place.deploys, &tree, second.pid, "completed").await;
+    let server = read_pid(&container).await;
+    assert_eq!(place.tear_down(&tree).await, TeardownOutcome::Stopped);
+    assert!(!lives(second.pid) && !lives(server));
+    assert_eq!(place.tear_down(&tree).await, TeardownOutcome::Stopped);
 }

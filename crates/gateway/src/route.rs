@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use futures_util::future::BoxFuture;
 use http::Method;
 use loopgate_api::operation::OperationId;
 use utoipa::openapi::RefOr;
@@ -12,7 +13,7 @@ use utoipa::openapi::encoding::EncodingBuilder;
 use utoipa_axum::router::UtoipaMethodRouter;
 
 use crate::app::App;
-use crate::approval::Source;
+use crate::approval::{RequestValues, Source};
 
 /// What a caller must show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,6 +62,10 @@ pub(crate) enum Handler {
     Unbuilt,
 }
 
+/// Finds out what a request would do, where its own words do not say it: the commands that a repository's settings
+/// name, for example. `None` when it would do nothing.
+pub(crate) type ActionPreview = fn(App, RequestValues) -> BoxFuture<'static, Option<String>>;
+
 /// How the pipeline treats the requests of a route.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RequestPolicy {
@@ -70,6 +75,8 @@ pub(crate) struct RequestPolicy {
     /// Members of the body that tell what a request does. What a person allows of one value is not
     /// allowed of another.
     pub(crate) action_members: &'static [&'static str],
+    /// Shown beside the action members. A decision counts only while the preview stays the same.
+    pub(crate) action_preview: Option<ActionPreview>,
     /// A person is asked each time, unless the caller holds the gateway token on this machine.
     pub(crate) asks_each_time: bool,
     /// Requests over the link are answered as accepted while they wait for approval.
@@ -98,6 +105,7 @@ impl Endpoint {
             limit: BodyLimit::GENERIC,
             sources,
             action_members: &[],
+            action_preview: None,
             asks_each_time: false,
             accepts_while_held: false,
         };
@@ -107,6 +115,12 @@ impl Endpoint {
     /// See [`RequestPolicy::action_members`].
     pub(crate) const fn with_action_members(mut self, members: &'static [&'static str]) -> Self {
         self.policy.action_members = members;
+        self
+    }
+
+    /// See [`RequestPolicy::action_preview`].
+    pub(crate) fn with_action_preview(mut self, preview: ActionPreview) -> Self {
+        self.policy.action_preview = Some(preview);
         self
     }
 

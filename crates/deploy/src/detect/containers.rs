@@ -1,6 +1,4 @@
-//! Compose files and Dockerfiles, for an engine with the command line of docker.
-//!
-//! The commands find the engine themselves: docker, else podman.
+//! Compose files and Dockerfiles. The commands run docker, or podman where docker is not installed.
 
 use super::Candidate;
 use super::files::{Files, port_after};
@@ -9,7 +7,7 @@ use crate::settings::Deployment;
 const COMPOSE_FILES: [&str; 4] = ["compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"];
 const PORT: u16 = 8080;
 
-/// The engine's name, in a form that docker and podman both serve.
+/// Shell expression for the engine's path.
 pub(crate) const ENGINE: &str = "$(command -v docker || command -v podman)";
 
 pub(super) fn compose(files: &Files<'_>) -> Option<Candidate> {
@@ -57,12 +55,15 @@ pub(super) fn dockerfile(files: &Files<'_>) -> Option<Candidate> {
     let outside = if inside < 1024 { PORT } else { inside };
     let name = r#""loopgate-${PWD##*/}""#;
     let command = format!(
-        r#"{ENGINE} run --rm --name {name} -p "127.0.0.1:${{PORT:-{outside}}}:{inside}" "$({ENGINE} build -q -f {file} .)""#
+        r#"image="$({ENGINE} build -q -f {file} .)" && {ENGINE} run --rm --name {name} -p "127.0.0.1:${{PORT:-{outside}}}:{inside}" "$image""#
     );
     Some(Candidate {
         config: Deployment {
             kind: Some("dockerfile".to_owned()),
-            teardown_command: Some(format!("{ENGINE} rm -f {name}")),
+            // Older engines fail to remove a container that does not exist.
+            teardown_command: Some(format!(
+                "{ENGINE} rm -f {name} || ! {ENGINE} container inspect {name} > /dev/null 2>&1"
+            )),
             ..Deployment::serving(command, outside)
         },
         reason: format!("{file} describes an image; a container engine builds and runs it"),

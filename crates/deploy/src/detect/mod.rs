@@ -1,8 +1,8 @@
-//! How what lies in a working tree is run: every way that its files show, the best one first.
+//! Detection of start commands: every way to run a working tree that its files show, the best one first.
 //!
-//! Only reads. A working tree is hostile, so each file is opened relative to the tree's handle, through no link
-//! and up to a limit, and no text of it becomes part of a command: commands are fixed texts, and names that a
-//! manifest gives are taken only in a harmless form.
+//! Only reads. The tree is untrusted: files are opened relative to its handle, up to a size limit and without
+//! following links. Commands are fixed texts; of the text of a file only numbers and names of harmless characters
+//! become part of one.
 
 mod containers;
 mod files;
@@ -17,17 +17,17 @@ use crate::settings::Deployment;
 /// One way to run a working tree.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Candidate {
-    /// Settings of a run in this way.
+    /// Settings that run it.
     pub config: Deployment,
-    /// Why it was found, and why it stands where it stands, for a person.
+    /// What was found in which file, for a person.
     pub reason: String,
     /// It needs a container engine.
     #[serde(skip)]
     pub needs_engine: bool,
 }
 
-/// All ways to run a working tree, the best one first: what starts the files as they lie there, before what
-/// builds an image of them, before what is only likely. Blocks on the disk.
+/// All ways to run a working tree, the best one first: commands that start its files directly, then container images,
+/// then guesses. Blocks on the disk.
 #[must_use]
 pub fn candidates(tree: &Directory) -> Vec<Candidate> {
     let files = files::Files::new(tree);
@@ -44,7 +44,7 @@ pub fn candidates(tree: &Directory) -> Vec<Candidate> {
     finders.into_iter().filter_map(|find| find(&files)).collect()
 }
 
-/// The best way that this machine can go: without a container engine those that need one come last.
+/// Orders candidates for this machine: without a container engine, those that need one come last.
 #[must_use]
 pub fn best(mut candidates: Vec<Candidate>, has_engine: bool) -> Vec<Candidate> {
     candidates.sort_by_key(|candidate| candidate.needs_engine && !has_engine);

@@ -6,11 +6,11 @@ use super::Candidate;
 use super::files::{Files, port_after};
 use crate::settings::Deployment;
 
-/// Port of a server whose scripts name none.
+/// Default port when the scripts name none.
 const PORT: u16 = 3000;
 const VITE_PORT: u16 = 5173;
 
-/// Dependency, and what it is called.
+/// Dependency, and the name of its framework.
 const FRAMEWORKS: [(&str, &str); 4] =
     [("next", "next"), ("vite", "vite"), ("react-scripts", "cra"), ("express", "express")];
 
@@ -36,7 +36,7 @@ pub(super) fn package_script(files: &Files<'_>) -> Option<Candidate> {
             .into_iter()
             .any(|section| manifest.get(section).is_some_and(|section| section.get(wanted).is_some()))
     };
-    let framework = FRAMEWORKS.into_iter().find(|(wanted, _)| depends(wanted)).map(|(_, called)| called);
+    let framework = FRAMEWORKS.into_iter().find(|(wanted, _)| depends(wanted)).map(|(_, name)| name);
     let lock = LOCKS.into_iter().find(|(file, _)| files.has(file));
     let declared = manifest.get("packageManager").and_then(Value::as_str);
     let runner = lock.map_or("npm", |(_, manager)| manager);

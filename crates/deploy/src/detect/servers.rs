@@ -1,6 +1,6 @@
-//! Programs that are started as they lie in the tree: Procfile, Python, Cargo, Make, static pages.
+//! Servers that are started from the tree: Procfile, Python, Cargo, Make, static files.
 //!
-//! A command takes its port from `PORT` where the program has no rule of its own.
+//! A command reads its port from `PORT`, unless the program has a rule of its own.
 
 use toml_edit::DocumentMut;
 
@@ -14,33 +14,33 @@ const CARGO_PORT: u16 = 8080;
 const MAKE_PORT: u16 = 8080;
 const STATIC_PORT: u16 = 8000;
 
-/// Targets of a Makefile that start a server.
+/// Makefile targets that usually start a server.
 const TARGETS: [&str; 4] = ["dev", "serve", "run", "start"];
 
-/// Libraries of Python that bring a server along.
+/// Python libraries with a server.
 const PYTHON_FRAMEWORKS: [&str; 3] = ["django", "fastapi", "flask"];
 
-fn found(kind: &str, config: Deployment, reason: String) -> Option<Candidate> {
+fn candidate(kind: &str, config: Deployment, reason: String) -> Option<Candidate> {
     let config = Deployment { kind: Some(kind.to_owned()), ..config };
     Some(Candidate { config, reason, needs_engine: false })
 }
 
-/// The `web` process, which a Procfile is meant to name.
+/// The `web` process of a Procfile.
 pub(super) fn procfile(files: &Files<'_>) -> Option<Candidate> {
     let text = files.text("Procfile")?;
     let line = text.lines().find_map(|line| line.strip_prefix("web:"))?.trim();
     if line.is_empty() {
         return None;
     }
-    // The line is a shell command by definition, as a script of package.json is; it takes its port from `PORT`.
+    // The line is a shell command, which reads its port from `PORT`.
     let port = port_after(line, "--port|--bind|-p|:|PORT:-|PORT").unwrap_or(PROCFILE_PORT);
     let command = r#"PORT="${PORT:-"#.to_owned()
         + &port.to_string()
         + r#"}" && export PORT && eval "$(sed -n 's/^web://p' Procfile | head -n 1)""#;
-    found(
+    candidate(
         "procfile",
         Deployment::serving(command, port),
-        format!("Procfile has a `web` process: {}", shown(line)),
+        format!("Procfile has a `web` process: {}", excerpt(line)),
     )
 }
 
@@ -89,17 +89,17 @@ pub(super) fn python(files: &Files<'_>) -> Option<Candidate> {
         install_command: install,
         ..Deployment::serving(command, own_port)
     };
-    found("python", config, why)
+    candidate("python", config, why)
 }
 
-/// The port of a script that looks like a server.
+/// The port of a script that looks like a server; `None` for other scripts.
 fn python_port(text: &str) -> Option<u16> {
     let serves = ["http.server", "socketserver", "wsgiref", "aiohttp", "uvicorn", "asyncio.start_server"];
     let is_server = serves.iter().any(|name| text.contains(name)) || text.contains("PORT");
     is_server.then(|| port_after(text, r#"["']?PORT["']?\s*,?\s*["']?|port\s*="#).unwrap_or(PYTHON_PORT))
 }
 
-/// A package with a program. Which one, Cargo knows: `default-run`, or the only one.
+/// A package with a binary: that of `default-run`, else the first.
 pub(super) fn cargo(files: &Files<'_>) -> Option<Candidate> {
     let manifest: DocumentMut = files.text("Cargo.toml")?.parse().ok()?;
     let package = manifest.get("package")?;
@@ -119,7 +119,7 @@ pub(super) fn cargo(files: &Files<'_>) -> Option<Candidate> {
         install_command: Some("cargo build".to_owned()),
         ..Deployment::serving(command, port.unwrap_or(CARGO_PORT))
     };
-    found("cargo", config, "Cargo.toml has a program".to_owned())
+    candidate("cargo", config, "Cargo.toml has a program".to_owned())
 }
 
 pub(super) fn make(files: &Files<'_>) -> Option<Candidate> {
@@ -134,24 +134,24 @@ pub(super) fn make(files: &Files<'_>) -> Option<Candidate> {
     let target = TARGETS.into_iter().find(defined)?;
     let port = port_after(&text, "--port|PORT").unwrap_or(MAKE_PORT);
     let config = Deployment::serving(format!("make {target}"), port);
-    found("make", config, format!("Makefile has the target `{target}`"))
+    candidate("make", config, format!("Makefile has the target `{target}`"))
 }
 
-/// Pages that need nothing but a server of files.
+/// Static files.
 pub(super) fn static_site(files: &Files<'_>) -> Option<Candidate> {
     let (page, folder) = [("index.html", "."), ("public/index.html", "public"), ("dist/index.html", "dist")]
         .into_iter()
         .find(|(page, _)| files.has(page))?;
     let command =
         format!("python3 -m http.server ${{PORT:-{STATIC_PORT}}} --bind 127.0.0.1 --directory {folder}");
-    found(
+    candidate(
         "static",
         Deployment::serving(command, STATIC_PORT),
         format!("{page} is a page that python3 can serve"),
     )
 }
 
-/// The beginning of a line, for a person.
-fn shown(line: &str) -> String {
+/// The first 80 characters of a line, for a person.
+fn excerpt(line: &str) -> String {
     line.chars().filter(|letter| !letter.is_control()).take(80).collect()
 }

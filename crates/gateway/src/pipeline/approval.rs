@@ -19,11 +19,12 @@ use crate::approval::{
     Approvals, At, Decision, Effect, PendingApproval, Question, RequestValues, Source, Subject,
 };
 use crate::error::HttpError;
-use crate::route::Route;
+use crate::route::{ActionPreview, Route};
 
 /// Why a request that was approved is refused all the same.
-pub(super) const OUTDATED: &str =
+const OTHER_DIRECTORY: &str =
     "the request would work in another directory than when it was asked about; ask again";
+const OTHER_ACTION: &str = "the request would run another command than when it was asked about; ask again";
 
 const FORCE: HeaderName = HeaderName::from_static(FORCE_APPROVAL_HEADER);
 const REASON: HeaderName = HeaderName::from_static(APPROVAL_REASON_HEADER);
@@ -31,6 +32,8 @@ const REQUEST_SOURCE: HeaderName = HeaderName::from_static(SOURCE_HEADER);
 
 /// Characters of a text that is shown to a person.
 const SHOWN_CHARACTERS: usize = 200;
+/// Characters of a preview of the action, which holds whole commands.
+const PREVIEW_CHARACTERS: usize = 4000;
 /// Characters of a fingerprint that tell one request from another.
 const SHOWN_FINGERPRINT: usize = 16;
 
@@ -86,7 +89,7 @@ pub(crate) async fn evaluate(
         return PolicyDecision::Allow;
     }
     let values = request.values();
-    let action = request.action(&values);
+    let action = with_preview(app, request.action(&values), request.preview(), &values).await;
     let loop_id = request.loop_id(&values);
     let location = request.location();
     let resolved = resolver::resolve(app, request.sources(), values).await;
@@ -139,19 +142,42 @@ pub(crate) async fn evaluate(
     PolicyDecision::Wait(Box::new(pending))
 }
 
-/// Where a request names what it is about, to be resolved again after a decision.
+/// Where a request names what it is about and what it does, to be resolved again after a decision.
 #[derive(Clone)]
 pub(crate) struct SubjectSources {
     sources: &'static [Source],
     values: RequestValues,
+    /// The action, without the preview.
+    action: Option<String>,
+    preview: Option<ActionPreview>,
 }
 
 impl SubjectSources {
-    /// Whether the request would now work elsewhere than where the person was shown.
-    pub(crate) async fn lead_elsewhere(self, app: &App, shown: &[String]) -> bool {
+    /// Why a decision does not count: the request would now do something else than the person was shown.
+    pub(crate) async fn outdated(self, app: &App, shown: &PendingApproval) -> Option<&'static str> {
+        if with_preview(app, self.action, self.preview, &self.values).await != shown.action {
+            return Some(OTHER_ACTION);
+        }
         let now = resolver::resolve(app, self.sources, self.values).await;
-        now.is_none_or(|subject| shown_directories(&subject) != shown)
+        let is_same = now.is_some_and(|subject| shown_directories(&subject) == shown.directories);
+        (!is_same).then_some(OTHER_DIRECTORY)
     }
+}
+
+/// Adds the route's preview to an action.
+async fn with_preview(
+    app: &App,
+    action: Option<String>,
+    preview: Option<ActionPreview>,
+    values: &RequestValues,
+) -> Option<String> {
+    let Some(preview) = preview else { return action };
+    let text = preview(app.clone(), values.clone()).await.unwrap_or_default();
+    // A command of several lines is shown in one.
+    let text = text.replace(char::is_control, " ");
+    let shown = shown_within(&text, PREVIEW_CHARACTERS);
+    let both: Vec<String> = action.into_iter().chain(shown).collect();
+    (!both.is_empty()).then(|| both.join(", "))
 }
 
 /// The approval that a request over the link still needs while it is answered as accepted: the control
@@ -183,11 +209,11 @@ impl ApprovalHold {
     /// # Errors
     /// Why the request may not go on, for a person.
     pub(crate) async fn decision(self, app: App) -> Result<(), String> {
-        let (limit, shown) = (self.limit(), self.request.directories.clone());
+        let (limit, shown) = (self.limit(), self.request.clone());
         match app.approvals.wait(self.request, limit).await.1 {
             Decision::Approved | Decision::AlwaysAllow => {
-                let outdated = self.sources.lead_elsewhere(&app, &shown).await;
-                if outdated { Err(OUTDATED.to_owned()) } else { Ok(()) }
+                let outdated = self.sources.outdated(&app, &shown).await;
+                outdated.map_or(Ok(()), |reason| Err(reason.to_owned()))
             }
             Decision::Denied => Err("The loop was denied on its desktop.".to_owned()),
             Decision::Expired => Err(format!(
@@ -218,7 +244,13 @@ impl PolicyRequest<'_> {
     }
 
     pub(crate) fn subject_sources(&self) -> SubjectSources {
-        SubjectSources { sources: self.sources(), values: self.values() }
+        let values = self.values();
+        let action = self.action(&values);
+        SubjectSources { sources: self.sources(), values, action, preview: self.preview() }
+    }
+
+    fn preview(&self) -> Option<ActionPreview> {
+        self.route.and_then(|route| route.policy.action_preview)
     }
 
     /// The loop that it is to start.
@@ -312,7 +344,11 @@ const fn tier(tier: RiskTier) -> &'static str {
 
 /// A text for a person: one line, of bounded length; nothing when nothing is left.
 fn shown(text: &str) -> Option<String> {
-    let text: String = text.chars().filter(|c| !c.is_control()).take(SHOWN_CHARACTERS).collect();
+    shown_within(text, SHOWN_CHARACTERS)
+}
+
+fn shown_within(text: &str, characters: usize) -> Option<String> {
+    let text: String = text.chars().filter(|c| !c.is_control()).take(characters).collect();
     let text = loopgate_api::redact::credentials(text.trim());
     (!text.is_empty()).then_some(text)
 }

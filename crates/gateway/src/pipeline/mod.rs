@@ -318,15 +318,15 @@ async fn approve(
     let limits = &state.config.limits;
     let limit = if request.over_link { limits.approval_over_link } else { limits.approval_otherwise };
     let operation = pending.operation_id.as_str();
-    let shown = pending.directories.clone();
+    let shown = pending.clone();
     let (id, decision) = Box::pin(state.approvals.wait(pending, limit)).await;
     let refused = match decision {
         // Whoever asks may have put something else in the place of what the person was shown.
         Decision::Approved | Decision::AlwaysAllow => {
-            if !request.subject_sources().lead_elsewhere(&state.app, &shown).await {
-                return Ok(None);
+            match request.subject_sources().outdated(&state.app, &shown).await {
+                None => return Ok(None),
+                Some(reason) => HttpError::new(StatusCode::CONFLICT, reason).with_code("approval_outdated"),
             }
-            HttpError::new(StatusCode::CONFLICT, approval::OUTDATED).with_code("approval_outdated")
         }
         Decision::Denied => HttpError::forbidden("request denied").with_code("request_denied"),
         Decision::Expired => {

@@ -1,11 +1,11 @@
-//! `POST /api/gateway/deploy/health` and `check-existing`: whether a server of this machine answers.
+//! `POST /api/gateway/deploy/health` and `check-existing`: health checks of servers on this machine.
 
 use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
 use loopgate_api::error::ErrorBody;
-use loopgate_deploy::{Health, LoopbackUrl, accepts, ask};
+use loopgate_deploy::{HealthCheck, LoopbackUrl, accepts_connections, check_health};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
@@ -20,31 +20,34 @@ use crate::extract::JsonBody;
 use crate::lenient;
 use crate::route::Endpoint;
 
-const TIME: Duration = Duration::from_secs(10);
+/// For one answer of a server.
+const HEALTH_TIME: Duration = Duration::from_secs(10);
 
-/// What to ask.
+/// URL to check.
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(example = json!({"url": "http://localhost:3000"}))]
 #[schema(as = DeployHealthBody)]
 struct HealthBody {
-    /// On this machine.
+    /// HTTP URL of this machine.
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     url: Option<String>,
 }
 
-/// What it answered.
+/// Result of a health check.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = DeployHealth, example = json!({"alive": true, "statusCode": 204}))]
 pub(crate) struct HealthAnswer {
-    /// It answered with a success or a redirect.
+    /// Whether the status is 2xx or 3xx.
     alive: bool,
+    /// HTTP status; null without an answer.
     #[schema(required)]
     status_code: Option<u16>,
-    /// Why it was not asked.
+    /// Why no request was sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'static str>,
+    /// `OUTBOUND_URL_DENIED` when no request was sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<&'static str>,
     /// Why there was no answer.
@@ -52,42 +55,44 @@ pub(crate) struct HealthAnswer {
     reason: Option<String>,
 }
 
-/// Whether a server runs already.
+/// Whether a server is running.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ExistingDeploy, example = json!({"active": true, "url": "http://localhost:3000"}))]
 pub(crate) struct ExistingAnswer {
+    /// Whether its port accepts connections.
     active: bool,
+    /// URL of that port.
     #[serde(skip_serializing_if = "Option::is_none")]
     url: Option<String>,
 }
 
-/// Ask whether a server of this machine answers
+/// Check whether a server of this machine answers
 #[utoipa::path(post, path = "/api/gateway/deploy/health", operation_id = "deploy_health", tag = "deploy",
     request_body = HealthBody,
     responses(
-        (status = 200, body = HealthAnswer, description = "What it answered, also when it is nothing"),
+        (status = 200, body = HealthAnswer, description = "The result, also when it does not answer"),
         (status = 400, body = ErrorBody, description = "No URL given", example = json!(ErrorBody::missing_field("url is required"))),
     ))]
 async fn health(JsonBody(body): JsonBody<HealthBody>) -> JsonResult<HealthAnswer> {
     let url = body.url.ok_or_else(|| HttpError::missing_field("url is required"))?;
     let url = LoopbackUrl::parse(&url).filter(LoopbackUrl::is_http);
-    let silent = HealthAnswer { alive: false, status_code: None, error: None, code: None, reason: None };
+    let unreachable = HealthAnswer { alive: false, status_code: None, error: None, code: None, reason: None };
     Ok(Json(match url {
         None => HealthAnswer {
             error: Some("url blocked by desktop outbound policy"),
             code: Some("OUTBOUND_URL_DENIED"),
-            ..silent
+            ..unreachable
         },
-        Some(url) => match ask(&url, TIME).await {
-            Health::Answered(status) => {
-                HealthAnswer { alive: (200..400).contains(&status), status_code: Some(status), ..silent }
+        Some(url) => match check_health(&url, HEALTH_TIME).await {
+            HealthCheck::Answered(status) => {
+                HealthAnswer { alive: (200..400).contains(&status), status_code: Some(status), ..unreachable }
             }
-            Health::Silent(reason) => HealthAnswer { reason: Some(reason), ..silent },
+            HealthCheck::Unreachable(reason) => HealthAnswer { reason: Some(reason), ..unreachable },
         },
     }))
 }
 
-/// Ask whether a repository runs already
+/// Check whether a worktree's server is running
 #[utoipa::path(post, path = "/api/gateway/deploy/check-existing", operation_id = "existing_deploy", tag = "deploy",
     request_body = WorktreeBody,
     responses(
@@ -108,7 +113,7 @@ async fn check_existing(
         chosen.or_else(|| deployment.map_or_else(detected, |deployment| deployment.port))
     });
     let port = match port.await? {
-        Some(port) if accepts(port).await => port,
+        Some(port) if accepts_connections(port).await => port,
         _ => return Ok(Json(ExistingAnswer { active: false, url: None })),
     };
     Ok(Json(ExistingAnswer { active: true, url: Some(format!("http://localhost:{port}")) }))

@@ -1,4 +1,4 @@
-//! `GET /api/gateway/deploy/status/{ticketId}` and `POST /api/gateway/deploy/extract-info`: how a run stands.
+//! `GET /api/gateway/deploy/status/{ticketId}` and `POST /api/gateway/deploy/extract-info`: the status and the URL of a run.
 
 use axum::Json;
 use axum::extract::State;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::{allowed, leading_integer, stored};
+use super::{allowed, leading_integer, stored_settings};
 use crate::app::App;
 use crate::approval::{At, Source};
 use crate::blocking::spawn_blocking;
@@ -18,38 +18,38 @@ use crate::lenient;
 use crate::route::Endpoint;
 use crate::routes::directory::ticket_worktree;
 
-/// What a run printed.
+/// Log of a run.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"repoPath": "~/src/shop", "logs": "  Local:   http://localhost:5174/\n"}))]
 struct ExtractBody {
-    /// Its clone, inside the sandbox.
+    /// Clone of the repository, inside the sandbox.
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     repo_path: Option<String>,
-    /// What it printed.
+    /// Output of the run.
     #[serde(default, deserialize_with = "lenient::any")]
     logs: Option<String>,
 }
 
-/// Where a run answers.
+/// URL of a run.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = DeployInfo, example = json!({"url": "http://localhost:5174/"}))]
 pub(crate) struct InfoAnswer {
-    /// Null when nothing tells.
+    /// Null when neither the log nor the settings name one.
     #[schema(required)]
     url: Option<String>,
 }
 
-/// How the run of a ticket stands
+/// Report the status of a ticket's deploy
 #[utoipa::path(get, path = "/api/gateway/deploy/status/{ticketId}", operation_id = "deploy_status", tag = "deploy",
     params(
         ("ticketId" = String, Path, description = "Ticket", example = "AB-1"),
         ("repo" = String, Query, description = "Path of the repository", example = "~/src/shop"),
-        ("pid" = Option<String>, Query, description = "As `deploy` answered it", example = "4242"),
+        ("pid" = Option<String>, Query, description = "`pid` of the answer of `deploy`", example = "4242"),
     ),
     responses(
-        (status = 200, body = DeployStatus, description = "How it stands, also when it was never started"),
+        (status = 200, body = DeployStatus, description = "The status, also when it was never started"),
         (status = 400, body = ErrorBody, description = "No repository given", example = json!(ErrorBody::missing_field("repo query param is required"))),
         (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::not_configured())),
@@ -76,11 +76,11 @@ async fn status(
     status.await?.map(Json)
 }
 
-/// Tell where a run answers
+/// Find the URL of a run
 #[utoipa::path(post, path = "/api/gateway/deploy/extract-info", operation_id = "extract_deploy_info", tag = "deploy",
     request_body = ExtractBody,
     responses(
-        (status = 200, body = InfoAnswer, description = "The address of this machine that the log names last, else that of the stored port"),
+        (status = 200, body = InfoAnswer, description = "The last URL of this machine in the log, else that of the stored port"),
         (status = 400, body = ErrorBody, description = "No repository given", example = json!(ErrorBody::missing_field("repoPath is required"))),
         (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::not_configured())),
@@ -91,10 +91,10 @@ async fn extract_info(
 ) -> JsonResult<InfoAnswer> {
     let repository = body.repo_path.ok_or_else(|| HttpError::missing_field("repoPath is required"))?;
     let repository = allowed(&app, repository).await?;
-    let told = body.logs.as_deref().and_then(local_url);
-    let known = spawn_blocking(move || stored(&app, &repository)).await??;
+    let logged = body.logs.as_deref().and_then(local_url);
+    let known = spawn_blocking(move || stored_settings(&app, &repository)).await??;
     let stored = known.and_then(|known| known.port).map(|port| format!("http://localhost:{port}"));
-    Ok(Json(InfoAnswer { url: told.or(stored) }))
+    Ok(Json(InfoAnswer { url: logged.or(stored) }))
 }
 
 pub(crate) fn status_endpoint() -> Endpoint {

@@ -1,4 +1,4 @@
-//! `/api/gateway/deploy`: what a ticket's worktree builds, run on this machine.
+//! `/api/gateway/deploy`: servers of ticket worktrees, run on this machine.
 
 pub(crate) mod detection;
 pub(crate) mod health;
@@ -23,7 +23,7 @@ use crate::lenient;
 #[schema(example = json!({"repoPath": "~/src/shop"}))]
 #[schema(as = DeployedRepository)]
 struct RepositoryBody {
-    /// Its clone, inside the sandbox.
+    /// Clone of the repository, inside the sandbox.
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     repo_path: Option<String>,
@@ -35,18 +35,18 @@ struct RepositoryBody {
 #[schema(example = json!({"repoPath": "~/src/shop", "worktreePath": "~/src/worktrees/shop-AB-1"}))]
 #[schema(as = DeployedWorktree)]
 struct WorktreeBody {
-    /// Its clone, inside the sandbox.
+    /// Clone of the repository, inside the sandbox.
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     repo_path: Option<String>,
-    /// Where it is run, inside the sandbox.
+    /// Working directory of the run, inside the sandbox.
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     worktree_path: Option<String>,
 }
 
 impl WorktreeBody {
-    /// Both places, when the sandbox allows them. `missing` makes the error when one is not named.
+    /// Both paths, checked by the sandbox. `missing` makes the error when one is absent.
     async fn resolve(
         self,
         app: &App,
@@ -59,14 +59,14 @@ impl WorktreeBody {
     }
 }
 
-/// A path that the sandbox allows. 503 while no sandbox is set.
+/// A path, checked by the sandbox. 503 while no sandbox is set.
 async fn allowed(app: &App, path: String) -> Result<SandboxedPath, HttpError> {
     app.sandbox.base().ok_or_else(HttpError::not_configured)?;
     let app = app.clone();
     Ok(spawn_blocking(move || app.sandbox.check(path)).await??)
 }
 
-/// A number, or a text that begins with one; its whole part.
+/// The integer part of a number, or of a string that begins with one.
 fn number_like<'de, D: serde::Deserializer<'de>>(input: D) -> Result<Option<i64>, D::Error> {
     Ok(match Value::deserialize(input)? {
         Value::Number(number) => {
@@ -84,19 +84,19 @@ fn leading_integer(text: &str) -> Option<i64> {
     text.get(..sign + digits).filter(|_| digits > 0)?.parse().ok()
 }
 
-/// What is stored about how a repository is run. Blocks on the disk.
-fn stored(app: &App, repository: &SandboxedPath) -> Result<Option<Deployment>, HttpError> {
+/// The stored run settings of a repository. Blocks on the disk.
+fn stored_settings(app: &App, repository: &SandboxedPath) -> Result<Option<Deployment>, HttpError> {
     let list = app.repos.list().map_err(|error| HttpError::operation("Failed to read repos", &error))?;
-    let is_meant = |path: &str| {
+    let is_same = |path: &str| {
         path == repository.as_path().to_string_lossy()
             || app.sandbox.check(path).is_ok_and(|known| known.canonical() == repository.canonical())
     };
-    let entry = list.repos.into_iter().find(|repo| is_meant(&repo.path));
+    let entry = list.repos.into_iter().find(|repo| is_same(&repo.path));
     Ok(entry.and_then(|entry| entry.deployment).map(|members| Deployment::read(&members)))
 }
 
-/// Stores how a repository is run; whether it is in the list. Blocks on the disk.
-fn store(
+/// Changes the stored run settings of a repository. Returns whether it is in the list. Blocks on the disk.
+fn update_settings(
     app: &App,
     repository: &SandboxedPath,
     change: impl FnOnce(&mut Map<String, Value>),
@@ -113,14 +113,19 @@ fn candidates(tree: &SandboxedPath, has_engine: bool) -> Vec<Candidate> {
     loopgate_deploy::best(found.unwrap_or_default(), has_engine)
 }
 
-/// Whether a directory is the repository itself or a worktree of it. Blocks on the disk.
-fn belongs(app: &App, worktree: &SandboxedPath, repository: &SandboxedPath) -> bool {
-    let clone = |place: &SandboxedPath| {
-        let found: Option<Repository> = app.sandbox.repository_at(place.as_path());
+/// Checks that a directory is the repository itself or a worktree of it: 400 otherwise. Blocks on the disk.
+fn check_worktree_of(
+    app: &App,
+    worktree: &SandboxedPath,
+    repository: &SandboxedPath,
+) -> Result<(), HttpError> {
+    let clone = |path: &SandboxedPath| {
+        let found: Option<Repository> = app.sandbox.repository_at(path.as_path());
         found.map(|found| found.clone_root().to_owned())
     };
-    worktree.canonical() == repository.canonical()
-        || clone(worktree).is_some_and(|of_worktree| clone(repository) == Some(of_worktree))
+    let belongs = worktree.canonical() == repository.canonical()
+        || clone(worktree).is_some_and(|of_worktree| clone(repository) == Some(of_worktree));
+    if belongs { Ok(()) } else { Err(HttpError::bad_request("worktreePath is no worktree of repoPath")) }
 }
 
 #[cfg(test)]

@@ -1,101 +1,105 @@
-//! `POST /api/gateway/deploy/kill` and `teardown`: the end of a run. Nothing is signalled that was not started here.
+//! `POST /api/gateway/deploy/kill` and `teardown`: stop a run. Only processes of a deploy are signalled.
 
 use axum::Json;
 use axum::extract::State;
+use futures_util::future::BoxFuture;
 use loopgate_api::error::ErrorBody;
-use loopgate_deploy::{Killed, Teardown, TornDown};
+use loopgate_deploy::{KillOutcome, Teardown, TeardownOutcome};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
 use super::start::worktree_of;
-use super::{WorktreeBody, number_like};
+use super::{WorktreeBody, number_like, stored_settings};
 use crate::app::App;
-use crate::approval::{At, Source};
+use crate::approval::{At, RequestValues, Source};
+use crate::blocking::spawn_blocking;
 use crate::error::{HttpError, JsonResult};
 use crate::extract::JsonBody;
 use crate::route::Endpoint;
 
-/// What to end.
+/// Run to kill.
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(example = json!({"pid": 4242}))]
 #[schema(as = DeployKillBody)]
 struct KillBody {
-    /// As `deploy` answered it.
+    /// `pid` of the answer of `deploy`.
     #[schema(value_type = u32, required)]
     #[serde(default, deserialize_with = "number_like")]
     pid: Option<i64>,
 }
 
-/// What came of it.
+/// Result of a kill.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = DeployKilled, example = json!({"success": true, "message": "Process terminated", "pid": 4242}))]
-pub(crate) struct KilledAnswer {
+pub(crate) struct KillAnswer {
     success: bool,
     message: &'static str,
     pid: i64,
 }
 
-/// What to tear down.
+/// Worktree to tear down.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"repoPath": "~/src/shop", "worktreePath": "~/src/worktrees/shop-AB-1", "pid": 4242, "port": 3000}))]
 struct TeardownBody {
     #[serde(flatten)]
-    place: WorktreeBody,
-    /// As `deploy` answered it.
+    paths: WorktreeBody,
+    /// `pid` of the answer of `deploy`.
     #[schema(value_type = Option<u32>)]
     #[serde(default, deserialize_with = "number_like")]
     pid: Option<i64>,
-    /// Where it answers.
+    /// Its port, when none is stored.
     #[schema(value_type = Option<u16>)]
     #[serde(default, deserialize_with = "number_like")]
     port: Option<i64>,
 }
 
-/// What came of it.
+/// Result of a teardown.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = TornDown, example = json!({"success": true}))]
-pub(crate) struct TornDownAnswer {
+pub(crate) struct TeardownAnswer {
     success: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'static str>,
 }
 
-/// End a run by its pid
+/// Kill a run by its pid
 ///
-/// Only what `deploy` started is ended, with everything that it started.
+/// Ends its process group. Processes that no deploy started are refused.
 #[utoipa::path(post, path = "/api/gateway/deploy/kill", operation_id = "kill_deploy", tag = "deploy",
     request_body = KillBody,
     responses(
-        (status = 200, body = KilledAnswer, description = "It has ended, now or before"),
+        (status = 200, body = KillAnswer, description = "It is terminated, now or before"),
         (status = 400, body = ErrorBody, description = "No pid given", example = json!(ErrorBody::missing_field("pid is required and must be a number"))),
         (status = 403, body = ErrorBody, description = "A process that no deploy started", example = json!(ErrorBody::new(403, "process not managed by this gateway").with_code("process_not_managed"))),
         (status = 500, body = ErrorBody, description = "It does not end", example = json!(ErrorBody::new(500, "Failed to kill process: it does not end"))),
     ))]
-async fn kill(State(app): State<App>, JsonBody(body): JsonBody<KillBody>) -> JsonResult<KilledAnswer> {
+async fn kill(State(app): State<App>, JsonBody(body): JsonBody<KillBody>) -> JsonResult<KillAnswer> {
     let pid = body.pid.filter(|pid| *pid != 0);
     let pid = pid.ok_or_else(|| HttpError::missing_field("pid is required and must be a number"))?;
     let positive = u64::try_from(pid).map_err(|_| HttpError::process_not_managed())?;
     let killed = app.deploys.kill(positive).await;
     let message = match killed.map_err(|error| HttpError::operation("Failed to kill process", &error))? {
-        Killed::Ended => "Process terminated",
-        Killed::Gone => "Process already terminated",
-        Killed::NotOurs => return Err(HttpError::process_not_managed()),
-        Killed::StillAlive => return Err(HttpError::operation("Failed to kill process", &"it does not end")),
+        KillOutcome::Terminated => "Process terminated",
+        KillOutcome::NotAlive => "Process already terminated",
+        KillOutcome::NotOurs => return Err(HttpError::process_not_managed()),
+        KillOutcome::StillAlive => {
+            return Err(HttpError::operation("Failed to kill process", &"it does not end"));
+        }
     };
-    Ok(Json(KilledAnswer { success: true, message, pid }))
+    Ok(Json(KillAnswer { success: true, message, pid }))
 }
 
-/// End whatever runs for a worktree
+/// Tear down the deploy of a worktree
 ///
-/// Its processes, what listens on its ports out of the worktree, and what the teardown command of its settings ends.
-/// Doing it again changes nothing.
+/// Ends its process group and processes of the worktree that listen on its ports, and runs the teardown command of its
+/// settings. Idempotent.
 #[utoipa::path(post, path = "/api/gateway/deploy/teardown", operation_id = "tear_down_deploy", tag = "deploy",
     request_body = TeardownBody,
     responses(
-        (status = 200, body = TornDownAnswer, description = "Whether nothing of it runs any more"),
-        (status = 400, body = ErrorBody, description = "A member is missing, or nothing tells what to stop", example = json!(ErrorBody::new(400, "No port, PID, or teardown command available to stop the server"))),
+        (status = 200, body = TeardownAnswer, description = "Whether nothing of it is left"),
+        (status = 400, body = ErrorBody, description = "A member is missing, or there is nothing to stop", example = json!(ErrorBody::new(400, "No port, PID, or teardown command available to stop the server"))),
         (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 500, body = ErrorBody, description = "The record of the run cannot be used", example = json!(ErrorBody::new(500, "Failed to stop the server: permission denied"))),
         (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::not_configured())),
@@ -103,23 +107,23 @@ async fn kill(State(app): State<App>, JsonBody(body): JsonBody<KillBody>) -> Jso
 async fn teardown(
     State(app): State<App>,
     JsonBody(body): JsonBody<TeardownBody>,
-) -> JsonResult<TornDownAnswer> {
-    let TeardownBody { place, pid, port } = body;
-    let (_, worktree, deployment) = worktree_of(&app, place).await?;
-    let what = Teardown {
+) -> JsonResult<TeardownAnswer> {
+    let TeardownBody { paths, pid, port } = body;
+    let (_, worktree, deployment) = worktree_of(&app, paths).await?;
+    let request = Teardown {
         worktree: worktree.canonical().to_owned(),
         deployment: deployment.unwrap_or_default(),
         pid: pid.and_then(|pid| u64::try_from(pid).ok()).filter(|pid| *pid > 0),
         port: port.and_then(|port| u16::try_from(port).ok()).filter(|port| *port > 0),
     };
-    let torn_down = app.deploys.tear_down(what).await;
+    let torn_down = app.deploys.tear_down(request).await;
     match torn_down.map_err(|error| HttpError::operation("Failed to stop the server", &error))? {
-        TornDown::Stopped => Ok(Json(TornDownAnswer { success: true, error: None })),
-        TornDown::NotStopped => Ok(Json(TornDownAnswer {
+        TeardownOutcome::Stopped => Ok(Json(TeardownAnswer { success: true, error: None })),
+        TeardownOutcome::NotStopped => Ok(Json(TeardownAnswer {
             success: false,
             error: Some("Could not stop the server - process may have already exited"),
         })),
-        TornDown::NothingKnown => {
+        TeardownOutcome::NothingToStop => {
             Err(HttpError::bad_request("No port, PID, or teardown command available to stop the server"))
         }
     }
@@ -138,4 +142,18 @@ pub(crate) fn teardown_endpoint() -> Endpoint {
             Source::Process(At::Body("pid")),
         ],
     )
+    .with_action_preview(preview)
+}
+
+/// The teardown command that a request would run, for whoever approves it.
+fn preview(app: App, values: RequestValues) -> BoxFuture<'static, Option<String>> {
+    Box::pin(async move {
+        let found = spawn_blocking(move || {
+            let path = |name| app.sandbox.check(*values.texts(At::Body(name)).first()?).ok();
+            let stored =
+                stored_settings(&app, &path("repoPath")?).ok()?.and_then(|known| known.teardown_command);
+            stored.or_else(|| app.deploys.teardown_command(path("worktreePath")?.canonical()))
+        });
+        Some(format!("teardownCommand={}", found.await.ok()??))
+    })
 }

@@ -1,13 +1,17 @@
-//! Deploys: how a repository is run, its run, and its end.
+//! Deploys: detection, runs, status and teardown.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use loopgate_tools::process::processes_in;
 use serde_json::{Value, json};
-use tokio::io::AsyncWriteExt as _;
-use tokio::net::TcpListener;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
 
 use crate::tests::approval_subjects::worktree;
+use crate::tests::approvals::held;
 use crate::tests::test_gateway::{TestGateway, TestResponse, within};
+use crate::{Coverage, Effect};
 
 const DEPLOY: &str = "/api/gateway/deploy";
 const NEXT: &str = r#"{"scripts":{"dev":"next dev -p 3100"},"dependencies":{"next":"15"}}"#;
@@ -177,13 +181,6 @@ async fn nothing_outside_the_sandbox_is_touched() {
     }
     let status = place.internal("GET", &format!("{DEPLOY}/status/T?repo=/etc")).send().await;
     status.assert_error(403, "directory not allowed", "directory_not_allowed");
-    let other = place.clone_of("other", "https://github.com/acme/other.git");
-    let foreign = json!({"ticketId": "T", "repoPath": repo, "worktreePath": other});
-    post(&place, "", &foreign).await.assert_error(
-        400,
-        "worktreePath is no worktree of repoPath",
-        "invalid_request",
-    );
 }
 
 // DL-09, DL-20, DL-22
@@ -286,4 +283,231 @@ async fn a_stored_port_tells_whether_and_where_it_runs() {
     assert_eq!(post(&place, "/extract-info", &logs).await.json(), json!({"url": "http://localhost:5174/"}));
     write_entry(&place, &json!({"port": free_port().await}));
     assert_eq!(post(&place, "/check-existing", &both).await.text(), r#"{"active":false}"#);
+}
+
+/// Longer than any project here takes to be built and started on a busy machine.
+const BUILD_PATIENCE: Duration = Duration::from_secs(300);
+
+/// Programs of this machine that the projects need.
+const TOOLS: [&str; 4] = ["node", "npm", "cargo", "python3"];
+
+/// A small project, run for two tickets at once while `taken` holds the port that it asks for.
+struct Project {
+    place: TestGateway,
+    repo: String,
+    files: Vec<(&'static str, String)>,
+    taken: TcpListener,
+}
+
+impl Project {
+    async fn new(files: impl FnOnce(u16) -> Vec<(&'static str, String)>) -> Self {
+        let place = TestGateway::new().await;
+        // What a run starts sees the programs of this machine, and a home in which they work.
+        let (path, home) = (std::env::var("PATH").unwrap(), std::env::var("HOME").unwrap());
+        for tool in TOOLS {
+            place.program(tool, &format!("PATH='{path}' HOME='{home}' exec {tool} \"$@\""));
+        }
+        let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let files = files(taken.local_addr().unwrap().port());
+        let repo = listed(&place, "shop", &[]).await;
+        for directory in ["refs", "worktrees"] {
+            std::fs::create_dir_all(format!("{repo}/.git/{directory}")).unwrap();
+        }
+        std::fs::write(format!("{repo}/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
+        let project = Self { place, repo, files, taken };
+        project.write_files(Path::new(&project.repo));
+        project
+    }
+
+    fn write_files(&self, directory: &Path) {
+        for (name, text) in &self.files {
+            let path = directory.join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+    }
+
+    fn worktree(&self, ticket: &str) -> PathBuf {
+        let tree = self.place.sandbox().join(format!("shop-{ticket}"));
+        worktree(Path::new(&self.repo), &tree);
+        self.write_files(&tree);
+        tree.canonicalize().unwrap()
+    }
+
+    /// Detects how it is run, runs it for two tickets at once, and tears both down. Each must answer with `page`.
+    async fn runs(&self, kind: &str, page: &str) {
+        let detected = post(&self.place, "/detect", &json!({"repoPath": self.repo})).await.json();
+        assert_eq!((&detected["detected"], &detected["config"]["type"]), (&json!(true), &json!(kind)));
+        let mut started = Vec::new();
+        for ticket in ["T-1", "T-2"] {
+            let tree = self.worktree(ticket);
+            let body = json!({"ticketId": ticket, "repoPath": self.repo, "worktreePath": tree});
+            let answer = post(&self.place, "", &body).await;
+            assert_eq!(answer.status, 200, "{}", answer.text());
+            started.push((ticket, tree, answer.json()));
+        }
+        let ports: Vec<&Value> = started.iter().map(|(_, _, answer)| &answer["port"]).collect();
+        assert!(ports[0].is_u64() && ports[1].is_u64() && ports[0] != ports[1], "{ports:?}");
+        assert!(!ports.contains(&&json!(self.taken.local_addr().unwrap().port())), "{ports:?}");
+        for (ticket, _, answer) in &started {
+            let url = self.completed(ticket, &answer["pid"]).await;
+            assert_eq!(url, format!("http://localhost:{}", answer["port"]));
+            let health = post(&self.place, "/health", &json!({"url": url})).await.json();
+            assert_eq!(health, json!({"alive": true, "statusCode": 200}));
+            let answered = get(answer["port"].as_u64().unwrap()).await;
+            assert!(answered.contains(page), "{answered}");
+        }
+        for (_, tree, answer) in &started {
+            let both = json!({"repoPath": self.repo, "worktreePath": tree, "pid": answer["pid"]});
+            assert_eq!(post(&self.place, "/teardown", &both).await.text(), r#"{"success":true}"#);
+            assert_eq!(processes_in(tree), []);
+            let url = format!("http://localhost:{}", answer["port"]);
+            let health = post(&self.place, "/health", &json!({"url": url})).await.json();
+            assert_eq!((&health["alive"], &health["statusCode"]), (&json!(false), &Value::Null));
+        }
+    }
+
+    /// Waits until a run is up; its URL.
+    async fn completed(&self, ticket: &str, pid: &Value) -> String {
+        let asked = format!("{DEPLOY}/status/{ticket}?repo={}&pid={pid}", self.repo);
+        let wait = async {
+            let mut ticks = tokio::time::interval(Duration::from_millis(100));
+            loop {
+                ticks.tick().await;
+                let status = self.place.internal("GET", &asked).send().await.json();
+                if status["status"] != "running" {
+                    return status;
+                }
+            }
+        };
+        let status = tokio::time::timeout(BUILD_PATIENCE, wait).await.expect("it runs on without answering");
+        assert_eq!(status["status"], "completed", "{status}");
+        status["deployedUrl"].as_str().unwrap().to_owned()
+    }
+}
+
+async fn get(port: u64) -> String {
+    let port = u16::try_from(port).unwrap();
+    let mut stream = match TcpStream::connect(("127.0.0.1", port)).await {
+        Ok(stream) => stream,
+        Err(_) => TcpStream::connect(("::1", port)).await.unwrap(),
+    };
+    stream.write_all(b"GET / HTTP/1.0\r\nHost: localhost\r\n\r\n").await.unwrap();
+    let mut answer = Vec::new();
+    within(stream.read_to_end(&mut answer)).await.unwrap();
+    String::from_utf8_lossy(&answer).into_owned()
+}
+
+/// A server whose greeting comes from a dependency, which `npm install` puts in place.
+#[tokio::test]
+async fn node_server_with_a_dependency_runs_for_two_tickets() {
+    let project = Project::new(|port| {
+        let manifest = json!({
+            "name": "shop",
+            "scripts": {"dev": format!("node server.js --port {port}")},
+            "dependencies": {"greeting": "file:./greeting"},
+        });
+        let server = "const port = process.env.PORT || process.argv[3];\n\
+            require('http').createServer((_, answer) => answer.end(require('greeting'))).listen(port);\n";
+        vec![
+            ("package.json", manifest.to_string()),
+            ("server.js", server.to_owned()),
+            ("greeting/package.json", json!({"name": "greeting", "version": "1.0.0"}).to_string()),
+            ("greeting/index.js", "module.exports = 'hello from node';\n".to_owned()),
+        ]
+    });
+    project.await.runs("node", "hello from node").await;
+}
+
+/// A server that `cargo build` builds and `cargo run` starts.
+#[tokio::test]
+async fn rust_server_is_built_and_runs_for_two_tickets() {
+    let project = Project::new(|port| {
+        let manifest = "[package]\nname = \"shop\"\nversion = \"1.0.0\"\nedition = \"2021\"\n";
+        let main = format!(
+            r#"use std::io::{{Read, Write}};
+
+fn main() {{
+    let port = std::env::var("PORT").unwrap_or_else(|_| "{port}".to_owned());
+    let listener = std::net::TcpListener::bind(format!("127.0.0.1:{{port}}")).unwrap();
+    for mut stream in listener.incoming().flatten() {{
+        let _ = stream.read(&mut [0; 1024]);
+        let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 15\r\nConnection: close\r\n\r\nhello from rust");
+    }}
+}}
+"#
+        );
+        vec![("Cargo.toml", manifest.to_owned()), ("src/main.rs", main)]
+    });
+    project.await.runs("cargo", "hello from rust").await;
+}
+
+#[tokio::test]
+async fn python_server_runs_for_two_tickets() {
+    let project = Project::new(|port| {
+        let server = format!(
+            r#"import os
+from http.server import BaseHTTPRequestHandler, HTTPServer
+
+class Handler(BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"hello from python")
+
+    def do_HEAD(self):
+        self.send_response(200)
+        self.end_headers()
+
+HTTPServer(("127.0.0.1", int(os.environ.get("PORT", {port}))), Handler).serve_forever()
+"#
+        );
+        vec![("server.py", server)]
+    });
+    project.await.runs("python", "hello from python").await;
+}
+
+/// Its port is the same for every static site, so another one is what the second ticket gets in any case.
+#[tokio::test]
+async fn static_site_runs_for_two_tickets() {
+    let project = Project::new(|_| vec![("public/index.html", "<p>hello from a page</p>".to_owned())]);
+    project.await.runs("static", "hello from a page").await;
+}
+
+// DL-B03
+#[tokio::test]
+async fn worktree_of_another_repository_is_refused() {
+    let place = TestGateway::new().await;
+    let repo = listed(&place, "shop", &[]).await;
+    let other = place.clone_of("other", "https://github.com/acme/other.git");
+    for route in ["", "/teardown", "/check-existing"] {
+        let body = json!({"ticketId": "T", "repoPath": repo, "worktreePath": other});
+        let reply = post(&place, route, &body).await;
+        reply.assert_error(400, "worktreePath is no worktree of repoPath", "invalid_request");
+    }
+}
+
+// DL-B04
+#[tokio::test]
+async fn approval_shows_the_commands_and_ends_when_they_change() {
+    let place = TestGateway::new().await;
+    let repo = listed(&place, "shop", &[("package.json", NEXT)]).await;
+    let approvals = place.gateway.approvals();
+    approvals.set_policy(Coverage::default(), Effect::Ask).unwrap();
+    let ask = |route: &str| {
+        let body = json!({"ticketId": "T", "repoPath": repo, "worktreePath": repo});
+        place.internal("POST", &format!("{DEPLOY}{route}")).body(body.to_string())
+    };
+    let (reply, pending) = held(&place, ask("")).await;
+    assert_eq!(pending.action.as_deref(), Some("installCommand=npm install, command=npm run dev"));
+    std::fs::write(format!("{repo}/yarn.lock"), "").unwrap();
+    approvals.approve(pending.id).unwrap();
+    let text = "the request would run another command than when it was asked about; ask again";
+    within(reply).await.unwrap().assert_error(409, text, "approval_outdated");
+
+    write_entry(&place, &json!({"teardownCommand": "docker\ncompose down"}));
+    let (reply, pending) = held(&place, ask("/teardown")).await;
+    assert_eq!(pending.action.as_deref(), Some("teardownCommand=docker compose down"));
+    approvals.deny(pending.id).unwrap();
+    within(reply).await.unwrap().assert_error(403, "request denied", "request_denied");
 }
