@@ -19,18 +19,18 @@ const LOOP: &str = "/api/gateway/orchestrator/loop";
 const KILL: &str = "/api/gateway/orchestrator/loop/kill";
 
 /// Orders a loop as the link does, so that it starts although its token is made up.
-async fn order(system: &TestSystem, body: &Value) -> Result<(u16, Value)> {
+pub async fn order(system: &TestSystem, body: &Value) -> Result<(u16, Value)> {
     let request = system.loopgate.gateway(Method::POST, LOOP).header("x-desktop-source", "cloud-socket");
     let answer = request.json(body).send().await?;
     Ok((answer.status().as_u16(), answer.json().await?))
 }
 
-async fn kill(system: &TestSystem, loop_id: Uuid) -> Result<(u16, Value)> {
+pub async fn kill(system: &TestSystem, loop_id: Uuid) -> Result<(u16, Value)> {
     let answer = system.loopgate.gateway(Method::POST, KILL).json(&json!({"loopId": loop_id})).send().await?;
     Ok((answer.status().as_u16(), answer.json().await?))
 }
 
-fn plan(loop_id: Uuid, repository: &str) -> Value {
+pub fn plan(loop_id: Uuid, repository: &str) -> Value {
     json!({"loopId": loop_id, "command": "PLAN", "loopGateAuthToken": "made-up", "artifacts": [],
         "prompt": story::WISH, "artifactSlug": "SHOP-7", "repo": {"fullName": repository, "branch": "main"}})
 }

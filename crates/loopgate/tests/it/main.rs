@@ -12,6 +12,7 @@ mod crash;
 mod data_dir;
 mod default_branch;
 mod delivery;
+mod deploys;
 #[cfg(target_os = "linux")]
 mod descriptors;
 mod direct;
