@@ -33,8 +33,8 @@ export interface paths {
         put?: never;
         /**
          * Run a worktree
-         * @description Answers at once; the install command and the command itself run in the background, and `deploy/status` tells how
-         *     they do. An earlier run of the worktree is ended first.
+         * @description Answers at once. The install command and the start command run in the background; `deploy/status` reports their
+         *     progress. An earlier run of the worktree is ended first.
          */
         post: operations["deploy"];
         delete?: never;
@@ -52,7 +52,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ask whether a repository runs already */
+        /** Check whether a worktree's server is running */
         post: operations["existing_deploy"];
         delete?: never;
         options?: never;
@@ -70,8 +70,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Find out how a repository is run
-         * @description What is found is stored when the repository is in the list; members that were written by hand stay.
+         * Detect how to run a repository
+         * @description The best way is stored when the repository is in the list; stored members that detection does not set stay.
          */
         post: operations["detect_deployment"];
         delete?: never;
@@ -89,7 +89,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Tell where a run answers */
+        /** Find the URL of a run */
         post: operations["extract_deploy_info"];
         delete?: never;
         options?: never;
@@ -106,7 +106,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Ask whether a server of this machine answers */
+        /** Check whether a server of this machine answers */
         post: operations["deploy_health"];
         delete?: never;
         options?: never;
@@ -124,8 +124,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End a run by its pid
-         * @description Only what `deploy` started is ended, with everything that it started.
+         * Kill a run by its pid
+         * @description Ends its process group. Processes that no deploy started are refused.
          */
         post: operations["kill_deploy"];
         delete?: never;
@@ -144,8 +144,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Find out anew how a repository is run
-         * @description What is stored is replaced, or removed when nothing is found.
+         * Detect again how to run a repository
+         * @description The stored settings are replaced, or removed when nothing is found.
          */
         post: operations["redetect_deployment"];
         delete?: never;
@@ -161,7 +161,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** How the run of a ticket stands */
+        /** Report the status of a ticket's deploy */
         get: operations["deploy_status"];
         put?: never;
         post?: never;
@@ -181,9 +181,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End whatever runs for a worktree
-         * @description Its processes, what listens on its ports out of the worktree, and what the teardown command of its settings ends.
-         *     Doing it again changes nothing.
+         * Tear down the deploy of a worktree
+         * @description Ends its process group and processes of the worktree that listen on its ports, and runs the teardown command of its
+         *     settings. Idempotent.
          */
         post: operations["tear_down_deploy"];
         delete?: never;
@@ -2181,7 +2181,7 @@ export interface components {
             resolvedIssues?: components["schemas"]["DebateIssue"][];
         };
         /**
-         * @description What to run.
+         * @description Worktree to run.
          * @example {
          *       "ticketId": "AB-1",
          *       "repoPath": "~/src/shop",
@@ -2189,14 +2189,14 @@ export interface components {
          *     }
          */
         DeployBody: components["schemas"]["DeployedWorktree"] & {
-            /** @description The ticket that it is for. */
+            /** @description Ticket of the worktree. */
             ticketId: string;
         };
         /** @description One way to run a repository. */
         DeployCandidate: {
             config: components["schemas"]["Deployment"];
             /**
-             * @description Why it was found.
+             * @description What was found in which file.
              * @example package.json has a `dev` script and depends on next; no lock file, so npm runs it
              */
             reason: string;
@@ -2208,7 +2208,7 @@ export interface components {
          *     }
          */
         DeployedRepository: {
-            /** @description Its clone, inside the sandbox. */
+            /** @description Clone of the repository, inside the sandbox. */
             repoPath: string;
         };
         /**
@@ -2219,51 +2219,55 @@ export interface components {
          *     }
          */
         DeployedWorktree: {
-            /** @description Its clone, inside the sandbox. */
+            /** @description Clone of the repository, inside the sandbox. */
             repoPath: string;
-            /** @description Where it is run, inside the sandbox. */
+            /** @description Working directory of the run, inside the sandbox. */
             worktreePath: string;
         };
         /**
-         * @description What it answered.
+         * @description Result of a health check.
          * @example {
          *       "alive": true,
          *       "statusCode": 204
          *     }
          */
         DeployHealth: {
-            /** @description It answered with a success or a redirect. */
+            /** @description Whether the status is 2xx or 3xx. */
             alive: boolean;
+            /** @description `OUTBOUND_URL_DENIED` when no request was sent. */
             code?: string | null;
-            /** @description Why it was not asked. */
+            /** @description Why no request was sent. */
             error?: string | null;
             /** @description Why there was no answer. */
             reason?: string | null;
-            /** Format: int32 */
+            /**
+             * Format: int32
+             * @description HTTP status; null without an answer.
+             */
             statusCode: number | null;
         };
         /**
-         * @description What to ask.
+         * @description URL to check.
          * @example {
          *       "url": "http://localhost:3000"
          *     }
          */
         DeployHealthBody: {
-            /** @description On this machine. */
+            /** @description HTTP URL of this machine. */
             url: string;
         };
         /**
-         * @description Where a run answers.
+         * @description URL of a run.
          * @example {
          *       "url": "http://localhost:5174/"
          *     }
          */
         DeployInfo: {
-            /** @description Null when nothing tells. */
+            /** @description Null when neither the log nor the settings name one. */
             url: string | null;
         };
         /**
-         * @description What to end.
+         * @description Run to kill.
          * @example {
          *       "pid": 4242
          *     }
@@ -2271,12 +2275,12 @@ export interface components {
         DeployKillBody: {
             /**
              * Format: int32
-             * @description As `deploy` answered it.
+             * @description `pid` of the answer of `deploy`.
              */
             pid: number;
         };
         /**
-         * @description What came of it.
+         * @description Result of a kill.
          * @example {
          *       "success": true,
          *       "message": "Process terminated",
@@ -2290,7 +2294,7 @@ export interface components {
             success: boolean;
         };
         /**
-         * @description How a repository is run. Every member may be missing.
+         * @description Run settings of a repository. Every member may be missing.
          * @example {
          *       "framework": "next",
          *       "command": "pnpm dev",
@@ -2303,32 +2307,35 @@ export interface components {
          *     }
          */
         Deployment: {
-            /** @description Further ports. */
+            /** @description Further ports that it listens on; teardown frees them as well. */
             additionalPorts?: number[];
-            /** @description Shell command that runs it. */
+            /** @description Shell command that starts it. */
             command?: string | null;
-            /** @description What it is built with. */
+            /** @description Framework that it depends on. */
             framework?: string | null;
-            /** @description URL that answers when it is up, on this machine; `tcp://localhost:<port>` asks for a connection alone. */
+            /** @description URL of the health check, on this machine. `tcp://localhost:<port>` checks for a TCP connection only. */
             healthCheckUrl?: string | null;
-            /** @description Path that answers when it is up. */
+            /** @description Path of the health check. */
             healthEndpoint?: string | null;
-            /** @description Regular expression for a line of the log that says that it is up. */
+            /** @description Regular expression that matches a line of the log once it is up. Replaces the health check. */
             healthLogPattern?: string | null;
-            /** @description Shell command that prepares it. */
+            /** @description Shell command that is run before the start command. */
             installCommand?: string | null;
-            /** @description As the package manifest names it. */
+            /** @description `packageManager` of its `package.json`. */
             packageManager?: string | null;
             /**
              * Format: int32
-             * @description The port that it takes when that is free.
+             * @description Preferred port.
              */
             port?: number | null;
-            /** @description The same, by the name that the list of repositories uses. */
+            /** @description The same; the repository list stores this one when a repository is added. */
             startCommand?: string | null;
-            /** @description Shell command that ends what a signal does not end. */
+            /** @description Shell command of the teardown, for what signals do not end. */
             teardownCommand?: string | null;
-            /** @description Framework, or the kind of project. */
+            /**
+             * @description Framework, or the kind of project: `node`, `procfile`, `python`, `cargo`, `compose`, `dockerfile`, `make`,
+             *     `static`.
+             */
             type?: string | null;
         };
         /**
@@ -2344,24 +2351,28 @@ export interface components {
          *     }
          */
         DeployStarted: {
+            /** @description Start command. */
             deployCommand: string;
+            /** @description `type` of its settings. */
             deployType?: string | null;
+            /** @description Absolute path of the log. */
             logFile: string;
             /**
              * Format: int32
-             * @description Of its group.
+             * @description Leader of its process group.
              */
             pid: number;
             /**
              * Format: int32
-             * @description The port that was chosen for it.
+             * @description The port that was allocated for it.
              */
             port?: number | null;
+            /** @description Name of the clone's directory. */
             repoName: string;
             success: boolean;
         };
         /**
-         * @description How a deploy stands.
+         * @description Status of a deploy.
          * @example {
          *       "status": "running",
          *       "logs": "> next dev\n",
@@ -2370,26 +2381,26 @@ export interface components {
          *     }
          */
         DeployStatus: {
-            /** @description Where it answers. */
+            /** @description URL at which it answers. */
             deployedUrl?: string | null;
             /** @description Why it failed. */
             error?: string | null;
-            /** @description The end of what it printed, without colours. */
+            /** @description The last 256 KiB of its output, without terminal escapes. */
             logs?: string | null;
             /**
              * Format: int32
-             * @description The pid that was asked about.
+             * @description The pid of the request.
              */
             pid?: number | null;
-            /** @description Why it does not answer yet. */
+            /** @description Why the last health check failed. */
             reason?: string | null;
-            /** @description What a service elsewhere calls it. */
+            /** @description Its id at an external service, when its result names one. */
             serviceId?: string | null;
-            /** @description One of `running`, `completed` (it answers), `failed` and `not-started`. */
+            /** @description One of `running` (it is installed or started), `completed` (it answers), `failed` and `not-started`. */
             status: string;
         };
         /**
-         * @description How a repository is run.
+         * @description Result of a detection.
          * @example {
          *       "detected": false
          *     }
@@ -2398,6 +2409,7 @@ export interface components {
             /** @description All ways, the best one first. */
             candidates?: components["schemas"]["DeployCandidate"][];
             config?: components["schemas"]["Deployment"] | null;
+            /** @description Whether a way to run it was found. */
             detected: boolean;
         };
         /**
@@ -2581,27 +2593,29 @@ export interface components {
             challengeToken: string;
         };
         /**
-         * @description Whether a server runs already.
+         * @description Whether a server is running.
          * @example {
          *       "active": true,
          *       "url": "http://localhost:3000"
          *     }
          */
         ExistingDeploy: {
+            /** @description Whether its port accepts connections. */
             active: boolean;
+            /** @description URL of that port. */
             url?: string | null;
         };
         /**
-         * @description What a run printed.
+         * @description Log of a run.
          * @example {
          *       "repoPath": "~/src/shop",
          *       "logs": "  Local:   http://localhost:5174/\n"
          *     }
          */
         ExtractBody: {
-            /** @description What it printed. */
+            /** @description Output of the run. */
             logs?: string | null;
-            /** @description Its clone, inside the sandbox. */
+            /** @description Clone of the repository, inside the sandbox. */
             repoPath: string;
         };
         /**
@@ -3935,13 +3949,14 @@ export interface components {
             learnings?: components["schemas"]["UsedLearning"][];
         };
         /**
-         * @description How a repository is run, looked at anew.
+         * @description Result of a new detection.
          * @example {
          *       "redetected": false
          *     }
          */
         Redetected: {
             config?: components["schemas"]["Deployment"] | null;
+            /** @description Whether a way to run it was found and stored. */
             redetected: boolean;
         };
         /** @description What was removed. */
@@ -4552,7 +4567,7 @@ export interface components {
             total: number;
         };
         /**
-         * @description What to tear down.
+         * @description Worktree to tear down.
          * @example {
          *       "repoPath": "~/src/shop",
          *       "worktreePath": "~/src/worktrees/shop-AB-1",
@@ -4563,12 +4578,12 @@ export interface components {
         TeardownBody: components["schemas"]["DeployedWorktree"] & {
             /**
              * Format: int32
-             * @description As `deploy` answered it.
+             * @description `pid` of the answer of `deploy`.
              */
             pid?: number | null;
             /**
              * Format: int32
-             * @description Where it answers.
+             * @description Its port, when none is stored.
              */
             port?: number | null;
         };
@@ -4665,7 +4680,7 @@ export interface components {
             reviewer: boolean;
         };
         /**
-         * @description What came of it.
+         * @description Result of a teardown.
          * @example {
          *       "success": true
          *     }
@@ -4923,7 +4938,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeployStarted"];
                 };
             };
-            /** @description A member is missing, or nothing tells how it is run */
+            /** @description A member is missing, or no start command is stored or detected */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5114,7 +5129,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What was found, also when it is nothing */
+            /** @description The result, also when nothing was found */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5199,7 +5214,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The address of this machine that the log names last, else that of the stored port */
+            /** @description The last URL of this machine in the log, else that of the stored port */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5284,7 +5299,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What it answered, also when it is nothing */
+            /** @description The result, also when it does not answer */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5339,7 +5354,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description It has ended, now or before */
+            /** @description It is terminated, now or before */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5424,7 +5439,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What was found and stored, also when it is nothing */
+            /** @description The result, also when nothing was found */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5500,7 +5515,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description As `deploy` answered it
+                 * @description `pid` of the answer of `deploy`
                  * @example 4242
                  */
                 pid?: string;
@@ -5522,7 +5537,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description How it stands, also when it was never started */
+            /** @description The status, also when it was never started */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5607,7 +5622,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Whether nothing of it runs any more */
+            /** @description Whether nothing of it is left */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5616,7 +5631,7 @@ export interface operations {
                     "application/json": components["schemas"]["TornDown"];
                 };
             };
-            /** @description A member is missing, or nothing tells what to stop */
+            /** @description A member is missing, or there is nothing to stop */
             400: {
                 headers: {
                     [name: string]: unknown;
