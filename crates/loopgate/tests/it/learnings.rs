@@ -122,11 +122,11 @@ async fn what_a_loop_and_a_chat_taught_reaches_the_next_loop() -> Result<()> {
 }
 
 /// A home with the pending learnings of some worktrees.
-struct Shelf {
+struct LearningsFixture {
     home: UserHome,
 }
 
-impl Shelf {
+impl LearningsFixture {
     fn new() -> Result<Self> {
         Ok(Self { home: UserHome::temporary()? })
     }
@@ -185,54 +185,54 @@ fn succeeded(output: &Output) -> Result<()> {
 
 #[tokio::test]
 async fn eight_programs_merge_at_once_and_lose_nothing() -> Result<()> {
-    let shelf = Shelf::new()?;
+    let fixture = LearningsFixture::new()?;
     for worktree in 0..8 {
-        shelf.leave(worktree, 6)?;
+        fixture.leave(worktree, 6)?;
     }
-    let outputs = try_join_all((0..8).map(|worktree| shelf.process(worktree).output())).await?;
+    let outputs = try_join_all((0..8).map(|worktree| fixture.process(worktree).output())).await?;
     outputs.iter().try_for_each(succeeded)?;
-    ensure!(shelf.summaries()?.len() == 48);
-    ensure!((0..8).all(|worktree| shelf.pending(worktree) == 0));
+    ensure!(fixture.summaries()?.len() == 48);
+    ensure!((0..8).all(|worktree| fixture.pending(worktree) == 0));
     Ok(())
 }
 
 #[tokio::test]
 async fn a_program_that_is_killed_is_made_up_for_by_the_next() -> Result<()> {
     // It is killed once each of these files is there.
-    let status: fn(&Shelf) -> PathBuf = |shelf| shelf.work_dir(0).join(STATUS);
-    for moment in [status, Shelf::patterns] {
-        let shelf = Shelf::new()?;
-        shelf.leave(0, 40)?;
-        std::fs::create_dir_all(shelf.patterns().parent().context("a directory")?)?;
-        let file = moment(&shelf);
-        let mut program = shelf.process(0).spawn()?;
+    let status: fn(&LearningsFixture) -> PathBuf = |fixture| fixture.work_dir(0).join(STATUS);
+    for moment in [status, LearningsFixture::patterns] {
+        let fixture = LearningsFixture::new()?;
+        fixture.leave(0, 40)?;
+        std::fs::create_dir_all(fixture.patterns().parent().context("a directory")?)?;
+        let file = moment(&fixture);
+        let mut program = fixture.process(0).spawn()?;
         wait::appears(&file).await?;
         program.kill().await?;
-        succeeded(&shelf.process(0).output().await?)?;
-        ensure!(shelf.summaries()?.len() == 40 && shelf.pending(0) == 0, "killed at {}", file.display());
+        succeeded(&fixture.process(0).output().await?)?;
+        ensure!(fixture.summaries()?.len() == 40 && fixture.pending(0) == 0, "killed at {}", file.display());
     }
     Ok(())
 }
 
 #[tokio::test]
 async fn a_full_disk_changes_nothing() -> Result<()> {
-    let shelf = Shelf::new()?;
-    shelf.leave(0, 2)?;
-    succeeded(&shelf.process(0).output().await?)?;
-    let before = std::fs::read(shelf.patterns())?;
-    shelf.leave(1, 3)?;
+    let fixture = LearningsFixture::new()?;
+    fixture.leave(0, 2)?;
+    succeeded(&fixture.process(0).output().await?)?;
+    let before = std::fs::read(fixture.patterns())?;
+    fixture.leave(1, 3)?;
     // Files cannot grow; the signal that says so is ignored, as the error says so too.
-    let mut full = shelf.home.command("sh");
+    let mut full = fixture.home.command("sh");
     full.args(["-c", "trap '' XFSZ; exec prlimit --fsize=0 \"$0\" learnings process \"$1\"", PROGRAM]);
-    let output = full.arg(shelf.work_dir(1)).output().await?;
+    let output = full.arg(fixture.work_dir(1)).output().await?;
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     ensure!(
         output.status.code() == Some(1) && text.contains("cannot be written"),
         "{}: {text}",
         output.status
     );
-    ensure!(std::fs::read(shelf.patterns())? == before && shelf.pending(1) == 3);
-    succeeded(&shelf.process(1).output().await?)?;
-    ensure!(shelf.summaries()?.len() == 5 && shelf.pending(1) == 0);
+    ensure!(std::fs::read(fixture.patterns())? == before && fixture.pending(1) == 3);
+    succeeded(&fixture.process(1).output().await?)?;
+    ensure!(fixture.summaries()?.len() == 5 && fixture.pending(1) == 0);
     Ok(())
 }
