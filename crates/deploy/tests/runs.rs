@@ -469,10 +469,9 @@ fn script(path: &Path, text: &str) {
 
 async fn engine_error(place: &Place, file: &str) -> EngineError {
     let tree = place.tree("image", &[(file, "FROM scratch\n")]);
-    match place.start(&tree, detected(&tree)).await.unwrap_err() {
-        DeployError::Engine(error) => error,
-        other => panic!("{other}"),
-    }
+    let error = place.start(&tree, detected(&tree)).await.unwrap_err();
+    let DeployError::Engine(error) = error else { unreachable!("{error}") };
+    error
 }
 
 #[tokio::test]
