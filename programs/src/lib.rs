@@ -26,7 +26,7 @@ impl fmt::Display for Missing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "the pinned `{}` is not at {}; run `cargo xtask programs` to install it (npm, about 640 MB)",
+            "the pinned `{}` is not at {}; run `cargo xtask programs` to install it (npm, about 900 MB)",
             self.program,
             self.looked_at.display()
         )
@@ -62,7 +62,7 @@ pub fn cache() -> PathBuf {
 /// # Errors
 /// When it is not installed; the text says how to install it.
 pub fn assistant() -> Result<PathBuf, Missing> {
-    find("claude")
+    find("claude", ".bin/claude")
 }
 
 /// The executable of the pinned reviewer.
@@ -70,10 +70,18 @@ pub fn assistant() -> Result<PathBuf, Missing> {
 /// # Errors
 /// When it is not installed; the text says how to install it.
 pub fn reviewer() -> Result<PathBuf, Missing> {
-    find("codex")
+    find("codex", ".bin/codex")
 }
 
-fn find(program: &str) -> Result<PathBuf, Missing> {
-    let path = folder().join("node_modules/.bin").join(program);
+/// The executable of the pinned agent that speaks the Agent Client Protocol.
+///
+/// # Errors
+/// When it is not installed; the text says how to install it.
+pub fn acp_agent() -> Result<PathBuf, Missing> {
+    find("opencode", "opencode-linux-x64/bin/opencode")
+}
+
+fn find(program: &str, below: &str) -> Result<PathBuf, Missing> {
+    let path = folder().join("node_modules").join(below);
     if path.exists() { Ok(path) } else { Err(Missing { program: program.to_owned(), looked_at: path }) }
 }

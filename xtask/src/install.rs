@@ -27,7 +27,7 @@ pub fn programs() -> anyhow::Result<()> {
         return Ok(());
     }
     needs("npm", "install Node 20 or newer from your system or https://nodejs.org")?;
-    eprintln!("Installing the pinned assistant and reviewer (about 640 MB) into {}", folder.display());
+    eprintln!("Installing the pinned assistant, reviewer and agent (about 900 MB) into {}", folder.display());
     std::fs::create_dir_all(&folder).with_context(|| format!("make {}", folder.display()))?;
     std::fs::write(folder.join("package.json"), pinned::MANIFEST)?;
     std::fs::write(folder.join("package-lock.json"), pinned::LOCK)?;

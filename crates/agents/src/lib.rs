@@ -4,6 +4,7 @@
 //! turn, in a process that outlives Loopgate. [`Conversations`] are turns with a history. Nothing here knows
 //! of HTTP.
 
+pub mod acp;
 pub mod conversation;
 pub mod provider;
 pub mod registry;
@@ -32,8 +33,7 @@ pub struct Agents {
 impl Agents {
     /// Builds the services; starts nothing.
     #[must_use]
-    pub fn new(config: AgentRunsConfig) -> Self {
-        let providers = ProviderRegistry::default();
+    pub fn new(config: AgentRunsConfig, providers: ProviderRegistry) -> Self {
         let sandbox = config.sandbox.clone();
         let runs = AgentRuns::new(config);
         let conversations = Arc::new(Conversations::new(runs.clone(), sandbox));

@@ -40,6 +40,8 @@ pub use sandbox::{
     AccessDenied, DirEntry, Directory, EntryKind, Sandbox, SandboxedPath, canonical_path, led_away,
 };
 pub use sessions::{Session, SessionNote, Sessions};
-pub use settings::{LogFormat, Overrides, Settings, SettingsError, SettingsStore, WorktreeRetention};
+pub use settings::{
+    AgentProgram, LogFormat, Overrides, Settings, SettingsError, SettingsStore, WorktreeRetention,
+};
 pub use trust::{TrustStore, TrustedRepository};
 pub use watches::{EventKind, EventsLost, WatchEvent, WatchId, WatchMask, Watches};

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use loopgate_api::operation::{OperationId, RiskTier};
+use loopgate_api::provider::ProviderId;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tokio::sync::watch;
@@ -49,6 +50,9 @@ pub struct Settings {
     pub auto_approval_rules: BTreeMap<OperationId, RiskTier>,
     /// Paths of the five programs, where the ones on PATH are not meant.
     pub binary_paths: BTreeMap<Program, ProgramPath>,
+    /// Further agents that answer beside the assistant and the reviewer, by their ids.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub agents: BTreeMap<ProviderId, AgentProgram>,
     /// Preferred port of the gateway.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
@@ -74,6 +78,21 @@ pub struct Settings {
     pub worktree_retention: WorktreeRetention,
     /// How the person hears of loops.
     pub notify: Notify,
+}
+
+/// The program of an agent that speaks the Agent Client Protocol on its standard input and output.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AgentProgram {
+    /// Its absolute path, or its name on the PATH.
+    pub program: String,
+    /// Its arguments.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub args: Vec<String>,
+    /// Whether it may work in repositories that the person does not trust, because it starts nothing that a
+    /// repository brings along.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub any_repository: bool,
 }
 
 /// How many days the worktree of an ended loop is kept; `None` keeps it for ever. One with work
@@ -146,6 +165,7 @@ impl Default for Settings {
             cloud_commands_paused: false,
             default_approval_tier: RiskTier::High,
             auto_approval_rules: BTreeMap::new(),
+            agents: BTreeMap::new(),
             binary_paths: BTreeMap::new(),
             port: None,
             gateway_token_file: None,

@@ -78,6 +78,9 @@ enum CliCommand {
     /// Supervise one process of a loop.
     #[command(hide = true)]
     Shim(commands::shim::ShimArgs),
+    /// Take one turn with an agent that speaks the Agent Client Protocol.
+    #[command(hide = true)]
+    AgentTurn(commands::agent_turn::AgentTurnArgs),
     /// Print the description of an interface as OpenAPI JSON.
     #[command(hide = true)]
     Openapi(commands::openapi::OpenapiArgs),
@@ -109,6 +112,7 @@ impl Cli {
             CliCommand::Learnings(command) => command.run(),
             CliCommand::Perf(command) => Ok(command.run()),
             CliCommand::Shim(command) => command.run(),
+            CliCommand::AgentTurn(command) => command.run(),
             CliCommand::Openapi(command) => command.run(),
         }
     }

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use loopgate_agents::{AgentRunsConfig, Agents};
+use loopgate_agents::provider::acp::AcpAgent;
+use loopgate_agents::{AgentRunsConfig, Agents, ProviderRegistry};
 use loopgate_api::names::GATEWAY_PORTS;
 use loopgate_gateway::{BindError, Bound, Gateway, GatewayConfig, ServerLimits, SignIn};
 use loopgate_home::{ReposError, Settings, SettingsStore, files, secret_file};
@@ -45,9 +46,27 @@ pub struct Desktop {
 }
 
 /// The providers, whose programs the runtime can stop too.
-fn agents(home: &Home, programs: &Arc<Programs>, runtime: &Runtime) -> Agents {
+fn agents(
+    home: &Home,
+    programs: &Arc<Programs>,
+    runtime: &Runtime,
+    loopgate_exe: &Path,
+) -> anyhow::Result<Agents> {
+    let mut providers = ProviderRegistry::default();
+    for (id, program) in &home.settings.get().agents {
+        anyhow::ensure!(
+            providers.get(id).is_none(),
+            "[agents.{id}]: this name is taken by a program of the settings"
+        );
+        let is_name = !program.program.contains(std::path::MAIN_SEPARATOR);
+        anyhow::ensure!(
+            is_name || Path::new(&program.program).is_absolute(),
+            "[agents.{id}]: program must be an absolute path, or a name on the PATH"
+        );
+        providers.register(Arc::new(AcpAgent::new(id.clone(), program.clone(), loopgate_exe)));
+    }
     let ProcessServices { environment, shims, processes, directory_watch } = runtime.process_services.clone();
-    Agents::new(AgentRunsConfig {
+    let config = AgentRunsConfig {
         programs: programs.clone(),
         sandbox: home.sandbox.clone(),
         environment,
@@ -55,7 +74,8 @@ fn agents(home: &Home, programs: &Arc<Programs>, runtime: &Runtime) -> Agents {
         processes,
         directory_watch,
         poll: Timing::from_environment().tail_poll,
-    })
+    };
+    Ok(Agents::new(config, providers))
 }
 
 /// What the link asks about this desktop before each connection.
@@ -85,6 +105,7 @@ impl Desktop {
         let programs = Arc::new(Programs::new(home.settings.clone()));
         Plugins::remove_leftovers(home.dir.path());
         let plugins = Plugins::unpack(home.dir.path()).context("cannot unpack the assistant's plugins")?;
+        let loopgate_exe = std::env::current_exe().context("cannot tell where this program lies")?;
         let runtime = Runtime::open(RuntimeConfig {
             data_dir: home.dir.path().to_owned(),
             settings: home.settings.clone(),
@@ -93,14 +114,14 @@ impl Desktop {
             credentials: home.credentials.clone(),
             programs: programs.clone(),
             api_origin: None,
-            loopgate_exe: std::env::current_exe().context("cannot tell where this program lies")?,
+            loopgate_exe: loopgate_exe.clone(),
             plugin_dirs: plugins.root().to_owned(),
             version: loopgate_api::DESKTOP_VERSION.to_owned(),
             timing: Timing::from_environment(),
         })
         .await
         .context("cannot open the records of this desktop")?;
-        let agents = Arc::new(agents(home, &programs, &runtime));
+        let agents = Arc::new(agents(home, &programs, &runtime, &loopgate_exe)?);
         check_notify_command(&home.settings.get(), &programs).await?;
         let token = gateway_token(home, args)?;
         let gateway = Gateway::new(GatewayConfig {

@@ -126,6 +126,28 @@ impl UserHome {
         Ok(self)
     }
 
+    /// Points the pinned agent of the Agent Client Protocol at the model server.
+    ///
+    /// # Errors
+    /// When the program is missing; the text says how to get it.
+    pub fn reach_model_by_acp(&mut self, model: &ModelServer) -> anyhow::Result<&mut Self> {
+        self.link("opencode", &programs::acp_agent()?)?;
+        let folder = self.path.join(".config/opencode");
+        std::fs::create_dir_all(&folder)?;
+        let model_name = "anthropic/claude-sonnet-4-5";
+        let options =
+            serde_json::json!({"baseURL": format!("{}/v1", model.base_url()), "apiKey": "test-key"});
+        let config = serde_json::json!({
+            "model": model_name,
+            "small_model": model_name,
+            "autoupdate": false,
+            "share": "disabled",
+            "provider": {"anthropic": {"options": options}},
+        });
+        std::fs::write(folder.join("opencode.json"), config.to_string())?;
+        Ok(self)
+    }
+
     /// Makes a program known by name, before all others of that name.
     ///
     /// # Errors

@@ -102,7 +102,7 @@ impl Programs {
     pub async fn search(&self, executable: &str) -> ResolvedProgram {
         let path = self.login_path.resolve().await;
         let name = executable.to_owned();
-        let found = tokio::task::spawn_blocking(move || first_hit(&path, &name)).await.ok().flatten();
+        let found = tokio::task::spawn_blocking(move || find_on_path(&path, &name)).await.ok().flatten();
         match found {
             Some(path) => ResolvedProgram::new(path, ProgramSource::Path),
             None => ResolvedProgram::new(executable, ProgramSource::Fallback),
@@ -153,7 +153,10 @@ impl Programs {
     }
 }
 
-fn first_hit(path: &str, executable: &str) -> Option<PathBuf> {
+/// The first executable of this name in the directories of a PATH. Directories that are not absolute do not count:
+/// what lies there depends on where the program is started.
+#[must_use]
+pub fn find_on_path(path: &str, executable: &str) -> Option<PathBuf> {
     let directories = path.split(':').filter(|segment| !segment.is_empty()).map(Path::new);
     directories
         .filter(|directory| directory.is_absolute())

@@ -2,6 +2,7 @@
 //!
 //! A further program is one more file here, and one line in [`crate::registry`].
 
+pub mod acp;
 pub mod assistant;
 pub mod reviewer;
 

@@ -2,6 +2,7 @@
 
 #[cfg(unix)]
 pub mod activity;
+pub mod agent_turn;
 #[cfg(unix)]
 pub mod approvals;
 pub mod control_plane;

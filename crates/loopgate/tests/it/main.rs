@@ -1,6 +1,7 @@
 //! The real program, run as a user runs it: from its command line, over its ports, with the real
 //! assistant, git and code-host CLI around it. Nothing here reaches into its internals.
 
+mod acp;
 mod afterwards;
 mod approvals;
 mod bad_input;

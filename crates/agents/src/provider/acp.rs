@@ -1,0 +1,133 @@
+//! Any agent that speaks the Agent Client Protocol. Loopgate's own sub-command `agent-turn` is started in its place:
+//! it speaks the protocol with the agent for one turn, and prints [`ChatEvent`]s.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use loopgate_api::chat_event::ChatEvent;
+use loopgate_api::provider::ProviderId;
+use loopgate_home::AgentProgram;
+use loopgate_tools::environment::TrustGuard;
+use serde_json::json;
+
+use super::{Access, OutputReader, Provider, ProviderCommand, ProviderProgram, TurnOutput, TurnRequest};
+use crate::acp::SESSION_MISSING;
+
+/// An agent of the settings.
+#[derive(Debug)]
+pub struct AcpAgent {
+    id: ProviderId,
+    program: AgentProgram,
+    loopgate_exe: PathBuf,
+}
+
+impl AcpAgent {
+    /// An agent under this id. `loopgate_exe` is this program.
+    #[must_use]
+    pub fn new(id: ProviderId, program: AgentProgram, loopgate_exe: &Path) -> Self {
+        Self { id, program, loopgate_exe: loopgate_exe.to_owned() }
+    }
+}
+
+impl Provider for AcpAgent {
+    fn id(&self) -> &ProviderId {
+        &self.id
+    }
+
+    /// The protocol has no names of models; each agent has a default of its own.
+    fn default_model(&self) -> &str {
+        "default"
+    }
+
+    fn supports_model(&self, model: &str) -> bool {
+        model == self.default_model()
+    }
+
+    fn command(&self, turn: &TurnRequest, guard: &TrustGuard) -> ProviderCommand {
+        let mut args: Vec<OsString> = vec!["agent-turn".into()];
+        if turn.access == Access::ReadWrite {
+            args.push("--write".into());
+        }
+        if !guard.is_trusted() && !self.program.any_repository {
+            args.push("--outside-repositories".into());
+        }
+        if let Some(session) = &turn.session {
+            args.extend(["--session".into(), session.into()]);
+        }
+        args.extend(["--".into(), self.program.program.clone().into()]);
+        args.extend(self.program.args.iter().map(OsString::from));
+        ProviderCommand {
+            program: ProviderProgram::Path(self.loopgate_exe.clone()),
+            args,
+            stdin: turn.prompt.clone(),
+            variables: Vec::new(),
+        }
+    }
+
+    fn reader(&self) -> Box<dyn OutputReader> {
+        Box::new(EventReader)
+    }
+
+    fn is_session_missing(&self, stderr: &str) -> bool {
+        stderr.contains(SESSION_MISSING)
+    }
+}
+
+/// Reads one [`ChatEvent`] a line. What is none is ignored.
+struct EventReader;
+
+impl OutputReader for EventReader {
+    fn read_line(&mut self, line: &str, output: &mut TurnOutput) -> Vec<ChatEvent> {
+        let Ok(event) = serde_json::from_str::<ChatEvent>(line) else { return Vec::new() };
+        match &event {
+            ChatEvent::SessionId { session_id } => output.session_id = Some(session_id.clone()),
+            ChatEvent::Text { content } => output.text.push_str(content),
+            ChatEvent::Reasoning { content } => {
+                output.blocks.push(json!({"type": "thinking", "thinking": content}));
+            }
+            ChatEvent::ToolUse { id, name, input } => {
+                output.blocks.push(json!({"type": "tool_use", "id": id, "name": name, "input": input}));
+            }
+            ChatEvent::ToolResult { id, content, is_error } => {
+                let block =
+                    json!({"type": "tool_result", "id": id, "content": content, "is_error": is_error});
+                output.blocks.push(block);
+            }
+            ChatEvent::Usage { context_percent } => output.context_percent = Some(*context_percent),
+            ChatEvent::Result { .. } => output.finished = true,
+            _ => {}
+        }
+        vec![event]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn events_pass_and_are_remembered() {
+        let mut output = TurnOutput::default();
+        let lines = [
+            r#"{"type":"sessionId","sessionId":"s-1"}"#,
+            r#"{"type":"text","content":"Two "}"#,
+            "a warning",
+            r#"{"type":"text","content":"parts."}"#,
+            r#"{"type":"usage","contextPercent":7}"#,
+            r#"{"type":"result","success":true}"#,
+        ];
+        let events: Vec<_> = lines.iter().flat_map(|line| EventReader.read_line(line, &mut output)).collect();
+        assert_eq!(events.len(), 5);
+        assert_eq!((output.text.as_str(), output.session_id.as_deref()), ("Two parts.", Some("s-1")));
+        assert!(output.finished && output.context_percent == Some(7));
+    }
+
+    proptest! {
+        #[test]
+        fn no_line_breaks_the_reader(line in ".*") {
+            EventReader.read_line(&line, &mut TurnOutput::default());
+        }
+    }
+}
