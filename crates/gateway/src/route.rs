@@ -58,8 +58,6 @@ pub(crate) enum Handler {
     Axum(Box<UtoipaMethodRouter<App>>),
     /// The pipeline itself, before authentication; the document only describes it.
     Pipeline(Box<utoipa::openapi::OpenApi>),
-    /// Nothing yet: 501.
-    Unbuilt,
 }
 
 /// Finds out what a request would do, where its own words do not say it: the commands that a repository's settings
@@ -93,11 +91,6 @@ impl Endpoint {
     /// An endpoint that the pipeline answers before authentication.
     pub(crate) fn of_pipeline(document: utoipa::openapi::OpenApi) -> Self {
         Self::with_handler(Handler::Pipeline(Box::new(document)), &[])
-    }
-
-    /// An endpoint that is specified and not built yet.
-    pub(crate) const fn unbuilt() -> Self {
-        Self::with_handler(Handler::Unbuilt, &[Source::Anything])
     }
 
     const fn with_handler(handler: Handler, sources: &'static [Source]) -> Self {
@@ -174,7 +167,6 @@ pub(crate) struct Route {
     /// What approval knows it by. A route without one asks for no approval and is not recorded.
     pub(crate) operation: Option<OperationId>,
     pub(crate) policy: RequestPolicy,
-    pub(crate) is_built: bool,
 }
 
 /// All routes, looked up by method and path.

@@ -107,7 +107,7 @@ fn rows() -> Vec<RouteEntry> {
         (POST,   "/api/gateway/reviewer/review-findings/{ticketId}",                Gateway,  Some(ReviewerReview),            reviewer::findings::change_endpoint()),
         (POST,   "/api/gateway/reviewer/review-dedup/{ticketId}",                   Gateway,  Some(ReviewerReview),            reviewer::duplicates::endpoint()),
         (POST,   "/api/gateway/reviewer/review-extract/{ticketId}",                 Gateway,  Some(ReviewerReview),            reviewer::extraction::endpoint()),
-        (POST,   "/api/gateway/reviewer/review-verdict/{ticketId}",                 Gateway,  Some(ReviewerReview),            Endpoint::unbuilt()),
+        (POST,   "/api/gateway/reviewer/review-verdict/{ticketId}",                 Gateway,  Some(ReviewerReview),            reviewer::verdict::endpoint()),
         (POST,   "/api/gateway/reviewer/argue/{ticketId}",                          Gateway,  Some(ReviewerArgue),             reviewer::argue::endpoint()),
         (POST,   "/api/gateway/reviewer/chat/{ticketId}",                           Gateway,  Some(ReviewerReview),            reviewer::chat::endpoint()),
         (GET,    "/api/gateway/reviewer/finding-chat/{findingId}",                  Gateway,  Some(ReviewerReview),            reviewer::finding_chat::read_endpoint()),
@@ -158,15 +158,13 @@ pub(crate) fn build() -> Routes {
     let mut router: OpenApiRouter<App> = OpenApiRouter::with_openapi(routes::openapi::base());
     let mut table = Vec::new();
     for (method, path, auth, operation, Endpoint { handler, policy }) in rows() {
-        let is_built = !matches!(handler, Handler::Unbuilt);
-        table.push(Route { method, path, auth, operation, policy, is_built });
+        table.push(Route { method, path, auth, operation, policy });
         match handler {
             Handler::Axum(mut handler) => {
                 handler.1.paths.values_mut().for_each(describe_refusals);
                 router = router.routes(*handler);
             }
             Handler::Pipeline(document) => router.get_openapi_mut().merge(*document),
-            Handler::Unbuilt => {}
         }
     }
     let (handlers, mut document) = router.split_for_parts();
@@ -200,9 +198,12 @@ fn name_wildcards(document: &mut OpenApi) {
 /// Every row as the table has it.
 #[cfg(test)]
 pub(crate) fn all_routes() -> Vec<Route> {
-    let route = |(method, path, auth, operation, endpoint): RouteEntry| {
-        let is_built = !matches!(endpoint.handler, Handler::Unbuilt);
-        Route { method, path, auth, operation, policy: endpoint.policy, is_built }
+    let route = |(method, path, auth, operation, endpoint): RouteEntry| Route {
+        method,
+        path,
+        auth,
+        operation,
+        policy: endpoint.policy,
     };
     rows().into_iter().map(route).collect()
 }
@@ -212,7 +213,7 @@ pub(crate) fn all_routes() -> Vec<Route> {
 pub(crate) fn all_schemas() -> Vec<(String, utoipa::openapi::RefOr<utoipa::openapi::Schema>)> {
     let handlers = rows().into_iter().filter_map(|(.., endpoint)| match endpoint.handler {
         Handler::Axum(handler) => Some(handler.0),
-        Handler::Pipeline(_) | Handler::Unbuilt => None,
+        Handler::Pipeline(_) => None,
     });
     handlers.flatten().collect()
 }

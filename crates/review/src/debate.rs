@@ -57,7 +57,7 @@ pub struct DebateStream {
 /// What happens next in a debate.
 enum Step {
     /// Somebody is asked.
-    Turn(RunStream),
+    Turn(Box<RunStream>),
     /// It is over.
     End(Vec<ChatEvent>),
 }
@@ -74,7 +74,7 @@ impl EventStream for DebateStream {
                 self.turn = None;
             }
             match self.turns.recv().await? {
-                Step::Turn(turn) => self.turn = Some(turn),
+                Step::Turn(turn) => self.turn = Some(*turn),
                 Step::End(events) => return Some(events),
             }
         }
@@ -136,7 +136,7 @@ impl Debate {
                 return Ok(end(answer, status, outcome));
             }
             turn = self.ask_assistant(&answer).await?;
-            let _ = steps.send(Step::Turn(turn.stream().await?));
+            let _ = steps.send(Step::Turn(Box::new(turn.stream().await?)));
             let answer = match self.answer(&turn).await {
                 Answer::Said(text) => text,
                 Answer::Failed => return Ok(vec![ChatEvent::Result { success: false }, ChatEvent::DONE]),
@@ -147,7 +147,7 @@ impl Debate {
             self.request.argument = answer;
             self.round += 1;
             turn = self.ask_reviewer().await?;
-            let _ = steps.send(Step::Turn(turn.stream().await?));
+            let _ = steps.send(Step::Turn(Box::new(turn.stream().await?)));
         }
     }
 

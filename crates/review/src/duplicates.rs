@@ -181,6 +181,8 @@ fn add_unpaired(duplicates: &mut Vec<DuplicatePair>, pairs: impl Iterator<Item =
 mod tests {
     use proptest::prelude::*;
 
+    use std::slice::from_ref;
+
     use super::*;
 
     fn finding(message: &str, file: &str) -> ReviewFinding {
@@ -196,12 +198,12 @@ mod tests {
     #[test]
     fn equal_findings_are_duplicates_and_unrelated_ones_are_not() {
         let sum = finding("The sum overflows.", "src/a.rs");
-        assert_eq!(duplicates(&[sum.clone()], &[sum.clone()]), [[0, 0]]);
+        assert_eq!(duplicates(from_ref(&sum), from_ref(&sum)), [[0, 0]]);
         let other = finding("Names differ between both lists", "src/a.rs");
-        assert_eq!(duplicates(&[sum.clone()], std::slice::from_ref(&other)), Vec::<DuplicatePair>::new());
-        assert_eq!(duplicates(&[], std::slice::from_ref(&other)), Vec::<DuplicatePair>::new());
+        assert_eq!(duplicates(from_ref(&sum), from_ref(&other)), Vec::<DuplicatePair>::new());
+        assert_eq!(duplicates(&[], from_ref(&other)), Vec::<DuplicatePair>::new());
         let empty = finding("…", "src/a.rs");
-        assert_eq!(duplicates(&[empty.clone()], &[empty]), Vec::<DuplicatePair>::new());
+        assert_eq!(duplicates(from_ref(&empty), from_ref(&empty)), Vec::<DuplicatePair>::new());
         // The first of the best is taken, and only once.
         let twice = [sum.clone(), sum.clone()];
         assert_eq!(duplicates(&[other, sum.clone(), sum.clone(), sum], &twice), [[1, 0], [2, 1]]);

@@ -35,4 +35,4 @@ pub use reviews::{
 pub use scope::{CommitHash, ReviewScope};
 pub use state::{ReviewConfig, ReviewMode, ReviewState, ReviewStatus};
 pub use structured_output::{StructuredOutput, StructuredOutputError};
-pub use verdict::parse_verdict;
+pub use verdict::{VerdictAnswer, parse_verdict};

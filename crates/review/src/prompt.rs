@@ -39,6 +39,18 @@ pub(crate) fn review_system_text(instructions: Option<&str>) -> String {
     }
 }
 
+/// Asks the one who reviewed what is to become of the change.
+pub(crate) const VERDICT: &str = r#"Now judge the change as a whole. First question whether it was needed at all, and look for evidence in the code: does it fix a bug that does not exist; work around something that is handled already; remove code that is still used; repeat a helper that exists; speed up a path that is no bottleneck?
+
+Then print, as the last line of your answer and nowhere else:
+
+<pr_verdict>{"verdict": "approve", "reason": "<under 120 characters>"}</pr_verdict>
+
+`verdict` is one of
+- "decline": the change is not needed or does harm, or a finding is critical;
+- "needs_attention": there are findings of high priority, and none that blocks;
+- "approve": otherwise."#;
+
 /// The form in which both sides of a debate say where it stands.
 const DEBATE_STATUS: &str = r#"End your answer with one block that says where the debate stands, as you see it now. An issue is resolved when you agree about it; say how in `resolution`. Set `conceded` when you give up your position.
 

@@ -9,8 +9,8 @@ use std::time::Duration;
 use loopgate_agents::provider::assistant::Assistant;
 use loopgate_agents::run::{FallbackRule, RunAnnouncement, RunEnd};
 use loopgate_agents::{
-    Agents, Fallback, Provider, ProviderRegistry, RunHandle, RunRequest, RunStore, RunStoreFactory,
-    RunStream, TurnOutput, TurnRequest,
+    AgentRuns, Agents, Fallback, Provider, ProviderRegistry, RunHandle, RunRequest, RunStore,
+    RunStoreFactory, RunStream, TurnOutput, TurnRequest,
 };
 use loopgate_api::chat_event::ChatEvent;
 use loopgate_api::ids::{BranchName, TicketId};
@@ -151,7 +151,9 @@ struct ReviewsState {
     code_host: CodeHost,
     /// Reviews that were started, some of which are over.
     started: Mutex<HashMap<ReviewKey, RunHandle>>,
-    /// Held while a worktree is prepared.
+    /// Questions for verdicts by worktree, provider and session, some of which are over.
+    verdicts: Mutex<HashMap<(PathBuf, ProviderId, String), RunHandle>>,
+    /// Held while a worktree is prepared, or a verdict is asked for.
     preparing: KeyedLocks,
     sessions: ProviderSessions,
 }
@@ -160,14 +162,37 @@ impl Reviews {
     /// Builds the service; starts nothing.
     #[must_use]
     pub fn new(agents: Arc<Agents>, sandbox: Arc<Sandbox>, git: Git, code_host: CodeHost) -> Self {
-        let (started, preparing) = (Mutex::default(), KeyedLocks::default());
+        let (started, verdicts, preparing) = (Mutex::default(), Mutex::default(), KeyedLocks::default());
         let sessions = ProviderSessions::new(agents.runs.clone(), sandbox.clone());
-        Self(Arc::new(ReviewsState { agents, sandbox, git, code_host, started, preparing, sessions }))
+        Self(Arc::new(ReviewsState {
+            agents,
+            sandbox,
+            git,
+            code_host,
+            started,
+            verdicts,
+            preparing,
+            sessions,
+        }))
     }
 
     /// Follows the reviews, chats and debates that an earlier process started, and the chats of the agents.
     pub fn recover(&self) {
         self.0.agents.recover(&[self, self.sessions()]);
+    }
+
+    pub(crate) fn runs(&self) -> &AgentRuns {
+        &self.0.agents.runs
+    }
+
+    pub(crate) fn preparing(&self) -> &KeyedLocks {
+        &self.0.preparing
+    }
+
+    pub(crate) fn verdicts(&self) -> MutexGuard<'_, HashMap<(PathBuf, ProviderId, String), RunHandle>> {
+        let mut verdicts = self.0.verdicts.lock().unwrap_or_else(PoisonError::into_inner);
+        verdicts.retain(|_, run| !run.is_over());
+        verdicts
     }
 
     pub(crate) fn sessions(&self) -> &ProviderSessions {

@@ -1,9 +1,111 @@
-//! The verdict at the end of a review's text.
+//! The verdict on a change: asked for in the session of its review, and read from the answer.
 
+use std::io;
+use std::sync::Arc;
+use std::time::Duration;
+
+use loopgate_agents::run::{RunAnnouncement, RunOutcome};
+use loopgate_agents::{NoStore, Provider, RunHandle, RunRequest, TurnRequest};
+use loopgate_api::provider::ProviderId;
 use loopgate_api::review::Verdict;
+use loopgate_home::SandboxedPath;
+use serde_json::Map;
+
+use crate::prompt;
+use crate::reviews::Reviews;
+
+/// The kind of these runs. No factory has it: after a restart nobody waits for them, and they are ended.
+const KIND: &str = "verdict";
+/// How long an answer may take.
+const TIME_LIMIT: Duration = Duration::from_mins(10);
+/// Tools of providers that have such a list.
+const TOOLS: &str = "Read,Glob,Grep";
+/// The assistant's model for verdicts.
+const ASSISTANT_MODEL: &str = "sonnet";
 
 const OPENING: &str = "<pr_verdict>";
 const CLOSING: &str = "</pr_verdict>";
+
+/// What the question for a verdict came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VerdictAnswer {
+    /// The verdict; `None` when the answer holds no valid one.
+    pub verdict: Option<Verdict>,
+    /// Why there was no whole answer.
+    pub error: Option<String>,
+}
+
+impl Reviews {
+    /// Asks the provider for its verdict in the session of its review. A question in the same session that is
+    /// under way is joined. It goes on when the caller goes away.
+    ///
+    /// # Errors
+    /// When the question cannot be asked.
+    pub async fn verdict(
+        &self,
+        worktree: SandboxedPath,
+        provider: Arc<dyn Provider>,
+        session: String,
+    ) -> io::Result<VerdictAnswer> {
+        let key = (worktree.canonical().to_owned(), provider.id().clone(), session.clone());
+        let run = {
+            let _asking = self.preparing().lock(worktree.canonical()).await;
+            let under_way = self.verdicts().get(&key).cloned();
+            match under_way {
+                Some(run) => run,
+                None => {
+                    let run = self.ask_verdict(worktree, provider, session).await?;
+                    self.verdicts().insert(key, run.clone());
+                    run
+                }
+            }
+        };
+        let outcome = run.outcome().await.ok_or_else(|| io::Error::other("Loopgate stops"))?;
+        Ok(answer(&outcome))
+    }
+
+    async fn ask_verdict(
+        &self,
+        worktree: SandboxedPath,
+        provider: Arc<dyn Provider>,
+        session: String,
+    ) -> io::Result<RunHandle> {
+        let is_assistant = *provider.id() == ProviderId::ASSISTANT;
+        let turn = TurnRequest {
+            prompt: prompt::VERDICT.to_owned(),
+            session: Some(session),
+            model: is_assistant.then(|| ASSISTANT_MODEL.to_owned()),
+            tools: TOOLS.to_owned(),
+            ..TurnRequest::default()
+        };
+        let request = RunRequest {
+            provider,
+            turn,
+            fallback: None,
+            about: vec![worktree.as_path().to_owned()],
+            directory: worktree,
+            time_limit: TIME_LIMIT,
+            announcement: RunAnnouncement::default(),
+            kind: KIND,
+            owner: Map::new(),
+            store: Box::new(NoStore),
+        };
+        self.runs().start(request).await
+    }
+}
+
+fn answer(outcome: &RunOutcome) -> VerdictAnswer {
+    let end = &outcome.end;
+    if end.timed_out {
+        let error = format!("the verdict was not there after {} s", TIME_LIMIT.as_secs());
+        return VerdictAnswer { verdict: None, error: Some(error) };
+    }
+    if !end.success {
+        let error = end.error.clone().unwrap_or_else(|| format!("exit code {}", end.exit_code));
+        return VerdictAnswer { verdict: None, error: Some(error) };
+    }
+    VerdictAnswer { verdict: parse_verdict(&outcome.output.text), error: None }
+}
 
 /// The last valid verdict in a text: `<pr_verdict>{"verdict": …, "reason": …}</pr_verdict>` with a reason that
 /// is not blank. Earlier ones may be the prompt's own example, or quoted code.

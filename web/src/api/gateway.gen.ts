@@ -1295,6 +1295,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/gateway/reviewer/review-verdict/{ticketId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask for the verdict on a change
+         * @description Goes on in the session of the review, and answers when the provider has: within 10 minutes. A question that is under
+         *     way in that session is joined.
+         */
+        post: operations["review_verdict"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/gateway/reviewer/review/{ticketId}": {
         parameters: {
             query?: never;
@@ -1664,6 +1685,22 @@ export interface components {
          * @enum {string}
          */
         ArtifactType: "PRD" | "IMPLEMENTATION_PLAN" | "FEATURE";
+        /**
+         * @description Whose review is asked about.
+         * @example {
+         *       "repoPath": "~/src/shop",
+         *       "sessionId": "8c0c",
+         *       "provider": "reviewer"
+         *     }
+         */
+        AskVerdict: {
+            /** @description Who reviewed. */
+            provider: string;
+            /** @description Path of the repository. */
+            repoPath: string;
+            /** @description Session of the review, which goes on. */
+            sessionId: string;
+        };
         /**
          * @description The paths that are set, by `assistant`, `codeHost`, `reviewer`, `python3` and `git`; of a link the
          *     file that it leads to.
@@ -4754,6 +4791,38 @@ export interface components {
             /** @description What it says, as its pattern does. */
             summary: string;
         };
+        /**
+         * @description A verdict, and why.
+         * @example {
+         *       "verdict": "approve",
+         *       "reason": "The fix is needed and complete."
+         *     }
+         */
+        Verdict: {
+            /** @description Not blank. */
+            reason: string;
+            /** @description The verdict. */
+            verdict: components["schemas"]["VerdictKind"];
+        };
+        /**
+         * @description A verdict, if there is one.
+         * @example {
+         *       "verdict": {
+         *         "verdict": "approve",
+         *         "reason": "The fix is needed and complete."
+         *       }
+         *     }
+         */
+        VerdictBody: {
+            /** @description Why the provider gave no answer. */
+            error?: string | null;
+            verdict: components["schemas"]["Verdict"] | null;
+        };
+        /**
+         * @description What a reviewer makes of a change as a whole.
+         * @enum {string}
+         */
+        VerdictKind: "approve" | "needs_attention" | "decline";
         /**
          * @description The desktop's version.
          * @example {
@@ -11774,6 +11843,112 @@ export interface operations {
                     /**
                      * @example {
                      *       "error": "Failed to update findings: no space left",
+                     *       "code": "operation_failed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Refused or failed: credential, approval, body size, or the route's own reasons */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "unauthorized",
+                     *       "code": "unauthorized",
+                     *       "reason": "no credential provided"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+        };
+    };
+    review_verdict: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Ticket
+                 * @example pr-7
+                 */
+                ticketId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AskVerdict"];
+            };
+        };
+        responses: {
+            /** @description The verdict, or why there is none */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VerdictBody"];
+                };
+            };
+            /** @description A member is missing, or the provider is unknown */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "repoPath, sessionId, and provider are required",
+                     *       "code": "missing_field"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description Outside the sandbox */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "directory not allowed",
+                     *       "code": "directory_not_allowed"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The ticket has no worktree */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Work directory not found",
+                     *       "code": "not_found"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ErrorBody"];
+                };
+            };
+            /** @description The provider cannot be asked */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "error": "Failed to ask for a verdict: no space left",
                      *       "code": "operation_failed"
                      *     }
                      */

@@ -192,7 +192,6 @@ async fn gateway_route(
     };
     let over_link = principal == Principal::Internal
         && parts.headers.get(SOURCE_HEADER).is_some_and(|source| source == CLOUD_SOURCE);
-    let built = route.filter(|route| route.is_built);
     let request = approval::PolicyRequest {
         method: &parts.method,
         target: &parts.uri,
@@ -200,12 +199,12 @@ async fn gateway_route(
         body: &received,
         principal,
         over_link,
-        route: built,
+        route,
         peer: caller.peer(),
         setup_complete: snapshot.setup_complete,
     };
     let mut held = None;
-    if built.is_some_and(|route| route.operation.is_none()) {
+    if route.is_some_and(|route| route.operation.is_none()) {
         recorder.discard();
     } else {
         match approve(state, snapshot, &request).await {
@@ -219,7 +218,7 @@ async fn gateway_route(
     if !target::decodes(parts.uri.path()) {
         return HttpError::malformed_path().into_response();
     }
-    if built.is_none() {
+    if route.is_none() {
         return match &state.fallback {
             Some(fallback) => Box::pin(fallback.forward(&parts, received.into_bytes())).await,
             None => HttpError::not_implemented(&parts.method, parts.uri.path()).into_response(),
@@ -267,7 +266,7 @@ async fn read_body(
     // A large body that no handler will read is not gathered.
     let storage = if limit.bytes <= BodyLimit::LOOP.bytes {
         BodyStorage::Memory
-    } else if route.is_some_and(|route| route.is_built) {
+    } else if route.is_some() {
         BodyStorage::File(&state.config.data_dir, approval::begin_fingerprint(&parts.method, &parts.uri))
     } else {
         BodyStorage::Discard

@@ -435,7 +435,7 @@ async fn another_repository_passes_and_so_does_a_list_of_all() {
 fn every_member_is_declared_or_harmless() {
     let document = serde_json::to_value(crate::openapi()).unwrap();
     let mut undeclared = BTreeSet::new();
-    for route in all_routes().iter().filter(|route| route.is_built && route.operation.is_some()) {
+    for route in all_routes().iter().filter(|route| route.operation.is_some()) {
         let operation =
             &document["paths"][route.path.replace("{*", "{")][route.method.as_str().to_lowercase()];
         let mut taken = BTreeSet::new();

@@ -123,8 +123,7 @@ struct Gate(PathBuf);
 
 impl Gate {
     fn new(path: &Path) -> Result<Self> {
-        let made = std::process::Command::new("mkfifo").arg(path).status()?;
-        ensure!(made.success(), "mkfifo {} failed", path.display());
+        rustix::fs::mkfifoat(rustix::fs::CWD, path, rustix::fs::Mode::RWXU)?;
         Ok(Self(path.to_owned()))
     }
 
@@ -536,5 +535,81 @@ async fn a_chat_about_a_review_has_a_session_of_its_own() -> Result<()> {
     reviews.stream("chat/T-1", body).await?;
     ensure!(reviews.noted("codex-args").contains("exec resume r-1 "));
     ensure!(read_json(&chat)?["messageCount"] == 2);
+    Ok(())
+}
+
+// RC-31, RC-32
+#[tokio::test]
+async fn a_verdict_is_asked_for_in_the_session_of_the_review() -> Result<()> {
+    let reviews = Reviews::new().await?;
+    let ask = async |more: Value| {
+        let mut body = json!({"repoPath": reviews.repo, "sessionId": "r-1", "provider": "reviewer"});
+        if let (Value::Object(body), Value::Object(more)) = (&mut body, more) {
+            body.extend(more);
+        }
+        reviews.local.post("reviewer/review-verdict/T-1", body).await
+    };
+    let required = "repoPath, sessionId, and provider are required";
+    ask(json!({"sessionId": ""})).await?.refused(400, required, "missing_field")?;
+    ask(json!({"provider": "foo"})).await?.refused(400, required, "missing_field")?;
+    ask(json!({"sessionId": "--last"})).await?.refused(
+        400,
+        "sessionId contains invalid characters",
+        "invalid_request",
+    )?;
+    ask(json!({})).await?.refused(404, "Work directory not found", "not_found")?;
+
+    std::fs::create_dir_all(reviews.work_file("T-1", ""))?;
+    let tag = |json: &str| said("r-1", &format!("I looked.\n<pr_verdict>{json}</pr_verdict>"));
+    let valid = r#"{"verdict":"decline","reason":"It is cleared already."}"#;
+    reviews.says(&tag(valid), "", 0)?;
+    let verdict = json!({"verdict": "decline", "reason": "It is cleared already."});
+    ask(json!({})).await?.is(200, &json!({"verdict": verdict}))?;
+    ensure!(
+        reviews.noted("codex-args").starts_with("exec resume r-1 --json"),
+        "{}",
+        reviews.noted("codex-args")
+    );
+    for invalid in [r#"{"verdict":"perhaps","reason":"x"}"#, r#"{"verdict":"approve","reason":""}"#, "{"] {
+        reviews.says(&tag(invalid), "", 0)?;
+        ask(json!({})).await?.is(200, &json!({"verdict": null}))?;
+    }
+    reviews.says("", "boom", 3)?;
+    ask(json!({})).await?.is(200, &json!({"verdict": null, "error": "boom"}))?;
+    let text = json!({"type": "assistant", "message": {"content": [{"type": "text", "text": format!("<pr_verdict>{valid}</pr_verdict>")}]}});
+    reviews.says(&format!("{text}\n"), "", 0)?;
+    ask(json!({"provider": "assistant"})).await?.is(200, &json!({"verdict": verdict}))?;
+    let args = reviews.noted("claude-args");
+    ensure!(args.contains("--allowedTools=Read,Glob,Grep --model sonnet --resume r-1"), "{args}");
+    Ok(())
+}
+
+// RC-54
+#[tokio::test]
+async fn worktrees_lie_where_the_settings_say() -> Result<()> {
+    let reviews = Reviews::new().await?;
+    let parent = reviews.local.at("trees");
+    reviews.local.manage(&[&reviews.repo], Some(&parent))?;
+    let work = parent.join("shop-T-1/.loopgate/work");
+    std::fs::create_dir_all(&work)?;
+    let status = reviews.status("T-1").await?;
+    ensure!(status["worktreeDir"] == json!(parent.join("shop-T-1")), "{status}");
+    let query = format!(
+        "?repo={}",
+        url::form_urlencoded::byte_serialize(reviews.repo_name().as_bytes()).collect::<String>()
+    );
+    let finding = json!({"findings": [{"message": "The cache"}]});
+    reviews.local.post(&format!("reviewer/review-findings/T-1{query}"), finding).await?.ok()?;
+    ensure!(work.join("review-findings-reviewer.json").is_file());
+    reviews.says(&said("r-1", "Look."), "", 0)?;
+    let argument =
+        json!({"repoPath": reviews.repo, "findingSummary": "The cache", "assistantArgument": "No."});
+    reviews.stream("argue/T-1", argument).await?;
+    ensure!(work.join("reviewer-debate.json").is_file());
+    let text = json!({"type": "assistant", "message": {"content": [{"type": "text", "text": "Because."}]}});
+    reviews.says(&format!("{text}\n"), "", 0)?;
+    let chat = format!("finding-chat/finding-0{query}&ticketId=T-1");
+    reviews.stream(&chat, json!({"message": "Why?"})).await?;
+    ensure!(work.join("finding-chats/finding-0.json").is_file());
     Ok(())
 }

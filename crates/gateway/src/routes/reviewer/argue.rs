@@ -12,7 +12,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::{OptionalRepositoryQuery, argument, locate, reviews_of};
+use super::{OptionalRepositoryQuery, argument, existing_worktree, reviews_of};
 use crate::app::App;
 use crate::approval::{At, Source};
 use crate::blocking::spawn_blocking;
@@ -97,12 +97,9 @@ async fn argue(
     let (worktree, directory) = {
         let app = app.clone();
         spawn_blocking(move || {
-            let (_, worktree) = locate(&app, &repo, &ticket)?;
-            if !worktree.canonical().is_dir() {
-                return Err(HttpError::not_found("Work directory not found"));
-            }
-            let directory = ReviewDirectory::of(&app.sandbox, worktree.as_path());
-            Ok((worktree, directory.map_err(|_| HttpError::directory_not_allowed())?))
+            let worktree = existing_worktree(&app, &repo, &ticket)?;
+            let directory = ReviewDirectory::of(&app.sandbox, worktree.as_path())?;
+            Ok::<_, HttpError>((worktree, directory))
         })
         .await??
     };

@@ -77,8 +77,7 @@ async fn chat(
         let app = app.clone();
         spawn_blocking(move || {
             let (repository, worktree) = locate(&app, &repo, &ticket)?;
-            let directory = ReviewDirectory::of(&app.sandbox, worktree.as_path());
-            let directory = directory.map_err(|_| HttpError::directory_not_allowed())?;
+            let directory = ReviewDirectory::of(&app.sandbox, worktree.as_path())?;
             let path = worktree.as_path().to_owned();
             let cwd = if worktree.canonical().is_dir() { worktree } else { repository };
             Ok::<_, HttpError>((cwd, path, directory))

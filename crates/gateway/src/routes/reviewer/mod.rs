@@ -10,6 +10,7 @@ pub(crate) mod findings;
 pub(crate) mod review;
 pub(crate) mod status;
 pub(crate) mod stop;
+pub(crate) mod verdict;
 
 use loopgate_api::error::INVALID_JSON_BODY;
 use loopgate_api::ids::TicketId;
@@ -46,11 +47,24 @@ fn locate(app: &App, repo: &str, ticket: &TicketId) -> Result<(SandboxedPath, Sa
     Ok((repository, worktree))
 }
 
+/// The worktree of a ticket. Blocks on the disk.
+///
+/// # Errors
+/// 404 when there is none.
+fn existing_worktree(app: &App, repo: &str, ticket: &TicketId) -> Result<SandboxedPath, HttpError> {
+    let (_, worktree) = locate(app, repo, ticket)?;
+    if worktree.canonical().is_dir() {
+        Ok(worktree)
+    } else {
+        Err(HttpError::not_found("Work directory not found"))
+    }
+}
+
 /// The work directory of a ticket, where the files of its reviews lie; it may not be there yet. Blocks on the
 /// disk.
 fn review_directory(app: &App, repo: &str, ticket: &TicketId) -> Result<ReviewDirectory, HttpError> {
     let (_, worktree) = locate(app, repo, ticket)?;
-    ReviewDirectory::of(&app.sandbox, worktree.as_path()).map_err(|_| HttpError::directory_not_allowed())
+    Ok(ReviewDirectory::of(&app.sandbox, worktree.as_path())?)
 }
 
 /// A gateway may run without agents; it then reviews nothing.

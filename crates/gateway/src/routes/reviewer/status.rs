@@ -133,8 +133,7 @@ async fn read(
         if !worktree.canonical().is_dir() {
             return Ok(none("Worktree not found"));
         }
-        let directory = ReviewDirectory::of(&app.sandbox, worktree.as_path());
-        let directory = directory.map_err(|_| HttpError::directory_not_allowed())?;
+        let directory = ReviewDirectory::of(&app.sandbox, worktree.as_path())?;
         for provider in providers {
             let report = reviews.report(&directory, &provider);
             let report = report.map_err(|error| HttpError::operation("Failed to read status", &error))?;
