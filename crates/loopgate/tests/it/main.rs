@@ -50,6 +50,7 @@ mod relay;
 mod repaired_worktrees;
 mod reports;
 mod review;
+mod review_story;
 mod reviewer;
 mod sandbox;
 mod saved_work;
