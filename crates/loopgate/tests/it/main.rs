@@ -7,6 +7,7 @@ mod approvals;
 mod bad_input;
 mod bootstrap;
 mod busy;
+mod chat_story;
 mod cli;
 mod commands;
 mod crash;
