@@ -16,8 +16,8 @@ use crate::local::Local;
 use crate::test_system::free_port;
 
 const VARIABLE: &str = "ORCHESTRATOR_GATEWAY_FALLBACK_ORIGIN";
-/// Mapped, and not built here.
-const LATER: &str = "/api/gateway/reviewer/stop/AB-1?a=1&b=%2F";
+/// A path of ours, which takes no POST.
+const OTHER_METHOD: &str = "/api/gateway/version?a=1&b=%2F";
 
 /// What the other gateway was asked.
 #[derive(Clone)]
@@ -81,7 +81,7 @@ async fn what_no_handler_takes_goes_to_the_other_gateway() -> Result<()> {
             .header("x-private", "1")
             .header("x-kept", "2")
     };
-    let answered = ask(Method::POST, LATER).body("a body").send().await?;
+    let answered = ask(Method::POST, OTHER_METHOD).body("a body").send().await?;
     ensure!(answered.status() == 302, "{}", answered.status());
     let headers = answered.headers();
     ensure!(headers["access-control-allow-origin"] == page, "{headers:?}");
@@ -91,21 +91,21 @@ async fn what_no_handler_takes_goes_to_the_other_gateway() -> Result<()> {
     ensure!(answered.text().await? == "from elsewhere");
 
     let asked = seen.lock().ok().and_then(|seen| seen.first().cloned()).context("it was asked")?;
-    ensure!((asked.method, asked.target.as_str()) == (Method::POST, LATER));
+    ensure!((asked.method, asked.target.as_str()) == (Method::POST, OTHER_METHOD));
     ensure!(&asked.body[..] == b"a body");
     ensure!(asked.headers.get("host") == Some(&HeaderValue::from_str(origin.trim_start_matches("http://"))?));
     ensure!(asked.headers["x-kept"] == "2" && asked.headers["origin"] == page, "{:?}", asked.headers);
     for own in ["x-desktop-gateway-token", "x-desktop-session-token", "x-private"] {
         ensure!(!asked.headers.contains_key(own), "{own}: {:?}", asked.headers);
     }
-    // A method that a route of ours lacks goes there too; what is built or refused here does not.
+    // So does another method; what is answered or refused here does not.
     ask(Method::DELETE, "/api/gateway/health-check").send().await?;
     let kept = seen.lock().map(|seen| seen.len()).unwrap_or_default();
     ensure!(kept == 2, "{kept}");
     for (path, status) in [("/api/gateway/version", 200), ("/api/gateway/nope", 403), ("/nope", 404)] {
         ensure!(ask(Method::GET, path).send().await?.status() == status, "{path}");
     }
-    let stranger = local.loopgate.gateway_bare(Method::POST, LATER).send().await?;
+    let stranger = local.loopgate.gateway_bare(Method::POST, OTHER_METHOD).send().await?;
     ensure!(stranger.status() == 401);
     ensure!(seen.lock().is_ok_and(|seen| seen.len() == 2));
     Ok(())
@@ -115,7 +115,7 @@ async fn what_no_handler_takes_goes_to_the_other_gateway() -> Result<()> {
 async fn unreachable_fallback_gateway_is_reported() -> Result<()> {
     let nobody = format!("http://127.0.0.1:{}", free_port()?);
     let local = Local::with(|setup| setup.env(VARIABLE, nobody)).await?;
-    let answer = local.loopgate.gateway(Method::POST, LATER).send().await?;
+    let answer = local.loopgate.gateway(Method::POST, OTHER_METHOD).send().await?;
     ensure!(answer.status() == 502);
     let body: Value = answer.json().await?;
     ensure!(
