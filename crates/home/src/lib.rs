@@ -9,6 +9,7 @@ mod data_dir;
 mod environment_files;
 pub mod files;
 mod git_config;
+mod installed_plugins;
 mod json_file;
 mod notify;
 mod origin;
@@ -29,13 +30,14 @@ pub use credentials::{API_KEY_VARIABLES, ApiKey, Credentials, Provenance};
 pub use data_dir::{DataDir, DataDirError, default_data_dir};
 pub use environment_files::copy_environment_files;
 pub use git_config::{ConfigEntry, parse_git_config};
+pub use installed_plugins::newest_version_with;
 pub use json_file::{JsonFile, JsonFileError};
 pub use notify::Notify;
 pub use origin::{InvalidOrigin, normalize_origin};
 pub use path_resolution::{expand_home, leads_through};
 pub use program::{Program, ProgramPath};
 pub use repos::{AddRepoError, Repos, ReposError, ReposFile};
-pub use repository::{Handles, Repository, RepositoryError, origin_of_chosen};
+pub use repository::{Repository, RepositoryError, RepositoryHandles, origin_of_chosen};
 pub use sandbox::{
     AccessDenied, DirEntry, Directory, EntryKind, Sandbox, SandboxedPath, canonical_path, led_away,
 };

@@ -1,13 +1,13 @@
-//! Where a plugin of the assistant lies: among ours, else among those that the user has installed.
+//! Finds a plugin of the assistant: a bundled one, else one that the user has installed.
 
 use std::path::{Path, PathBuf};
 
-use loopgate_home::expand_home;
+use loopgate_home::{expand_home, newest_version_with};
 use serde_json::Value;
 
-/// Where the assistant keeps installed plugins of ours.
+/// Directory in which the assistant installs plugins of Loopgate's marketplace.
 const INSTALLED: &str = "~/.claude/plugins/cache/loopgate";
-/// What the assistant knows of installed plugins.
+/// The assistant's list of installed plugins.
 const REGISTRY: &str = "~/.claude/plugins/installed_plugins.json";
 const MANIFEST: &str = ".claude-plugin/plugin.json";
 
@@ -17,13 +17,13 @@ pub(crate) fn find(ours: &Path, name: &str) -> Option<PathBuf> {
     if own.is_dir() {
         return Some(own);
     }
-    newest_with(&expand_home(INSTALLED).join(name), MANIFEST)
+    newest_version_with(&expand_home(INSTALLED).join(name), MANIFEST)
 }
 
 /// A file of a plugin that the user has installed; of several versions that have it the newest's.
 /// Looks at the disk.
 pub(crate) fn installed_file(name: &str, file: &str) -> Option<PathBuf> {
-    newest_with(&expand_home(INSTALLED).join(name), file).map(|plugin| plugin.join(file))
+    newest_version_with(&expand_home(INSTALLED).join(name), file).map(|plugin| plugin.join(file))
 }
 
 /// Whether the user has installed a plugin of ours for the assistant, whatever the project. Looks at
@@ -42,46 +42,21 @@ fn is_registered(registry: &[u8], name: &str) -> bool {
     })
 }
 
-/// The folder of the newest version that has a file.
-fn newest_with(plugin: &Path, file: &str) -> Option<PathBuf> {
-    let entries = std::fs::read_dir(plugin).ok()?.flatten();
-    let versions = entries.filter_map(|entry| Some((version(entry.file_name().to_str()?)?, entry.path())));
-    let complete = versions.filter(|(_, path)| path.join(file).is_file());
-    complete.max_by_key(|(version, _)| *version).map(|(_, path)| path)
-}
-
-/// The three numbers that a name begins with.
-fn version(name: &str) -> Option<[u64; 3]> {
-    let mut parts = name.splitn(3, '.');
-    let mut whole = || parts.next()?.parse().ok();
-    let (major, minor) = (whole()?, whole()?);
-    let rest = parts.next()?;
-    let digits = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
-    Some([major, minor, rest[..digits].parse().ok()?])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     // PL-42
     #[test]
-    fn ours_goes_first_and_then_the_newest_complete_version() {
+    fn bundled_plugin_comes_first() {
         let dir = tempfile::tempdir().unwrap();
         let plugin = dir.path().join("judges");
-        for name in ["1.9.0", "1.10.2-beta", "2.0.0", "latest"] {
-            std::fs::create_dir_all(plugin.join(name).join(".claude-plugin")).unwrap();
-            if name != "2.0.0" {
-                std::fs::write(plugin.join(name).join(MANIFEST), "{}").unwrap();
-            }
-        }
-        assert_eq!(newest_with(&plugin, MANIFEST), Some(plugin.join("1.10.2-beta")));
-        assert_eq!(newest_with(&dir.path().join("none"), MANIFEST), None);
+        std::fs::create_dir(&plugin).unwrap();
         assert_eq!(find(dir.path(), "judges"), Some(plugin));
     }
 
     #[test]
-    fn a_plugin_counts_when_it_is_the_users_and_there() {
+    fn plugin_must_be_installed_for_the_user() {
         let dir = tempfile::tempdir().unwrap();
         let entry = |scope: &str, path: &Path| {
             let text = serde_json::json!({"plugins": {"bootstrap@loopgate": [{"scope": scope, "installPath": path}]}});
