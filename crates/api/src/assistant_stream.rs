@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_are_told_apart() {
+    fn failures_are_classified() {
         let mut summary = StreamSummary::default();
         summary.feed_record(&json!({"type": "result", "is_error": true, "result": "Prompt is too long"}));
         assert!(summary.context_failure.is_some() && summary.auth_failure.is_none());

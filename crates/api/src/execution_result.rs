@@ -151,7 +151,7 @@ pub enum ResultError {
 }
 
 #[derive(Deserialize)]
-struct V1 {
+struct ResultV1 {
     has_changes: bool,
     #[serde(default)]
     pr_url: String,
@@ -214,7 +214,7 @@ impl ExecutionResult {
     }
 
     fn from_v1(json: &Value, full_name: Option<&str>) -> Result<Self, ResultError> {
-        let v1: V1 =
+        let v1: ResultV1 =
             serde_json::from_value(json.clone()).map_err(|e| ResultError::InvalidV1(e.to_string()))?;
         let full_name =
             full_name.filter(|name| !name.is_empty()).ok_or(ResultError::NameRequired)?.to_owned();
@@ -222,7 +222,7 @@ impl ExecutionResult {
     }
 }
 
-impl V1 {
+impl ResultV1 {
     fn into_entry(self, full_name: String) -> ResultEntry {
         if let Some(error) = self.error {
             return ResultEntry::Failed { full_name, error };
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_foreign_url_invalidates_the_file() {
+    fn pull_request_url_of_another_repository_is_invalid() {
         let v2 = json!({"schemaVersion": 2, "results": [{"status": "success", "fullName": "acme/api",
             "prUrl": "https://github.com/evil/api/pull/41", "prNumber": 41, "branchName": "b",
             "baseBranch": "main", "hasChanges": true}]});

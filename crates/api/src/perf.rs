@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_never_ended_says_so_with_nulls() {
+    fn unfinished_tool_call_has_null_members() {
         let call = json!({"run_id": "r", "agent_id": "x", "tool_name": "Bash", "started_at": "a",
             "iteration": 1, "command": "P".repeat(100)});
         let record = PerfRecord::from(serde_json::from_value::<ToolCall>(call).unwrap());

@@ -10,7 +10,7 @@ use crate::bus::Bus;
 use crate::config::Config;
 use crate::credentials::challenge::Challenges;
 use crate::credentials::cookie::SessionCookie;
-use crate::credentials::origin::Origins;
+use crate::credentials::origin::TrustedOrigins;
 use crate::credentials::runner_token::RunnerTokens;
 use crate::desktops::Desktops;
 use crate::storage::Storage;
@@ -25,7 +25,7 @@ pub struct ControlPlaneParts {
     /// As given.
     pub config: Config,
     /// Trusted pages and host names.
-    pub origins: Origins,
+    pub origins: TrustedOrigins,
     /// The cookie of the web app's sessions.
     pub session_cookie: SessionCookie,
     /// The database.

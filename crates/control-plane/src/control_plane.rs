@@ -13,7 +13,7 @@ use crate::bus::Bus;
 use crate::config::Config;
 use crate::credentials::challenge::Challenges;
 use crate::credentials::cookie::SessionCookie;
-use crate::credentials::origin::Origins;
+use crate::credentials::origin::TrustedOrigins;
 use crate::credentials::runner_token::RunnerTokens;
 use crate::credentials::session;
 use crate::desktops::host::DesktopHost;
@@ -57,7 +57,7 @@ impl ControlPlane {
         let secure = config.web_origin.starts_with("https://");
         let app = ControlPlaneState::new(ControlPlaneParts {
             session_cookie: SessionCookie::new(&config.secrets.local_gateway, secure),
-            origins: Origins::new(&config.api_origin, &config.web_origin, &config.trusted_origins),
+            origins: TrustedOrigins::new(&config.api_origin, &config.web_origin, &config.trusted_origins),
             desktops: ConnectionRegistry::new(DesktopHost { store: store.clone(), bus: bus.clone() }),
             runner_tokens: RunnerTokens::new(&config.secrets.runner_tokens),
             challenges: Challenges::new(&config.secrets.local_gateway),

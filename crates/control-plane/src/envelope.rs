@@ -30,12 +30,12 @@ impl<T: Serialize> IntoResponse for Data<T> {
 
 /// Answer of a deletion.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Deleted {
+pub struct DeleteResponse {
     /// Always `true`.
     pub deleted: bool,
 }
 
-impl Deleted {
+impl DeleteResponse {
     /// The answer.
     pub const fn answer() -> Data<Self> {
         Data::new(Self { deleted: true })

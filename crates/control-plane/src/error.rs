@@ -195,9 +195,9 @@ pub fn not_implemented() -> ApiError {
 
 /// What is wrong with a body, collected so that one answer tells everything.
 #[derive(Debug, Default)]
-pub struct Issues(Vec<(String, String)>);
+pub struct ValidationIssues(Vec<(String, String)>);
 
-impl Issues {
+impl ValidationIssues {
     /// Adds an issue; `path` is dotted, and empty for the body as a whole.
     pub fn push(&mut self, path: impl Into<String>, message: impl Into<String>) {
         self.0.push((path.into(), message.into()));

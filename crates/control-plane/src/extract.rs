@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
-use crate::error::{ApiError, ApiResult, Issues, bad_request};
+use crate::error::{ApiError, ApiResult, ValidationIssues, bad_request};
 
 /// Largest body of a route that names no limit of its own, in bytes.
 pub const BODY_LIMIT: usize = 10 * 1024 * 1024;
@@ -49,7 +49,7 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> ApiResult<T> {
     serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let inner = error.inner();
         if inner.is_data() {
-            let mut issues = Issues::default();
+            let mut issues = ValidationIssues::default();
             let path = error.path().to_string();
             // serde_json appends the position in the text, which says nothing to a client.
             let message = inner.to_string();

@@ -162,7 +162,7 @@ mod tests {
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn a_folder_that_went_away_comes_back_closed() {
+    async fn deleted_directory_is_recreated_private() {
         use std::os::unix::fs::PermissionsExt as _;
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().join("data/storage");

@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 use crate::engine::{EngineError, needs_engine};
 use crate::loopback::LoopbackUrl;
-use crate::markers::{FailedCommand, Failure, Markers};
+use crate::markers::{DeployFailure, FailedCommand, Markers};
 use crate::ports::{any_free, is_free};
 use crate::run::{self, Phase, Run};
 use crate::settings::Deployment;
@@ -35,14 +35,14 @@ const INHERITED: [&str; 3] = ["PATH", "HOME", "USER"];
 
 /// Time limits of a run.
 #[derive(Debug, Clone, Copy)]
-pub struct Timing {
+pub struct DeployTimeouts {
     /// For the install command.
     pub install: Duration,
     /// From the start command to the first successful health check.
     pub health: Duration,
 }
 
-impl Default for Timing {
+impl Default for DeployTimeouts {
     fn default() -> Self {
         Self { install: Duration::from_secs(600), health: Duration::from_secs(300) }
     }
@@ -110,7 +110,7 @@ pub struct Deploys(Arc<Inner>);
 
 pub(crate) struct Inner {
     pub(crate) programs: Arc<Programs>,
-    pub(crate) timing: Timing,
+    pub(crate) timing: DeployTimeouts,
     records: JsonFile<Records>,
     /// Private directory with the notes of the runs' own shells.
     notes: PathBuf,
@@ -130,7 +130,7 @@ struct Monitor {
 impl Deploys {
     /// Opens the records in a private directory.
     #[must_use]
-    pub fn open(data_dir: &Path, programs: Arc<Programs>, timing: Timing) -> Self {
+    pub fn open(data_dir: &Path, programs: Arc<Programs>, timing: DeployTimeouts) -> Self {
         Self(Arc::new(Inner {
             programs,
             timing,
@@ -314,7 +314,7 @@ impl Inner {
         markers.write_pid(run.pid, run.started);
         let is_refused = run.health_url.as_deref().is_some_and(|url| LoopbackUrl::parse(url).is_none());
         if is_refused {
-            markers.write_failure(&Failure::new(FailedCommand::HealthCheckPolicy, Some(-1)));
+            markers.write_failure(&DeployFailure::new(FailedCommand::HealthCheckPolicy, Some(-1)));
             run.phase = Phase::Failed;
         }
         let recorded = self.records.update(|records| {

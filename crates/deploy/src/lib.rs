@@ -19,7 +19,7 @@ mod settings;
 mod status;
 mod stop;
 
-pub use deploys::{DeployError, DeployHandle, DeployRequest, Deploys, Timing};
+pub use deploys::{DeployError, DeployHandle, DeployRequest, DeployTimeouts, Deploys};
 pub use detect::{Candidate, best, candidates};
 pub use engine::EngineError;
 pub use health::{HealthCheck, accepts_connections, check_health};

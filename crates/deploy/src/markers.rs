@@ -25,7 +25,7 @@ pub(crate) enum FailedCommand {
 /// `deploy-exit.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Failure {
+pub(crate) struct DeployFailure {
     /// `None` for a signal, -1 for a health check.
     pub(crate) exit_code: Option<i32>,
     pub(crate) failed_command: FailedCommand,
@@ -34,7 +34,7 @@ pub(crate) struct Failure {
     pub(crate) reason: Option<String>,
 }
 
-impl Failure {
+impl DeployFailure {
     pub(crate) const fn new(failed_command: FailedCommand, exit_code: Option<i32>) -> Self {
         Self { exit_code, failed_command, reason: None }
     }
@@ -61,7 +61,7 @@ impl Failure {
 /// `deploy-result.json`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Success {
+pub(crate) struct DeployResult {
     pub(crate) url: String,
     #[serde(default)]
     pub(crate) service_id: Option<String>,
@@ -92,17 +92,17 @@ impl Markers {
         self.0.join("deploy.pid")
     }
 
-    pub(crate) fn failure(&self) -> Option<Failure> {
+    pub(crate) fn failure(&self) -> Option<DeployFailure> {
         untrusted::read_json(&self.exit())
     }
 
     /// `deploy-result.json`, when its URL leads to this machine.
-    pub(crate) fn success(&self) -> Option<Success> {
+    pub(crate) fn success(&self) -> Option<DeployResult> {
         untrusted::read_json(&self.result())
-            .filter(|success: &Success| LoopbackUrl::parse(&success.url).is_some())
+            .filter(|success: &DeployResult| LoopbackUrl::parse(&success.url).is_some())
     }
 
-    pub(crate) fn write_failure(&self, failure: &Failure) {
+    pub(crate) fn write_failure(&self, failure: &DeployFailure) {
         self.write(&self.exit(), &json!(failure));
     }
 

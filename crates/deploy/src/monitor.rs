@@ -10,7 +10,7 @@ use crate::deploys::{Inner, blocking};
 use crate::health;
 use crate::log;
 use crate::loopback::LoopbackUrl;
-use crate::markers::{FailedCommand, Failure, Markers};
+use crate::markers::{DeployFailure, FailedCommand, Markers};
 use crate::run::{Phase, Run, RunNote, read_note};
 use crate::stop::{GRACE, end_process};
 
@@ -39,7 +39,7 @@ pub(crate) async fn monitor(inner: Arc<Inner>, mut run: Run) {
         match note {
             RunNote::Installing if begun.elapsed() > inner.timing.install => {
                 end_process(&run, GRACE).await;
-                let mut failure = Failure::new(FailedCommand::Install, None);
+                let mut failure = DeployFailure::new(FailedCommand::Install, None);
                 failure.reason = Some(format!("it took longer than {} s", inner.timing.install.as_secs()));
                 fail(&inner, &run, &markers, failure, Phase::Ended).await;
                 return;
@@ -55,7 +55,7 @@ pub(crate) async fn monitor(inner: Arc<Inner>, mut run: Run) {
                     Ok(None) => {}
                     Err(reason) if since.elapsed() > inner.timing.health => {
                         run.phase = Phase::Failed;
-                        let mut failure = Failure::new(FailedCommand::HealthCheckTimeout, Some(-1));
+                        let mut failure = DeployFailure::new(FailedCommand::HealthCheckTimeout, Some(-1));
                         failure.reason = Some(reason);
                         fail(&inner, &run, &markers, failure, Phase::Failed).await;
                     }
@@ -74,7 +74,7 @@ async fn advance(inner: &Arc<Inner>, run: &Run, phase: Phase, write_marker: impl
     let _ = blocking(move || inner.advance(&run, phase, write_marker)).await;
 }
 
-async fn fail(inner: &Arc<Inner>, run: &Run, markers: &Markers, failure: Failure, phase: Phase) {
+async fn fail(inner: &Arc<Inner>, run: &Run, markers: &Markers, failure: DeployFailure, phase: Phase) {
     let markers = markers.clone();
     advance(inner, run, phase, move || markers.write_failure(&failure)).await;
 }
@@ -89,14 +89,14 @@ async fn record_exit(inner: &Arc<Inner>, run: &Run, markers: &Markers) {
         RunNote::Succeeded
             if run.phase == Phase::Starting && run.health_url.is_some() && !run.in_container =>
         {
-            let mut failure = Failure::new(FailedCommand::Deploy, Some(0));
+            let mut failure = DeployFailure::new(FailedCommand::Deploy, Some(0));
             failure.reason = Some("it ended without ever answering".to_owned());
             Some(failure)
         }
         RunNote::Succeeded => None,
         // The leader was killed before it could write how its command ended.
-        RunNote::Installing => Some(Failure::new(FailedCommand::Install, None)),
-        RunNote::Running => Some(Failure::new(FailedCommand::Deploy, None)),
+        RunNote::Installing => Some(DeployFailure::new(FailedCommand::Install, None)),
+        RunNote::Running => Some(DeployFailure::new(FailedCommand::Deploy, None)),
     };
     match failure {
         Some(failure) => fail(inner, run, markers, failure, Phase::Ended).await,

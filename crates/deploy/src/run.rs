@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::loopback::LoopbackUrl;
-use crate::markers::{FailedCommand, Failure};
+use crate::markers::{DeployFailure, FailedCommand};
 use crate::ports::{Listener, group_of, listeners};
 use crate::settings::Deployment;
 
@@ -150,7 +150,7 @@ pub(crate) enum RunNote {
     Running,
     /// The start command ended with code 0.
     Succeeded,
-    Failed(Failure),
+    Failed(DeployFailure),
 }
 
 /// Reads the note of a run; a missing one means that it is being installed.
@@ -165,7 +165,9 @@ pub(crate) fn read_note(note: &Path) -> RunNote {
     };
     match words.next().and_then(|code| code.parse::<i32>().ok()) {
         Some(0) => RunNote::Succeeded,
-        Some(code) => RunNote::Failed(Failure::new(command, Some(code).filter(|code| *code <= SIGNAL_BASE))),
-        None => RunNote::Failed(Failure::new(command, None)),
+        Some(code) => {
+            RunNote::Failed(DeployFailure::new(command, Some(code).filter(|code| *code <= SIGNAL_BASE)))
+        }
+        None => RunNote::Failed(DeployFailure::new(command, None)),
     }
 }

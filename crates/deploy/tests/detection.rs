@@ -59,7 +59,7 @@ fn the_lock_file_tells_the_package_manager() {
 
 // DL-03
 #[test]
-fn without_a_usable_script_there_is_nothing() {
+fn project_without_a_script_has_no_candidate() {
     assert_eq!(first(&[("package.json", r#"{"scripts":{"start":"x"}}"#)]).command.unwrap(), "npm run start");
     for manifest in [r#"{"scripts":{}}"#, r#"{"scripts":{"dev":1}}"#, "{", "[]"] {
         assert_eq!(found(&[("package.json", manifest)]), []);
@@ -129,7 +129,7 @@ fn every_kind_of_project_is_known() {
 }
 
 #[test]
-fn what_runs_the_files_comes_before_what_builds_an_image_of_them() {
+fn scripts_rank_above_container_builds() {
     let all = found(&[
         ("index.html", ""),
         ("Makefile", "run:\n"),
@@ -190,7 +190,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_taken(bytes in proptest::collection::vec(any::<u8>(), 0..200), file in 0usize..9) {
+    fn arbitrary_bytes_do_not_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200), file in 0usize..9) {
         let names = ["package.json", "Procfile", "Cargo.toml", "Dockerfile", "compose.yaml", "Makefile",
             "app.py", "requirements.txt", "index.html"];
         let dir = tempfile::tempdir().unwrap();

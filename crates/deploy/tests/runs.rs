@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use loopgate_deploy::{
-    DeployError, DeployHandle, DeployRequest, Deployment, Deploys, EngineError, KillOutcome, Teardown,
-    TeardownOutcome, Timing, candidates,
+    DeployError, DeployHandle, DeployRequest, DeployTimeouts, Deployment, Deploys, EngineError, KillOutcome,
+    Teardown, TeardownOutcome, candidates,
 };
 use loopgate_home::{Directory, Overrides, Sandbox, SandboxedPath, SettingsStore};
 use loopgate_tools::login_path::LoginPath;
@@ -21,18 +21,18 @@ use tokio::time::{Instant, interval};
 /// Longer than any test takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-struct Place {
+struct DeployFixture {
     dir: tempfile::TempDir,
     sandbox: Sandbox,
     deploys: Deploys,
 }
 
-impl Place {
+impl DeployFixture {
     fn new() -> Self {
-        Self::with(Timing::default())
+        Self::with(DeployTimeouts::default())
     }
 
-    fn with(timing: Timing) -> Self {
+    fn with(timing: DeployTimeouts) -> Self {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(dir.path().join("box")).unwrap();
         let overrides =
@@ -49,7 +49,11 @@ impl Place {
             Overrides { sandbox_base_directory: Some(self.dir.path().join("box")), ..Overrides::default() };
         let settings =
             Arc::new(SettingsStore::open(&self.dir.path().join("settings.toml"), overrides).unwrap());
-        Deploys::open(&self.dir.path().join("data"), Arc::new(Programs::new(settings)), Timing::default())
+        Deploys::open(
+            &self.dir.path().join("data"),
+            Arc::new(Programs::new(settings)),
+            DeployTimeouts::default(),
+        )
     }
 
     fn tree(&self, name: &str, files: &[(&str, &str)]) -> SandboxedPath {
@@ -135,8 +139,8 @@ const NODE: &str = r#"require("http").createServer((q, a) => { a.statusCode = 40
 /// A static site, twice at once and beside a server that has its port: detected, started, up, and torn down.
 // DL-09
 #[tokio::test]
-async fn two_worktrees_run_at_once_and_nothing_is_left() {
-    let place = Place::new();
+async fn two_worktrees_run_at_once_and_end_cleanly() {
+    let place = DeployFixture::new();
     let (one, two) =
         (place.tree("one", &[("index.html", "<p>")]), place.tree("two", &[("index.html", "<p>")]));
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -166,8 +170,8 @@ async fn two_worktrees_run_at_once_and_nothing_is_left() {
 
 // DL-16
 #[tokio::test]
-async fn without_markers_a_pid_and_the_log_decide() {
-    let place = Place::new();
+async fn status_without_markers_comes_from_pid_and_log() {
+    let place = DeployFixture::new();
     let tree = place.tree("bare", &[]);
     let status = |pid| place.deploys.status(tree.canonical(), Some(pid)).status;
     assert_eq!(status(std::process::id()), "running");
@@ -182,7 +186,7 @@ async fn without_markers_a_pid_and_the_log_decide() {
 
 #[tokio::test]
 async fn a_node_server_that_answers_with_an_error_is_up() {
-    let place = Place::new();
+    let place = DeployFixture::new();
     let manifest = json!({"scripts": {"dev": "node server.js"}}).to_string();
     let tree = place.tree("node", &[("package.json", &manifest), ("server.js", NODE)]);
     let config = Deployment {
@@ -203,8 +207,8 @@ async fn a_node_server_that_answers_with_an_error_is_up() {
 
 // DL-10
 #[tokio::test]
-async fn a_command_that_fails_is_told_with_its_code() {
-    let place = Place::new();
+async fn failed_command_is_reported_with_its_exit_code() {
+    let place = DeployFixture::new();
     let tree = place.tree("fails", &[]);
     let started = place.start(&tree, running("echo so far; exit 3")).await.unwrap();
     let status = until(&place.deploys, &tree, started.pid, "failed").await;
@@ -216,7 +220,10 @@ async fn a_command_that_fails_is_told_with_its_code() {
 // DL-11
 #[tokio::test]
 async fn a_command_that_never_listens_runs_and_then_times_out() {
-    let place = Place::with(Timing { health: Duration::from_millis(400), ..Timing::default() });
+    let place = DeployFixture::with(DeployTimeouts {
+        health: Duration::from_millis(400),
+        ..DeployTimeouts::default()
+    });
     let tree = place.tree("silent", &[]);
     let started = place.start(&tree, serving("exec sleep 600", free_port())).await.unwrap();
     until(&place.deploys, &tree, started.pid, "running").await;
@@ -231,7 +238,7 @@ async fn a_command_that_never_listens_runs_and_then_times_out() {
 // DL-12
 #[tokio::test]
 async fn a_failed_install_is_told_and_nothing_is_started() {
-    let place = Place::new();
+    let place = DeployFixture::new();
     let tree = place.tree("install", &[]);
     let deployment = Deployment { install_command: Some("exit 1".to_owned()), ..running("touch started") };
     let started = place.start(&tree, deployment).await.unwrap();
@@ -244,7 +251,7 @@ async fn a_failed_install_is_told_and_nothing_is_started() {
 // DL-13
 #[tokio::test]
 async fn a_foreign_health_url_is_not_asked() {
-    let place = Place::new();
+    let place = DeployFixture::new();
     let tree = place.tree("foreign", &[]);
     let url = Some("http://10.0.0.1:3000".to_owned());
     let deployment = Deployment { health_check_url: url, ..serving("exec sleep 600", free_port()) };
@@ -257,8 +264,8 @@ async fn a_foreign_health_url_is_not_asked() {
 
 // DL-14
 #[tokio::test]
-async fn a_command_sees_six_variables() {
-    let place = Place::new();
+async fn run_has_only_the_documented_variables() {
+    let place = DeployFixture::new();
     let tree = place.tree("environment", &[]);
     let started = place.start(&tree, running("env | cut -d= -f1 | sort; exit 3")).await.unwrap();
     let status = until(&place.deploys, &tree, started.pid, "failed").await;
@@ -271,8 +278,8 @@ async fn a_command_sees_six_variables() {
 /// The shell's own children and the grandchildren of the run end with it.
 // DL-20
 #[tokio::test]
-async fn a_killed_run_takes_its_group_along() {
-    let place = Place::new();
+async fn killing_a_run_ends_its_process_group() {
+    let place = DeployFixture::new();
     let tree = place.tree("group", &[]);
     let command = "(trap '' TERM; echo $BASHPID > child; while :; do read -t 600 < <(:) || :; done) & wait";
     let started = place.start(&tree, running(command)).await.unwrap();
@@ -298,8 +305,8 @@ async fn read_pid(path: &Path) -> u32 {
 
 // DL-21
 #[tokio::test]
-async fn strangers_are_not_signalled() {
-    let place = Place::new();
+async fn processes_of_others_are_not_signalled() {
+    let place = DeployFixture::new();
     for pid in [0, 1, u64::from(std::process::id()), u64::from(u32::MAX) + 2] {
         assert_eq!(place.deploys.kill(pid).await.unwrap(), KillOutcome::NotOurs, "{pid}");
     }
@@ -307,8 +314,8 @@ async fn strangers_are_not_signalled() {
 
 /// What follows a run is a process like any other; the run itself is not.
 #[tokio::test]
-async fn a_run_outlives_its_starter_and_is_ended_by_the_next() {
-    let place = Place::new();
+async fn run_survives_a_restart_and_can_be_stopped_then() {
+    let place = DeployFixture::new();
     let tree = place.tree("outlives", &[("index.html", "<p>")]);
     let port = free_port();
     let command = format!("python3 -m http.server {port} --bind 127.0.0.1");
@@ -323,7 +330,7 @@ async fn a_run_outlives_its_starter_and_is_ended_by_the_next() {
 /// SIGKILL leaves the leader no time to end its group.
 #[tokio::test]
 async fn rest_of_a_group_ends_with_its_leader() {
-    let place = Place::new();
+    let place = DeployFixture::new();
     let tree = place.tree("leader", &[]);
     let command = "trap '' TERM; echo $BASHPID > child; while :; do read -t 600 < <(:) || :; done";
     let started = place.start(&tree, running(command)).await.unwrap();
@@ -337,7 +344,7 @@ async fn rest_of_a_group_ends_with_its_leader() {
 /// The same while no Loopgate is there to see it, once ended by the next one and once by a request.
 #[tokio::test]
 async fn rest_of_a_group_without_leader_is_found_after_a_restart() {
-    let place = Place::new();
+    let place = DeployFixture::new();
     for resumes in [true, false] {
         let tree = place.tree("orphans", &[]);
         let earlier = place.restarted();
@@ -375,7 +382,7 @@ fn kill_alone(pid: u32) {
 
 #[tokio::test]
 async fn a_run_ends_with_its_worktree() {
-    let place = Place::new();
+    let place = DeployFixture::new();
     let tree = place.tree("removed", &[]);
     let started = place.start(&tree, running("exec sleep 600")).await.unwrap();
     until(&place.deploys, &tree, started.pid, "running").await;
@@ -385,7 +392,7 @@ async fn a_run_ends_with_its_worktree() {
 
 #[tokio::test]
 async fn a_second_start_ends_the_first() {
-    let place = Place::new();
+    let place = DeployFixture::new();
     let tree = place.tree("again", &[]);
     let first = place.start(&tree, running("echo first; exec sleep 600")).await.unwrap();
     until(&place.deploys, &tree, first.pid, "running").await;
@@ -396,8 +403,11 @@ async fn a_second_start_ends_the_first() {
 }
 
 #[tokio::test]
-async fn the_answer_of_a_stranger_is_not_the_runs() {
-    let place = Place::with(Timing { health: Duration::from_millis(300), ..Timing::default() });
+async fn answer_of_another_process_is_not_healthy() {
+    let place = DeployFixture::with(DeployTimeouts {
+        health: Duration::from_millis(300),
+        ..DeployTimeouts::default()
+    });
     let tree = place.tree("stranger", &[]);
     let port = free_port();
     let started = place.start(&tree, serving("exec sleep 600", port)).await.unwrap();
@@ -417,7 +427,7 @@ async fn the_answer_of_a_stranger_is_not_the_runs() {
 // DL-B21
 #[tokio::test]
 async fn environment_files_of_all_packages_are_copied_and_links_are_not() {
-    let place = Place::new();
+    let place = DeployFixture::new();
     let tree = place.tree("fresh", &[("web/app.js", ""), ("web/.env.local", "D=own")]);
     let files = [
         (".env.local", "A=1"),
@@ -443,8 +453,8 @@ async fn environment_files_of_all_packages_are_copied_and_links_are_not() {
 }
 
 /// A place whose login shell has only these programs on its PATH, beside the system's own where `inherits`.
-fn with_programs(programs: &[(&str, &str)], inherits: bool) -> Place {
-    let mut place = Place::new();
+fn with_programs(programs: &[(&str, &str)], inherits: bool) -> DeployFixture {
+    let mut place = DeployFixture::new();
     let bin = place.dir.path().join("bin");
     std::fs::create_dir(&bin).unwrap();
     for (name, text) in programs {
@@ -456,7 +466,8 @@ fn with_programs(programs: &[(&str, &str)], inherits: bool) -> Place {
     let settings =
         SettingsStore::open(&place.dir.path().join("settings.toml"), Overrides::default()).unwrap();
     let programs = Programs::with_login_path(Arc::new(settings), LoginPath::new(shell, BTreeMap::new()));
-    place.deploys = Deploys::open(&place.dir.path().join("data"), Arc::new(programs), Timing::default());
+    place.deploys =
+        Deploys::open(&place.dir.path().join("data"), Arc::new(programs), DeployTimeouts::default());
     place
 }
 
@@ -467,7 +478,7 @@ fn script(path: &Path, text: &str) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-async fn engine_error(place: &Place, file: &str) -> EngineError {
+async fn engine_error(place: &DeployFixture, file: &str) -> EngineError {
     let tree = place.tree("image", &[(file, "FROM scratch\n")]);
     let error = place.start(&tree, detected(&tree)).await.unwrap_err();
     let DeployError::Engine(error) = error else { unreachable!("{error}") };
@@ -484,7 +495,7 @@ async fn missing_engine_is_reported() {
 /// The real docker, where it is installed: a client without a daemon says why.
 #[tokio::test]
 async fn answer_of_the_installed_docker_is_reported() {
-    let place = Place::new();
+    let place = DeployFixture::new();
     let asked = Programs::new(Arc::new(
         SettingsStore::open(&place.dir.path().join("settings.toml"), Overrides::default()).unwrap(),
     ));

@@ -157,14 +157,14 @@ impl MultipartForm {
 
     /// The next part; the one before was read to its end.
     async fn next_part(&mut self) -> Result<Option<FormPart>, FormError> {
-        self.taken.begin();
+        self.taken.reset();
         let field = self.parser.next_field().await.map_err(|_| FormError::Broken)?;
         Ok(field.map(|field| FormPart { field, taken: self.taken.clone() }))
     }
 }
 
 impl ByteCount {
-    fn begin(&self) {
+    fn reset(&self) {
         self.0.store(0, Ordering::Relaxed);
     }
 
@@ -200,7 +200,7 @@ impl ByteCount {
 impl FormPart {
     /// More of its content.
     async fn chunk(&mut self) -> Result<Option<Bytes>, FormError> {
-        self.taken.begin();
+        self.taken.reset();
         self.field.chunk().await.map_err(|_| FormError::Broken)
     }
 
@@ -238,7 +238,7 @@ fn type_of<'a>(part: &'a Field<'_>) -> &'a str {
 
 /// Reads a part to its end. The inner error is the size in bytes of one that is larger than `most`.
 async fn spooled(mut part: FormPart, directory: &Path, most: u64) -> Result<Result<File, u64>, FormError> {
-    let mut spooling = SpoolFile::begin(directory, None).await?;
+    let mut spooling = SpoolFile::create(directory, None).await?;
     let mut size = 0;
     while let Some(bytes) = part.chunk().await? {
         size += bytes.len() as u64;

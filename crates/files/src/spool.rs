@@ -43,7 +43,7 @@ impl SpoolFile {
     ///
     /// # Errors
     /// Any failure of the file system.
-    pub async fn begin(directory: &Path, hash: Option<Sha256>) -> io::Result<Self> {
+    pub async fn create(directory: &Path, hash: Option<Sha256>) -> io::Result<Self> {
         let directory: PathBuf = directory.to_owned();
         let file = spawn_blocking(move || tempfile::tempfile_in(directory)).await?;
         Ok(Self { writer: Some(SpoolWriter { file, hash, buffer: Vec::with_capacity(CHUNK) }), length: 0 })
@@ -112,9 +112,9 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_goes_in_comes_out_and_no_file_is_seen() {
+    async fn form_round_trips_without_a_visible_file() {
         let dir = tempfile::tempdir().unwrap();
-        let mut spooling = SpoolFile::begin(dir.path(), Some(Sha256::new())).await.unwrap();
+        let mut spooling = SpoolFile::create(dir.path(), Some(Sha256::new())).await.unwrap();
         let piece: Vec<u8> = (0..=255).cycle().take(100_000).collect();
         for _ in 0..7 {
             spooling.write(&piece).await.unwrap();

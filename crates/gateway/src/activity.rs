@@ -218,7 +218,7 @@ pub(crate) struct ActivityRecorder {
 }
 
 impl ActivityRecorder {
-    pub(crate) fn begin(log: &Arc<ActivityLog>, method: &Method, target: &Uri) -> Self {
+    pub(crate) fn start(log: &Arc<ActivityLog>, method: &Method, target: &Uri) -> Self {
         Self {
             log: log.clone(),
             began: Instant::now(),
@@ -378,12 +378,12 @@ mod tests {
     }
 
     #[test]
-    fn the_ring_keeps_the_newest() {
+    fn activity_log_keeps_the_newest() {
         let folder = tempfile::tempdir().unwrap();
         let log = Arc::new(ActivityLog::open(folder.path()));
         for n in 0..205 {
             let target = format!("/{n}").parse().unwrap();
-            ActivityRecorder::begin(&log, &Method::GET, &target).finish(200, 0, false);
+            ActivityRecorder::start(&log, &Method::GET, &target).finish(200, 0, false);
         }
         let events = log.list();
         assert_eq!(events.len(), CAPACITY);
@@ -397,7 +397,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let log = Arc::new(ActivityLog::open(folder.path()));
         let target = "/api/gateway/repos?token=abc".parse().unwrap();
-        let mut recorder = ActivityRecorder::begin(&log, &Method::GET, &target);
+        let mut recorder = ActivityRecorder::start(&log, &Method::GET, &target);
         recorder.security("no credential provided");
         recorder.finish(401, 12, true);
         log.clone().write().await;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use loopgate_agents::Agents;
 use loopgate_api::names::STATE_DIR;
-use loopgate_deploy::{Deploys, Timing};
+use loopgate_deploy::{DeployTimeouts, Deploys};
 use loopgate_files::FileSearch;
 use loopgate_git_cache::GitCache;
 use loopgate_home::{Repos, Sandbox, Sessions, SettingsStore};
@@ -43,7 +43,7 @@ pub(crate) struct AppState {
     pub(crate) runtime: Option<Arc<Runtime>>,
     pub(crate) agents: Option<Arc<Agents>>,
     pub(crate) reviews: Option<Reviews>,
-    pub(crate) places: WorktreeLayout,
+    pub(crate) worktree_layout: WorktreeLayout,
     pub(crate) deploys: Deploys,
     pub(crate) learnings: Learnings,
     pub(crate) file_search: FileSearch,
@@ -85,10 +85,10 @@ impl App {
             code_host,
             runtime: config.runtime.clone(),
             agents: config.agents.clone(),
-            places: WorktreeLayout::new(config.repos.clone(), config.sandbox.clone()),
+            worktree_layout: WorktreeLayout::new(config.repos.clone(), config.sandbox.clone()),
             branch_statuses: BranchStatusBatch::new(git.clone()),
             git,
-            deploys: Deploys::open(&config.data_dir, config.programs.clone(), Timing::default()),
+            deploys: Deploys::open(&config.data_dir, config.programs.clone(), DeployTimeouts::default()),
             learnings: learnings(config),
             file_search: FileSearch::new(config.sandbox.clone()),
             searches: Limiter::one_per_processor(),

@@ -150,9 +150,9 @@ impl ByteRange {
 /// The range that is asked for. Several at once, and anything else that is not understood, count as
 /// none: the whole is a right answer to them.
 #[derive(Debug)]
-pub(crate) struct WantedRange(pub(crate) Option<ByteRange>);
+pub(crate) struct RequestedRange(pub(crate) Option<ByteRange>);
 
-impl WantedRange {
+impl RequestedRange {
     fn read(text: &str) -> Option<ByteRange> {
         let (first, last) = text.trim().strip_prefix("bytes=")?.split_once('-')?;
         let number = |text: &str| {
@@ -167,7 +167,7 @@ impl WantedRange {
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for WantedRange {
+impl<S: Send + Sync> FromRequestParts<S> for RequestedRange {
     type Rejection = std::convert::Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
@@ -180,9 +180,9 @@ impl<S: Send + Sync> FromRequestParts<S> for WantedRange {
 
 /// A request that did not come over the link; one that did is refused.
 #[derive(Debug)]
-pub(crate) struct Direct;
+pub(crate) struct LocalRequest;
 
-impl<S: Send + Sync> FromRequestParts<S> for Direct {
+impl<S: Send + Sync> FromRequestParts<S> for LocalRequest {
     type Rejection = HttpError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, HttpError> {
@@ -214,7 +214,7 @@ mod tests {
 
     #[test]
     fn ranges_are_read_and_fitted() {
-        let within = |text: &str| WantedRange::read(text).map(|range| range.within(10));
+        let within = |text: &str| RequestedRange::read(text).map(|range| range.within(10));
         for (text, wanted) in [
             ("bytes=0-3", Some(Some((0, 4)))),
             ("bytes=4-", Some(Some((4, 6)))),

@@ -21,7 +21,7 @@ use crate::pipeline::caller::RequestSource;
 use crate::pipeline::state::PipelineState;
 use crate::router;
 use crate::server::health::ListenerHealth;
-use crate::server::listener::{BindError, Bound};
+use crate::server::listener::{BindError, BoundGateway};
 use crate::server::state::ServerState;
 
 /// The gateway. Clones share everything.
@@ -45,8 +45,8 @@ impl Gateway {
     ///
     /// # Errors
     /// See [`BindError`].
-    pub async fn bind(&self, ports: &[u16]) -> Result<Bound, BindError> {
-        let bound = Bound::bind(self.0.clone(), ports).await?;
+    pub async fn bind(&self, ports: &[u16]) -> Result<BoundGateway, BindError> {
+        let bound = BoundGateway::bind(self.0.clone(), ports).await?;
         self.0.pipeline.app.deploys.resume().await;
         Ok(bound)
     }
@@ -71,7 +71,7 @@ impl Gateway {
     }
 
     /// Lets the owner's socket hand out sign-in links. Holds from the next
-    /// [`Bound::serve`](crate::Bound::serve) on.
+    /// [`BoundGateway::serve`](crate::BoundGateway::serve) on.
     pub fn offer_sign_in(&self, sign_in: SignIn) {
         let _ = self.0.sign_in.set(sign_in);
     }

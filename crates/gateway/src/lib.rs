@@ -28,7 +28,7 @@ mod tests;
 
 pub use activity::{ActivityKind, ActivityLog, RequestRecord};
 pub use approval::{
-    AlwaysAllowRule, ApprovalEvent, ApprovalPolicy, Approvals, AskedEachTime, Coverage, Decision, Effect,
+    AlwaysAllowRule, ApprovalEvent, ApprovalPolicy, Approvals, AskEachTimeError, Coverage, Decision, Effect,
     PendingApproval, Remember, ResolvedApproval,
 };
 pub use config::{GatewayConfig, ServerLimits, SignIn};
@@ -38,7 +38,7 @@ pub use gateway::{Gateway, GatewayService};
 pub use server::connections::raise_descriptor_limit;
 pub use server::health::ListenerHealth;
 pub use server::limited::serve_limited;
-pub use server::listener::{BindError, Bound};
+pub use server::listener::{BindError, BoundGateway};
 
 /// The OpenAPI document of the routes that are built.
 #[must_use]

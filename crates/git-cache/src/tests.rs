@@ -487,7 +487,7 @@ async fn answers_come_from_the_cache_until_something_changes() {
 }
 
 #[tokio::test]
-async fn what_no_event_reports_is_seen_once_the_answer_has_its_maximal_age() {
+async fn unreported_changes_are_seen_after_the_maximum_age() {
     let world = World::new(Some(Duration::ZERO)).await;
     let (shop, outside) = (world.shop(), world.home.join("outside"));
     world.open(&shop).await;

@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn files_that_make_no_sense_are_kept_and_not_replaced_unseen() {
+    fn malformed_files_are_backed_up_before_they_are_replaced() {
         let dir = tempfile::tempdir().unwrap();
         let data = DataDir::open(dir.path()).unwrap();
         let before = Credentials::open(&data).unwrap();
@@ -273,7 +273,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn keys_that_others_can_read_are_refused_by_name() {
+    fn readable_key_file_is_refused_with_its_path() {
         use std::os::unix::fs::PermissionsExt as _;
         let dir = tempfile::tempdir().unwrap();
         let data = DataDir::open(dir.path()).unwrap();

@@ -313,7 +313,7 @@ mod tests {
     /// As a program does that somebody was starting when he was killed.
     #[cfg(unix)]
     #[test]
-    fn the_lock_of_the_dead_is_waited_for() {
+    fn lock_of_a_dead_process_is_awaited() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("loopgate.lock");
         let first = DataDir::open(dir.path()).unwrap();
@@ -336,7 +336,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn it_is_closed_to_others_whatever_it_was() {
+    fn directory_is_made_private() {
         use std::os::unix::fs::PermissionsExt as _;
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("some/data");
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_kill_left_is_removed_and_nothing_else() {
+    fn only_stale_temporary_files_are_removed() {
         let dir = tempfile::tempdir().unwrap();
         let (mut left, mut kept) = (Vec::new(), Vec::new());
         for below in WRITTEN {
@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn one_process_at_a_time() {
+    fn second_process_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let first = DataDir::open(dir.path()).unwrap();
         assert!(matches!(DataDir::open(dir.path()), Err(DataDirError::InUse(_))));

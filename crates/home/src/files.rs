@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_of_another_program_is_given_up_and_named() {
+    fn held_lock_times_out_with_its_holder() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("repos.lock");
         let (theirs, ours) = (File::create(&path).unwrap(), File::create(&path).unwrap());
@@ -264,7 +264,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_file_that_is_there_becomes_the_owners_and_keeps_its_text() {
+    fn existing_file_is_made_private_and_keeps_its_content() {
         use std::os::unix::fs::PermissionsExt as _;
         let dir = tempfile::tempdir().unwrap();
         let (old, new) = (dir.path().join("old"), dir.path().join("new"));

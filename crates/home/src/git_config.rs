@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_git_refuses_is_refused() {
+    fn repository_that_git_refuses_is_refused() {
         for text in
             ["x = 1", "[a\nb = 1", "[a \"b]\n", "[a]\n1 = 2", "[a]\nb = \"c\n", "[a]\nb = \\x", "[a] b c"]
         {
@@ -199,13 +199,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_taken(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        fn arbitrary_bytes_do_not_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             let lines = bytes.len();
             prop_assert!(parse_git_config(&bytes).is_none_or(|entries| entries.len() <= lines));
         }
 
         #[test]
-        fn what_is_written_is_read(
+        fn written_value_is_read_back(
             entries in proptest::collection::vec(
                 ("[a-z]{1,8}", proptest::option::of("[^\n\r\0]{0,8}"), "[a-z][a-z0-9-]{0,8}", "[^\r\0\u{8}]{0,12}"),
                 0..6,

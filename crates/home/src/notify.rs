@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_run_is_refused() {
+    fn invalid_program_is_refused() {
         for (toml, word) in [
             ("command = \"bin/tell\"", "absolute"),
             ("command = \"\"", "absolute"),

@@ -173,7 +173,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn leads_through_follows_every_link_on_the_way() {
+    fn leads_through_checks_every_symlink() {
         let dir = tempfile::tempdir().unwrap();
         let at = |path: &str| dir.path().join(path);
         let link = |target: PathBuf, name: &str| std::os::unix::fs::symlink(target, at(name)).unwrap();

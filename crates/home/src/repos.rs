@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn ten_writers_leave_ten_entries() {
+    fn concurrent_writers_lose_no_entry() {
         let (dir, _, repos, sandbox) = place();
         std::thread::scope(|scope| {
             for n in 0..10 {
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_write_is_seen_and_kept() {
+    fn changes_by_other_processes_are_read_and_kept() {
         let (dir, _, repos, _) = place();
         assert!(repos.list().unwrap().repos.is_empty());
         let entry = serde_json::json!({"path": dir.path().join("box/a"), "deployment": {"detectedAt": "x"}});
@@ -411,7 +411,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_is_no_file_is_moved_aside_and_nobody_waits_for_it() {
+    fn non_file_is_moved_aside_without_blocking() {
         let (dir, _, repos, sandbox) = place();
         let path = repos.path().unwrap();
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -432,7 +432,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_linked_directory_leads_nowhere() {
+    fn symlinked_directory_is_not_followed() {
         for link in [".loopgate", ".loopgate/config"] {
             let (dir, _, repos, sandbox) = place();
             let outside = dir.path().join("outside");

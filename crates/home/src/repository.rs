@@ -79,12 +79,12 @@ pub struct Repository {
     /// are not among it.
     pub config: Vec<ConfigEntry>,
     /// The three directories, held open.
-    pub handles: Handles,
+    pub handles: RepositoryHandles,
 }
 
 /// The directories of a repository as they were found.
 #[derive(Debug)]
-pub struct Handles {
+pub struct RepositoryHandles {
     /// [`Repository::root`].
     pub root: Directory,
     /// [`Repository::own`].
@@ -227,7 +227,7 @@ impl Sandbox {
         self.check_alternates(&common_path.join("objects"), &common.directory(Path::new("objects"))?, 0)?;
         let mut config = read_config(&common, "config")?;
         config.extend(read_config(&own, "config.worktree")?);
-        let handles = Handles { root: handle, own, common };
+        let handles = RepositoryHandles { root: handle, own, common };
         Ok(Repository { root, prefix, own: own_path, common: common_path, bare: false, config, handles })
     }
 

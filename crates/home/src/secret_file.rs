@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_the_owners_alone_is_read() {
+    fn secret_file_of_other_users_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("token");
         assert!(read(&path).unwrap().is_none());
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_that_makes_no_sense_is_kept_aside() {
+    fn malformed_document_is_moved_aside() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("keys.json");
         for broken in ["{\"sealed\":", "", "[1]"] {

@@ -231,7 +231,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_pipe_keeps_nobody_waiting_and_a_link_leads_nowhere() {
+    fn pipes_do_not_block_and_links_are_not_followed() {
         let (dir, sessions) = place();
         let state = dir.path().join("box/.loopgate");
         std::fs::create_dir(&state).unwrap();

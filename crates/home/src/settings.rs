@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flag_lies_over_the_file_and_is_not_written() {
+    fn flag_overrides_the_file_and_is_not_saved() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("settings.toml");
         let overrides =
@@ -417,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn days_are_a_number_or_for_ever() {
+    fn retention_is_a_number_of_days_or_forever() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("settings.toml");
         std::fs::write(
@@ -437,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn a_typing_error_is_told_with_its_place() {
+    fn parse_error_names_its_line() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("settings.toml");
         std::fs::write(&path, "sandbx = 1\n").unwrap();

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_agreed_to_counts_and_what_changed_since_does_not() {
+    fn trust_ends_when_the_content_changes() {
         let dir = tempfile::tempdir().unwrap();
         let store = TrustStore::new(dir.path());
         let (clone, other) = (Path::new("/src/shop"), Path::new("/src/other"));

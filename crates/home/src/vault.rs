@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_own_key_opens() {
+    fn sealed_secret_needs_its_key() {
         let dir = tempfile::tempdir().unwrap();
         let vault = Vault::open(&dir.path().join("a.key")).unwrap();
         let sealed = vault.seal(b"token").unwrap();

@@ -37,7 +37,7 @@ struct ModelTree(BTreeMap<Components, FileNode>);
 
 /// Where a path leads.
 #[derive(Debug, PartialEq, Eq)]
-struct Real {
+struct ResolvedPath {
     place: Components,
     exists: bool,
 }
@@ -75,8 +75,8 @@ impl ModelTree {
     }
 
     /// Follows a path step by step. `None` when the way is no way.
-    fn real(&self, path: &[String]) -> Option<Real> {
-        let mut at = Real { place: vec![], exists: true };
+    fn real(&self, path: &[String]) -> Option<ResolvedPath> {
+        let mut at = ResolvedPath { place: vec![], exists: true };
         let mut ahead: Vec<String> = path.iter().rev().cloned().collect();
         let mut links = 0;
         while let Some(step) = ahead.pop() {
@@ -103,7 +103,7 @@ impl ModelTree {
                             }
                         }
                         Some(_) => at.place = next,
-                        None => at = Real { place: next, exists: false },
+                        None => at = ResolvedPath { place: next, exists: false },
                     }
                 }
             }
@@ -111,7 +111,7 @@ impl ModelTree {
         Some(at)
     }
 
-    fn allows(&self, path: &[String]) -> Option<Real> {
+    fn allows(&self, path: &[String]) -> Option<ResolvedPath> {
         let written = lexical(path)?;
         let real = self.real(&written)?;
         let denied = |place: &[String]| {

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_held_follows_the_handshake() {
+    async fn buffered_messages_follow_the_handshake() {
         let outbox = SendQueue::holding();
         outbox.push(&frame("command")).unwrap();
         outbox.push_text(frame("ack").to_text(), true).unwrap();

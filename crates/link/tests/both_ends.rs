@@ -146,7 +146,7 @@ async fn a_stream_survives_a_restart_of_the_server() {
 }
 
 #[tokio::test]
-async fn a_server_that_stumbles_gets_every_event_once() {
+async fn every_event_is_delivered_once_over_reconnects() {
     let control_plane = ServerFixture::start().await;
     let timing = executor::ExecutorTiming {
         ack_progress: Duration::from_millis(50),

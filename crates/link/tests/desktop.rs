@@ -193,7 +193,7 @@ async fn a_superseded_desktop_waits_its_time() {
 
 // CL-48
 #[tokio::test]
-async fn a_server_that_falls_silent_is_left() {
+async fn silent_server_is_disconnected() {
     let server = Server::start().await;
     let mut desktop = start(&server, client::ClientTiming { silence: Duration::from_millis(200), ..quick() });
     let mut line = server.register(&mut desktop).await;
@@ -291,7 +291,7 @@ async fn a_missing_subprotocol_is_no_connection() {
 }
 
 #[tokio::test]
-async fn a_stopped_desktop_says_goodbye() {
+async fn stopped_desktop_closes_its_connection() {
     let server = Server::start().await;
     let mut desktop = start(&server, quick());
     let mut line = server.register(&mut desktop).await;
@@ -330,7 +330,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn rubbish_never_ends_the_client(texts in prop::collection::vec(rubbish(), 1..12)) {
+    fn invalid_messages_do_not_end_the_client(texts in prop::collection::vec(rubbish(), 1..12)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let server = Server::start().await;

@@ -6,7 +6,7 @@ mod bench;
 use std::time::Duration;
 
 use bench::{
-    KEY, OTHER_KEY, Raw, ServerFixture, SocketEvent, command, command_event, hello, identity, numbers,
+    KEY, OTHER_KEY, RawDesktop, ServerFixture, SocketEvent, command, command_event, hello, identity, numbers,
     patiently, resumes,
 };
 use futures_util::{SinkExt as _, StreamExt as _};
@@ -30,7 +30,7 @@ fn bearer(key: &str) -> String {
 async fn an_upgrade_is_checked_in_order() {
     let control_plane = ServerFixture::start().await;
     let refused = async |headers: &[(&'static str, &str)], subprotocol| {
-        Raw::try_connect(&control_plane, headers, subprotocol).await.err().unwrap()
+        RawDesktop::try_connect(&control_plane, headers, subprotocol).await.err().unwrap()
     };
     let good = bearer(KEY);
     let failure = |error: &str, code: &str| json!({"success": false, "error": error, "code": code});
@@ -44,7 +44,7 @@ async fn an_upgrade_is_checked_in_order() {
     let foreign = [("authorization", good.as_str()), ("origin", "http://evil.test")];
     assert_eq!(refused(&foreign, Some(SUBPROTOCOL)).await, (403, failure("Forbidden", "forbidden")));
     let trusted = [("authorization", good.as_str()), ("origin", "http://trusted.test")];
-    assert!(Raw::try_connect(&control_plane, &trusted, Some(SUBPROTOCOL)).await.is_ok());
+    assert!(RawDesktop::try_connect(&control_plane, &trusted, Some(SUBPROTOCOL)).await.is_ok());
 }
 
 // CL-01, CL-02
@@ -69,14 +69,14 @@ async fn a_plain_request_must_upgrade_and_a_key_in_the_query_counts_for_nothing(
 async fn a_hello_is_acknowledged_and_a_second_one_gives_the_same_target() {
     let control_plane = ServerFixture::start().await;
     let gateway = Uuid::new_v4();
-    let mut first = Raw::connect(&control_plane, KEY).await;
+    let mut first = RawDesktop::connect(&control_plane, KEY).await;
     let ack = first.hello(gateway).await;
     assert_eq!(ack.event, event::HELLO_ACK);
     let ack: HelloAck = ack.payload().unwrap();
     assert!(ack.session_id.is_some() && ack.resume_from_sequence.is_empty());
     drop(first);
     control_plane.host().until("offline", |store| !store.online[&ack.compute_target_id]).await;
-    let mut second = Raw::connect(&control_plane, KEY).await;
+    let mut second = RawDesktop::connect(&control_plane, KEY).await;
     let again: HelloAck = second.hello(gateway).await.payload().unwrap();
     assert_eq!(again.compute_target_id, ack.compute_target_id);
     assert_ne!(again.session_id, ack.session_id);
@@ -90,7 +90,7 @@ async fn a_bad_hello_is_refused_with_its_reason() {
     let control_plane = ServerFixture::start().await;
     let mut without_name = hello(Uuid::new_v4());
     without_name.as_object_mut().unwrap().remove("machineName");
-    let mut raw = Raw::connect(&control_plane, KEY).await;
+    let mut raw = RawDesktop::connect(&control_plane, KEY).await;
     raw.send(&Frame::event(event::ANALYTICS, &json!({"event": "x"})).with_id("early")).await;
     raw.send(&Frame::event(event::HELLO, &without_name)).await;
     let early = raw.frame().await;
@@ -101,8 +101,8 @@ async fn a_bad_hello_is_refused_with_its_reason() {
     assert_eq!(raw.closed().await, 4400);
 
     let gateway = Uuid::new_v4();
-    Raw::connect(&control_plane, KEY).await.hello(gateway).await;
-    let mut thief = Raw::connect(&control_plane, OTHER_KEY).await;
+    RawDesktop::connect(&control_plane, KEY).await.hello(gateway).await;
+    let mut thief = RawDesktop::connect(&control_plane, OTHER_KEY).await;
     let nack: HelloNack = thief.hello(gateway).await.payload().unwrap();
     assert_eq!(nack.reason, NackReason::GatewayConflict);
     assert_eq!(thief.closed().await, 4409);
@@ -110,7 +110,7 @@ async fn a_bad_hello_is_refused_with_its_reason() {
     assert_eq!(owner, identity(KEY).unwrap().user_id, "the row is untouched");
 
     control_plane.host().set(|store| store.refuse = Some(NackReason::ComputeTargetRegisterFailed));
-    let mut raw = Raw::connect(&control_plane, KEY).await;
+    let mut raw = RawDesktop::connect(&control_plane, KEY).await;
     assert_eq!(raw.hello(Uuid::new_v4()).await.event, event::HELLO_NACK);
     assert_eq!(raw.closed().await, 1011);
 }
@@ -121,7 +121,7 @@ async fn a_registration_that_hangs_is_refused() {
     let control_plane = ServerFixture::start_with(timing).await;
     let (_never, gate) = oneshot::channel();
     *control_plane.host().gate.lock().unwrap() = Some(gate);
-    let mut raw = Raw::connect(&control_plane, KEY).await;
+    let mut raw = RawDesktop::connect(&control_plane, KEY).await;
     let nack: HelloNack = raw.hello(Uuid::new_v4()).await.payload().unwrap();
     assert_eq!(nack.reason, NackReason::ComputeTargetRegisterFailed);
     assert_eq!(raw.closed().await, 1011);
@@ -131,7 +131,7 @@ async fn a_registration_that_hangs_is_refused() {
 async fn a_desktop_that_says_nothing_is_closed() {
     let timing = ServerTiming { hello: Duration::from_millis(50), ..ServerTiming::default() };
     let control_plane = ServerFixture::start_with(timing).await;
-    let mut raw = Raw::connect(&control_plane, KEY).await;
+    let mut raw = RawDesktop::connect(&control_plane, KEY).await;
     raw.send(&Frame::event("not.a.hello", &json!({}))).await;
     assert_eq!(raw.closed().await, 4408);
 }
@@ -141,13 +141,13 @@ async fn events_before_the_registration_wait_for_it() {
     let control_plane = ServerFixture::start().await;
     let gateway = Uuid::new_v4();
     let target = {
-        let mut raw = Raw::connect(&control_plane, KEY).await;
+        let mut raw = RawDesktop::connect(&control_plane, KEY).await;
         raw.hello(gateway).await.payload::<HelloAck>().unwrap().compute_target_id
     };
     control_plane.order(target, command("c"));
     let (open, gate) = oneshot::channel();
     *control_plane.host().gate.lock().unwrap() = Some(gate);
-    let mut raw = Raw::connect(&control_plane, KEY).await;
+    let mut raw = RawDesktop::connect(&control_plane, KEY).await;
     for n in 1..=60 {
         raw.send(&command_event("c", n, "chunk")).await;
     }
@@ -163,7 +163,7 @@ async fn events_before_the_registration_wait_for_it() {
 #[tokio::test]
 async fn more_than_a_hundred_early_frames_are_dropped() {
     let control_plane = ServerFixture::start().await;
-    let mut raw = Raw::connect(&control_plane, KEY).await;
+    let mut raw = RawDesktop::connect(&control_plane, KEY).await;
     for n in 0..120 {
         raw.send(&Frame::event("unknown", &json!({})).with_id(format!("f{n}"))).await;
     }
@@ -192,7 +192,7 @@ async fn wrong_frames_close_with_their_codes() {
     ];
     for early in [true, false] {
         for (message, code) in cases.clone() {
-            let mut raw = Raw::connect(&control_plane, KEY).await;
+            let mut raw = RawDesktop::connect(&control_plane, KEY).await;
             if !early {
                 raw.hello(Uuid::new_v4()).await;
             }
@@ -200,7 +200,7 @@ async fn wrong_frames_close_with_their_codes() {
             assert_eq!(raw.closed().await, code, "early: {early}");
         }
     }
-    let mut raw = Raw::connect(&control_plane, KEY).await;
+    let mut raw = RawDesktop::connect(&control_plane, KEY).await;
     raw.hello(Uuid::new_v4()).await;
     raw.say_text(&whole(MAX_MESSAGE_BYTES)).await;
     raw.send(&Frame::event("unknown", &json!({})).with_id("after")).await;
@@ -210,7 +210,7 @@ async fn wrong_frames_close_with_their_codes() {
 #[tokio::test]
 async fn text_that_is_not_utf8_closes_with_1007() {
     let control_plane = ServerFixture::start().await;
-    let mut raw = Raw::connect(&control_plane, KEY).await;
+    let mut raw = RawDesktop::connect(&control_plane, KEY).await;
     // A masked text frame of one byte that no UTF-8 text contains.
     let stream = raw.0.get_mut();
     stream.write_all(&[0x81, 0x81, 0, 0, 0, 0, 0xff]).await.unwrap();
@@ -221,7 +221,7 @@ async fn text_that_is_not_utf8_closes_with_1007() {
 #[tokio::test]
 async fn unknown_events_and_acknowledgements_leave_the_connection_alone() {
     let control_plane = ServerFixture::start().await;
-    let mut raw = Raw::connect(&control_plane, KEY).await;
+    let mut raw = RawDesktop::connect(&control_plane, KEY).await;
     raw.hello(Uuid::new_v4()).await;
     raw.send(&Frame::event("unknown", &json!({}))).await;
     raw.send(&Frame::acknowledging("unknown", "nobody-waits", &json!({}))).await;
@@ -241,8 +241,8 @@ async fn unknown_events_and_acknowledgements_leave_the_connection_alone() {
     }
 }
 
-async fn registered(control_plane: &ServerFixture) -> (Raw, Uuid) {
-    let mut raw = Raw::connect(control_plane, KEY).await;
+async fn registered(control_plane: &ServerFixture) -> (RawDesktop, Uuid) {
+    let mut raw = RawDesktop::connect(control_plane, KEY).await;
     let ack: HelloAck = raw.hello(Uuid::new_v4()).await.payload().unwrap();
     (raw, ack.compute_target_id)
 }
@@ -301,10 +301,10 @@ async fn a_slow_command_holds_up_only_itself() {
 }
 
 #[tokio::test]
-async fn what_is_outstanding_follows_the_hello_in_order() {
+async fn outstanding_commands_follow_the_hello_in_order() {
     let control_plane = ServerFixture::start().await;
     let gateway = Uuid::new_v4();
-    let mut raw = Raw::connect(&control_plane, KEY).await;
+    let mut raw = RawDesktop::connect(&control_plane, KEY).await;
     let target = raw.hello(gateway).await.payload::<HelloAck>().unwrap().compute_target_id;
     drop(raw);
     control_plane.host().until("offline", |store| !store.online[&target]).await;
@@ -312,7 +312,7 @@ async fn what_is_outstanding_follows_the_hello_in_order() {
         control_plane.order(target, command(id));
     }
     assert_eq!(control_plane.registry.deliver(target, &command("x")), Err(SendError::NotConnected));
-    let mut raw = Raw::connect(&control_plane, KEY).await;
+    let mut raw = RawDesktop::connect(&control_plane, KEY).await;
     let ack = raw.hello(gateway).await;
     assert_eq!(resumes(&ack), [("a".to_owned(), 0), ("b".to_owned(), 0)].into());
     for id in ["a", "b"] {
@@ -335,11 +335,11 @@ async fn what_is_outstanding_follows_the_hello_in_order() {
 async fn a_newer_connection_takes_over() {
     let control_plane = ServerFixture::start().await;
     let gateway = Uuid::new_v4();
-    let mut first = Raw::connect(&control_plane, KEY).await;
+    let mut first = RawDesktop::connect(&control_plane, KEY).await;
     let target = first.hello(gateway).await.payload::<HelloAck>().unwrap().compute_target_id;
     control_plane.order(target, command("c"));
     first.frame().await;
-    let mut second = Raw::connect(&control_plane, KEY).await;
+    let mut second = RawDesktop::connect(&control_plane, KEY).await;
     second.hello(gateway).await;
     second.frame().await;
     assert_eq!(first.closed().await, 4410);
@@ -359,8 +359,8 @@ async fn a_newer_connection_takes_over() {
 async fn connections_end_with_their_key_their_target_and_the_server() {
     let control_plane = ServerFixture::start().await;
     let (mut raw, target) = registered(&control_plane).await;
-    let mut unregistered = Raw::connect(&control_plane, KEY).await;
-    let mut other = Raw::connect(&control_plane, OTHER_KEY).await;
+    let mut unregistered = RawDesktop::connect(&control_plane, KEY).await;
+    let mut other = RawDesktop::connect(&control_plane, OTHER_KEY).await;
     other.hello(Uuid::new_v4()).await;
     control_plane.registry.close_key(identity(KEY).unwrap().key_id);
     assert_eq!(raw.closed().await, 4401);

@@ -28,7 +28,7 @@ impl HomeArgs {
 /// the settings file (`settings.toml` in the data directory).
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Settings")]
-pub struct Common {
+pub struct CommonArgs {
     #[command(flatten)]
     pub home: HomeArgs,
     /// How log lines are written: `text`, one readable line an entry, or `json`, one object a line.

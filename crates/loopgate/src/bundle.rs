@@ -228,7 +228,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_of_json_and_other_text_are_cleaned_each_in_its_way() {
+    fn json_and_plain_lines_are_redacted() {
         let text = concat!(
             r#"{"text":"ghp_a1B2c3D4e5\u001b[0mF6g7H8i9J0k1L2","n":1}"#,
             "\nplain password=abc\n-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n",

@@ -9,12 +9,12 @@ use anyhow::Context as _;
 use loopgate_agents::provider::acp::AcpAgent;
 use loopgate_agents::{AgentRunsConfig, Agents, ProviderRegistry};
 use loopgate_api::names::GATEWAY_PORTS;
-use loopgate_gateway::{BindError, Bound, Gateway, GatewayConfig, ServerLimits, SignIn};
+use loopgate_gateway::{BindError, BoundGateway, Gateway, GatewayConfig, ServerLimits, SignIn};
 use loopgate_home::{ReposError, Settings, SettingsStore, files, secret_file};
 use loopgate_link::client::{self, Client, ClientConfig, HelloInfo, LinkSettings};
 use loopgate_link::executor::{self, Executor, ExecutorConfig, InProcess};
 use loopgate_plugin_kit::Plugins;
-use loopgate_runtime::{ProcessServices, Runtime, RuntimeConfig, Timing};
+use loopgate_runtime::{ProcessServices, Runtime, RuntimeConfig, RuntimeTiming};
 use loopgate_tools::programs::{ProgramSource, Programs, is_executable};
 use secrecy::{ExposeSecret as _, SecretString};
 use tokio::task::JoinSet;
@@ -22,7 +22,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::args::DesktopArgs;
 use crate::command_log::DesktopCommandLog;
-use crate::home::{Home, flag_variable};
+use crate::home::{DesktopHome, flag_variable};
 use crate::presence;
 use crate::prompt_user;
 use crate::reports;
@@ -38,7 +38,7 @@ const RUNTIME_STOP: Duration = Duration::from_secs(3);
 /// A desktop whose gateway is bound, before it serves.
 pub struct Desktop {
     gateway: Gateway,
-    bound: Bound,
+    bound: BoundGateway,
     runtime: Arc<Runtime>,
     agents: Arc<Agents>,
     programs: Arc<Programs>,
@@ -47,7 +47,7 @@ pub struct Desktop {
 
 /// The providers, whose programs the runtime can stop too.
 fn agents(
-    home: &Home,
+    home: &DesktopHome,
     programs: &Arc<Programs>,
     runtime: &Runtime,
     loopgate_exe: &Path,
@@ -73,7 +73,7 @@ fn agents(
         shims,
         processes,
         directory_watch,
-        poll: Timing::from_environment().tail_poll,
+        poll: RuntimeTiming::from_environment().tail_poll,
     };
     Ok(Agents::new(config, providers))
 }
@@ -101,7 +101,7 @@ impl LinkSettings for LiveSettings {
 
 impl Desktop {
     /// Opens the runtime and binds the gateway.
-    pub async fn open(home: &Home, args: &DesktopArgs) -> anyhow::Result<Self> {
+    pub async fn open(home: &DesktopHome, args: &DesktopArgs) -> anyhow::Result<Self> {
         let programs = Arc::new(Programs::new(home.settings.clone()));
         Plugins::remove_leftovers(home.dir.path());
         let plugins = Plugins::unpack(home.dir.path()).context("cannot unpack the assistant's plugins")?;
@@ -117,7 +117,7 @@ impl Desktop {
             loopgate_exe: loopgate_exe.clone(),
             plugin_dirs: plugins.root().to_owned(),
             version: loopgate_api::DESKTOP_VERSION.to_owned(),
-            timing: Timing::from_environment(),
+            timing: RuntimeTiming::from_environment(),
         })
         .await
         .context("cannot open the records of this desktop")?;
@@ -173,7 +173,7 @@ impl Desktop {
 
     /// Serves until the stop: recovery, gateway and link, each owned here. They stop in the order in
     /// which work reaches them, and the link last: it says what the others told before they ended.
-    pub async fn serve(self, home: &Home, shutdown: &Shutdown) -> anyhow::Result<()> {
+    pub async fn serve(self, home: &DesktopHome, shutdown: &Shutdown) -> anyhow::Result<()> {
         let stop = shutdown.requested();
         let executor = self.executor(home);
         let client = Client::new(ClientConfig {
@@ -245,7 +245,7 @@ impl Desktop {
         Ok(())
     }
 
-    fn executor(&self, home: &Home) -> Arc<Executor> {
+    fn executor(&self, home: &DesktopHome) -> Arc<Executor> {
         let (settings, credentials) = (home.settings.clone(), home.credentials.clone());
         Executor::new(ExecutorConfig {
             gateway: Arc::new(InProcess(self.gateway.service())),
@@ -259,7 +259,7 @@ impl Desktop {
 
 /// Prepares the list of repositories in the sandbox. One that cannot be written keeps nobody from
 /// starting.
-fn prepare_list(home: &Home) {
+fn prepare_list(home: &DesktopHome) {
     match home.repos.seed() {
         Ok(()) | Err(ReposError::NotConfigured) => {}
         Err(error) => tracing::warn!(%error, "the list of repositories could not be prepared"),
@@ -321,7 +321,7 @@ async fn until(stop: CancellationToken, part: impl Future<Output = ()>) {
 }
 
 /// The token of the file, else a fresh one that is kept where the user asked for it.
-fn gateway_token(home: &Home, args: &DesktopArgs) -> anyhow::Result<SecretString> {
+fn gateway_token(home: &DesktopHome, args: &DesktopArgs) -> anyhow::Result<SecretString> {
     let settings = home.settings.get();
     let fresh = || SecretString::from(hex::encode(rand::random::<[u8; 24]>()));
     match args.gateway_token_file.as_deref().or(settings.gateway_token_file.as_deref()) {

@@ -8,13 +8,13 @@ use loopgate_home::{
     Credentials, DataDir, DataDirError, Overrides, Repos, Sandbox, Settings, SettingsStore, normalize_origin,
 };
 
-use crate::args::{Common, DesktopArgs};
+use crate::args::{CommonArgs, DesktopArgs};
 
 /// The settings file, in the data directory.
 pub const SETTINGS_FILE: &str = "settings.toml";
 
 /// The opened data directory and everything in it that more than one room shares.
-pub struct Home {
+pub struct DesktopHome {
     /// The directory; its lock is held while this lives.
     pub dir: DataDir,
     /// Settings in force.
@@ -27,7 +27,7 @@ pub struct Home {
     pub credentials: Arc<Credentials>,
 }
 
-impl Home {
+impl DesktopHome {
     /// Opens what lies in the directory; flags lie over its settings. A sandbox that reaches the
     /// directory is refused.
     pub fn open(dir: DataDir, desktop: &DesktopArgs) -> anyhow::Result<Self> {
@@ -46,7 +46,7 @@ impl Home {
 ///
 /// # Errors
 /// See [`DataDirError`].
-pub fn open_dir(common: &Common) -> Result<DataDir, DataDirError> {
+pub fn open_dir(common: &CommonArgs) -> Result<DataDir, DataDirError> {
     DataDir::open(&common.home.data_dir()?)
 }
 

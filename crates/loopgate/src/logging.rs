@@ -38,12 +38,12 @@ impl<W: Write> Write for RedactingWriter<W> {
 }
 
 /// Log files of a day each. The appender makes a directory that went away for everybody.
-struct Daily {
+struct DailyLogWriter {
     directory: PathBuf,
     appender: RollingFileAppender,
 }
 
-impl Write for Daily {
+impl Write for DailyLogWriter {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
         if !self.directory.exists() {
             create_private_dir(&self.directory)?;
@@ -66,7 +66,7 @@ pub fn start(directory: &Path, format: LogFormat) -> anyhow::Result<WorkerGuard>
         .filename_suffix("log")
         .max_log_files(KEPT_FILES)
         .build(directory)?;
-    let daily = RedactingWriter(Daily { directory: directory.to_owned(), appender });
+    let daily = RedactingWriter(DailyLogWriter { directory: directory.to_owned(), appender });
     let (file, guard) = NonBlockingBuilder::default().buffered_lines_limit(BUFFERED_LINES).finish(daily);
     let filter = EnvFilter::try_from_env("LOOPGATE_LOG").unwrap_or_else(|_| EnvFilter::new("info,sqlx=warn"));
     let harmless = filter_fn(|line| *line.level() <= Level::INFO || !line.target().contains(TOO_FRANK));

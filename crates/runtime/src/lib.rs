@@ -45,7 +45,7 @@ pub use tickets::learning_programs::PreparedPrograms;
 pub use tickets::plan_loop::{
     CancelError, CancelOutcome, PlanConfirmation, PlanContext, PlanError, PlanLoops,
 };
-pub use timing::Timing;
+pub use timing::RuntimeTiming;
 pub use transcript::stream_file::resolve as stream_of_work_dir;
 pub use workspace::saved_work::{RestoredWork, SavedEntry, SavedError, SavedWorkStore};
 pub use workspace::worktree_gc::{

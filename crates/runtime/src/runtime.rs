@@ -38,7 +38,7 @@ use crate::tickets::commit_text::CommitTextWriter;
 use crate::tickets::launch::TicketLauncher;
 use crate::tickets::learning_programs::PreparedPrograms;
 use crate::tickets::plan_loop::PlanLoops;
-use crate::timing::Timing;
+use crate::timing::RuntimeTiming;
 use crate::transcript::perf::PerfEvents;
 use crate::transcript::tailer::Transcripts;
 use crate::workspace::Workspaces;
@@ -78,7 +78,7 @@ pub struct RuntimeConfig {
     /// Version of this program.
     pub version: String,
     /// Waits.
-    pub timing: Timing,
+    pub timing: RuntimeTiming,
 }
 
 /// Why a runtime cannot be opened.

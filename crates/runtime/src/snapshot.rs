@@ -74,7 +74,7 @@ impl Snapshots {
     /// The job as it is at this moment.
     pub async fn of(&self, job: Job) -> Snapshot {
         let followed = self.reservations.is_followed(job.id);
-        let (queue_place, activity) = (self.queue.place(job.id), self.activities.of(job.id));
+        let (queue_place, activity) = (self.queue.position(job.id), self.activities.of(job.id));
         let stored = job.clone();
         let looked = tokio::task::spawn_blocking(move || observe(stored, followed)).await;
         let snapshot = looked.unwrap_or_else(|_| Snapshot::of(job, false));
@@ -126,12 +126,12 @@ fn event(
     // Somebody works on the loop: what it claims about its own end is not yet the whole truth.
     if followed || process_running {
         let asks = file_status == Some(JobStatus::AwaitingUser) && process_running;
-        return (asks && job.status() == JobStatus::Running).then_some(JobEvent::Asked);
+        return (asks && job.status() == JobStatus::Running).then_some(JobEvent::QuestionAsked);
     }
     match (job.status(), file_status) {
         (JobStatus::CancelPending, _) => Some(JobEvent::Cancelled),
         (JobStatus::Queued | JobStatus::Starting, _) => (age(job) > GHOST_AGE).then_some(JobEvent::Failed),
-        (_, Some(JobStatus::AwaitingUser)) => Some(JobEvent::Asked),
+        (_, Some(JobStatus::AwaitingUser)) => Some(JobEvent::QuestionAsked),
         (_, Some(JobStatus::Completed)) => Some(JobEvent::Completed),
         (_, Some(JobStatus::Failed)) => Some(JobEvent::Failed),
         _ => Some(JobEvent::Vanished),
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_without_a_process_becomes_a_ghost() {
+    fn job_without_a_process_becomes_unknown() {
         let mut ghost = job(&[]);
         assert_eq!(shown(ghost.clone(), None, false), JobStatus::Starting);
         ghost.started_at = "2020-01-01T00:00:00.000Z".to_owned();

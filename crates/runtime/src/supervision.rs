@@ -15,8 +15,8 @@ use crate::delivery::{ExitKind, Finalizer};
 use crate::jobs::reservations::Reservation;
 use crate::jobs::store::StoreError;
 use crate::jobs::{FinalizationSource, Job, Jobs};
+use crate::reporting::failure_streak::FailureStreak;
 use crate::reporting::heartbeat::HeartbeatSender;
-use crate::reporting::outage::Outage;
 use crate::reporting::tokens::Tokens;
 use crate::tasks::Tasks;
 use crate::transcript::perf::PerfEvents;
@@ -124,7 +124,7 @@ impl SupervisionTask {
         let (ended, summary) = Box::pin(self.to_the_end(&job, begin)).await;
         let mut waits = STORE_RETRY.iter();
         let mut wait = Duration::ZERO;
-        let mut outage = Outage::default();
+        let mut failures = FailureStreak::default();
         loop {
             let finished = self.services.finalizer.finish(self.id, &ended, &summary, self.source).await;
             let Err(error) = finished else { return };
@@ -132,7 +132,7 @@ impl SupervisionTask {
             if !error.may_pass() {
                 return;
             }
-            outage.record_failure(&self.services.tokens, self.id, &error).await;
+            failures.record_failure(&self.services.tokens, self.id, &error).await;
             wait = waits.next().copied().unwrap_or(wait);
             tokio::time::sleep(wait).await;
         }

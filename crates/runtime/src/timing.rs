@@ -4,10 +4,10 @@ use std::time::Duration;
 
 /// Waits of the runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Timing {
+pub struct RuntimeTiming {
     /// How often a stream is looked at when the file system reports nothing.
     pub tail_poll: Duration,
-    /// Most time between two looks at a stream that grows; see [`Timing::tail_wait`].
+    /// Most time between two looks at a stream that grows; see [`RuntimeTiming::tail_wait`].
     pub tail_gap: Duration,
     /// First wait after an event that could not be delivered, while its loop runs.
     pub retry_base: Duration,
@@ -35,7 +35,7 @@ pub struct Timing {
     pub kill_grace: Duration,
 }
 
-impl Default for Timing {
+impl Default for RuntimeTiming {
     fn default() -> Self {
         Self {
             tail_poll: Duration::from_secs(2),
@@ -56,7 +56,7 @@ impl Default for Timing {
     }
 }
 
-impl Timing {
+impl RuntimeTiming {
     /// The defaults with what the environment says otherwise; what is no number changes nothing.
     #[must_use]
     pub fn from_environment() -> Self {
@@ -106,8 +106,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waits_grow_up_to_their_bound() {
-        let timing = Timing::default();
+    fn backoff_is_bounded() {
+        let timing = RuntimeTiming::default();
         for tries in 1..40 {
             assert!(timing.retry_wait(tries, false) <= timing.retry_max);
         }

@@ -12,7 +12,7 @@ use loopgate_api::job::JobStatus;
 use loopgate_runtime::jobs::Job;
 use loopgate_tools::shim;
 use serde_json::json;
-use support::life::{Life, world};
+use support::life::{RuntimeInstance, world};
 use support::{COMMITS, Desktop, IMPLEMENTS, PLANS, new_id, request, start};
 
 /// A driver that takes its time over 40 lines and changes a file in between.
@@ -42,7 +42,7 @@ fn twenty_loops_die_at_random_points_and_each_ends_once() {
     desktop.program("claude", &format!("sleep 0.2\n{COMMITS}\nsleep 0.2"));
     for round in 0..5 {
         let loops: Vec<(LoopId, String)> = (0..4).map(|n| (new_id(), format!("round-{round}-{n}"))).collect();
-        let life = Life::begin(&desktop);
+        let life = RuntimeInstance::start(&desktop);
         for (id, slug) in &loops {
             let mut body = request(*id, "EXECUTE");
             body["artifactSlug"] = json!(slug);
@@ -53,11 +53,11 @@ fn twenty_loops_die_at_random_points_and_each_ends_once() {
         let first = rand::random_range(0..FIRST);
         life.live_through(first, &loops);
         drop(life);
-        let life = Life::begin(&desktop);
+        let life = RuntimeInstance::start(&desktop);
         let second = rand::random_range(0..SECOND);
         life.live_through(second, &loops);
         drop(life);
-        let life = Life::begin(&desktop);
+        let life = RuntimeInstance::start(&desktop);
         for (id, slug) in loops {
             let job = life.reported(id);
             let story = format!("killed after {first} and {second} changes: {job:?}");
@@ -71,7 +71,7 @@ fn twenty_loops_die_at_random_points_and_each_ends_once() {
 fn ended_once(
     world: &tokio::runtime::Runtime,
     desktop: &Desktop,
-    life: &Life<'_>,
+    life: &RuntimeInstance<'_>,
     job: &Job,
     slug: &str,
     story: &str,
@@ -98,10 +98,10 @@ fn ended_once(
 fn loop_that_ended_while_down_is_finalized_at_the_next_start() {
     let (world, desktop) = world();
     desktop.driver(&format!("until_there go\n{IMPLEMENTS}"));
-    let (life, id) = Life::with_loop(&desktop, "EXECUTE");
+    let (life, id) = RuntimeInstance::with_loop(&desktop, "EXECUTE");
     drop(life);
     world.block_on(desktop.ends_alone());
-    let life = Life::begin(&desktop);
+    let life = RuntimeInstance::start(&desktop);
     let job = life.reported(id);
     assert_eq!(job.status(), JobStatus::Completed, "{job:?}");
     let completed = &desktop.cloud.events(id, "completed")[0];
@@ -112,12 +112,12 @@ fn loop_that_ended_while_down_is_finalized_at_the_next_start() {
 
 // LR-41
 #[test]
-fn a_living_loop_is_followed_again_and_can_be_killed() {
+fn running_loop_is_followed_after_a_restart_and_can_be_killed() {
     let (_world, desktop) = world();
     desktop.driver("until_there go");
-    let (life, id) = Life::with_loop(&desktop, "PLAN");
+    let (life, id) = RuntimeInstance::with_loop(&desktop, "PLAN");
     drop(life);
-    let life = Life::begin(&desktop);
+    let life = RuntimeInstance::start(&desktop);
     life.block_on(desktop.eventually("it is followed", || async {
         let job = life.runtime.jobs.get(id).await.unwrap()?;
         (job.progress.live_activity.as_deref() == Some("Boot recovery reattached after desktop restart"))
@@ -138,7 +138,7 @@ const STILLBORN: &str =
 fn dies_while_it_starts(desktop: &Desktop, id: LoopId, times: usize) {
     desktop.shims_do(STILLBORN);
     for time in 1..=times {
-        let life = Life::begin(desktop);
+        let life = RuntimeInstance::start(desktop);
         let up = || async { (desktop.state("shims").lines().count() == time).then_some(()) };
         life.block_on(async {
             let ordered = async {
@@ -164,7 +164,7 @@ fn unstarted_loop_starts_after_a_restart_and_is_reported_once() {
     let (_world, desktop) = world();
     let id = new_id();
     dies_while_it_starts(&desktop, id, 2);
-    let life = Life::begin(&desktop);
+    let life = RuntimeInstance::start(&desktop);
     let job = life.reported(id);
     assert_eq!(job.status(), JobStatus::Completed, "{job:?}");
     assert_eq!(desktop.state("argv").lines().count(), 1, "one driver");
@@ -179,10 +179,10 @@ fn unstarted_loop_starts_after_a_restart_and_is_reported_once() {
 }
 
 #[test]
-fn a_loop_that_was_being_prepared_is_started_by_the_next_life() {
+fn interrupted_start_is_resumed_after_a_restart() {
     let (_world, desktop) = world();
     let id = dies_while_it_prepares(&desktop);
-    let life = Life::begin(&desktop);
+    let life = RuntimeInstance::start(&desktop);
     assert_eq!(life.reported(id).status(), JobStatus::Completed);
 }
 
@@ -192,7 +192,7 @@ fn a_loop_that_an_earlier_version_kept_as_a_file_is_started() {
     let id = dies_while_it_prepares(&desktop);
     world.block_on(desktop.keep_requests_as_files());
     assert!(desktop.at("data/queue").join(id.to_string()).is_file());
-    let life = Life::begin(&desktop);
+    let life = RuntimeInstance::start(&desktop);
     assert!(!desktop.at("data/queue").exists(), "the file is in the database now");
     assert_eq!(life.reported(id).status(), JobStatus::Completed);
 }
@@ -202,7 +202,7 @@ fn dies_while_it_prepares(desktop: &Desktop) -> LoopId {
     std::fs::remove_dir_all(desktop.at("box/api")).unwrap();
     let clones = "[ \"$1 $2\" = \"repo clone\" ] && echo here > \"$STATE/clones\"; mkfifo \"$STATE/never\"; read word < \"$STATE/never\"";
     desktop.program("gh", clones);
-    let (life, id) = (Life::begin(desktop), new_id());
+    let (life, id) = (RuntimeInstance::start(desktop), new_id());
     let (runtime, body) = (life.runtime.clone(), request(id, "PLAN"));
     life.spawn(async move { start(&runtime, &body).await });
     let is_cloning = || async { (!desktop.state("clones").is_empty()).then_some(()) };
@@ -215,11 +215,11 @@ fn dies_while_it_prepares(desktop: &Desktop) -> LoopId {
 }
 
 #[test]
-fn a_loop_whose_start_kills_loopgate_is_given_up() {
+fn start_that_crashes_loopgate_is_given_up() {
     let (_world, desktop) = world();
     let id = new_id();
     dies_while_it_starts(&desktop, id, 3);
-    let life = Life::begin(&desktop);
+    let life = RuntimeInstance::start(&desktop);
     assert_eq!(life.reported(id).status(), JobStatus::Unknown);
     assert_eq!(desktop.cloud.events(id, "error").len(), 1);
     assert_eq!(desktop.state("argv"), "", "no driver ran");
@@ -229,13 +229,13 @@ fn a_loop_whose_start_kills_loopgate_is_given_up() {
 fn killed_shim_leaves_no_process_and_the_loop_is_reported_lost() {
     let (world, desktop) = world();
     desktop.driver("echo up > \"$STATE/up\"; until_there never");
-    let (life, id) = Life::with_loop(&desktop, "PLAN");
+    let (life, id) = RuntimeInstance::with_loop(&desktop, "PLAN");
     life.block_on(
         desktop.eventually("it runs", || async { (!desktop.state("up").is_empty()).then_some(()) }),
     );
     drop(life);
     world.block_on(desktop.kill_shim());
-    let life = Life::begin(&desktop);
+    let life = RuntimeInstance::start(&desktop);
     let job = life.reported(id);
     assert_eq!(job.status(), JobStatus::Unknown);
     assert_eq!(desktop.cloud.events(id, "error")[0]["code"], "PROCESS_STOPPED");
@@ -245,7 +245,7 @@ fn killed_shim_leaves_no_process_and_the_loop_is_reported_lost() {
 /// A loop that has ended, and of which many lives in a row told in vain, while this call was answered so.
 fn unaccepted_message(desktop: &Desktop, call: &str, status: u16) -> LoopId {
     desktop.driver("until_there go");
-    let (life, id) = Life::with_loop(desktop, "PLAN");
+    let (life, id) = RuntimeInstance::with_loop(desktop, "PLAN");
     // Nothing but its end is left to tell.
     life.block_on(desktop.has_reported_all());
     drop(life);
@@ -253,7 +253,7 @@ fn unaccepted_message(desktop: &Desktop, call: &str, status: u16) -> LoopId {
     desktop.signal("go");
     for _ in 0..5 {
         let before = desktop.cloud.requests().len();
-        let life = Life::begin(desktop);
+        let life = RuntimeInstance::start(desktop);
         life.block_on(desktop.eventually("it was told in vain", || async {
             let ended = life.runtime.jobs.get(id).await.unwrap()?.status().is_terminal();
             let mut received = desktop.cloud.requests().into_iter().skip(before);
@@ -270,7 +270,7 @@ fn unaccepted_messages_survive_restarts() {
         let (_world, desktop) = world();
         let id = unaccepted_message(&desktop, call, status);
         desktop.cloud.answer_well();
-        let job = Life::begin(&desktop).reported(id);
+        let job = RuntimeInstance::start(&desktop).reported(id);
         assert!(!job.warnings().iter().any(|warning| warning.ends_with("_FAILED")), "{call} {job:?}");
         assert_eq!(job.report.last_recovery_error, None, "{call} {status}");
         assert_eq!(desktop.cloud.accepted(id, "upload-artifacts").len(), 1);
@@ -280,10 +280,10 @@ fn unaccepted_messages_survive_restarts() {
 
 // LR-44
 #[test]
-fn what_is_refused_for_what_it_is_is_kept_and_shown() {
+fn rejected_report_is_kept_and_shown() {
     let (_world, desktop) = world();
     desktop.driver("until_there go");
-    let (life, id) = Life::with_loop(&desktop, "PLAN");
+    let (life, id) = RuntimeInstance::with_loop(&desktop, "PLAN");
     life.block_on(desktop.has_reported_all());
     desktop.cloud.answer_always("events", 400, json!({"success": false, "error": "not an event"}));
     desktop.signal("go");
@@ -291,7 +291,7 @@ fn what_is_refused_for_what_it_is_is_kept_and_shown() {
     drop(life);
     desktop.cloud.answer_well();
     let before = desktop.cloud.requests().len();
-    let life = Life::begin(&desktop);
+    let life = RuntimeInstance::start(&desktop);
     let shown = life.block_on(life.runtime.snapshots.active()).unwrap();
     assert_eq!(shown[0].refused_report.as_deref(), Some("HTTP 400 not an event"));
     assert_eq!(desktop.cloud.requests().len(), before, "it is not sent again");
@@ -301,7 +301,7 @@ fn what_is_refused_for_what_it_is_is_kept_and_shown() {
 fn end_that_arrived_before_a_kill_is_not_resent_forever() {
     let (_world, desktop) = world();
     desktop.driver("until_there go; printf '{\"content\":\"# Plan\"}' > \"$W/plan.json\"");
-    let (life, id) = Life::with_loop(&desktop, "PLAN");
+    let (life, id) = RuntimeInstance::with_loop(&desktop, "PLAN");
     life.block_on(desktop.has_reported_all());
     // As when the end has been taken: with it the token is not in force any more.
     let refused = |code: &str| json!({"success": false, "error": code, "code": code});
@@ -323,7 +323,7 @@ fn end_that_arrived_before_a_kill_is_not_resent_forever() {
 fn leftovers_of_a_kill_after_the_last_report_are_removed() {
     let (world, desktop) = world();
     desktop.driver(&format!("until_there go\n{PLANS}"));
-    let (life, id) = Life::with_loop(&desktop, "PLAN");
+    let (life, id) = RuntimeInstance::with_loop(&desktop, "PLAN");
     world.block_on(desktop.change_records("CREATE TABLE kept AS SELECT * FROM loop_token"));
     desktop.signal("go");
     life.reported(id);
@@ -332,7 +332,7 @@ fn leftovers_of_a_kill_after_the_last_report_are_removed() {
     let left = "INSERT INTO loop_token SELECT * FROM kept; \
                 UPDATE job SET to_clear = 1, record = json_set(record, '$.passingDir', '/nowhere')";
     world.block_on(desktop.change_records(left));
-    let life = Life::begin(&desktop);
+    let life = RuntimeInstance::start(&desktop);
     life.block_on(desktop.has_none("job WHERE to_clear"));
     life.block_on(desktop.has_none("loop_token"));
     // As when the disk was full.
@@ -345,11 +345,11 @@ fn leftovers_of_a_kill_after_the_last_report_are_removed() {
 fn a_loop_that_the_control_plane_gave_up_delivers_what_it_did() {
     let (world, desktop) = world();
     desktop.driver(&format!("until_there go\n{PLANS}"));
-    let (life, id) = Life::with_loop(&desktop, "PLAN");
+    let (life, id) = RuntimeInstance::with_loop(&desktop, "PLAN");
     drop(life);
     world.block_on(desktop.ends_alone());
     desktop.cloud.answer_always("loop", 200, json!({"success": true, "data": {"status": "TIMED_OUT"}}));
-    let job = Life::begin(&desktop).reported(id);
+    let job = RuntimeInstance::start(&desktop).reported(id);
     assert_eq!(job.status(), JobStatus::Completed);
     assert_eq!(desktop.cloud.events(id, "completed").len(), 1);
 }

@@ -7,7 +7,7 @@ mod support;
 
 use loopgate_api::job::JobStatus;
 use serde_json::json;
-use support::life::{Life, world};
+use support::life::{RuntimeInstance, world};
 use support::{COMMITS, Desktop, IMPLEMENTS, PLANS, new_id, request, start};
 
 const WORKTREE: &str = "box/api-loop-plan-5";
@@ -20,7 +20,7 @@ fn loop_awaiting_the_user_ends_with_its_process() {
                  printf '{\"status\":\"AWAITING_USER\",\"phase\":\"Checkpoint\"}' > \"$W/state.json\"\n\
                  echo up > \"$STATE/up\"; until_there never";
     desktop.driver(waits);
-    let (life, id) = Life::with_loop(&desktop, "PLAN");
+    let (life, id) = RuntimeInstance::with_loop(&desktop, "PLAN");
     let up = || async { (!desktop.state("up").is_empty()).then_some(()) };
     life.block_on(desktop.eventually("it waits", up));
     let job = life.block_on(life.runtime.jobs.get(id)).unwrap().unwrap();
@@ -28,7 +28,7 @@ fn loop_awaiting_the_user_ends_with_its_process() {
     assert_eq!(shown.status(), JobStatus::AwaitingUser, "while it lives it is shown as waiting");
     drop(life);
     world.block_on(desktop.kill_shim());
-    let life = Life::begin(&desktop);
+    let life = RuntimeInstance::start(&desktop);
     assert_eq!(life.reported(id).status(), JobStatus::Completed);
     let files = &desktop.cloud.accepted(id, "upload-artifacts")[0].body;
     assert_eq!(files["artifacts"]["plan"]["content"], "# Plan");
@@ -38,10 +38,10 @@ fn loop_awaiting_the_user_ends_with_its_process() {
 fn an_execution_that_did_nothing_is_found_out_after_a_restart_too() {
     let (world, desktop) = world();
     desktop.driver("until_there go; echo over > \"$STATE/over\"");
-    let (life, id) = Life::with_loop(&desktop, "EXECUTE");
+    let (life, id) = RuntimeInstance::with_loop(&desktop, "EXECUTE");
     drop(life);
     world.block_on(desktop.ends_alone());
-    let life = Life::begin(&desktop);
+    let life = RuntimeInstance::start(&desktop);
     assert_eq!(life.reported(id).status(), JobStatus::Failed);
     let error = &desktop.cloud.events(id, "error")[0];
     assert_eq!((&error["code"], &error["abortReason"]), (&json!("NO_WORK_PRODUCED"), &json!("ghost-loop")));
@@ -51,9 +51,9 @@ fn an_execution_that_did_nothing_is_found_out_after_a_restart_too() {
 fn unfollowed_loop_is_recovered_without_a_restart() {
     let (_world, desktop) = world();
     desktop.driver(&format!("until_there go\n{PLANS}"));
-    let (life, id) = Life::with_loop(&desktop, "PLAN");
+    let (life, id) = RuntimeInstance::with_loop(&desktop, "PLAN");
     drop(life);
-    let life = Life::begin_idle(&desktop);
+    let life = RuntimeInstance::start_idle(&desktop);
     assert!(!life.runtime.launcher.is_followed(id));
     let runtime = life.runtime.clone();
     life.spawn(async move { runtime.recovery.run_watch().await });
@@ -117,7 +117,7 @@ async fn replaced_or_missing_assistant_does_not_prevent_delivery() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_lock_that_a_dead_git_left_does_not_keep_the_work_back() {
+async fn stale_git_lock_does_not_block_delivery() {
     let desktop = Desktop::new().await;
     let runtime = desktop.open().await;
     desktop.program("claude", COMMITS);

@@ -35,7 +35,7 @@ async fn a_refused_token_is_renewed_and_the_event_keeps_its_nonce() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_lost_race_is_asked_once_more_with_another_key() {
+async fn lost_refresh_race_is_retried_with_a_new_key() {
     let desktop = Desktop::new().await;
     let runtime = desktop.open().await;
     let lost = || json!({"success": false, "error": "race", "code": "RACE_LOST"});
@@ -83,7 +83,7 @@ async fn an_answer_that_was_lost_counts_as_delivered() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_event_that_is_refused_for_what_it_is_does_not_hold_up_the_others() {
+async fn rejected_event_does_not_block_others() {
     let desktop = Desktop::new().await;
     desktop.driver(&format!("until_there go\n{}", support::PLANS));
     let runtime = desktop.open().await;

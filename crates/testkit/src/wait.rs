@@ -169,7 +169,7 @@ mod tests {
     use crate::home::UserHome;
 
     #[tokio::test]
-    async fn files_are_seen_to_come_and_go() {
+    async fn file_creation_and_removal_are_reported() {
         let dir = tempfile::tempdir().unwrap();
         let (here, there) = (dir.path().join("here"), dir.path().join("there"));
         std::fs::write(&here, "one\ntwo").unwrap();

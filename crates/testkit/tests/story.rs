@@ -9,13 +9,13 @@ use loopgate_testkit::story;
 use loopgate_testkit::testbed::Testbed;
 use serde_json::Value;
 
-struct Stage {
+struct StoryFixture {
     testbed: Testbed,
     project: PathBuf,
     workdir: PathBuf,
 }
 
-impl Stage {
+impl StoryFixture {
     async fn new() -> Result<Self> {
         let testbed = Testbed::new(story::script()).await?;
         let project = testbed.add_story()?;
@@ -74,7 +74,7 @@ fn plugin() -> PathBuf {
 
 #[tokio::test]
 async fn a_wish_becomes_a_plan_a_change_and_a_pull_request() -> Result<()> {
-    let stage = Stage::new().await?;
+    let stage = StoryFixture::new().await?;
 
     let said = stage.act(&stage.loop_prompt("PLAN")).await?;
     assert!(said.ends_with("<promise>COMPLETE</promise>"), "{said}\n{}", stage.results());
@@ -132,7 +132,7 @@ async fn a_wish_becomes_a_plan_a_change_and_a_pull_request() -> Result<()> {
 
 #[tokio::test]
 async fn another_wish_gets_a_plan_that_says_what_it_is() -> Result<()> {
-    let stage = Stage::new().await?;
+    let stage = StoryFixture::new().await?;
     std::fs::write(stage.workdir.join("prd.md"), "Sort the notes by season")?;
     stage.act(&stage.loop_prompt("PLAN")).await?;
     let plan = stage.json(&stage.workdir.join("plan.json"))?;

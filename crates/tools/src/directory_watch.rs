@@ -46,14 +46,18 @@ impl DirectoryWatch {
             subscription.listeners += 1;
             (subscription.changed.subscribe(), subscription.listeners == 1)
         };
-        if is_first && let Err(error) = self.begin(&mut watcher, directory) {
+        if is_first && let Err(error) = self.watch_directory(&mut watcher, directory) {
             tracing::info!(%error, "changes of a work directory cannot be heard; it is looked at now and then");
         }
         drop(watcher);
         Changes { directory: directory.to_owned(), changed, all: self.clone() }
     }
 
-    fn begin(&self, watcher: &mut Option<RecommendedWatcher>, directory: &Path) -> notify::Result<()> {
+    fn watch_directory(
+        &self,
+        watcher: &mut Option<RecommendedWatcher>,
+        directory: &Path,
+    ) -> notify::Result<()> {
         let watcher = match watcher {
             Some(watcher) => watcher,
             None => {

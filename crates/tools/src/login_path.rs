@@ -185,7 +185,7 @@ eval "$2"; echo bye; exit 1"#,
     }
 
     #[tokio::test]
-    async fn the_environment_loses_what_disturbs_version_managers_and_what_is_secret() {
+    async fn environment_has_no_secrets_and_no_version_manager_variables() {
         let directory = tempfile::tempdir().unwrap();
         let script = r#"echo "${npm_config_prefix:-/clean}:/bin""#;
         let environment = login_path(directory.path(), script).environment().await;
@@ -197,7 +197,7 @@ eval "$2"; echo bye; exit 1"#,
     }
 
     #[tokio::test]
-    async fn a_shell_that_fails_is_made_up_for() {
+    async fn failing_shell_falls_back_to_the_default_path() {
         let directory = tempfile::tempdir().unwrap();
         for script in ["exit 3", "echo garbage; exit 1", ""] {
             let path = login_path(directory.path(), script).resolve().await;
@@ -208,7 +208,7 @@ eval "$2"; echo bye; exit 1"#,
     }
 
     #[tokio::test]
-    async fn a_shell_that_hangs_is_not_waited_for() {
+    async fn hanging_shell_times_out() {
         let directory = tempfile::tempdir().unwrap();
         let path = login_path(directory.path(), "trap '' TERM; while :; do sleep 1; done");
         let path = tokio::time::timeout(Duration::from_secs(15), path.resolve()).await.unwrap();

@@ -24,7 +24,7 @@ fn available() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn this_machine_has_some_memory_left() {
+    fn available_memory_is_reported() {
         let megabyte = 1024 * 1024;
         let bytes = super::available().unwrap();
         assert!((megabyte..1 << 50).contains(&bytes), "{bytes}");

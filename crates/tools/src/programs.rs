@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_link_counts_while_it_leads_where_it_led() {
+    async fn cached_symlink_is_invalid_after_its_target_changes() {
         let machine = ProgramsFixture::new();
         script(&machine.at("real"), "echo \"${0##*/}\"", 0o755);
         script(&machine.at("other"), "echo other", 0o755);
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_leads_through_the_sandbox_is_never_started() {
+    async fn program_inside_the_sandbox_is_never_started() {
         let machine = ProgramsFixture::new();
         std::fs::create_dir(machine.at("box")).unwrap();
         machine.settings.update(|s| s.sandbox_base_directory = Some(machine.at("box"))).unwrap();

@@ -88,7 +88,7 @@ async fn a_clone_that_fails_leaves_nothing_and_says_why_without_secrets() {
 }
 
 #[tokio::test]
-async fn a_place_that_was_taken_during_the_clone_is_respected() {
+async fn directory_created_during_the_clone_is_kept() {
     let fixture = ScriptedCodeHost::new(r#"mkdir "$4" widget; echo other > widget/file"#);
     let taken = fixture.host.clone_repository(&widget(), &fixture.code().join("widget")).await;
     assert!(matches!(taken, Err(CloneError::Exists)), "{taken:?}");

@@ -93,7 +93,7 @@ async fn worktrees_that_are_added_at_once_do_not_disturb_each_other() {
 }
 
 #[tokio::test]
-async fn a_clone_tells_where_it_stands() {
+async fn status_of_a_clone_is_reported() {
     let code = Code::new().await;
     let (git, clone) = (&code.git, &code.clone);
     assert_eq!(git.current_branch(clone).await.unwrap().as_deref(), Some("main"));
@@ -341,7 +341,7 @@ async fn a_worktree_goes_with_its_files_and_a_clone_never_does() {
 }
 
 #[tokio::test]
-async fn variables_of_a_surrounding_git_do_not_mislead() {
+async fn inherited_git_variables_are_ignored() {
     let code = Code::new().await;
     let machine = Machine::new(&[("GIT_DIR", "/nowhere"), ("GIT_INDEX_FILE", "/nowhere/index")]);
     let git = Git::new(machine.programs.clone(), code.machine.sandbox.clone());
@@ -371,7 +371,7 @@ async fn a_remote_that_wants_a_password_fails_instead_of_asking() {
 
 /// What a repository brings along runs once it was agreed to, and is asked about again when it changed.
 #[tokio::test]
-async fn what_a_repository_brings_along_runs_only_when_it_is_trusted() {
+async fn hooks_and_filters_run_only_when_trusted() {
     let code = Code::new().await;
     let (git, clone, ran) = (&code.git, &code.clone, code.machine.at("ran"));
     let leaves = |what: &str| format!("echo {what} >> '{}'; cat", ran.display());

@@ -42,7 +42,7 @@ async fn a_run_carries_arguments_input_environment_and_directory() {
 
 /// The input comes when the process has stepped back.
 #[tokio::test]
-async fn a_modest_run_steps_back() {
+async fn low_priority_run_lowers_its_nice_value() {
     let nice = async |command: Command| {
         let command = command.stdin(Stdin::Bytes(b"go\n".to_vec()));
         let output = command.run(Limits::time(PATIENCE)).await.unwrap();
@@ -81,7 +81,7 @@ async fn a_run_that_takes_too_long_ends_with_its_group() {
 }
 
 #[tokio::test]
-async fn a_dropped_run_takes_its_group_along() {
+async fn dropping_a_run_kills_its_process_group() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("pid");
     let script = format!("sleep 600 & echo $! > {}; wait", file.display());
@@ -127,7 +127,7 @@ async fn exactly_the_cap_is_not_too_much() {
 }
 
 #[tokio::test]
-async fn a_grandchild_that_keeps_the_pipe_holds_nobody_up() {
+async fn output_pipe_of_a_grandchild_does_not_block() {
     let begun = Instant::now();
     let output = sh("sleep 600 & echo $!; echo end").run(Limits::time(PATIENCE)).await.unwrap();
     assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
@@ -142,13 +142,13 @@ async fn a_grandchild_that_keeps_the_pipe_holds_nobody_up() {
 }
 
 #[tokio::test]
-async fn a_signal_from_outside_is_told_from_a_code() {
+async fn exit_by_signal_differs_from_an_exit_code() {
     let output = sh("kill -USR1 $$").run(Limits::time(PATIENCE)).await.unwrap();
     assert!(matches!(output.status, RunStatus::Signalled(_)), "{:?}", output.status);
 }
 
 #[tokio::test]
-async fn what_cannot_start_says_why() {
+async fn failed_start_has_a_reason() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("plain");
     std::fs::write(&file, "text").unwrap();

@@ -132,7 +132,7 @@ async fn json_lines_go_to_a_file_of_their_own() {
 }
 
 #[tokio::test]
-async fn what_cannot_start_is_told_and_leaves_nothing() {
+async fn failed_start_is_reported_and_cleaned_up() {
     let mut a_loop = ShimFixture::new("");
     a_loop.spec.program = a_loop.at("missing");
     let error = spawn(probe(), &a_loop.spec).await.unwrap_err();
@@ -203,7 +203,7 @@ async fn the_exit_is_on_disk_before_the_connection_ends() {
 }
 
 #[tokio::test]
-async fn hang_ups_are_nothing_and_a_stop_ends_the_loop() {
+async fn sighup_is_ignored_and_sigterm_stops_the_loop() {
     let a_loop = ShimFixture::new("echo $$ > $HERE/pid; sleep 600");
     let (handle, state) = a_loop.start().await;
     let program = a_loop.process("pid").await;
@@ -256,7 +256,7 @@ async fn a_loop_is_watched_once() {
 }
 
 #[tokio::test]
-async fn after_a_killed_shim_the_rest_is_swept() {
+async fn processes_of_a_killed_shim_are_ended() {
     let a_loop = ShimFixture::new(
         "(setsid sleep 600 & echo $! > $HERE/one); trap '' TERM; echo $$ > $HERE/two; while :; do sleep 1; done",
     );
@@ -285,7 +285,7 @@ async fn after_a_killed_shim_the_rest_is_swept() {
 }
 
 #[tokio::test]
-async fn a_deep_data_directory_is_no_obstacle() {
+async fn socket_works_below_a_long_data_directory() {
     let mut a_loop = ShimFixture::new("echo $$ > $HERE/pid; sleep 600");
     let deep = a_loop.at(&"deep".repeat(20)).join("deeper".repeat(20));
     fs::create_dir_all(&deep).unwrap();
@@ -315,7 +315,7 @@ async fn an_exit_that_cannot_be_written_is_told_and_written_later() {
 }
 
 #[tokio::test]
-async fn nonsense_on_the_socket_harms_nobody() {
+async fn invalid_socket_requests_are_ignored() {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
     let a_loop = ShimFixture::new("sleep 600");

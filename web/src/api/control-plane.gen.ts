@@ -793,18 +793,6 @@ export interface components {
             /** @description Origin of the page. */
             origin: string;
         };
-        /** @description The desktop's key. */
-        Claimed: {
-            /** @description The key itself; shown this once. */
-            apiKey: string;
-            /**
-             * Format: uuid
-             * @description The installation to which it is bound.
-             */
-            gatewayId: string;
-            /** @description `DESKTOP_MANAGED`. */
-            source: string;
-        };
         /** @description What the desktop sends. */
         ClaimRequest: {
             /**
@@ -820,6 +808,18 @@ export interface components {
             onboardingAttemptId: string;
             /** @description Origin for which the attempt was made. */
             webAppOrigin: string;
+        };
+        /** @description The desktop's key. */
+        ClaimResponse: {
+            /** @description The key itself; shown this once. */
+            apiKey: string;
+            /**
+             * Format: uuid
+             * @description The installation to which it is bound.
+             */
+            gatewayId: string;
+            /** @description `DESKTOP_MANAGED`. */
+            source: string;
         };
         /** @description A command that was made. */
         CommandCreated: {
@@ -1060,7 +1060,7 @@ export interface components {
             /** @description 1 to 200 characters. */
             title: string;
             /** @description Its kind. */
-            type: components["schemas"]["WrittenKind"];
+            type: components["schemas"]["DocumentKind"];
         };
         /** @description A loop to be made. */
         CreateLoop: {
@@ -1258,7 +1258,7 @@ export interface components {
             success: boolean;
         };
         /** @description `{"success": true, "data": …}`. */
-        Data_Deleted: {
+        Data_DeleteResponse: {
             /** @description Answer of a deletion. */
             data: {
                 /** @description Always `true`. */
@@ -1348,7 +1348,7 @@ export interface components {
             success: boolean;
         };
         /** @description `{"success": true, "data": …}`. */
-        Data_HeartbeatNoted: {
+        Data_HeartbeatResponse: {
             /** @description Whether a heartbeat was noted. */
             data: {
                 /** @description Always `true`. */
@@ -1439,7 +1439,7 @@ export interface components {
             success: boolean;
         };
         /** @description `{"success": true, "data": …}`. */
-        Data_Refreshed: {
+        Data_RefreshResponse: {
             /** @description A new token. */
             data: {
                 /** @description ISO 8601. */
@@ -1510,11 +1510,11 @@ export interface components {
             success: boolean;
         };
         /** @description `{"success": true, "data": …}`. */
-        Data_SignedOut: {
-            /** @description What signing out answers. */
+        Data_SignedUrls: {
+            /** @description Keys and their URLs. */
             data: {
-                /** @description Always `true`. */
-                signedOut: boolean;
+                /** @description One for each key. */
+                urls: components["schemas"]["SignedUrl"][];
             };
             /**
              * @description Always `true`.
@@ -1523,11 +1523,11 @@ export interface components {
             success: boolean;
         };
         /** @description `{"success": true, "data": …}`. */
-        Data_SignedUrls: {
-            /** @description Keys and their URLs. */
+        Data_SignOutResponse: {
+            /** @description What signing out answers. */
             data: {
-                /** @description One for each key. */
-                urls: components["schemas"]["SignedUrl"][];
+                /** @description Always `true`. */
+                signedOut: boolean;
             };
             /**
              * @description Always `true`.
@@ -1549,7 +1549,7 @@ export interface components {
             success: boolean;
         };
         /** @description `{"success": true, "data": …}`. */
-        Data_Uploaded: {
+        Data_UploadResponse: {
             /** @description Whether the upload was kept. */
             data: {
                 /** @description Always `true`. */
@@ -1961,7 +1961,7 @@ export interface components {
             success: boolean;
         };
         /** @description `{"success": true, "data": …}`. */
-        Data_Verified: {
+        Data_VerifyResponse: {
             /** @description A challenge that is good. */
             data: {
                 /** @description ISO 8601. */
@@ -1981,7 +1981,7 @@ export interface components {
             success: boolean;
         };
         /** @description Answer of a deletion. */
-        Deleted: {
+        DeleteResponse: {
             /** @description Always `true`. */
             deleted: boolean;
         };
@@ -2002,6 +2002,11 @@ export interface components {
             /** @description All versions, newest first. */
             versions: components["schemas"]["DocumentVersion"][];
         };
+        /**
+         * @description Kinds of documents that people write; plans come from loops.
+         * @enum {string}
+         */
+        DocumentKind: "FEATURE" | "PRD";
         /** @description A document without its text. */
         DocumentRecord: {
             /** @description ISO 8601. */
@@ -2134,7 +2139,7 @@ export interface components {
             token?: string | null;
         };
         /** @description Whether a heartbeat was noted. */
-        HeartbeatNoted: {
+        HeartbeatResponse: {
             /** @description Always `true`. */
             ok: boolean;
         };
@@ -2440,7 +2445,7 @@ export interface components {
             received: boolean;
         };
         /** @description A new token. */
-        Refreshed: {
+        RefreshResponse: {
             /** @description ISO 8601. */
             expiresAt: string;
             /**
@@ -2580,11 +2585,6 @@ export interface components {
             /** @description To be sent as `X-Session-Key` with every request; the session cookie counts only beside it. */
             sessionKey: string;
         };
-        /** @description What signing out answers. */
-        SignedOut: {
-            /** @description Always `true`. */
-            signedOut: boolean;
-        };
         /** @description A key and its URL. */
         SignedUrl: {
             /** @description The key. */
@@ -2601,6 +2601,11 @@ export interface components {
         SignInLink: {
             /** @description The token of the link. */
             token: string;
+        };
+        /** @description What signing out answers. */
+        SignOutResponse: {
+            /** @description Always `true`. */
+            signedOut: boolean;
         };
         /** @description An event as it is stored, in flat form. */
         StoredEvent: {
@@ -2715,7 +2720,7 @@ export interface components {
             } | null;
         };
         /** @description Whether the upload was kept. */
-        Uploaded: {
+        UploadResponse: {
             /** @description Always `true`. */
             stored: boolean;
         };
@@ -2787,8 +2792,17 @@ export interface components {
             /** @description Name. */
             userName?: string | null;
         };
+        /** @description What the gateway sends. */
+        VerifyRequest: {
+            /** @description The challenge. */
+            challengeToken: string;
+            /** @description Origin of the page that brought it. */
+            requestOrigin: string;
+            /** @description Program that brought it. */
+            userAgent?: string | null;
+        };
         /** @description A challenge that is good. */
-        Verified: {
+        VerifyResponse: {
             /** @description ISO 8601. */
             challengeExpiresAt: string;
             /** @description Always `true`. */
@@ -2799,20 +2813,6 @@ export interface components {
              */
             sessionTtlSeconds: number;
         };
-        /** @description What the gateway sends. */
-        VerifyRequest: {
-            /** @description The challenge. */
-            challengeToken: string;
-            /** @description Origin of the page that brought it. */
-            requestOrigin: string;
-            /** @description Program that brought it. */
-            userAgent?: string | null;
-        };
-        /**
-         * @description Kinds of documents that people write; plans come from loops.
-         * @enum {string}
-         */
-        WrittenKind: "FEATURE" | "PRD";
     };
     responses: never;
     parameters: never;
@@ -2988,7 +2988,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_Deleted"];
+                    "application/json": components["schemas"]["Data_DeleteResponse"];
                 };
             };
             /** @description The request does not fit. */
@@ -3138,7 +3138,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_SignedOut"];
+                    "application/json": components["schemas"]["Data_SignOutResponse"];
                 };
             };
             /** @description The request does not fit. */
@@ -3365,7 +3365,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_Deleted"];
+                    "application/json": components["schemas"]["Data_DeleteResponse"];
                 };
             };
             /** @description The request does not fit. */
@@ -3827,7 +3827,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_HeartbeatNoted"];
+                    "application/json": components["schemas"]["Data_HeartbeatResponse"];
                 };
             };
             /** @description The request does not fit. */
@@ -4060,7 +4060,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_Verified"];
+                    "application/json": components["schemas"]["Data_VerifyResponse"];
                 };
             };
             /** @description The request does not fit. */
@@ -4241,7 +4241,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Claimed"];
+                    "application/json": components["schemas"]["ClaimResponse"];
                 };
             };
         };
@@ -5743,7 +5743,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_Refreshed"];
+                    "application/json": components["schemas"]["Data_RefreshResponse"];
                 };
             };
             /** @description The request does not fit. */
@@ -5949,7 +5949,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Data_Uploaded"];
+                    "application/json": components["schemas"]["Data_UploadResponse"];
                 };
             };
             /** @description The request does not fit. */

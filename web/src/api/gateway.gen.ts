@@ -4572,7 +4572,7 @@ export interface components {
          *       "success": true
          *     }
          */
-        Success: {
+        SuccessResponse: {
             success: boolean;
         };
         /** @description `branch`: the branch that is checked out now. */
@@ -8393,7 +8393,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"];
+                    "application/json": components["schemas"]["SuccessResponse"];
                 };
             };
             /** @description No ticket or no repository */
@@ -8474,7 +8474,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"];
+                    "application/json": components["schemas"]["SuccessResponse"];
                 };
             };
             /** @description No ticket, no repository, or no JSON */
@@ -10111,7 +10111,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"];
+                    "application/json": components["schemas"]["SuccessResponse"];
                 };
             };
             /** @description The body breaks a rule */
@@ -10177,7 +10177,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"];
+                    "application/json": components["schemas"]["SuccessResponse"];
                 };
             };
             /** @description No ticket named */
@@ -11332,7 +11332,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"];
+                    "application/json": components["schemas"]["SuccessResponse"];
                 };
             };
             /** @description No ticket or no repository */
@@ -11434,7 +11434,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"];
+                    "application/json": components["schemas"]["SuccessResponse"];
                 };
             };
             /** @description No ticket, no repository, or a message that is none */
@@ -12210,7 +12210,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"];
+                    "application/json": components["schemas"]["SuccessResponse"];
                 };
             };
             /** @description No repository, or an unknown provider */
@@ -12631,7 +12631,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"];
+                    "application/json": components["schemas"]["SuccessResponse"];
                 };
             };
             /** @description The history cannot be written */
@@ -13166,7 +13166,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"];
+                    "application/json": components["schemas"]["SuccessResponse"];
                 };
             };
             /** @description The history cannot be written */
@@ -13410,7 +13410,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Success"];
+                    "application/json": components["schemas"]["SuccessResponse"];
                 };
             };
             /** @description No ticket */

@@ -12,7 +12,7 @@ const MAX_ID_CHARS: usize = 64;
 /// A text that is not a JSON object with a string `event`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("not a frame")]
-pub struct NotAFrame;
+pub struct InvalidFrame;
 
 /// Members that the `data` of every event carries, beside its own.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,10 +81,10 @@ impl Frame {
     /// Reads a text frame. An `id` or `ack` that is no text of 1 to 64 characters counts as absent.
     ///
     /// # Errors
-    /// [`NotAFrame`] unless the text is a JSON object with a string `event`.
-    pub fn parse(text: &str) -> Result<Self, NotAFrame> {
-        let Ok(Value::Object(mut members)) = serde_json::from_str(text) else { return Err(NotAFrame) };
-        let Some(Value::String(event)) = members.remove("event") else { return Err(NotAFrame) };
+    /// [`InvalidFrame`] unless the text is a JSON object with a string `event`.
+    pub fn parse(text: &str) -> Result<Self, InvalidFrame> {
+        let Ok(Value::Object(mut members)) = serde_json::from_str(text) else { return Err(InvalidFrame) };
+        let Some(Value::String(event)) = members.remove("event") else { return Err(InvalidFrame) };
         let id = members.remove("id").and_then(short_text);
         let ack = members.remove("ack").and_then(short_text);
         let data = members.remove("data").unwrap_or_else(|| Value::Object(Map::new()));

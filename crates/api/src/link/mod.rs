@@ -14,7 +14,7 @@ pub use command::{
     Cancel, CommandAck, CommandEvent, CommandEventAck, CommandFailure, CommandProgress, CommandState,
     EventType, GatewayError, LinkCommand, QueryValue,
 };
-pub use frame::{Envelope, Frame, NotAFrame};
+pub use frame::{Envelope, Frame, InvalidFrame};
 pub use hello::{Hello, HelloAck, HelloNack, InvalidHello, NackReason, ServerCapabilities};
 pub use report::{
     Analytics, Presence, PresenceState, ReportAck, Severity, Telemetry, TelemetryIssue, TelemetryRejected,

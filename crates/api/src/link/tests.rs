@@ -40,7 +40,7 @@ fn an_acknowledgement_has_no_envelope() {
 #[test]
 fn only_objects_with_an_event_are_frames() {
     for text in ["[]", "", "null", "{}", r#"{"event":1}"#, r#"{"data":{}}"#, "{\"event\":\"x\""] {
-        assert_eq!(Frame::parse(text), Err(NotAFrame), "{text}");
+        assert_eq!(Frame::parse(text), Err(InvalidFrame), "{text}");
     }
     let frame = Frame::parse(r#"{"event":"x","id":"","ack":7}"#).unwrap();
     assert_eq!((frame.id, frame.ack, frame.data), (None, None, json!({})));
@@ -85,7 +85,7 @@ fn only_literal_truth_is_a_server_capability() {
 }
 
 #[test]
-fn the_data_decides_whether_an_event_is_the_last() {
+fn last_event_is_known_by_its_data() {
     assert!(EventType::Done.is_terminal(&Value::Null));
     assert!(EventType::Error.is_terminal(&json!({"terminal": true})));
     assert!(!EventType::Error.is_terminal(&json!({"terminal": "true"})));
@@ -126,7 +126,7 @@ fn read_as_everything(frame: &Frame) {
 
 proptest! {
     #[test]
-    fn rubbish_never_panics(text in ".{0,200}", data in any_json()) {
+    fn arbitrary_text_never_panics(text in ".{0,200}", data in any_json()) {
         let _ = Frame::parse(&text);
         let frame = Frame { event: text, id: None, ack: None, data };
         read_as_everything(&Frame::parse(&frame.to_text()).unwrap());

@@ -10,7 +10,7 @@ use super::*;
 /// A place where a secret hides, and what is left of it.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Hidden {
+struct CorpusEntry {
     place: String,
     text: String,
     secret: String,
@@ -22,12 +22,12 @@ struct Hidden {
 const BASE64_ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const ANY_PASSWORD: &str = "[A-Za-z]{3}[0-9][A-Za-z0-9!@$%^*_+=~.-]{6,24}[A-Za-z0-9]";
 
-fn corpus() -> Vec<Hidden> {
+fn corpus() -> Vec<CorpusEntry> {
     serde_json::from_str(include_str!("corpus.json")).unwrap()
 }
 
 #[test]
-fn no_place_of_the_corpus_keeps_its_secret() {
+fn corpus_secrets_are_redacted() {
     for hidden in corpus() {
         assert!(hidden.text.contains(&hidden.secret), "{hidden:?}");
         assert_eq!(credentials(&hidden.text), hidden.cleaned, "{}", hidden.place);
@@ -108,7 +108,7 @@ fn masses_of_hashes_and_encoded_bytes_stay_as_they_are() {
 #[test]
 fn every_secret_of_a_shape_is_hidden_in_a_path_encoded_or_not() {
     let shapes = corpus().into_iter().filter(|hidden| hidden.text.starts_with("saw "));
-    for Hidden { place, secret, .. } in shapes {
+    for CorpusEntry { place, secret, .. } in shapes {
         let encoded: String = secret.bytes().map(|byte| format!("%{byte:02X}")).collect();
         let slashes = secret.replace('/', "%2F");
         for path in [
@@ -311,7 +311,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1024) })]
 
     #[test]
-    fn twice_is_as_good_as_once(text in pieces()) {
+    fn redaction_is_idempotent(text in pieces()) {
         let once = credentials(&text);
         prop_assert_eq!(credentials(&once), once);
         let line = log_line(&text);
@@ -319,7 +319,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_taken(text in any::<String>()) {
+    fn arbitrary_text_does_not_panic(text in any::<String>()) {
         let once = credentials(&text);
         prop_assert_eq!(credentials(&once), once);
         let _ = (message(&text), cause(&text), args([Cow::Borrowed(text.as_str())]));

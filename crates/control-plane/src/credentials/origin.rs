@@ -5,7 +5,7 @@ use url::Url;
 
 /// Origins that pages may come from, and host names under which we answer.
 #[derive(Debug, Clone)]
-pub struct Origins {
+pub struct TrustedOrigins {
     trusted: Vec<String>,
     /// Host names that a request may name; `None` when we are not on loopback, where a reverse
     /// proxy decides.
@@ -14,7 +14,7 @@ pub struct Origins {
 
 const LOOPBACK_HOSTS: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 
-impl Origins {
+impl TrustedOrigins {
     /// Trusts the API's and the web app's origin and the extra ones; on loopback also the other
     /// spellings of this machine with the same port.
     pub fn new(api_origin: &str, web_origin: &str, extra: &[String]) -> Self {
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn only_bare_forms_of_this_machine_are_trusted() {
-        let origins = Origins::new("http://127.0.0.1:19440", "http://127.0.0.1:19440", &[]);
+        let origins = TrustedOrigins::new("http://127.0.0.1:19440", "http://127.0.0.1:19440", &[]);
         assert!(origins.trusts("http://localhost:19440") && origins.trusts("http://[::1]:19440"));
         for foreign in
             ["http://localhost:19441", "http://localhost:19440/", "https://127.0.0.1:19440", "null"]
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_foreign_host_is_refused_on_loopback() {
-        let origins = Origins::new("http://127.0.0.1:19440", "http://127.0.0.1:19440", &[]);
+        let origins = TrustedOrigins::new("http://127.0.0.1:19440", "http://127.0.0.1:19440", &[]);
         let accepts = |host: &str| {
             let mut headers = HeaderMap::new();
             headers.insert("host", host.parse().unwrap());

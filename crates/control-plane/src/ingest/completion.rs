@@ -17,7 +17,7 @@ use serde_json::{Map, Value, json};
 use super::cost;
 use super::runner_event::RunnerEvent;
 use crate::documents;
-use crate::error::{ApiResult, Issues, invalid_transition};
+use crate::error::{ApiResult, ValidationIssues, invalid_transition};
 use crate::loop_state::{self, TransitionResult};
 use crate::store::entity::{agent_loop, pull_request};
 use crate::store::{now, parse_json};
@@ -117,7 +117,7 @@ impl CompletedEvent {
     fn check_repositories(&self, row: &agent_loop::Model) -> ApiResult<()> {
         let mut own: Vec<RepoRef> = parse_json(row.additional_repos.as_ref()).unwrap_or_default();
         own.extend(parse_json::<RepoRef>(row.repo.as_ref()));
-        let mut issues = Issues::default();
+        let mut issues = ValidationIssues::default();
         for (index, entry) in self.results.iter().enumerate() {
             if !own.iter().any(|repo| repo.full_name.eq_ignore_ascii_case(entry.full_name())) {
                 issues.push(format!("results.{index}.fullName"), "fullName not in authorized repo set");

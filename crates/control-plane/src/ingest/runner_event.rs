@@ -6,7 +6,7 @@ use loopgate_api::redact;
 use loopgate_api::spend::Cost;
 use serde_json::{Map, Value};
 
-use crate::error::{ApiResult, Issues, bad_request};
+use crate::error::{ApiResult, ValidationIssues, bad_request};
 
 /// Bytes of `logTail` that are kept.
 const LOG_TAIL_LIMIT: usize = 8192;
@@ -93,7 +93,7 @@ impl RunnerEvent {
     }
 
     fn check(&self) -> ApiResult<()> {
-        let mut issues = Issues::default();
+        let mut issues = ValidationIssues::default();
         let is = |name: &str, test: fn(&Value) -> bool| self.members.get(name).is_some_and(test);
         match self.kind.as_str() {
             "output" => issues.require(is("chunk", Value::is_string), "chunk", "must be a string"),
@@ -117,7 +117,7 @@ impl RunnerEvent {
         issues.into_result()
     }
 
-    fn check_completed(&self, issues: &mut Issues) {
+    fn check_completed(&self, issues: &mut ValidationIssues) {
         issues.require(
             self.members.get("result").is_some_and(Value::is_object),
             "result",
@@ -131,7 +131,7 @@ impl RunnerEvent {
         self.check_results(issues);
     }
 
-    fn check_results(&self, issues: &mut Issues) {
+    fn check_results(&self, issues: &mut ValidationIssues) {
         match self.members.get("results") {
             None | Some(Value::Null) => {}
             Some(Value::Array(entries)) => {
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn both_forms_become_one() {
+    fn both_schemas_are_normalized() {
         let flat = json!({"type": "output", "chunk": "hello", "timestamp": "2026-05-11T08:30:00.000Z"});
         let enveloped =
             json!({"type": "output", "data": {"chunk": "hello"}, "timestamp": "2026-05-11T08:30:00.000Z"});
@@ -188,7 +188,7 @@ mod tests {
 
     // CP-31
     #[test]
-    fn what_does_not_fit_is_named() {
+    fn invalid_member_is_named() {
         assert_eq!(refusal(json!({"type": "output"})), "chunk: must be a string");
         assert_eq!(refusal(json!({"type": "cancelled"})), "cancelled event requires a timestamp string");
         assert_eq!(

@@ -13,7 +13,7 @@ use sea_orm::{Condition, DatabaseTransaction, QueryOrder, QuerySelect};
 use serde_json::{Value, json};
 
 use crate::auth::Caller;
-use crate::error::{ApiError, ApiResult, Issues, conflict};
+use crate::error::{ApiError, ApiResult, ValidationIssues, conflict};
 use crate::loop_state::{self, ACTIVE, stored_statuses};
 use crate::repositories;
 use crate::store::column::StoredEnum;
@@ -73,7 +73,12 @@ impl NewLoop {
 }
 
 /// Checks prompt and repositories.
-pub fn check_inputs(issues: &mut Issues, prompt: Option<&str>, repo: Option<&RepoRef>, peers: &[RepoRef]) {
+pub fn check_inputs(
+    issues: &mut ValidationIssues,
+    prompt: Option<&str>,
+    repo: Option<&RepoRef>,
+    peers: &[RepoRef],
+) {
     if prompt.is_some_and(|prompt| prompt.chars().count() > PROMPT_LIMIT) {
         issues.push("prompt", format!("must have at most {PROMPT_LIMIT} character(s)"));
     }
@@ -93,7 +98,7 @@ pub fn check_inputs(issues: &mut Issues, prompt: Option<&str>, repo: Option<&Rep
     }
 }
 
-fn check_repo(issues: &mut Issues, path: &str, repo: &RepoRef) {
+fn check_repo(issues: &mut ValidationIssues, path: &str, repo: &RepoRef) {
     if let Err(error) = repo.full_name.parse::<loopgate_api::ids::RepoFullName>() {
         issues.push(format!("{path}.fullName"), error.to_string());
     }
@@ -106,7 +111,7 @@ fn check_repo(issues: &mut Issues, path: &str, repo: &RepoRef) {
 
 /// Makes the record.
 pub async fn create(store: &Store, caller: &Caller, new: NewLoop) -> ApiResult<agent_loop::Model> {
-    let mut issues = Issues::default();
+    let mut issues = ValidationIssues::default();
     check_inputs(&mut issues, new.prompt.as_deref(), new.repo.as_ref(), &new.additional_repos);
     issues.into_result()?;
     let tx = store.begin().await?;

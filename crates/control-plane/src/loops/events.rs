@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
-use crate::error::{ApiResult, Issues};
+use crate::error::{ApiResult, ValidationIssues};
 use crate::store::entity::loop_event;
 use crate::store::{Store, iso};
 
@@ -123,7 +123,7 @@ pub async fn read(store: &Store, loop_id: Uuid, query: &EventQuery) -> ApiResult
 }
 
 fn check(query: &EventQuery) -> ApiResult<()> {
-    let mut issues = Issues::default();
+    let mut issues = ValidationIssues::default();
     issues.require(
         query.limit.is_none_or(|limit| (1..=500).contains(&limit)),
         "limit",

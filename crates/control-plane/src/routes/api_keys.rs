@@ -14,8 +14,8 @@ use crate::auth::SessionAuth;
 use crate::bus::Topic;
 use crate::credentials::api_key::{self as keys, Scope};
 use crate::credentials::secret::sha256_hex;
-use crate::envelope::{Data, Deleted};
-use crate::error::{ApiResult, ErrorResponses, Issues, ResultExt, forbidden, not_found};
+use crate::envelope::{Data, DeleteResponse};
+use crate::error::{ApiResult, ErrorResponses, ResultExt, ValidationIssues, forbidden, not_found};
 use crate::extract::{Body, Id};
 use crate::store::column::StoredEnum;
 use crate::store::entity::api_key::{self, KeySource};
@@ -138,7 +138,7 @@ pub async fn create(
 }
 
 fn check(body: &CreateApiKey) -> ApiResult<Option<i64>> {
-    let mut issues = Issues::default();
+    let mut issues = ValidationIssues::default();
     issues.require(!body.name.is_empty(), "name", "Name is required");
     issues.length("name", &body.name, 0, 100);
     let expires_at = body.expires_at.as_ref().map(|text| text.parse::<jiff::Timestamp>());
@@ -151,12 +151,12 @@ fn check(body: &CreateApiKey) -> ApiResult<Option<i64>> {
 
 /// Revokes a key at once, also for a desktop that is connected with it.
 #[utoipa::path(delete, path = "/api-keys/{id}", tag = "api-keys", params(("id" = Uuid, Path)),
-    responses((status = 200, body = Data<Deleted>), ErrorResponses))]
+    responses((status = 200, body = Data<DeleteResponse>), ErrorResponses))]
 pub async fn delete(
     State(app): State<ControlPlaneState>,
     SessionAuth(caller): SessionAuth,
     id: Id,
-) -> ApiResult<Data<Deleted>> {
+) -> ApiResult<Data<DeleteResponse>> {
     let id = id.or_unknown("API key")?;
     let mut living = api_key::Entity::update_many()
         .col_expr(api_key::Column::RevokedAt, Expr::value(now()))
@@ -173,5 +173,5 @@ pub async fn delete(
     }
     app.desktops.close_key(id);
     app.bus.publish(Topic::Credentials);
-    Ok(Deleted::answer())
+    Ok(DeleteResponse::answer())
 }

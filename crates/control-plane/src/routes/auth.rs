@@ -120,13 +120,13 @@ pub async fn sign_in(
 /// What signing out answers.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct SignedOut {
+pub struct SignOutResponse {
     /// Always `true`.
     pub signed_out: bool,
 }
 
 /// Ends the session at once, with the streams that it opened.
-#[utoipa::path(post, path = "/auth/sign-out", tag = "auth", responses((status = 200, body = Data<SignedOut>), ErrorResponses))]
+#[utoipa::path(post, path = "/auth/sign-out", tag = "auth", responses((status = 200, body = Data<SignOutResponse>), ErrorResponses))]
 pub async fn sign_out(
     State(app): State<ControlPlaneState>,
     SessionAuth(caller): SessionAuth,
@@ -135,7 +135,10 @@ pub async fn sign_out(
         session::revoke(&app.store, session).await?;
         app.bus.publish(Topic::Credentials);
     }
-    Ok((AppendHeaders([(SET_COOKIE, app.session_cookie.clear())]), Data::new(SignedOut { signed_out: true })))
+    Ok((
+        AppendHeaders([(SET_COOKIE, app.session_cookie.clear())]),
+        Data::new(SignOutResponse { signed_out: true }),
+    ))
 }
 
 /// The person who asks.

@@ -24,8 +24,8 @@ use crate::dispatch::command::{self, NewCommand};
 use crate::dispatch::target::{find, requires_signature};
 use crate::envelope::Data;
 use crate::error::{
-    ApiError, ApiResult, ErrorResponses, Issues, ResultExt, bad_request, browser_key_unregistered, not_found,
-    signing_required,
+    ApiError, ApiResult, ErrorResponses, ResultExt, ValidationIssues, bad_request, browser_key_unregistered,
+    not_found, signing_required,
 };
 use crate::extract::{Body, Id, Query};
 use crate::store::entity::desktop_command::{self, CommandStatus};
@@ -128,7 +128,7 @@ pub async fn create(
 }
 
 fn check(body: &CreateCommand) -> ApiResult<()> {
-    let mut issues = Issues::default();
+    let mut issues = ValidationIssues::default();
     issues.require(!body.operation_id.is_empty(), "operationId", "is required");
     issues.require(
         METHODS.contains(&body.method.as_str()),
@@ -181,7 +181,7 @@ fn request(body: CreateCommand) -> LinkCommand {
 }
 
 /// A command of an accessible desktop, named by the path.
-pub struct OfPath {
+pub struct PathCommand {
     caller: Caller,
     row: desktop_command::Model,
 }
@@ -192,7 +192,7 @@ struct CommandPath {
     command_id: String,
 }
 
-impl OfPath {
+impl PathCommand {
     async fn find(app: &ControlPlaneState, caller: Caller, path: &CommandPath) -> ApiResult<Self> {
         let target = find(&app.store, &caller, Id::of(&path.id).or_unknown("Compute target")?).await?;
         let id = Id::of(&path.command_id).or_unknown("Desktop command")?;
@@ -204,7 +204,7 @@ impl OfPath {
     }
 }
 
-impl FromRequestParts<ControlPlaneState> for OfPath {
+impl FromRequestParts<ControlPlaneState> for PathCommand {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &ControlPlaneState) -> ApiResult<Self> {
@@ -267,7 +267,7 @@ impl From<desktop_command::Model> for CommandRecord {
 #[utoipa::path(get, path = "/compute-targets/{id}/commands/{command_id}", tag = "commands",
     params(("id" = Uuid, Path), ("command_id" = Uuid, Path)),
     responses((status = 200, body = Data<CommandRecord>), ErrorResponses))]
-pub async fn get(OfPath { row, .. }: OfPath) -> Data<CommandRecord> {
+pub async fn get(PathCommand { row, .. }: PathCommand) -> Data<CommandRecord> {
     Data::new(row.into())
 }
 
@@ -306,7 +306,7 @@ pub struct CancelRequested {
     responses((status = 200, body = Data<CancelRequested>), ErrorResponses))]
 pub async fn cancel(
     State(app): State<ControlPlaneState>,
-    OfPath { row, .. }: OfPath,
+    PathCommand { row, .. }: PathCommand,
 ) -> ApiResult<Data<CancelRequested>> {
     let status = command::cancel(&app, &row).await?;
     Ok(Data::new(CancelRequested { cancel_requested: !status.is_terminal(), status }))
@@ -358,14 +358,14 @@ pub struct CommandEventQuery {
     responses((status = 200, body = Data<Vec<CommandEventRecord>>), ErrorResponses))]
 pub async fn events(
     State(app): State<ControlPlaneState>,
-    named: ApiResult<OfPath>,
+    named: ApiResult<PathCommand>,
     headers: HeaderMap,
     Query(query): Query<CommandEventQuery>,
 ) -> Response {
     let wants_stream = query.stream == Some(true)
         || header(&headers, ACCEPT.as_str()).is_some_and(|accept| accept.contains("text/event-stream"));
     let after = query.after_sequence.unwrap_or(0);
-    let OfPath { caller, row } = match named {
+    let PathCommand { caller, row } = match named {
         Ok(of_path) => of_path,
         Err(error) if wants_stream => return plain(&error),
         Err(error) => return error.into_response(),

@@ -20,8 +20,8 @@ use crate::auth::{Caller, PersonAuth};
 use crate::bus::Topic;
 use crate::desktops::register::{self, DesktopRegistration, RegisterError};
 use crate::dispatch::target::{accessible, find_own};
-use crate::envelope::{Data, Deleted};
-use crate::error::{ApiResult, ErrorResponses, Issues, ResultExt, bad_request, conflict};
+use crate::envelope::{Data, DeleteResponse};
+use crate::error::{ApiResult, ErrorResponses, ResultExt, ValidationIssues, bad_request, conflict};
 use crate::extract::{Body, Id};
 use crate::store::column::StoredEnum;
 use crate::store::entity::{api_key, compute_target, user};
@@ -211,7 +211,7 @@ pub async fn register(
     PersonAuth(caller): PersonAuth,
     Body(body): Body<RegisterTarget>,
 ) -> ApiResult<Data<RegisterTargetResponse>> {
-    let mut issues = Issues::default();
+    let mut issues = ValidationIssues::default();
     issues.length("machineName", &body.machine_name, 1, 120);
     issues.length("platform", &body.platform, 1, 80);
     issues.length("pluginVersion", body.plugin_version.as_deref().unwrap_or_default(), 0, 120);
@@ -314,40 +314,40 @@ async fn one(app: &ControlPlaneState, caller: &Caller, id: Uuid) -> ApiResult<Co
 
 /// Forgets a desktop of one's own, and closes its connection. Its loops stay.
 #[utoipa::path(delete, path = "/compute-targets/{id}", tag = "compute-targets", params(("id" = Uuid, Path)),
-    responses((status = 200, body = Data<Deleted>), ErrorResponses))]
+    responses((status = 200, body = Data<DeleteResponse>), ErrorResponses))]
 pub async fn delete(
     State(app): State<ControlPlaneState>,
     PersonAuth(caller): PersonAuth,
     id: Id,
-) -> ApiResult<Data<Deleted>> {
+) -> ApiResult<Data<DeleteResponse>> {
     let row = find_own(&app.store, &caller, id.or_unknown("Compute target")?).await?;
     let deleted = compute_target::Entity::delete_by_id(row.id).exec(app.store.writer()).await;
     deleted.map_err(Into::into).context("Failed to delete compute target")?;
     app.desktops.close_target(row.id);
     app.bus.publish(Topic::Targets(row.organization_id));
-    Ok(Deleted::answer())
+    Ok(DeleteResponse::answer())
 }
 
 /// Whether a heartbeat was noted.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct HeartbeatNoted {
+pub struct HeartbeatResponse {
     /// Always `true`.
     pub ok: bool,
 }
 
 /// Says that a desktop of one's own is there.
 #[utoipa::path(post, path = "/compute-targets/{id}/heartbeat", tag = "compute-targets", params(("id" = Uuid, Path)),
-    responses((status = 200, body = Data<HeartbeatNoted>), ErrorResponses))]
+    responses((status = 200, body = Data<HeartbeatResponse>), ErrorResponses))]
 pub async fn heartbeat(
     State(app): State<ControlPlaneState>,
     PersonAuth(caller): PersonAuth,
     id: Id,
-) -> ApiResult<Data<HeartbeatNoted>> {
+) -> ApiResult<Data<HeartbeatResponse>> {
     let row = find_own(&app.store, &caller, id.or_unknown("Compute target")?).await?;
     if register::set_online(&app.store, row.id, true).await? {
         app.bus.publish(Topic::Targets(row.organization_id));
     }
-    Ok(Data::new(HeartbeatNoted { ok: true }))
+    Ok(Data::new(HeartbeatResponse { ok: true }))
 }
 
 /// Whether a desktop is shared.

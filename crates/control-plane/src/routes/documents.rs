@@ -13,7 +13,7 @@ use crate::dispatch::run_document::{self, RunLoop};
 use crate::documents::view::{DocumentDetail, DocumentRecord, DocumentVersion, detail};
 use crate::documents::{self, NewDocument, VersionText};
 use crate::envelope::Data;
-use crate::error::{ApiResult, ErrorResponses, Issues, ResultExt};
+use crate::error::{ApiResult, ErrorResponses, ResultExt, ValidationIssues};
 use crate::extract::{Body, Query};
 use crate::loops::create::check_inputs;
 use crate::loops::view::LoopStartResponse;
@@ -28,18 +28,18 @@ const CONTENT_LIMIT: usize = 1_000_000;
 /// Kinds of documents that people write; plans come from loops.
 #[derive(Debug, Clone, Copy, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum WrittenKind {
+pub enum DocumentKind {
     /// A feature.
     Feature,
     /// Requirements.
     Prd,
 }
 
-impl From<WrittenKind> for ArtifactType {
-    fn from(kind: WrittenKind) -> Self {
+impl From<DocumentKind> for ArtifactType {
+    fn from(kind: DocumentKind) -> Self {
         match kind {
-            WrittenKind::Feature => Self::Feature,
-            WrittenKind::Prd => Self::Prd,
+            DocumentKind::Feature => Self::Feature,
+            DocumentKind::Prd => Self::Prd,
         }
     }
 }
@@ -52,7 +52,7 @@ pub struct CreateDocument {
     pub title: String,
     /// Its kind.
     #[serde(rename = "type")]
-    pub kind: WrittenKind,
+    pub kind: DocumentKind,
     /// Markdown, at least one character.
     pub content: String,
     /// The repository that it is about.
@@ -67,7 +67,7 @@ pub async fn create(
     PersonAuth(caller): PersonAuth,
     Body(body): Body<CreateDocument>,
 ) -> ApiResult<Data<DocumentDetail>> {
-    let mut issues = Issues::default();
+    let mut issues = ValidationIssues::default();
     issues.length("title", body.title.trim(), 1, TITLE_LIMIT);
     issues.length("content", &body.content, 1, CONTENT_LIMIT);
     check_inputs(&mut issues, None, body.repo.as_ref(), &[]);
@@ -156,7 +156,7 @@ pub async fn update(
 ) -> ApiResult<Data<DocumentDetail>> {
     use document::Column;
     use sea_orm::sea_query::Expr;
-    let mut issues = Issues::default();
+    let mut issues = ValidationIssues::default();
     if let Some(title) = &body.title {
         issues.length("title", title.trim(), 1, TITLE_LIMIT);
     }
@@ -215,7 +215,7 @@ pub async fn create_version(
     Path(id_or_slug): Path<String>,
     Body(body): Body<CreateVersion>,
 ) -> ApiResult<Data<DocumentDetail>> {
-    let mut issues = Issues::default();
+    let mut issues = ValidationIssues::default();
     issues.length("content", &body.content, 1, CONTENT_LIMIT);
     issues.into_result()?;
     let made = async {

@@ -12,7 +12,7 @@ use crate::app::ControlPlaneState;
 use crate::auth::{ApiKeyAuth, SessionAuth};
 use crate::credentials::header::header;
 use crate::envelope::Data;
-use crate::error::{ApiError, ApiResult, ErrorResponses, Issues, bad_request};
+use crate::error::{ApiError, ApiResult, ErrorResponses, ValidationIssues, bad_request};
 use crate::extract::Body;
 use crate::store::iso;
 
@@ -53,7 +53,7 @@ pub struct VerifyRequest {
 /// A challenge that is good.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Verified {
+pub struct VerifyResponse {
     /// Always `true`.
     pub ok: bool,
     /// Seconds that the gateway's session may live.
@@ -90,7 +90,7 @@ pub async fn challenge(
 }
 
 fn check_origins(app: &ControlPlaneState, headers: &HeaderMap, posted: &str) -> ApiResult<()> {
-    let mut issues = Issues::default();
+    let mut issues = ValidationIssues::default();
     issues.length("origin", posted, 1, ORIGIN_LIMIT);
     issues.into_result()?;
     if !app.origins.trusts(posted) {
@@ -109,17 +109,17 @@ fn check_origins(app: &ControlPlaneState, headers: &HeaderMap, posted: &str) -> 
 /// Verifies a challenge for the desktop whose owner it was made for. It is used up first, so a
 /// failing attempt burns it too.
 #[utoipa::path(post, path = "/compute-targets/local-auth/verify", tag = "local-auth", request_body = VerifyRequest,
-    responses((status = 200, body = Data<Verified>), ErrorResponses))]
+    responses((status = 200, body = Data<VerifyResponse>), ErrorResponses))]
 pub async fn verify(
     State(app): State<ControlPlaneState>,
     ApiKeyAuth(caller): ApiKeyAuth,
     body: ApiResult<Body<VerifyRequest>>,
-) -> ApiResult<Data<Verified>> {
+) -> ApiResult<Data<VerifyResponse>> {
     if !app.challenges.is_configured() {
         return Err(not_configured());
     }
     let Body(body) = body?;
-    let mut issues = Issues::default();
+    let mut issues = ValidationIssues::default();
     issues.require(!body.challenge_token.is_empty(), "challengeToken", "is required");
     issues.length("requestOrigin", &body.request_origin, 1, ORIGIN_LIMIT);
     issues.length("userAgent", body.user_agent.as_deref().unwrap_or_default(), 0, USER_AGENT_LIMIT);
@@ -137,7 +137,7 @@ pub async fn verify(
     if claims.origin != body.request_origin {
         return refuse(StatusCode::FORBIDDEN, "Request origin does not match challenge origin");
     }
-    Ok(Data::new(Verified {
+    Ok(Data::new(VerifyResponse {
         ok: true,
         session_ttl_seconds: SESSION_TTL_SECONDS,
         challenge_expires_at: iso(claims.exp * 1000),

@@ -19,7 +19,7 @@ use crate::dispatch::{self, cancel};
 use crate::documents;
 use crate::envelope::Data;
 use crate::error::{
-    ApiError, ApiResult, ErrorResponses, Issues, ResultExt, bad_request, conflict, not_found,
+    ApiError, ApiResult, ErrorResponses, ResultExt, ValidationIssues, bad_request, conflict, not_found,
 };
 use crate::extract::{Body, Id, OptionalBody, Query};
 use crate::loops;
@@ -268,7 +268,7 @@ pub async fn resume(
 fn child_of(row: agent_loop::Model, target_id: Uuid, prompt: Option<String>) -> ApiResult<NewLoop> {
     // Peers that do not read any more must fail: dropping one would change what the loop may do.
     let peers: Option<Vec<RepoRef>> = row.additional_repos.map(serde_json::from_value).transpose()?;
-    let mut issues = Issues::default();
+    let mut issues = ValidationIssues::default();
     issues.require(row.command.0.runs_on_desktop(), "command", "is not run by a desktop");
     issues.into_result()?;
     Ok(NewLoop {

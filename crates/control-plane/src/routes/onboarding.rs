@@ -164,7 +164,7 @@ pub struct ClaimRequest {
 /// The desktop's key.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Claimed {
+pub struct ClaimResponse {
     /// The key itself; shown this once.
     pub api_key: String,
     /// `DESKTOP_MANAGED`.
@@ -176,7 +176,7 @@ pub struct Claimed {
 /// Trades an attempt for a key that is bound to the desktop's public key. Using the attempt up and
 /// making the key are one transaction, so a failure of the storage can be tried again.
 #[utoipa::path(post, path = "/desktop/bootstrap/claim", tag = "onboarding", request_body = ClaimRequest,
-    responses((status = 200, body = Claimed), (status = "4XX", body = OnboardingFailure)))]
+    responses((status = 200, body = ClaimResponse), (status = "4XX", body = OnboardingFailure)))]
 pub async fn claim(
     State(app): State<ControlPlaneState>,
     body: Result<Body<ClaimRequest>, ApiError>,
@@ -206,7 +206,7 @@ pub async fn claim(
     for key in revoked {
         app.desktops.close_key(key);
     }
-    Ok(no_store(Claimed { api_key: plaintext, source: "DESKTOP_MANAGED", gateway_id: body.gateway_id }))
+    Ok(no_store(ClaimResponse { api_key: plaintext, source: "DESKTOP_MANAGED", gateway_id: body.gateway_id }))
 }
 
 struct Claim {

@@ -18,7 +18,9 @@ use crate::auth::{ApiKeyAuth, Caller, RunnerAuth};
 use crate::credentials::header::{bearer, header};
 use crate::credentials::runner_token::IssuedToken;
 use crate::envelope::Data;
-use crate::error::{ApiError, ApiResult, ErrorResponses, Issues, ResultExt, bad_request, not_found};
+use crate::error::{
+    ApiError, ApiResult, ErrorResponses, ResultExt, ValidationIssues, bad_request, not_found,
+};
 use crate::extract::{Body, Id};
 use crate::ingest::runner_event::RunnerEvent;
 use crate::ingest::{self, HEARTBEAT_THROTTLE, IngestOutcome};
@@ -172,7 +174,7 @@ fn unknown_loop() -> ApiError {
 /// A new token.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Refreshed {
+pub struct RefreshResponse {
     /// The token.
     pub token: String,
     /// ISO 8601.
@@ -181,7 +183,7 @@ pub struct Refreshed {
     pub jti: Uuid,
 }
 
-impl From<IssuedToken> for Refreshed {
+impl From<IssuedToken> for RefreshResponse {
     fn from(issued: IssuedToken) -> Self {
         let token = issued.token.expose_secret().to_owned();
         Self { token, expires_at: iso(issued.expires_at), jti: issued.jti }
@@ -191,12 +193,12 @@ impl From<IssuedToken> for Refreshed {
 /// Exchanges the token in force for a new one. The same token and `Idempotency-Key` get the same
 /// answer until the next exchange.
 #[utoipa::path(post, path = "/loops/{id}/refresh-token", tag = "runner", params(("id" = Uuid, Path)),
-    responses((status = 200, body = Data<Refreshed>), (status = 429, body = crate::error::FailureBody), ErrorResponses))]
+    responses((status = 200, body = Data<RefreshResponse>), (status = 429, body = crate::error::FailureBody), ErrorResponses))]
 pub async fn refresh(
     State(app): State<ControlPlaneState>,
     RunnerClaims(claims): RunnerClaims,
     headers: HeaderMap,
-) -> ApiResult<Data<Refreshed>> {
+) -> ApiResult<Data<RefreshResponse>> {
     let text = |name| header(&headers, name).map(|text| text.chars().take(200).collect());
     let requester =
         RefreshRequest { idempotency_key: text("idempotency-key"), user_agent: text("user-agent") };
@@ -218,7 +220,7 @@ pub struct UploadArtifacts {
 
 /// Whether the upload was kept.
 #[derive(Debug, Serialize, ToSchema)]
-pub struct Uploaded {
+pub struct UploadResponse {
     /// Always `true`.
     pub stored: bool,
 }
@@ -226,15 +228,15 @@ pub struct Uploaded {
 /// Keeps what a run has made until its loop completes. Members are merged, so two uploads at once
 /// lose nothing.
 #[utoipa::path(post, path = "/loops/{id}/upload-artifacts", tag = "runner", params(("id" = Uuid, Path)), request_body = UploadArtifacts,
-    responses((status = 200, body = Data<Uploaded>), ErrorResponses))]
+    responses((status = 200, body = Data<UploadResponse>), ErrorResponses))]
 pub async fn upload_artifacts(
     State(app): State<ControlPlaneState>,
     runner: RunnerAuth,
     Body(body): Body<UploadArtifacts, UPLOAD_LIMIT>,
-) -> ApiResult<Data<Uploaded>> {
+) -> ApiResult<Data<UploadResponse>> {
     let kept = keep(&app, runner.row.id, body);
     kept.await.context("Failed to upload artifacts")?;
-    Ok(Data::new(Uploaded { stored: true }))
+    Ok(Data::new(UploadResponse { stored: true }))
 }
 
 async fn keep(app: &ControlPlaneState, loop_id: Uuid, body: UploadArtifacts) -> ApiResult<()> {
@@ -296,7 +298,7 @@ pub async fn upload_urls(
     runner: RunnerAuth,
     Body(body): Body<UploadUrls>,
 ) -> ApiResult<Data<SignedUrls>> {
-    let mut issues = Issues::default();
+    let mut issues = ValidationIssues::default();
     issues.require((1..=KEYS_LIMIT).contains(&body.keys.len()), "keys", "must have 1 to 500 items");
     issues.require(
         body.gzip_keys.iter().all(|key| body.keys.contains(key)),
@@ -341,7 +343,7 @@ pub async fn download_urls(
     runner: RunnerAuth,
     Body(body): Body<DownloadUrls>,
 ) -> ApiResult<Data<SignedUrls>> {
-    let mut issues = Issues::default();
+    let mut issues = ValidationIssues::default();
     issues.length("prefix", &body.prefix, 1, KEY_LENGTH);
     issues.into_result()?;
     let own = [Some(runner.row.id), runner.row.parent_loop_id].into_iter().flatten();

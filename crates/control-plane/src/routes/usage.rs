@@ -167,7 +167,7 @@ fn usage(totals: &[UsageTotals], people: Vec<user::Model>) -> Usage {
             commands.push(row.command.0);
         }
     }
-    let all = Total::of(totals.iter());
+    let all = UsageSum::of(totals.iter());
     Usage {
         total_loops: all.loops,
         total_tokens_input: all.input,
@@ -179,7 +179,7 @@ fn usage(totals: &[UsageTotals], people: Vec<user::Model>) -> Usage {
 }
 
 fn of_command(totals: &[UsageTotals], command: LoopCommand) -> CommandUsage {
-    let total = Total::of(totals.iter().filter(|row| row.command.0 == command));
+    let total = UsageSum::of(totals.iter().filter(|row| row.command.0 == command));
     CommandUsage {
         command,
         loop_count: total.loops,
@@ -190,7 +190,7 @@ fn of_command(totals: &[UsageTotals], command: LoopCommand) -> CommandUsage {
 }
 
 fn of_person(totals: &[UsageTotals], person: user::Model) -> UserUsage {
-    let total = Total::of(totals.iter().filter(|row| row.user_id == person.id));
+    let total = UsageSum::of(totals.iter().filter(|row| row.user_id == person.id));
     let names = [person.first_name, person.last_name].into_iter().flatten().collect::<Vec<_>>();
     UserUsage {
         user_id: person.id,
@@ -205,14 +205,14 @@ fn of_person(totals: &[UsageTotals], person: user::Model) -> UserUsage {
 }
 
 #[derive(Default)]
-struct Total {
+struct UsageSum {
     loops: i64,
     input: i64,
     output: i64,
     cost: f64,
 }
 
-impl Total {
+impl UsageSum {
     fn of<'a>(totals: impl Iterator<Item = &'a UsageTotals>) -> Self {
         totals.fold(Self::default(), |total, row| Self {
             loops: total.loops + row.loops,

@@ -10,9 +10,9 @@ use uuid::Uuid;
 use super::{TestApp, TestClient};
 
 /// A stream as it is read, event by event.
-struct StreamReader(Body, String);
+struct EventStreamReader(Body, String);
 
-impl StreamReader {
+impl EventStreamReader {
     async fn open(client: &TestClient, id: Uuid) -> Self {
         let response = client.response("GET", &format!("/loops/{id}/stream"), None).await;
         assert_eq!(response.status(), 200);
@@ -52,7 +52,7 @@ async fn a_live_stream_shows_what_was_and_what_comes_and_ends_with_the_loop() {
     let owner = plane.owner().await;
     let (id, runner) = plane.running("PLAN").await;
     runner.event(id, json!({"type": "started"})).await;
-    let mut stream = StreamReader::open(&owner, id).await;
+    let mut stream = EventStreamReader::open(&owner, id).await;
     assert_eq!(stream.next().await.unwrap().1["type"], "started");
 
     runner.event(id, json!({"type": "output", "chunk": "one"})).await;
@@ -62,12 +62,12 @@ async fn a_live_stream_shows_what_was_and_what_comes_and_ends_with_the_loop() {
 
     // What happens while nobody reads is not lost.
     runner.event(id, json!({"type": "output", "chunk": "two"})).await;
-    let mut resumed = StreamReader::open(&owner.with_header("last-event-id", &seen), id).await;
+    let mut resumed = EventStreamReader::open(&owner.with_header("last-event-id", &seen), id).await;
     assert_eq!(resumed.next().await.unwrap().1["chunk"], "two");
     runner.event(id, json!({"type": "error", "code": "PROCESS_FAILED", "message": "x"})).await;
     assert_eq!(resumed.kinds().await, ["tokens_cleared", "error"]);
     assert_eq!(
-        StreamReader::open(&owner, id).await.kinds().await,
+        EventStreamReader::open(&owner, id).await.kinds().await,
         ["started", "output", "output", "tokens_cleared", "error"]
     );
 }
@@ -81,7 +81,7 @@ async fn a_long_history_is_streamed_whole() {
         assert_eq!(runner.event(id, json!({"type": "output", "chunk": n.to_string()})).await.status, 200);
     }
     plane.owner().await.post(&format!("/loops/{id}/cancel"), json!({})).await;
-    let kinds = StreamReader::open(&plane.owner().await, id).await.kinds().await;
+    let kinds = EventStreamReader::open(&plane.owner().await, id).await.kinds().await;
     assert_eq!(kinds.len(), 1_053);
     assert_eq!(kinds.last().unwrap(), "cancelled");
 }

@@ -102,7 +102,7 @@ async fn check(plane: &TestApp, id: Uuid, before: LoopStatus, stored: usize) {
 }
 
 #[test]
-fn any_history_leaves_a_sound_record() {
+fn arbitrary_event_order_leaves_a_valid_record() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let plane = runtime.block_on(TestApp::start());
     let config = ProptestConfig { cases: 24, max_shrink_iters: 200, ..ProptestConfig::default() };
@@ -115,7 +115,7 @@ fn any_history_leaves_a_sound_record() {
 }
 
 #[tokio::test]
-async fn a_move_happens_exactly_when_the_table_allows_it() {
+async fn transitions_follow_the_table() {
     let plane = TestApp::start().await;
     for from in ALL {
         for to in ALL {

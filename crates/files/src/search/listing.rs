@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_come_out_as_they_went_in() {
+    fn file_names_round_trip() {
         let mut gathered = ListingBuilder::default();
         for name in ["b.rs", "Größe.TXT", "a"] {
             gathered.add(name);

@@ -346,7 +346,7 @@ mod tests {
         }
 
         #[test]
-        fn exactly_what_the_rule_says_is_found(
+        fn search_matches_the_documented_rule(
             paths in prop::collection::btree_set("([aBö.]{1,3}/){0,2}[aBö.]{1,4}", 0..10),
             query in "[abö./]{0,3}",
         ) {

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn the_narrowest_counts_and_then_the_strictest() {
+    fn narrowest_policy_wins_then_strictest() {
         let folder = tempfile::tempdir().unwrap();
         let policies = Policies::open(&folder.path().join("policies.json"));
         let effect = |directory: &str, location| {
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repository_is_opened_alone_and_closed_whatever_it_is_called() {
+    fn allow_policy_is_exact_and_ask_policy_covers_every_path() {
         let folder = tempfile::tempdir().unwrap();
         let policies = Policies::open(&folder.path().join("policies.json"));
         let effect = |subject: &Subject| {
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn they_survive_and_can_be_taken_back() {
+    fn rules_survive_a_restart_and_can_be_removed() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("policies.json");
         let everything = coverage(None, None, None);
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_file_is_not_taken_for_a_missing_one() {
+    fn non_file_is_not_reported_as_missing() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         std::fs::create_dir(at("directory")).unwrap();

@@ -14,7 +14,7 @@ use tokio::sync::{broadcast, watch};
 use uuid::Uuid;
 
 use super::policies::{ApprovalPolicy, Coverage, Effect, Policies, Question};
-use super::request::{AskedEachTime, Decision, PendingApproval, ResolvedApproval};
+use super::request::{AskEachTimeError, Decision, PendingApproval, ResolvedApproval};
 use super::rules::{AlwaysAllowRule, AlwaysAllowRules};
 
 /// File of the always-allow rules, in the data directory.
@@ -145,9 +145,9 @@ impl Approvals {
     ///
     /// # Errors
     /// Its like asks each time; it goes on waiting.
-    pub fn always_allow(&self, id: Uuid) -> Result<Option<AlwaysAllowRule>, AskedEachTime> {
+    pub fn always_allow(&self, id: Uuid) -> Result<Option<AlwaysAllowRule>, AskEachTimeError> {
         if self.state().pending.get(&id).is_some_and(|entry| entry.request.each_time) {
-            return Err(AskedEachTime);
+            return Err(AskEachTimeError);
         }
         let resolved = self.resolve(id, Decision::AlwaysAllow);
         Ok(resolved.map(|resolved| self.0.rules.add(&resolved.request, Timestamp::now())))

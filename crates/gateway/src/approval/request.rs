@@ -69,7 +69,7 @@ pub struct PendingApproval {
 /// A request that may not pass without asking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("this is asked each time; approve or deny it")]
-pub struct AskedEachTime;
+pub struct AskEachTimeError;
 
 /// A decided request.
 #[derive(Debug, Clone, Serialize)]

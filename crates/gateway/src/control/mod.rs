@@ -28,7 +28,7 @@ use crate::server::connections::{Connections, share_of_descriptors};
 use crate::server::in_flight::InFlight;
 
 use self::error::ControlError;
-use self::request::{ControlRequest, PolicyTarget, RequestError, SetPolicyParams, TidyParams};
+use self::request::{CleanUpParams, ControlRequest, PolicyTarget, RequestError, SetPolicyParams};
 
 pub use support::SupportReport;
 
@@ -126,7 +126,7 @@ async fn converse(stream: UnixStream, control: &Control, in_flight: &InFlight) -
         if length == 0 {
             return Ok(());
         }
-        let _guard = in_flight.begin();
+        let _guard = in_flight.start();
         let answer = match ControlRequest::read(&line) {
             Ok((id, ControlRequest::Watch(_))) => return watch(id, control, &mut read, &mut write).await,
             Ok((id, request)) => reply(id, request, control).await,
@@ -217,7 +217,7 @@ impl Control {
         listed.map(|worktrees| json!(worktrees)).map_err(|error| ControlError::failed(error.to_string()))
     }
 
-    async fn collect_garbage(&self, params: &TidyParams) -> Result<Value, ControlError> {
+    async fn collect_garbage(&self, params: &CleanUpParams) -> Result<Value, ControlError> {
         let runtime = self.runtime()?;
         let days = params.older_than_days;
         let days = days.map(|days| WorktreeRetention { completed: Some(days), other: Some(days) });

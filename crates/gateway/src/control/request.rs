@@ -71,7 +71,7 @@ requests! {
     "loops.status" => Loops(NoParams),
     "loops.support" => Support(SupportParams),
     "worktrees.list" => Worktrees(NoParams),
-    "worktrees.tidy" => TidyWorktrees(TidyParams),
+    "worktrees.tidy" => TidyWorktrees(CleanUpParams),
     "worktrees.saved" => SavedWork(NoParams),
     "worktrees.restore" => RestoreSaved(RestoreParams),
     "worktrees.delete_saved" => DeleteSaved(DeleteParams),
@@ -195,7 +195,7 @@ pub(crate) struct SupportParams {
 /// Which worktrees go.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
-pub(crate) struct TidyParams {
+pub(crate) struct CleanUpParams {
     /// Days since the last use; those of the settings when absent.
     pub(crate) older_than_days: Option<u32>,
     /// Only says what would go.

@@ -13,7 +13,7 @@ use serde_json::Value;
 use super::check::Check;
 use super::marketplace::{MARKETPLACE, latest_versions, version_at};
 use super::programs::probe;
-use super::version::{Age, age};
+use super::version::{VersionAge, age};
 
 /// The plugins that loops need.
 const REQUIRED: [&str; 4] = ["code", "judges", "code-review", "self-learning"];
@@ -167,8 +167,8 @@ fn compared(row: Check, name: &str, latest: Option<&String>) -> Check {
         return Check { error: Some("Could not verify latest version".to_owned()), ..row };
     };
     match age(&installed, latest) {
-        Some(Age::Current) => row,
-        Some(Age::Old) => failed(&format!("Update available: {latest}"), update()),
+        Some(VersionAge::Current) => row,
+        Some(VersionAge::Old) => failed(&format!("Update available: {latest}"), update()),
         None => failed("Could not verify installed version", update()),
     }
 }

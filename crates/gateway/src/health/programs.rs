@@ -187,7 +187,7 @@ pub(super) async fn probe(
 
 /// Where else a program lies.
 #[derive(Default)]
-struct FoundAt {
+struct OtherLocations {
     executable: Vec<String>,
     other: Vec<String>,
 }
@@ -234,14 +234,14 @@ async fn explain(programs: &Programs, program: Program, failed: CommandError) ->
 }
 
 /// Looks into every directory of PATH, then where installers put the program.
-fn search(path: &str, program: Program) -> FoundAt {
+fn search(path: &str, program: Program) -> OtherLocations {
     let name = program.executable();
     let on_path = path.split(':').filter(|dir| dir.starts_with('/')).map(|dir| Path::new(dir).join(name));
     let known = info(program).locations.iter().map(|location| {
         let location = expand_home(location);
         if location.ends_with(name) { location } else { location.join(name) }
     });
-    let mut found = FoundAt::default();
+    let mut found = OtherLocations::default();
     for candidate in on_path.chain(known).filter(|candidate| candidate.is_file()) {
         let list = if is_executable(&candidate) { &mut found.executable } else { &mut found.other };
         let text = candidate.to_string_lossy().into_owned();

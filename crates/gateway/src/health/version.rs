@@ -37,7 +37,7 @@ fn plain(version: &str) -> Option<[u64; 3]> {
 
 /// A version compared with the latest one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Age {
+pub(super) enum VersionAge {
     /// The latest, or later.
     Current,
     /// There is a later one.
@@ -45,9 +45,9 @@ pub(super) enum Age {
 }
 
 /// Compares two versions of three numbers each; `None` when one is not.
-pub(super) fn age(installed: &str, latest: &str) -> Option<Age> {
+pub(super) fn age(installed: &str, latest: &str) -> Option<VersionAge> {
     let (installed, latest) = (plain(installed)?, plain(latest)?);
-    Some(if installed < latest { Age::Old } else { Age::Current })
+    Some(if installed < latest { VersionAge::Old } else { VersionAge::Current })
 }
 
 fn bare(version: &str) -> &str {
@@ -61,8 +61,8 @@ pub(crate) fn row(installed: &str, latest: &str) -> Check {
     let (installed, latest) = (bare(installed), bare(latest));
     let version = Some(installed.to_owned());
     match age(installed, latest) {
-        Some(Age::Current) => Check::passed(ID, LABEL, true, version),
-        Some(Age::Old) => Check {
+        Some(VersionAge::Current) => Check::passed(ID, LABEL, true, version),
+        Some(VersionAge::Old) => Check {
             version,
             ..Check::failed(
                 ID,
@@ -117,7 +117,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_survived(text in "\\PC*") {
+        fn arbitrary_text_does_not_panic(text in "\\PC*") {
             if let Some(version) = first_version(&text) {
                 prop_assert!(version.starts_with(|c: char| c.is_ascii_digit()) && version.contains('.'));
             }

@@ -319,14 +319,14 @@ impl PolicyRequest<'_> {
             RequestBody::Memory(body) => body,
             RequestBody::File(spool) => return spool.hash.clone().unwrap_or_default(),
         };
-        let mut hash = begin_fingerprint(self.method, self.target);
+        let mut hash = start_fingerprint(self.method, self.target);
         hash.update(whole);
         hex::encode(hash.finalize())
     }
 }
 
 /// What a request is known by: a hash that is to be fed with its body.
-pub(crate) fn begin_fingerprint(method: &Method, target: &Uri) -> Sha256 {
+pub(crate) fn start_fingerprint(method: &Method, target: &Uri) -> Sha256 {
     let mut hash = Sha256::new();
     let query = target.query().map(|query| format!("?{query}")).unwrap_or_default();
     hash.update(format!("{method}\n{}{query}\n", target.path()));

@@ -118,7 +118,7 @@ pub(crate) async fn read(
         return Ok(RequestBody::Memory(Bytes::new()));
     }
     let reading = async {
-        let mut writer = BodyWriter::begin(storage).await?;
+        let mut writer = BodyWriter::create(storage).await?;
         let read = LimitedBody { body, declared, limit, observed: 0 };
         read.into(&mut writer).await?;
         writer.finish().await
@@ -156,12 +156,12 @@ enum BodyWriter {
 }
 
 impl BodyWriter {
-    async fn begin(storage: BodyStorage<'_>) -> Result<Self, BodyError> {
+    async fn create(storage: BodyStorage<'_>) -> Result<Self, BodyError> {
         Ok(match storage {
             BodyStorage::Memory => Self::Memory { first: Bytes::new(), rest: BytesMut::new() },
             BodyStorage::Discard => Self::Nowhere,
             BodyStorage::File(directory, hash) => {
-                let spooling = SpoolFile::begin(directory, Some(hash)).await.map_err(BodyError::Disk)?;
+                let spooling = SpoolFile::create(directory, Some(hash)).await.map_err(BodyError::Disk)?;
                 Self::File(Box::new(spooling))
             }
         })

@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn what_needs_a_preflight_is_no_forgery() {
+    fn request_with_preflight_is_no_forgery() {
         let page = ("origin", "https://evil.test");
         for kind in [
             "text/plain",

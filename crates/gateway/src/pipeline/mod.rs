@@ -137,7 +137,7 @@ async fn respond(
     caller: RequestSource,
 ) -> Response<Body> {
     let PendingRequest { request, cors, is_exchange } = pending;
-    let mut recorder = ActivityRecorder::begin(&state.activity, request.method(), request.uri());
+    let mut recorder = ActivityRecorder::start(&state.activity, request.method(), request.uri());
     let answered = if is_exchange {
         let exchanged = Box::pin(exchange::exchange(state, snapshot, request, caller, &mut recorder));
         AssertUnwindSafe(exchanged).catch_unwind().await
@@ -267,7 +267,7 @@ async fn read_body(
     let storage = if limit.bytes <= BodyLimit::LOOP.bytes {
         BodyStorage::Memory
     } else if route.is_some() {
-        BodyStorage::File(&state.config.data_dir, approval::begin_fingerprint(&parts.method, &parts.uri))
+        BodyStorage::File(&state.config.data_dir, approval::start_fingerprint(&parts.method, &parts.uri))
     } else {
         BodyStorage::Discard
     };

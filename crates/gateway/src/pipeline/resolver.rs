@@ -248,11 +248,11 @@ impl Search<'_> {
         }
         for repository in repositories {
             let Ok(repository) = self.app.sandbox.check(&repository) else { continue };
-            if let Some(worktree) = self.app.places.ticket_worktree(&repository, &ticket) {
+            if let Some(worktree) = self.app.worktree_layout.ticket_worktree(&repository, &ticket) {
                 self.found(worktree.canonical());
             }
             // Where it would be made.
-            if let Ok(place) = self.app.places.for_ticket(&repository, &ticket) {
+            if let Ok(place) = self.app.worktree_layout.for_ticket(&repository, &ticket) {
                 self.add(place.canonical(), Resolution::Alternative, true);
             }
         }

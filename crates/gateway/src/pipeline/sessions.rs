@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ninth_drops_the_first() {
+    fn ninth_entry_drops_the_first() {
         let sessions = GatewaySessions::default();
         let now = Timestamp::now();
         let tokens: Vec<String> = (0..9).map(|_| sessions.create(APP, LIFE, now).token).collect();
@@ -105,7 +105,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_greedy_page_never_pushes_out_a_modest_one(greedy in 1usize..40) {
+        fn sessions_of_one_origin_evict_none_of_another(greedy in 1usize..40) {
             let sessions = GatewaySessions::default();
             let now = Timestamp::now();
             let mine: Vec<String> = (0..2).map(|_| sessions.create(APP, LIFE, now).token).collect();

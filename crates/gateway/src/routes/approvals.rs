@@ -16,7 +16,7 @@ use crate::activity::redact_query;
 use crate::app::App;
 use crate::approval::PendingApproval;
 use crate::error::JsonResult;
-use crate::extract::Direct;
+use crate::extract::LocalRequest;
 use crate::route::Endpoint;
 
 /// What waits for the owner.
@@ -103,7 +103,7 @@ impl From<PendingApproval> for WaitingRequest {
         (status = 200, body = WaitingRequests, description = "The requests that are held"),
         (status = 403, body = ErrorBody, description = "Asked over the link", example = json!(ErrorBody::not_available_over_relay())),
     ))]
-async fn approvals(State(app): State<App>, _: Direct) -> JsonResult<WaitingRequests> {
+async fn approvals(State(app): State<App>, _: LocalRequest) -> JsonResult<WaitingRequests> {
     let waiting = app.approvals.pending().into_iter().map(WaitingRequest::from).collect();
     let problems = app.approvals.problems();
     Ok(Json(WaitingRequests { waiting, command: app.approvals_command.text().to_owned(), problems }))

@@ -104,8 +104,10 @@ pub(crate) fn ticket_worktree(
     repository: &SandboxedPath,
     ticket: &TicketId,
 ) -> Result<Option<SandboxedPath>, HttpError> {
-    match app.places.ticket_worktree(repository, ticket) {
-        None if app.places.for_ticket(repository, ticket).is_err() => Err(HttpError::directory_not_allowed()),
+    match app.worktree_layout.ticket_worktree(repository, ticket) {
+        None if app.worktree_layout.for_ticket(repository, ticket).is_err() => {
+            Err(HttpError::directory_not_allowed())
+        }
         found => Ok(found),
     }
 }

@@ -13,7 +13,7 @@ use utoipa_axum::routes;
 
 use crate::app::App;
 use crate::error::HttpError;
-use crate::extract::{Direct, QueryMembers};
+use crate::extract::{LocalRequest, QueryMembers};
 use crate::health::check::McpServers;
 use crate::route::Endpoint;
 
@@ -38,7 +38,11 @@ pub(crate) struct McpAuth {
         (status = 200, body = McpAuth, description = "By the browser"),
         (status = 403, body = ErrorBody, description = "Asked over the link", example = json!(ErrorBody::not_available_over_relay())),
     ))]
-async fn mcp_auth(State(app): State<App>, _: Direct, query: QueryMembers) -> Result<Response, HttpError> {
+async fn mcp_auth(
+    State(app): State<App>,
+    _: LocalRequest,
+    query: QueryMembers,
+) -> Result<Response, HttpError> {
     let expected = query.get("expectedMcpUrl").map(str::trim);
     let server_url = expected.filter(|text| Url::parse(text).is_ok()).map(ToOwned::to_owned);
     let known = |provider| app.mcp.known(provider, server_url.as_deref());

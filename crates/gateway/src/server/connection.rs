@@ -130,7 +130,7 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
     type Future = BoxFuture<'static, Result<Response<Body>, Infallible>>;
 
     fn call(&self, request: Request<Incoming>) -> Self::Future {
-        let guard = self.in_flight.begin();
+        let guard = self.in_flight.start();
         if self.reserved && request.uri().path() != LIVENESS_PATH {
             let response = guard.until_sent(too_many_connections());
             return Box::pin(async { Ok(response) });

@@ -181,7 +181,7 @@ mod tests {
     fn the_oldest_idle_connection_goes_and_busy_ones_stay() {
         let connections = Connections::new(3);
         let permits: Vec<ConnectionPermit> = (0..3).map(|_| connections.admit().unwrap()).collect();
-        let busy = permits[0].in_flight.begin();
+        let busy = permits[0].in_flight.start();
         let fourth = connections.admit().unwrap();
         let closed: Vec<bool> = permits.iter().map(|permit| permit.closed.is_cancelled()).collect();
         assert_eq!(closed, [false, true, false]);
@@ -197,7 +197,7 @@ mod tests {
         let permits: Vec<ConnectionPermit> = (0..2 + RESERVED)
             .map(|_| {
                 let permit = connections.admit().unwrap();
-                permit.in_flight.begin_endless();
+                permit.in_flight.start_endless();
                 permit
             })
             .collect();
@@ -209,7 +209,7 @@ mod tests {
 
     #[cfg(unix)]
     #[tokio::test(start_paused = true)]
-    async fn spare_descriptors_are_given_up_at_once_and_taken_again() {
+    async fn spare_descriptors_are_released_and_reacquired() {
         let connections = Connections::new(2);
         let idle = connections.admit().unwrap();
         let exhausted = io::Error::from(rustix::io::Errno::MFILE);

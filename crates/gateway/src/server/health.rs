@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_probe_of_a_lost_listener_says_nothing_of_the_next() {
+    async fn probe_result_of_a_closed_listener_is_ignored() {
         let nobody =
             std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
         let monitor = ListenerMonitor::default();
@@ -117,7 +117,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_probe_that_could_not_ask_says_nothing() {
+    fn failed_probe_is_inconclusive() {
         use rustix::io::Errno;
         let monitor = ListenerMonitor::default();
         let mut doubted = std::pin::pin!(monitor.unreachable());

@@ -13,13 +13,13 @@ pub(crate) struct InFlight(Arc<AtomicUsize>);
 
 impl InFlight {
     /// Counts a request until the guard is dropped.
-    pub(crate) fn begin(&self) -> InFlightGuard {
+    pub(crate) fn start(&self) -> InFlightGuard {
         self.0.fetch_add(1, Ordering::Relaxed);
         InFlightGuard(self.0.clone())
     }
 
     /// Counts one request more for as long as the connection lives.
-    pub(crate) fn begin_endless(&self) {
+    pub(crate) fn start_endless(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
 

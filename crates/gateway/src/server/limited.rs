@@ -128,10 +128,10 @@ async fn count_in_flight(
     request: Request,
     next: Next,
 ) -> Response {
-    let guard = in_flight.begin();
+    let guard = in_flight.start();
     let response = next.run(request).await;
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
-        in_flight.begin_endless();
+        in_flight.start_endless();
     }
     guard.until_sent(response)
 }

@@ -57,7 +57,7 @@ fn list(ports: &[u16]) -> String {
 }
 
 /// A gateway that holds its port and is not serving yet.
-pub struct Bound {
+pub struct BoundGateway {
     state: Arc<ServerState>,
     listener: TcpListener,
     port: u16,
@@ -66,7 +66,7 @@ pub struct Bound {
     discovery: Option<DiscoveryFile>,
 }
 
-impl Bound {
+impl BoundGateway {
     pub(crate) async fn bind(state: Arc<ServerState>, ports: &[u16]) -> Result<Self, BindError> {
         let (listener, port) = first_free(ports).await?;
         let discovery = announce(&state, port).await;
@@ -123,7 +123,7 @@ impl Bound {
 }
 
 #[cfg(test)]
-impl Bound {
+impl BoundGateway {
     /// Ends the listening socket behind the listener's back.
     pub(crate) fn lose_for_test(&self) {
         use std::os::fd::AsFd as _;

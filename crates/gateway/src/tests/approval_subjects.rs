@@ -510,7 +510,7 @@ fn real(fixture: &TestGateway, name: &str) -> PathBuf {
 }
 
 #[tokio::test]
-async fn what_is_open_is_nothing_but_the_directory_itself() {
+async fn allow_policy_covers_only_its_directory() {
     let settings = "default_approval_tier = \"none\"";
     let fixture = world(TestOptions { settings, ..TestOptions::default() }).await;
     let approvals = fixture.gateway.approvals();

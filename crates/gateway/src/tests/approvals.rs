@@ -68,7 +68,7 @@ async fn undecided_request_times_out() {
 
 // GC-41
 #[tokio::test]
-async fn a_page_cannot_pretend_to_be_the_link() {
+async fn relay_headers_of_a_page_are_ignored() {
     let mut options = TestOptions { settings: EVERYTHING_ASKS, ..TestOptions::default() };
     options.limits.approval_over_link = Duration::from_millis(1);
     let fixture = TestGateway::with(options).await;
@@ -102,7 +102,7 @@ async fn identical_requests_share_one_decision() {
 }
 
 #[tokio::test]
-async fn a_caller_that_leaves_takes_its_entry_along() {
+async fn dropped_request_removes_its_entry() {
     let fixture = approval_fixture().await;
     let approvals = fixture.gateway.approvals();
     let (reply, _) = held(&fixture, fixture.internal("GET", VERSION)).await;
@@ -312,7 +312,7 @@ async fn no_route_decides() {
 }
 
 #[tokio::test]
-async fn what_is_sent_in_bulk_is_known_by_its_bytes_too() {
+async fn upload_body_is_part_of_the_fingerprint() {
     use sha2::{Digest as _, Sha256};
 
     const UPLOAD: &str = "/api/gateway/orchestrator/upload/T-1";

@@ -67,7 +67,7 @@ async fn the_owner_decides() {
 }
 
 #[tokio::test]
-async fn nonsense_is_refused_in_shape() {
+async fn malformed_requests_get_an_error_body() {
     let fixture = TestGateway::new().await;
     let mut owner = OwnerConnection::of(&fixture).await;
     for (line, error, code) in [

@@ -242,7 +242,7 @@ async fn unreachable_control_plane_is_reported_without_details() {
 }
 
 #[tokio::test]
-async fn a_life_is_kept_within_a_day() {
+async fn session_lifetime_is_limited_to_a_day() {
     for (answer, least, most) in [
         (r#"{"ok":true,"sessionTtlSeconds":0}"#, 0, 1),
         (r#"{"ok":true,"sessionTtlSeconds":-5}"#, 0, 1),
@@ -259,7 +259,7 @@ async fn a_life_is_kept_within_a_day() {
 
 // GC-17
 #[tokio::test]
-async fn in_no_auth_mode_a_session_costs_nothing() {
+async fn session_without_authentication_needs_no_challenge() {
     let fixture =
         TestGateway::with(TestOptions { no_auth: true, api_key: false, ..TestOptions::default() }).await;
     let reply = exchange(&fixture, "{}").await;

@@ -195,7 +195,7 @@ async fn a_body_may_have_exactly_its_limit() {
 
 // GC-19, OR-49
 #[tokio::test]
-async fn a_loop_may_bring_a_megabyte() {
+async fn loop_body_may_have_a_megabyte() {
     let fixture = TestGateway::new().await;
     let post =
         |bytes: usize| fixture.internal("POST", "/api/gateway/orchestrator/loop").body(vec![b'x'; bytes]);
@@ -208,7 +208,7 @@ async fn a_loop_may_bring_a_megabyte() {
 }
 
 #[tokio::test]
-async fn a_large_upload_sees_its_refusal() {
+async fn refused_upload_gets_its_answer() {
     let fixture = TestGateway::new().await;
     let reply = fixture.internal("POST", "/api/gateway/git").body(vec![b'x'; 4 * 1024 * 1024]).send().await;
     reply.assert_error(413, "request body too large", "request_body_too_large");
@@ -275,7 +275,7 @@ async fn broken_targets_are_answered_and_survived() {
 
 // GC-44
 #[tokio::test]
-async fn a_panic_is_answered_and_survived() {
+async fn panic_is_answered_with_500() {
     let fixture = TestGateway::new().await;
     let reply = fixture.internal("GET", "/api/gateway/git/panicking").send().await;
     reply.assert_error(500, "internal error", "internal_error");

@@ -60,7 +60,7 @@ async fn lost_listener_is_reported_and_reopened_on_its_port() {
 }
 
 #[tokio::test]
-async fn a_gateway_that_answers_itself_is_left_alone_and_one_that_does_not_listens_anew() {
+async fn unresponsive_listener_is_reopened() {
     let mut fixture = TestGateway::new().await;
     within(fixture.gateway.probe()).await;
     assert!(!fixture.health.has_changed().unwrap());
@@ -90,7 +90,7 @@ async fn a_stop_closes_idle_and_busy_connections() {
 }
 
 #[tokio::test]
-async fn a_head_that_never_ends_is_given_up() {
+async fn endless_request_head_times_out() {
     let mut options = TestOptions::default();
     options.limits.header_timeout = std::time::Duration::from_millis(50);
     let fixture = TestGateway::with(options).await;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use loopgate_home::{Credentials, DataDir, Overrides, Repos, Sandbox, SettingsStore};
-use loopgate_runtime::{Runtime, RuntimeConfig, Timing};
+use loopgate_runtime::{Runtime, RuntimeConfig, RuntimeTiming};
 use loopgate_tools::login_path::LoginPath;
 use loopgate_tools::programs::Programs;
 use secrecy::SecretString;
@@ -202,7 +202,7 @@ async fn gateway(dir: &Path, options: TestOptions) -> (Gateway, Arc<SettingsStor
         loopgate_exe: dir.join("no-such-program"),
         plugin_dirs: dir.join("plugins"),
         version: "1.2.3".to_owned(),
-        timing: Timing::default(),
+        timing: RuntimeTiming::default(),
     };
     let runtime = if options.runtime { Some(Runtime::open(runtime_config).await.unwrap()) } else { None };
     let config = GatewayConfig {

@@ -170,7 +170,7 @@ fn records_are_files_and_directories_of_their_own() {
 }
 
 #[test]
-fn what_was_found_stays_in_hand_when_its_name_moves_on() {
+fn opened_repository_survives_a_rename() {
     let fixture = RepositoryFixture::new();
     fixture.records("box/clone/.git");
     fixture.write("box/clone/mine", "mine");
@@ -184,7 +184,7 @@ fn what_was_found_stays_in_hand_when_its_name_moves_on() {
 }
 
 #[test]
-fn a_worktree_speaks_for_its_clone() {
+fn worktree_resolves_to_its_clone() {
     let fixture = RepositoryFixture::new();
     fixture.records("box/clone/.git");
     fixture.write("box/clone/.git/config", "[remote \"origin\"]\n\turl = git@github.com:acme/shop.git\n");

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_home_in_root_is_open_to_its_owner() {
+    fn home_of_root_is_allowed() {
         let list = DenyList::new(Some(Path::new("/root")), Path::new("/root/.local/share/loopgate"));
         assert!(!list.covers(Path::new("/root/code")));
         assert!(list.covers(Path::new("/root/.ssh")));

@@ -73,7 +73,7 @@ fn links_are_followed_before_the_decision() {
 }
 
 #[test]
-fn odd_names_lead_nowhere_else() {
+fn unusual_names_stay_in_the_sandbox() {
     let fixture = SandboxFixture::new();
     assert!(!fixture.allows("box/a\0b"));
     assert!(fixture.sandbox.check("\0").is_err());
@@ -151,7 +151,7 @@ fn the_data_directory_is_closed_wherever_the_sandbox_lies() {
 
 // GC-37
 #[test]
-fn without_a_base_nothing_is_allowed() {
+fn empty_sandbox_allows_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let store = SettingsStore::open(&dir.path().join("s.toml"), Overrides::default()).unwrap();
     assert!(Sandbox::new(Arc::new(store), dir.path()).check(dir.path().join("x")).is_err());
@@ -159,7 +159,7 @@ fn without_a_base_nothing_is_allowed() {
 
 proptest! {
     #[test]
-    fn what_is_allowed_lies_inside(parts in proptest::collection::vec("(\\.\\.|\\.|[a-z]{1,3}|sub)", 0..8)) {
+    fn allowed_paths_are_inside_the_sandbox(parts in proptest::collection::vec("(\\.\\.|\\.|[a-z]{1,3}|sub)", 0..8)) {
         let fixture = SandboxFixture::new();
         let path = fixture.dir.path().join("box").join(parts.join("/"));
         if let Ok(allowed) = fixture.sandbox.check(&path) {

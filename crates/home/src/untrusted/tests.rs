@@ -57,7 +57,7 @@ fn nothing_is_read_or_written_through_a_link() {
 }
 
 #[test]
-fn a_link_in_the_place_of_a_file_is_replaced_and_its_target_stays() {
+fn writing_replaces_a_symlink_and_leaves_its_target() {
     let dir = linked("unused");
     let (secret, file) =
         (dir.path().join("outside/secret"), dir.path().join("tree/.loopgate/work/plan.json"));
@@ -73,7 +73,7 @@ fn a_link_in_the_place_of_a_file_is_replaced_and_its_target_stays() {
 }
 
 #[test]
-fn pipes_and_devices_keep_nobody_waiting() {
+fn pipes_and_devices_do_not_block() {
     let dir = tempfile::tempdir().unwrap();
     let pipe = dir.path().join("state.json");
     rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn what_waits_is_bounded_in_number_and_age() {
+    async fn waiting_messages_are_bounded_in_number_and_age() {
         let waiting = AnalyticsQueue::default();
         (0..MAX_WAITING + 10).for_each(|number| waiting.push(analytics(number)));
         assert_eq!(waiting.next().await.event, "10");

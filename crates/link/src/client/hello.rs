@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_the_user_has_switched_on_counts() {
+    fn only_enabled_settings_count() {
         let registry = json!({"plugins": {"code@loopgate": [
             {"installPath": "/", "version": "1.0.0", "scope": "user"},
             {"installPath": "/", "version": "2.0.0", "scope": "project"},

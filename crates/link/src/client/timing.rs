@@ -98,7 +98,7 @@ mod tests {
 
     // CL-49
     #[test]
-    fn waits_grow_to_their_limit_and_are_jittered() {
+    fn backoff_is_bounded_and_jittered() {
         let timing = ClientTiming::default();
         let mut backoff = Backoff::default();
         let waits: Vec<Duration> = (0..40).map(|_| backoff.next(&timing)).collect();
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn codes_decide_the_pace() {
+    fn close_code_decides_the_backoff() {
         for code in [4400, 4401, 4403, 4409] {
             assert_eq!(Retry::after(code), Retry::Slow, "{code}");
         }

@@ -18,12 +18,12 @@ const WINDOW: Duration = Duration::from_secs(60);
 const MAX_TAIL_BYTES: usize = 4096;
 
 /// A sliding window over one kind of event.
-struct Window {
+struct SlidingWindow {
     limit: usize,
     times: VecDeque<Instant>,
 }
 
-impl Window {
+impl SlidingWindow {
     const fn new(limit: usize) -> Self {
         Self { limit, times: VecDeque::new() }
     }
@@ -42,16 +42,16 @@ impl Window {
 
 /// The rate of one connection.
 pub(super) struct RateLimit {
-    ordinary: Window,
-    performance: Window,
+    ordinary: SlidingWindow,
+    performance: SlidingWindow,
     dropped: u64,
 }
 
 impl RateLimit {
     pub(super) const fn new() -> Self {
         Self {
-            ordinary: Window::new(MAX_PER_MINUTE),
-            performance: Window::new(MAX_PERFORMANCE_PER_MINUTE),
+            ordinary: SlidingWindow::new(MAX_PER_MINUTE),
+            performance: SlidingWindow::new(MAX_PERFORMANCE_PER_MINUTE),
             dropped: 0,
         }
     }
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn tails_are_cut_at_a_line_and_cleaned() {
+    fn tails_start_at_a_line_and_are_redacted() {
         let own = Uuid::new_v4();
         let log: String = (0..2000).map(|n| format!("handle {n}\n")).collect();
         let mut sent = telemetry(own);

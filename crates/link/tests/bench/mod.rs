@@ -57,14 +57,14 @@ pub async fn patiently<T>(what: &str, wait: impl Future<Output = T>) -> T {
 // The control plane
 
 #[derive(Clone, Default)]
-pub struct Entry {
+pub struct CommandRecord {
     pub target: Uuid,
     pub command: LinkCommand,
     pub ack: Option<CommandAck>,
     pub events: Vec<CommandEvent>,
 }
 
-impl Entry {
+impl CommandRecord {
     pub fn ended(&self) -> bool {
         self.events.last().is_some_and(CommandEvent::is_terminal)
     }
@@ -76,7 +76,7 @@ pub struct MemoryStore {
     pub targets: HashMap<Uuid, (Uuid, Uuid)>,
     pub hellos: Vec<Hello>,
     pub online: HashMap<Uuid, bool>,
-    pub commands: Vec<Entry>,
+    pub commands: Vec<CommandRecord>,
     pub presence: Vec<Presence>,
     pub telemetry: Vec<Telemetry>,
     pub touches: usize,
@@ -90,7 +90,7 @@ pub struct MemoryStore {
 }
 
 impl MemoryStore {
-    pub fn entry(&self, id: &str) -> &Entry {
+    pub fn entry(&self, id: &str) -> &CommandRecord {
         self.commands.iter().find(|entry| entry.command.command_id == id).unwrap()
     }
 }
@@ -146,8 +146,8 @@ impl Host for MemoryHost {
     async fn outstanding(&self, session: &DesktopSession) -> Result<OutstandingCommands, HelloNack> {
         let store = self.store.borrow();
         let open = store.commands.iter().filter(|entry| entry.target == session.target_id && !entry.ended());
-        let open: Vec<&Entry> = open.collect();
-        let last = |entry: &&Entry| (entry.command.command_id.clone(), entry.events.len() as u64);
+        let open: Vec<&CommandRecord> = open.collect();
+        let last = |entry: &&CommandRecord| (entry.command.command_id.clone(), entry.events.len() as u64);
         Ok(OutstandingCommands {
             resume_from_sequence: open.iter().map(last).collect(),
             pending: open.iter().map(|entry| entry.command.clone()).collect(),
@@ -157,7 +157,7 @@ impl Host for MemoryHost {
 
     async fn command_ack(&self, session: &DesktopSession, ack: CommandAck) {
         self.change(|store| {
-            let own = |entry: &&mut Entry| {
+            let own = |entry: &&mut CommandRecord| {
                 entry.command.command_id == ack.command_id && entry.target == session.target_id
             };
             if let Some(entry) = store.commands.iter_mut().find(own) {
@@ -179,7 +179,7 @@ impl Host for MemoryHost {
                 store.stumbles -= 1;
                 return EventOutcome::Ignored;
             }
-            let own = |entry: &&mut Entry| {
+            let own = |entry: &&mut CommandRecord| {
                 entry.command.command_id == event.command_id && entry.target == session.target_id
             };
             let Some(entry) = store.commands.iter_mut().find(own) else { return EventOutcome::Ignored };
@@ -299,7 +299,11 @@ impl ServerFixture {
     /// Stores a command and hands it over when its target is connected.
     pub fn order(&self, target: Uuid, command: LinkCommand) {
         self.host().set(|store| {
-            store.commands.push(Entry { target, command: command.clone(), ..Entry::default() });
+            store.commands.push(CommandRecord {
+                target,
+                command: command.clone(),
+                ..CommandRecord::default()
+            });
         });
         let _ = self.registry.deliver(target, &command);
     }
@@ -320,7 +324,7 @@ impl ServerFixture {
 
 // A raw desktop
 
-pub struct Raw(pub WebSocketStream<MaybeTlsStream<TcpStream>>);
+pub struct RawDesktop(pub WebSocketStream<MaybeTlsStream<TcpStream>>);
 
 /// What a raw desktop hears.
 #[derive(Debug, PartialEq)]
@@ -330,7 +334,7 @@ pub enum SocketEvent {
     Lost,
 }
 
-impl Raw {
+impl RawDesktop {
     pub async fn connect(control_plane: &ServerFixture, key: &str) -> Self {
         Self::try_connect(control_plane, &[("authorization", &format!("Bearer {key}"))], Some(SUBPROTOCOL))
             .await

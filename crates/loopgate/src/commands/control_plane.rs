@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::Args;
 use url::Url;
 
-use crate::args::Common;
+use crate::args::CommonArgs;
 use crate::embedded::{self, EmbeddedControlPlane};
 use crate::home::{open_dir, stored_settings};
 use crate::shutdown::Shutdown;
@@ -19,7 +19,7 @@ use crate::{banner, commands};
 #[derive(Debug, Args)]
 pub struct ControlPlaneArgs {
     #[command(flatten)]
-    common: Common,
+    common: CommonArgs,
     /// Address to listen on.
     #[arg(
         long,

@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::args::{Common, DesktopArgs};
+use crate::args::{CommonArgs, DesktopArgs};
 use crate::banner::{self, ReadyFile};
 use crate::desktop::Desktop;
-use crate::home::{Home, SETTINGS_FILE, open_dir, stored_settings};
+use crate::home::{DesktopHome, SETTINGS_FILE, open_dir, stored_settings};
 use crate::shutdown::Shutdown;
 use crate::{commands, sandbox_choice};
 
@@ -20,7 +20,7 @@ use crate::{commands, sandbox_choice};
 #[derive(Debug, Args)]
 pub struct GatewayArgs {
     #[command(flatten)]
-    common: Common,
+    common: CommonArgs,
     #[command(flatten)]
     desktop: DesktopArgs,
     /// Write the gateway's port to this file, as JSON, once it answers.
@@ -34,7 +34,7 @@ impl GatewayArgs {
         // Before anything is opened, so that what is wrong with it can be told.
         let _log = commands::start_log(&dir, &self.common, stored_settings(&dir)?.as_ref())?;
         sandbox_choice::named(&dir, &self.desktop)?;
-        let home = Home::open(dir, &self.desktop)?;
+        let home = DesktopHome::open(dir, &self.desktop)?;
         commands::block_on(async {
             let shutdown = Shutdown::on_signals(&home.dir)?;
             let desktop = Desktop::open(&home, &self.desktop).await?;

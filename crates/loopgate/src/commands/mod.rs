@@ -28,7 +28,7 @@ use anyhow::Context as _;
 use loopgate_home::{DataDir, LogFormat, Settings};
 use tracing_appender::non_blocking::WorkerGuard;
 
-use crate::args::Common;
+use crate::args::CommonArgs;
 use crate::logging;
 
 /// Loopgate shares the machine with what it runs; two threads carry its own work.
@@ -39,7 +39,7 @@ const BLOCKING_THREADS: usize = 64;
 const LAST_WORK: Duration = Duration::from_secs(1);
 
 /// Starts logging into the data directory.
-fn start_log(dir: &DataDir, common: &Common, settings: &Settings) -> anyhow::Result<WorkerGuard> {
+fn start_log(dir: &DataDir, common: &CommonArgs, settings: &Settings) -> anyhow::Result<WorkerGuard> {
     let format = common.log_format.or(settings.log_format).unwrap_or(LogFormat::Text);
     logging::start(&dir.logs(), format).context("cannot write logs")
 }

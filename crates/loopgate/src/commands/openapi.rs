@@ -9,11 +9,11 @@ use clap::{Args, ValueEnum};
 #[derive(Debug, Args)]
 pub struct OpenapiArgs {
     /// Which interface.
-    interface: Interface,
+    interface: ApiName,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum Interface {
+enum ApiName {
     /// The gateway on loopback.
     Gateway,
     /// The control plane.
@@ -23,8 +23,8 @@ enum Interface {
 impl OpenapiArgs {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let document = match self.interface {
-            Interface::Gateway => loopgate_gateway::openapi(),
-            Interface::ControlPlane => loopgate_control_plane::openapi(),
+            ApiName::Gateway => loopgate_gateway::openapi(),
+            ApiName::ControlPlane => loopgate_control_plane::openapi(),
         };
         match writeln!(std::io::stdout(), "{}", document.to_pretty_json()?) {
             // Who asked has read enough.

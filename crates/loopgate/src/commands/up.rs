@@ -14,11 +14,11 @@ use loopgate_tools::programs::Programs;
 use tokio_util::sync::CancellationToken;
 use url::Url;
 
-use crate::args::{Common, DesktopArgs};
+use crate::args::{CommonArgs, DesktopArgs};
 use crate::banner::{self, Banner, ListedRepository, ReadyFile, SHOWN_REPOSITORIES};
 use crate::desktop::Desktop;
 use crate::embedded::{self, EmbeddedControlPlane};
-use crate::home::{Home, open_dir, settings};
+use crate::home::{DesktopHome, open_dir, settings};
 use crate::shutdown::Shutdown;
 use crate::{commands, control_client, onboarding, sandbox_choice};
 
@@ -32,7 +32,7 @@ use crate::{commands, control_client, onboarding, sandbox_choice};
 #[derive(Debug, Args)]
 pub struct UpArgs {
     #[command(flatten)]
-    common: Common,
+    common: CommonArgs,
     #[command(flatten)]
     desktop: DesktopArgs,
     /// Do not open the page in a browser.
@@ -94,7 +94,7 @@ impl UpArgs {
         };
         // Before anything is opened, so that what is wrong with it can be told.
         let _log = commands::start_log(&dir, &self.common, &wanted)?;
-        let home = Home::open(dir, &desktop_args)?;
+        let home = DesktopHome::open(dir, &desktop_args)?;
         let control_plane =
             EmbeddedControlPlane::open(&home.dir, listener, &origin, &web_origin, None).await?;
         let desktop = Desktop::open(&home, &desktop_args).await?;
@@ -162,7 +162,7 @@ async fn listener(api_origin: Option<&str>) -> anyhow::Result<tokio::net::TcpLis
 
 /// The repositories of the sandbox. Clones that are not in `repos.json` yet are added, so that
 /// the page can offer them.
-async fn repositories(home: &Home, sandbox: &Path, programs: &Arc<Programs>) -> Vec<ListedRepository> {
+async fn repositories(home: &DesktopHome, sandbox: &Path, programs: &Arc<Programs>) -> Vec<ListedRepository> {
     let mut found = Vec::new();
     look_for_clones(&home.sandbox, sandbox, REPOSITORY_DEPTH, &mut found);
     for (name, clone) in &found {

@@ -37,7 +37,7 @@ pub struct WorktreesArgs {
 #[derive(Debug, Subcommand)]
 enum WorktreesSubcommand {
     /// Remove those that are old enough, or saved work.
-    Clean(Clean),
+    Clean(CleanArgs),
     /// Put saved work on a branch.
     Restore(Restore),
 }
@@ -52,7 +52,7 @@ struct ListArgs {
 }
 
 #[derive(Debug, Args)]
-struct Clean {
+struct CleanArgs {
     #[command(flatten)]
     desktop: DesktopSelection,
     /// Remove those that were not used for this many days, whatever the settings say.
@@ -129,7 +129,7 @@ fn show(worktrees: &[LoopWorktree]) {
     println!("\n{} in {}; {} in {count} could go.", size(all), counted(worktrees.len()), size(bytes));
 }
 
-impl Clean {
+impl CleanArgs {
     fn run(self) -> anyhow::Result<ExitCode> {
         if let Some(names) = &self.saved {
             return saved::delete(&self.desktop, names, self.yes, self.dry_run, self.json);
@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_age_is_said_in_its_largest_whole_unit() {
+    fn age_is_formatted_in_its_largest_unit() {
         let now = Timestamp::UNIX_EPOCH;
         let said = [0, 59, 60, 12 * 60, 3600, 47 * 3600, 49 * 3600]
             .map(|seconds| age(now - std::time::Duration::from_secs(seconds), now));

@@ -85,7 +85,7 @@ async fn undecided_request_ends_before_the_control_planes_timeout() -> Result<()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_caller_that_leaves_takes_its_request_along() -> Result<()> {
+async fn disconnected_caller_cancels_its_request() -> Result<()> {
     let local = Local::new().await?;
     let (loopgate, port) = (&local.loopgate, local.loopgate.ready().gateway_port);
     let mut watch = OwnerWatch::of(loopgate).await?;

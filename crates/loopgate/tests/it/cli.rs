@@ -153,7 +153,7 @@ async fn everything_is_kept_in_the_home_that_a_variable_names() -> Result<()> {
 
 /// Others of the machine may know that it runs, and nothing else.
 #[tokio::test]
-async fn what_is_kept_is_for_its_owner_alone() -> Result<()> {
+async fn stored_files_are_private() -> Result<()> {
     let home = UserHome::temporary()?;
     let loopgate = Setup::new(&home)?.binary(PROGRAM).start().await?;
     assert_eq!(loopgate.gateway_bare(Method::GET, "/health").send().await?.status(), 200);

@@ -233,7 +233,7 @@ async fn killed_while_a_loop_is_prepared() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_killed_shim_takes_its_loop_along() -> Result<()> {
+async fn killed_shim_ends_its_loop() -> Result<()> {
     let script = gated(brisk(), story::EXECUTE, 4, "middle")?;
     let system = TestSystem::playing(script).await?;
     let wish = system.page.planned().await?;

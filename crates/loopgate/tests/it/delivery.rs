@@ -99,7 +99,7 @@ async fn an_outage_of_the_network_delays_a_delivery_and_nothing_else() -> Result
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_branch_that_others_went_on_with_is_pushed_already() -> Result<()> {
+async fn branch_with_newer_remote_commits_counts_as_pushed() -> Result<()> {
     let mut desktop = TestDesktop::playing([executes("echo x > more.txt"), commits_nothing()]).await?;
     let order = started(&desktop).await?;
     desktop.testbed.home.script("code-host-ssh", UNREACHABLE)?;

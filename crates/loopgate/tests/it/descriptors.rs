@@ -31,7 +31,7 @@ fn idle_on(address: &str, count: usize) -> Result<Vec<TcpStream>> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_hundred_idle_connections_under_64_descriptors_hold_up_nobody() -> Result<()> {
+async fn idle_connections_do_not_block_requests_under_few_descriptors() -> Result<()> {
     let home = UserHome::temporary()?;
     let setup = Setup::new(&home)?.binary(limited(&home, "-n 64")?).gateway_alone();
     let setup = setup.env("LOOPGATE_API_KEY", "lgk_live_0123456789abcdef0123456789abcdef");

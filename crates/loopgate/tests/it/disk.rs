@@ -23,11 +23,11 @@ use crate::test_system::{gone, of_loop};
 const PROGRAM: &str = env!("CARGO_BIN_EXE_loopgate");
 
 /// Puts something in the way of the data directory.
-type Spoil = fn(&Path) -> std::io::Result<()>;
+type BreakDirectory = fn(&Path) -> std::io::Result<()>;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_data_directory_that_cannot_be_used_is_named() -> Result<()> {
-    let spoilt: [(&str, Spoil, &str); 6] = [
+    let spoilt: [(&str, BreakDirectory, &str); 6] = [
         ("a file in its place", |data| std::fs::write(data, ""), "cannot use the data directory"),
         (
             "a file in the place of its parent",

@@ -21,14 +21,14 @@ const OTHER_METHOD: &str = "/api/gateway/version?a=1&b=%2F";
 
 /// What the other gateway was asked.
 #[derive(Clone)]
-struct Asked {
+struct ReceivedRequest {
     method: Method,
     target: String,
     headers: HeaderMap,
     body: Bytes,
 }
 
-type RecordedRequests = Arc<Mutex<Vec<Asked>>>;
+type RecordedRequests = Arc<Mutex<Vec<ReceivedRequest>>>;
 
 async fn answer(
     State(seen): State<RecordedRequests>,
@@ -38,7 +38,7 @@ async fn answer(
     body: Bytes,
 ) -> impl IntoResponse {
     let target = uri.to_string();
-    seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(Asked {
+    seen.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push(ReceivedRequest {
         method,
         target,
         headers,

@@ -18,14 +18,14 @@ use crate::test_system::free_port;
 const PROGRAM: &str = env!("CARGO_BIN_EXE_loopgate");
 
 /// A control plane in a home of its own.
-struct Half {
+struct ControlPlaneProcess {
     _home: UserHome,
     child: Child,
     origin: String,
     sign_in_link: String,
 }
 
-impl Half {
+impl ControlPlaneProcess {
     /// Starts it and reads what it tells its owner.
     async fn control_plane() -> Result<Self> {
         let home = UserHome::temporary()?;
@@ -66,7 +66,7 @@ async fn online(page: &Page, wanted: bool) -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_halves_work_together_across_homes() -> Result<()> {
-    let mut plane = Half::control_plane().await?;
+    let mut plane = ControlPlaneProcess::control_plane().await?;
     let page = plane.sign_in().await?;
     let key = page.0.post("/api-keys", &json!({"name": "a desktop"})).await?;
     let key = text(&key["data"]["plaintext"])?;
@@ -98,7 +98,7 @@ async fn the_halves_work_together_across_homes() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_control_plane_alone_lets_nobody_in_twice() -> Result<()> {
-    let plane = Half::control_plane().await?;
+    let plane = ControlPlaneProcess::control_plane().await?;
     let page = plane.sign_in().await?;
     let again = plane.sign_in().await;
     ensure!(again.is_err(), "a link works once");
@@ -120,8 +120,8 @@ async fn a_control_plane_alone_lets_nobody_in_twice() -> Result<()> {
 
 /// A key that nobody issued leaves the desktop working for itself.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_desktop_with_a_made_up_key_stays_alone() -> Result<()> {
-    let plane = Half::control_plane().await?;
+async fn desktop_with_an_invalid_key_is_not_connected() -> Result<()> {
+    let plane = ControlPlaneProcess::control_plane().await?;
     let page = plane.sign_in().await?;
     let home = UserHome::temporary()?;
     let setup = Setup::new(&home)?.binary(PROGRAM).gateway_alone();

@@ -197,7 +197,7 @@ async fn eight_programs_merge_at_once_and_lose_nothing() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_program_that_is_killed_is_made_up_for_by_the_next() -> Result<()> {
+async fn killed_notification_program_is_retried() -> Result<()> {
     // It is killed once each of these files is there.
     let status: fn(&LearningsFixture) -> PathBuf = |fixture| fixture.work_dir(0).join(STATUS);
     for moment in [status, LearningsFixture::patterns] {

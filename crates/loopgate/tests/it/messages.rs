@@ -85,7 +85,7 @@ async fn a_busy_address_is_named_with_who_may_have_it() -> Result<()> {
 }
 
 #[tokio::test]
-async fn where_there_is_nothing_a_sentence_says_so() -> Result<()> {
+async fn empty_lists_print_a_sentence() -> Result<()> {
     let home = UserHome::temporary()?;
     let loopgate = Setup::new(&home)?.binary(PROGRAM).gateway_alone().start().await?;
     let data = loopgate.setup().data_dir();

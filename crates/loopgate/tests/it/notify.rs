@@ -60,7 +60,7 @@ pub async fn notification_of(folder: &Path, loop_id: &str) -> Result<(String, Va
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_loop_is_told_of_once_whenever_loopgate_dies() -> Result<()> {
+async fn loop_is_notified_once_over_crashes() -> Result<()> {
     let mut script = story::script();
     let execute = script.conversations.iter_mut().find(|known| known.name == story::EXECUTE);
     execute.context("an execution")?.turns[4].0.insert(0, Step::hold("middle"));
@@ -185,7 +185,7 @@ async fn the_desktop_shows_it_where_there_is_one() -> Result<()> {
 
 /// It waits in the midst of its run, and goes on when it is answered.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_loop_that_asks_is_told_of_by_both() -> Result<()> {
+async fn question_is_notified_by_desktop_and_program() -> Result<()> {
     let mut script = story::script();
     let plan = script.conversations.iter_mut().find(|known| known.name == story::PLAN).context("a plan")?;
     let asks = "loopgate plan set-state 'Phase 0: Questions' AWAITING_USER --workdir '{{workdir}}' \
@@ -221,7 +221,7 @@ async fn a_loop_that_asks_is_told_of_by_both() -> Result<()> {
 
 /// Who asks the same waits along without another word.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_request_that_waits_is_told_of_once_by_both() -> Result<()> {
+async fn pending_approval_is_notified_once() -> Result<()> {
     let mut home = UserHome::temporary()?;
     let (folder, notifications_of) = (tempfile::tempdir()?, tempfile::tempdir()?);
     let shown = notifier(&home, folder.path())?;

@@ -58,7 +58,7 @@ async fn a_repository_beside_must_be_named_and_allowed() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_worktree_beside_never_lies_outside_and_never_takes_a_place() -> Result<()> {
+async fn peer_worktree_stays_in_the_sandbox_and_takes_no_existing_directory() -> Result<()> {
     let desktop = TestDesktop::playing([implementer()]).await?;
     let web = desktop.testbed.add_repository("acme/web", &FILES)?;
     let peer = json!({"fullName": "acme/web", "branch": "main"});
@@ -92,7 +92,7 @@ async fn a_worktree_beside_never_lies_outside_and_never_takes_a_place() -> Resul
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn agents_that_have_no_place_beside_stop_an_execution() -> Result<()> {
+async fn unwritable_agents_stop_an_execution() -> Result<()> {
     let desktop = TestDesktop::playing([implementer()]).await?;
     // A file stands where the directory of the agents belongs.
     desktop.testbed.add_repository("acme/web", &[("README.md", "x\n"), (".claude", "a file\n")])?;

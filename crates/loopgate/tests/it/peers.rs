@@ -134,7 +134,7 @@ async fn each_repository_is_delivered_by_itself() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_delivery_that_was_cut_off_goes_on_in_the_repository_where_it_was() -> Result<()> {
+async fn interrupted_delivery_resumes_at_its_repository() -> Result<()> {
     let mut beside = committer()?.and(r"[Ww]orking directory: [^\n]*/web-loop-");
     beside.name = "commit beside".to_owned();
     beside.turns[0].0.insert(0, Step::hold("beside"));
@@ -164,7 +164,7 @@ async fn a_delivery_that_was_cut_off_goes_on_in_the_repository_where_it_was() ->
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_plan_reads_beside_and_takes_nothing_from_there() -> Result<()> {
+async fn plan_reads_peers_without_changing_them() -> Result<()> {
     let planner = Conversation::when("plan", "# Coding loop")
         .and(r#"LOOPGATE_WORKDIR="(?P<workdir>[^"]+)""#)
         .and(r#"LOOPGATE_ADD_DIRS="(?P<peer>[^"]+)""#)

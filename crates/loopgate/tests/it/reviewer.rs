@@ -88,7 +88,7 @@ impl Reviews {
     }
 
     /// Starts a review whose program waits, and whose client goes away.
-    async fn begin(&self, ticket: &str, more: Value) -> Result<Gate> {
+    async fn start(&self, ticket: &str, more: Value) -> Result<Gate> {
         let gate = Gate::new(&self.home("gate"))?;
         let route = format!("/api/gateway/reviewer/review/{ticket}");
         let request = self.local.loopgate.gateway(Method::POST, &route).json(&self.body(more));
@@ -329,7 +329,7 @@ async fn instructions_reach_the_reviewer() -> Result<()> {
 #[tokio::test]
 async fn a_review_goes_on_alone_and_is_the_only_one() -> Result<()> {
     let reviews = Reviews::new().await?;
-    let gate = reviews.begin("T-1", json!({})).await?;
+    let gate = reviews.start("T-1", json!({})).await?;
     let status = reviews.status("T-1").await?;
     ensure!(status["status"] == "running" && status["processRunning"] == true, "{status}");
     let second = reviews.local.post("reviewer/review/T-1", reviews.body(json!({}))).await?;
@@ -350,7 +350,7 @@ async fn a_review_is_stopped() -> Result<()> {
     stop().await?.refused(404, "No review found", "not_found")?;
     let no_repo = reviews.local.post("reviewer/stop/T-1", json!({})).await?;
     no_repo.refused(400, "repo is required in body", "missing_field")?;
-    let _gate = reviews.begin("T-1", json!({})).await?;
+    let _gate = reviews.start("T-1", json!({})).await?;
     let pid = reviews.status("T-1").await?["pid"].clone();
     stop().await?.is(200, &json!({"stopped": true, "pid": pid}))?;
     let pid_file = reviews.work_file("T-1", "reviewer-review-reviewer.pid");
@@ -363,7 +363,7 @@ async fn a_review_is_stopped() -> Result<()> {
 
 // RC-53
 #[tokio::test]
-async fn a_stranger_is_not_stopped() -> Result<()> {
+async fn process_of_others_is_not_stopped() -> Result<()> {
     let reviews = Reviews::new().await?;
     std::fs::create_dir_all(reviews.work_file("T-1", ""))?;
     let config =
@@ -382,7 +382,7 @@ async fn a_stranger_is_not_stopped() -> Result<()> {
 #[tokio::test]
 async fn a_review_is_forgotten() -> Result<()> {
     let reviews = Reviews::new().await?;
-    let _gate = reviews.begin("T-1", json!({})).await?;
+    let _gate = reviews.start("T-1", json!({})).await?;
     let findings = reviews.work_file("T-1", "review-findings-reviewer.json");
     std::fs::write(&findings, "{}")?;
     let query = |provider: &str| {
@@ -413,7 +413,7 @@ async fn a_review_is_forgotten() -> Result<()> {
 #[tokio::test]
 async fn a_review_outlives_loopgate() -> Result<()> {
     let mut reviews = Reviews::new().await?;
-    let gate = reviews.begin("T-1", json!({})).await?;
+    let gate = reviews.start("T-1", json!({})).await?;
     reviews.local.loopgate.kill().await?;
     reviews.local.again().await?;
     let status = reviews.status("T-1").await?;

@@ -200,7 +200,7 @@ async fn commands_can_be_paused() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_wrong_is_told_with_its_place() -> Result<()> {
+async fn error_names_its_location() -> Result<()> {
     let home = UserHome::temporary()?;
     let data = home.path().join("loopgate-data");
     std::fs::create_dir_all(&data)?;

@@ -14,7 +14,7 @@ const CHAT: &str = "/api/gateway/orchestrator/chat/SHOP-7";
 
 // GC-50, OR-53
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_stream_is_of_lines_whatever_is_accepted() -> Result<()> {
+async fn chat_stream_is_ndjson_for_every_accept_header() -> Result<()> {
     let local = Local::new().await?;
     let repo = local.repository("shop", &[("README.md", "A shop\n")])?;
     local.home.script("claude", "#!/bin/sh\ncat > /dev/null\n")?;

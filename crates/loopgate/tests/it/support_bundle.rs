@@ -74,7 +74,7 @@ async fn planned() -> Result<(TestSystem, String, PathBuf)> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_bundle_tells_all_but_the_secrets() -> Result<()> {
+async fn support_bundle_has_everything_but_secrets() -> Result<()> {
     let (mut system, loop_id, work_dir) = planned().await?;
     let stream = std::fs::read_dir(&work_dir)?.flatten().map(|entry| entry.path());
     let printed =

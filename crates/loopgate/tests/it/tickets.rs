@@ -202,7 +202,7 @@ async fn a_loop_of_the_ticket_leads_to_its_worktree() -> Result<()> {
 
 // OR-16
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_directory_tells_whether_work_goes_on() -> Result<()> {
+async fn directory_reports_running_work() -> Result<()> {
     let ticket = TicketStory::new().await?;
     std::fs::create_dir_all(&ticket.worktree)?;
     let dir = format!("status?workDir={}", encoded(&ticket.worktree.to_string_lossy()));

@@ -89,7 +89,7 @@ async fn a_person_sees_it_and_agrees_until_it_changes() -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_screen_names_what_does_not_run() -> Result<()> {
+async fn banner_names_missing_services() -> Result<()> {
     let testbed = Testbed::new(story::script()).await?;
     let clone = testbed.add_story()?;
     write(&clone.join(".git/hooks/pre-commit"), "#!/bin/sh\nexit 0\n")?;

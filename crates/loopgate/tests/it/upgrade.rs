@@ -28,7 +28,7 @@ async fn stored(system: &TestSystem) -> Result<Value> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_home_of_the_version_before_loses_nothing() -> Result<()> {
+async fn data_of_the_previous_version_is_kept() -> Result<()> {
     let system = one_place().await?;
     let [running, waiting] = [0; 2].map(|_| Uuid::new_v4());
     order(&system, running).await?;

@@ -22,7 +22,7 @@ const SHOWN_PREFIX: &str = "CLAUDE_CODE_USE_";
 
 /// Ends of a loop's outputs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Tails {
+pub struct OutputTails {
     /// Of the combined log.
     pub log: Option<String>,
     /// Of the assistant's standard error.
@@ -31,8 +31,8 @@ pub struct Tails {
 
 /// Reads the ends of a loop's outputs. Blocks on the disk.
 #[must_use]
-pub fn tails(work_dir: &Path) -> Tails {
-    Tails {
+pub fn tails(work_dir: &Path) -> OutputTails {
+    OutputTails {
         log: tail_of(&work_dir.join(LOOP_LOG), LOG_BYTES),
         stderr: tail_of(&work_dir.join(ASSISTANT_STDERR), STDERR_BYTES),
     }
@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tails_are_short_clean_and_whole() {
+    fn tails_are_bounded_and_redacted() {
         let dir = tempfile::tempdir().unwrap();
         let line = |n: usize| format!("\u{1b}[31mline {n}\u{1b}[0m ghp_{}\n", "a".repeat(24));
         let text: String = (0..2000).map(line).collect();

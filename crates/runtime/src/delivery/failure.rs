@@ -14,7 +14,7 @@ use loopgate_api::redact;
 use secrecy::SecretString;
 use serde_json::{Map, Value, json};
 
-use super::diagnostics::{self, Tails};
+use super::diagnostics::{self, OutputTails};
 use super::failure_marker;
 use super::outcome::{ExitKind, LoopOutcome, worktree};
 use crate::jobs::lifecycle::JobEvent;
@@ -86,7 +86,7 @@ impl LoopFailure {
     pub fn asks(question: String) -> Self {
         Self {
             live_activity: Some(question.clone()),
-            job_event: JobEvent::Asked,
+            job_event: JobEvent::QuestionAsked,
             ..Self::new(code::AWAITING_USER, question)
         }
     }
@@ -221,7 +221,7 @@ async fn trusted_marker(job: &Job, outcome: &LoopOutcome<'_>) -> Option<UserVisi
     .flatten()
 }
 
-async fn read_tails(job: &Job) -> Tails {
+async fn read_tails(job: &Job) -> OutputTails {
     let directory = job.work_dir();
     tokio::task::spawn_blocking(move || diagnostics::tails(&directory)).await.unwrap_or_default()
 }

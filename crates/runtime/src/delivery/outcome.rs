@@ -12,7 +12,7 @@ use loopgate_tools::git::Git;
 use crate::jobs::{FinalizationSource, Job, Jobs};
 use crate::reporting::outbox::Outbox;
 use crate::reporting::telemetry::TelemetrySender;
-use crate::timing::Timing;
+use crate::timing::RuntimeTiming;
 use crate::workspace::Workspaces;
 use crate::workspace::worktree_layout::WorktreeLayout;
 use loopgate_tools::environment::ProcessEnvironment;
@@ -94,7 +94,7 @@ pub(crate) struct Finalizer {
     pub credentials: Arc<Credentials>,
     pub environment: ProcessEnvironment,
     pub shims: Shims,
-    pub timing: Timing,
+    pub timing: RuntimeTiming,
 }
 
 /// Everything that is known of an end.

@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_is_written_only_where_others_can_follow_it() {
+    fn plan_link_is_written_only_for_a_reachable_web_app() {
         for (origin, reached) in [
             ("https://loops.example.org", true),
             ("http://192.168.1.7:3000", true),

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_are_brought_into_one_form_and_strangers_stay_out() {
+    fn web_origins_are_normalized_and_others_refused() {
         for url in ["https://github.com/acme/api/pull/41/files", "https://git.example.org/acme/api/pull/41#x"]
         {
             let result = authoritative_of(entry(url)).unwrap();

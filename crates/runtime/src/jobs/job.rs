@@ -61,13 +61,13 @@ impl Job {
     /// A record for a request that was just accepted.
     #[must_use]
     pub fn starting(id: LoopId, command: LoopCommand) -> Self {
-        Self::new(id, command, lifecycle::ORDERED)
+        Self::new(id, command, JobStatus::Starting)
     }
 
     /// A record for a loop that waits for its turn.
     #[must_use]
     pub fn waiting(id: LoopId, command: LoopCommand) -> Self {
-        Self::new(id, command, lifecycle::WAITS)
+        Self::new(id, command, JobStatus::Queued)
     }
 
     fn new(id: LoopId, command: LoopCommand, status: JobStatus) -> Self {

@@ -1,23 +1,23 @@
-//! The life of a job: every state, every event, and the one table that says what may follow.
+//! The state machine of a job: its states, its events, and the table of allowed transitions.
 //!
 //! A status changes only through [`next`], and only [`crate::jobs::Job`] can hold one. A terminal
-//! status is final; only a new order for the same loop starts over, and that makes a new record.
-//! The table stands in `docs/loops.md` as well; a test holds the page against it.
+//! status is final; only a new start request for the same loop replaces it, with a new record.
+//! A test compares the table with the one in `docs/loops.md`.
 
 use loopgate_api::job::JobStatus;
 use thiserror::Error;
 
-/// Something that happens to a job.
+/// What can happen to a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum JobEvent {
     /// Its start was requested.
-    Ordered,
-    /// It must wait for its turn.
+    StartRequested,
+    /// It waits for capacity.
     Queued,
     /// Its process runs.
     Spawned,
-    /// It waits for the answer of a person.
-    Asked,
+    /// It waits for an answer of the user.
+    QuestionAsked,
     /// A person wants it to stop.
     CancelRequested,
     /// Its work is done and delivered.
@@ -28,34 +28,28 @@ pub enum JobEvent {
     Cancelled,
     /// It ended after a person had stopped its process, not the loop.
     Stopped,
-    /// Its process vanished and left no word.
+    /// Its process is gone without an exit status.
     Vanished,
-    /// Nobody can tell how it ended.
+    /// How it ended is unknown.
     Lost,
 }
 
 use JobEvent as E;
 use JobStatus as S;
 
-/// The state of a job that was just ordered.
-pub const ORDERED: JobStatus = S::Starting;
-
-/// The state of a job that waits for its turn.
-pub const WAITS: JobStatus = S::Queued;
-
 const QUEUED: [Option<S>; 1] = [Some(S::Queued)];
-const BEGINNING: [Option<S>; 1] = [Some(S::Starting)];
-/// States in which nothing was started.
-const WAITING: [Option<S>; 2] = [Some(S::Queued), Some(S::Starting)];
-/// The process runs, or its end is being worked on.
-const WORKING: [Option<S>; 1] = [Some(S::Running)];
-/// States that nobody has asked to end.
-const WANTED: [Option<S>; 3] = [Some(S::Queued), Some(S::Starting), Some(S::Running)];
+const STARTING: [Option<S>; 1] = [Some(S::Starting)];
+/// States before there is a process.
+const NOT_STARTED: [Option<S>; 2] = [Some(S::Queued), Some(S::Starting)];
+/// The process runs, or its result is being delivered.
+const RUNNING: [Option<S>; 1] = [Some(S::Running)];
+/// Active states without a cancel request.
+const NOT_CANCELLED: [Option<S>; 3] = [Some(S::Queued), Some(S::Starting), Some(S::Running)];
 /// Every state that is not terminal.
 const ACTIVE: [Option<S>; 4] = [Some(S::Queued), Some(S::Starting), Some(S::Running), Some(S::CancelPending)];
 const CANCELLING: [Option<S>; 1] = [Some(S::CancelPending)];
-/// No record, or one that is over.
-const FREE: [Option<S>; 8] = [
+/// No record, or a terminal state.
+const INACTIVE: [Option<S>; 8] = [
     None,
     Some(S::AwaitingUser),
     Some(S::Completed),
@@ -66,26 +60,25 @@ const FREE: [Option<S>; 8] = [
     Some(S::TimedOut),
 ];
 
-/// What may follow: in one of these states, on this event, that state. What is not in it cannot
-/// happen.
+/// Allowed transitions: from one of these states, on this event, to that state.
 pub const TABLE: [(&[Option<S>], E, S); 18] = [
-    (&FREE, E::Ordered, ORDERED),
-    // Its turn has come.
-    (&QUEUED, E::Ordered, ORDERED),
-    (&FREE, E::Queued, WAITS),
+    (&INACTIVE, E::StartRequested, S::Starting),
+    // The queue has capacity for it.
+    (&QUEUED, E::StartRequested, S::Starting),
+    (&INACTIVE, E::Queued, S::Queued),
     // Loopgate died before there was a process.
-    (&BEGINNING, E::Queued, WAITS),
-    (&WAITING, E::Spawned, S::Running),
-    (&WORKING, E::Asked, S::AwaitingUser),
+    (&STARTING, E::Queued, S::Queued),
+    (&NOT_STARTED, E::Spawned, S::Running),
+    (&RUNNING, E::QuestionAsked, S::AwaitingUser),
     (&ACTIVE, E::CancelRequested, S::CancelPending),
-    (&WORKING, E::Completed, S::Completed),
-    (&WANTED, E::Failed, S::Failed),
-    (&WORKING, E::Vanished, S::Stopped),
-    (&WANTED, E::Lost, S::Unknown),
+    (&RUNNING, E::Completed, S::Completed),
+    (&NOT_CANCELLED, E::Failed, S::Failed),
+    (&RUNNING, E::Vanished, S::Stopped),
+    (&NOT_CANCELLED, E::Lost, S::Unknown),
     (&CANCELLING, E::Cancelled, S::Cancelled),
     (&CANCELLING, E::Stopped, S::Stopped),
-    // Whatever became of the process, a person had asked for its end.
-    (&CANCELLING, E::Asked, S::Cancelled),
+    // After a cancel request, every outcome counts as cancelled.
+    (&CANCELLING, E::QuestionAsked, S::Cancelled),
     (&CANCELLING, E::Completed, S::Cancelled),
     (&CANCELLING, E::Failed, S::Cancelled),
     (&CANCELLING, E::Vanished, S::Cancelled),
@@ -105,7 +98,7 @@ pub struct InvalidTransition {
 /// The state that follows; `from` is `None` for a loop without a record.
 ///
 /// # Errors
-/// [`InvalidTransition`] for every pair that the table does not hold.
+/// [`InvalidTransition`] for a transition that is not in the table.
 pub fn next(from: Option<JobStatus>, event: JobEvent) -> Result<JobStatus, InvalidTransition> {
     let row = TABLE.iter().find(|(states, on, _)| *on == event && states.contains(&from));
     row.map(|(_, _, to)| *to).ok_or(InvalidTransition { from, event })
@@ -119,10 +112,10 @@ pub(crate) mod tests {
 
     /// Every event, in the order in which the page explains them.
     pub(crate) const EVENTS: [(JobEvent, &str); 11] = [
-        (E::Ordered, "it is ordered"),
+        (E::StartRequested, "its start is requested"),
         (E::Queued, "it must wait for its turn"),
         (E::Spawned, "its process runs"),
-        (E::Asked, "it waits for a person"),
+        (E::QuestionAsked, "it waits for a person"),
         (E::CancelRequested, "a person wants it to stop"),
         (E::Completed, "its work is done and delivered"),
         (E::Failed, "it ended badly"),
@@ -153,7 +146,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_page_has_the_table() {
+    fn documented_transitions_match_the_table() {
         let page = include_str!("../../../../docs/loops.md");
         let mut table = "| in the state | when | becomes |\n|---|---|---|\n".to_owned();
         for (from, event, to) in TABLE {
@@ -165,7 +158,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn no_pair_stands_in_the_table_twice() {
+    fn transitions_are_unique() {
         for state in STATES {
             for (event, _) in EVENTS {
                 let rows = TABLE.iter().filter(|(from, on, _)| *on == event && from.contains(&state));
@@ -175,20 +168,20 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn a_terminal_state_is_final_until_the_loop_is_ordered_again() {
+    fn terminal_state_is_final_until_the_next_start_request() {
         for state in STATES.into_iter().flatten() {
             for (event, _) in EVENTS {
                 let moves = next(Some(state), event).is_ok();
-                let again = matches!(event, E::Ordered | E::Queued);
+                let again = matches!(event, E::StartRequested | E::Queued);
                 assert!(!state.is_terminal() || moves == again, "{state:?} {event:?}");
             }
             let free = state.is_terminal() || state == S::Queued;
-            assert_eq!(next(Some(state), E::Ordered).is_ok(), free, "{state:?}");
+            assert_eq!(next(Some(state), E::StartRequested).is_ok(), free, "{state:?}");
         }
     }
 
     #[test]
-    fn every_active_state_has_a_way_out() {
+    fn every_active_state_can_end() {
         for state in STATES.into_iter().flatten().filter(|state| !state.is_terminal()) {
             assert!(next(Some(state), E::Lost).unwrap().is_terminal());
         }
@@ -196,7 +189,7 @@ pub(crate) mod tests {
 
     proptest! {
         #[test]
-        fn a_cancelled_job_never_completes(events in proptest::collection::vec(2..EVENTS.len(), 0..12)) {
+        fn cancelled_job_never_completes(events in proptest::collection::vec(2..EVENTS.len(), 0..12)) {
             let mut state = next(Some(S::Running), E::CancelRequested).unwrap();
             for event in events {
                 state = next(Some(state), EVENTS[event].0).unwrap_or(state);

@@ -115,7 +115,7 @@ mod tests {
             (LoopCommand::Execute, &[E::Spawned, E::Completed], Some(Notification::Completed)),
             (
                 LoopCommand::Execute,
-                &[E::Spawned, E::Asked],
+                &[E::Spawned, E::QuestionAsked],
                 Some(Notification::NeedsAnswer(UserAction::Question)),
             ),
             (LoopCommand::Execute, &[E::Spawned, E::Failed], Some(Notification::Failed)),

@@ -43,7 +43,7 @@ impl Launcher {
         }
         let mut job = queued_job(&request, &headers, number);
         job.launch.approval = Some(approval.clone());
-        self.jobs.store.begin(&job).await?;
+        self.jobs.store.create(&job).await?;
         let alive = self.queue.entries.hold(number, id, reservation);
         self.queue.keep_alive(id, alive.clone());
         let launcher = self.clone();

@@ -12,7 +12,7 @@ use loopgate_api::launch::Attachment;
 use loopgate_home::untrusted::{make_private_directory, write_private};
 use serde_json::json;
 
-use crate::launch::url_policy::{self, PublicOnly, UrlTarget};
+use crate::launch::url_policy::{self, PublicAddressResolver, UrlTarget};
 
 const DIRECTORY: &str = "attachments";
 const SKIPPED: &str = "skipped-attachments.json";
@@ -73,7 +73,9 @@ async fn download(attachment: &Attachment, target: UrlTarget, place: PathBuf) ->
     let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
     let (client, url) = match target {
         // No proxy: it would look the name up itself.
-        UrlTarget::ObjectStore(url) => (client.dns_resolver(std::sync::Arc::new(PublicOnly)).no_proxy(), url),
+        UrlTarget::ObjectStore(url) => {
+            (client.dns_resolver(std::sync::Arc::new(PublicAddressResolver)).no_proxy(), url)
+        }
         UrlTarget::ControlPlaneClient(url) => (client, url),
     };
     let response = client.build().map_err(plain)?.get(url).send().await.map_err(plain)?;

@@ -27,12 +27,12 @@ impl Launcher {
         }
         self.queue.entries.ready.store(true, Ordering::Release);
         loop {
-            while !self.queue.entries.is_empty() && self.queue.has_place(0).await {
+            while !self.queue.entries.is_empty() && self.queue.has_capacity(0).await {
                 let Some(waiting) = self.queue.entries.pop() else { break };
                 self.start_waiting(waiting);
             }
-            for place in self.queue.entries.unannounced(ANNOUNCE_INTERVAL) {
-                self.queue.announce_place(&place).await;
+            for position in self.queue.entries.unannounced(ANNOUNCE_INTERVAL) {
+                self.queue.announce_position(&position).await;
             }
             let look = async {
                 if self.queue.entries.is_empty() {

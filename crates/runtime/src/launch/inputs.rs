@@ -60,7 +60,7 @@ impl Launcher {
         let staged = tokio::task::spawn_blocking(move || {
             let peers = place.mounted();
             for place in &place.peers {
-                staging::begin_peer(&staging, &place.prepared.dir.as_path().join(WORK_DIR))?;
+                staging::prepare_peer(&staging, &place.prepared.dir.as_path().join(WORK_DIR))?;
             }
             let (root, work_dir) = (place.dir.as_path(), place.work_dir.as_path());
             let dirs = staging::StagingDirs { root, work_dir, peers: &peers, detected, targets };

@@ -32,7 +32,7 @@ use crate::reporting::heartbeat::HeartbeatSender;
 use crate::request::{LoopHeaders, LoopRequest};
 use crate::tasks::Tasks;
 
-/// A place is reported again after this long: the control plane gives up a loop that reports nothing.
+/// A position is reported again after this long: the control plane gives up a loop that reports nothing.
 pub(crate) const ANNOUNCE_INTERVAL: Duration = Duration::from_secs(30 * 60);
 const MEGABYTE: u64 = 1024 * 1024;
 
@@ -45,7 +45,7 @@ pub struct LoopStart {
     pub pid: Option<u32>,
     /// Its worktree.
     pub worktree_path: Option<PathBuf>,
-    /// Its place among those that wait, from 1.
+    /// Its position in the queue, from 1.
     pub queue_place: Option<usize>,
 }
 
@@ -72,11 +72,11 @@ impl LaunchQueue {
         let settings = self.settings.get();
         let limited = settings.max_loops.is_some() || settings.min_free_memory_mb.is_some();
         let unknown = limited && !self.entries.ready.load(Ordering::Acquire);
-        unknown || !self.entries.is_empty() || !self.has_place(1).await
+        unknown || !self.entries.is_empty() || !self.has_capacity(1).await
     }
 
     /// Whether one more loop may run, beside these that are counted and do not run yet.
-    pub(super) async fn has_place(&self, counted: usize) -> bool {
+    pub(super) async fn has_capacity(&self, counted: usize) -> bool {
         let settings = self.settings.get();
         let under_way = self.reservations.under_way().saturating_sub(counted);
         if under_way == 0 {
@@ -87,8 +87,8 @@ impl LaunchQueue {
         under_way < most && machine::available_memory().await >= floor.saturating_mul(MEGABYTE)
     }
 
-    /// The place of a loop in line, from 1.
-    pub(crate) fn place(&self, id: LoopId) -> Option<usize> {
+    /// The position of a loop in the queue, from 1.
+    pub(crate) fn position(&self, id: LoopId) -> Option<usize> {
         self.entries.position(id)
     }
 
@@ -122,12 +122,12 @@ impl LaunchQueue {
         if let Err(error) = self.jobs.store.put_token(id, &StoredToken::new(request.token.clone())).await {
             tracing::warn!(loop_id = %id, %error, "the loop's token could not be stored");
         }
-        self.jobs.store.begin(&queued_job(request, headers, number)).await?;
+        self.jobs.store.create(&queued_job(request, headers, number)).await?;
         let alive = self.entries.push(number, id, reservation);
         self.keep_alive(id, alive);
-        let place = self.entries.position(id);
-        tracing::info!(loop_id = %id, place, "the loop waits for a place");
-        Ok(LoopStart { queue_place: place, ..LoopStart::accepted(id) })
+        let position = self.entries.position(id);
+        tracing::info!(loop_id = %id, position, "the loop waits for a place");
+        Ok(LoopStart { queue_place: position, ..LoopStart::accepted(id) })
     }
 
     /// Lets a loop wait, before every other, that was about to begin when an earlier process died.
@@ -231,9 +231,9 @@ impl LaunchQueue {
         Ok(())
     }
 
-    pub(super) async fn announce_place(&self, QueuePosition { id, place, of }: &QueuePosition) {
-        let text = format!("Waiting for a free place: {place} of {of} in the queue");
-        let data = json!({"chunk": text, "queue": {"place": place, "waiting": of}});
+    pub(super) async fn announce_position(&self, QueuePosition { id, position, of }: &QueuePosition) {
+        let text = format!("Waiting for a free place: {position} of {of} in the queue");
+        let data = json!({"chunk": text, "queue": {"place": position, "waiting": of}});
         let event = LoopEvent::new("output", &json!({"data": data}));
         let stored = self
             .jobs
@@ -246,7 +246,7 @@ impl LaunchQueue {
             })
             .await;
         if let Err(error) = stored {
-            tracing::warn!(loop_id = %id, %error, "a loop's place in the queue was not stored");
+            tracing::warn!(loop_id = %id, %error, "a loop's position in the queue was not stored");
         }
     }
 }

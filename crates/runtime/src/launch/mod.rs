@@ -48,7 +48,7 @@ use crate::reporting::tokens::Tokens;
 use crate::request::{LoopHeaders, LoopRequest};
 use crate::supervision::{ProcessState, Supervisor};
 use crate::tasks::Tasks;
-use crate::timing::Timing;
+use crate::timing::RuntimeTiming;
 use crate::workspace::Workspaces;
 use crate::workspace::peers::{self, Peer};
 use crate::workspace::repository::{self, LoopRepository, Repositories};
@@ -76,12 +76,12 @@ pub struct Launcher {
     pub(crate) credentials: Arc<Credentials>,
     /// Directory with one folder a plugin.
     pub(crate) plugin_dirs: PathBuf,
-    pub(crate) timing: Timing,
+    pub(crate) timing: RuntimeTiming,
     pub(crate) tasks: Tasks,
 }
 
 impl Launcher {
-    /// Starts a loop. One that does not run within [`Timing::launch_answer`] is answered as accepted.
+    /// Starts a loop. One that does not run within [`RuntimeTiming::launch_answer`] is answered as accepted.
     ///
     /// # Errors
     /// Status and exact text of the first check or step that fails.
@@ -207,7 +207,7 @@ impl Launcher {
         if let Some(previous) = self.jobs.store.job(request.loop_id).await? {
             record::keep(&mut job, &previous);
         }
-        self.jobs.store.begin(&job).await
+        self.jobs.store.create(&job).await
     }
 
     /// Restores the record of a loop as it was before the start that failed.

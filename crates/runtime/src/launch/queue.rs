@@ -30,11 +30,11 @@ pub(crate) struct QueueEntry {
     _guard: DropGuard,
 }
 
-/// A place that was not announced yet.
+/// A position in the queue that was not reported yet.
 pub(crate) struct QueuePosition {
     pub id: LoopId,
     /// From 1.
-    pub place: usize,
+    pub position: usize,
     /// Loops that wait.
     pub of: usize,
 }
@@ -146,7 +146,7 @@ impl QueueEntries {
         self.lock().values().map(|entry| entry.id).collect()
     }
 
-    /// The place of a loop in line, from 1.
+    /// The position of a loop in the queue, from 1.
     pub fn position(&self, id: LoopId) -> Option<usize> {
         self.lock()
             .values()
@@ -165,21 +165,21 @@ impl QueueEntries {
         self.lock().values().all(|entry| entry.awaiting_approval)
     }
 
-    /// The places that changed since this was asked last, or were announced that long ago.
+    /// The positions that changed since the last call, or that were reported that long ago.
     pub fn unannounced(&self, again: Duration) -> Vec<QueuePosition> {
         let mut waiting = self.lock();
         let of = waiting.values().filter(|entry| !entry.awaiting_approval).count();
-        let mut places = Vec::new();
+        let mut unannounced = Vec::new();
         for (at, entry) in waiting.values_mut().filter(|entry| !entry.awaiting_approval).enumerate() {
-            let place = at + 1;
+            let position = at + 1;
             let is_known =
-                entry.announced.is_some_and(|(announced, at)| announced == place && at.elapsed() < again);
+                entry.announced.is_some_and(|(announced, at)| announced == position && at.elapsed() < again);
             if !is_known {
-                entry.announced = Some((place, Instant::now()));
-                places.push(QueuePosition { id: entry.id, place, of });
+                entry.announced = Some((position, Instant::now()));
+                unannounced.push(QueuePosition { id: entry.id, position, of });
             }
         }
-        places
+        unannounced
     }
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<i64, QueueEntry>> {
@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_goes_before_the_others_goes_before_those_of_an_earlier_process_too() {
+    fn requeued_loop_precedes_those_of_an_earlier_process() {
         let reservations = Reservations::default();
         let [first, second, third, last] = std::array::from_fn(|_| LoopId(Uuid::new_v4()));
         let mut left = Job::waiting(third, LoopCommand::Plan);
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn who_waits_for_approval_is_not_in_line() {
+    fn loop_awaiting_approval_has_no_queue_position() {
         let reservations = Reservations::default();
         let queue = QueueEntries::load(&[], &HashSet::new(), &reservations);
         let [awaiting_approval, other] = [0; 2].map(|_| LoopId(Uuid::new_v4()));

@@ -104,7 +104,7 @@ impl Launcher {
         job.run.spawned_at = Some(earlier.until);
 
         // From here on the record exists: a crash finds it, a failure takes it back.
-        let previous = self.jobs.store.begin(&job).await.map_err(LoopRequestError::from)?;
+        let previous = self.jobs.store.create(&job).await.map_err(LoopRequestError::from)?;
         let spawned =
             self.announce_and_spawn(request, headers, &launch, start, &process, start_attempt.nonce).await;
         if spawned.is_err()

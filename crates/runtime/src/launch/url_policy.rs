@@ -104,9 +104,9 @@ fn is_region(label: &str) -> bool {
 
 /// Resolves names to public addresses only, so that a name cannot lead home after it was checked.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct PublicOnly;
+pub(crate) struct PublicAddressResolver;
 
-impl Resolve for PublicOnly {
+impl Resolve for PublicAddressResolver {
     fn resolve(&self, name: Name) -> Resolving {
         Box::pin(async move {
             let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_way_home_has_its_reason() {
+    fn refused_urls_have_their_reason() {
         let cases = [
             ("nonsense", "invalid_url"),
             ("https://u:p@b.s3.eu-west-1.amazonaws.com/x", "credentialed_url"),
@@ -190,7 +190,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_breaks_the_decision(text in ".{0,60}") {
+        fn arbitrary_text_does_not_break_the_decision(text in ".{0,60}") {
             let _ = check(&text, Some("http://127.0.0.1:1"));
         }
 

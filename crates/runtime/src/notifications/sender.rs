@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_command_says_is_logged_on_one_line_without_secrets() {
+    fn command_output_is_logged_on_one_redacted_line() {
         let output =
             Output { status: RunStatus::Exited(2), stdout: Vec::new(), stderr: b"one\ntoken=abc\n".to_vec() };
         assert_eq!(failure(&output, 30), "exit code 2: one; token=[REDACTED]");

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use crate::jobs::{AwaitingUserSince, Job, Jobs, UserAction};
-use crate::timing::Timing;
+use crate::timing::RuntimeTiming;
 use crate::transcript::state_file;
 use crate::transcript::stream_file;
 
@@ -144,7 +144,7 @@ fn state_after(quiet: Duration, in_tool: bool, limit: Duration) -> ActivityState
 pub struct StallDetector {
     jobs: Jobs,
     activities: Activities,
-    timing: Timing,
+    timing: RuntimeTiming,
     stop: CancellationToken,
 }
 
@@ -152,7 +152,7 @@ impl StallDetector {
     pub(crate) const fn new(
         jobs: Jobs,
         activities: Activities,
-        timing: Timing,
+        timing: RuntimeTiming,
         stop: CancellationToken,
     ) -> Self {
         Self { jobs, activities, timing, stop }
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn any_sign_of_life_counts_and_idling_does_not() {
+    fn output_cpu_and_new_processes_count_as_activity() {
         let before = look_with(1000, &[1, 2], 10, true);
         let second = Duration::from_secs(1);
         for (now, is_life) in [
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_told_once() {
+    fn activity_change_is_reported_once() {
         let (activities, id, start) = (Activities::default(), LoopId(uuid::Uuid::nil()), Instant::now());
         let at = |minutes: u64| start + Duration::from_secs(minutes * 60);
         let quiet = || look_with(5, &[1, 2], 3, true);

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sleep_and_a_set_clock_are_told_from_time_that_passed() {
+    fn suspend_and_clock_changes_are_detected() {
         let start = ClockReading::now();
         let after = |wall: i64, steady: u64| {
             let ahead = Duration::from_secs(wall.unsigned_abs());

@@ -29,7 +29,7 @@ use crate::supervision::{ProcessState, Supervisor};
 use crate::tasks::Tasks;
 use crate::tickets::launch::TicketLauncher;
 use crate::tickets::plan_loop;
-use crate::timing::Timing;
+use crate::timing::RuntimeTiming;
 use crate::transcript::state_file::{self, written_since};
 use crate::transcript::stream_file;
 use crate::workspace::Workspaces;
@@ -60,7 +60,7 @@ pub struct Recovery {
     pub(crate) tickets: Arc<TicketLauncher>,
     pub(crate) outbox: Outbox,
     pub(crate) woken: watch::Sender<u64>,
-    pub(crate) timing: Timing,
+    pub(crate) timing: RuntimeTiming,
     pub(crate) tasks: Tasks,
 }
 

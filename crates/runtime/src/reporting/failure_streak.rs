@@ -1,7 +1,7 @@
-//! Tells people that nothing can be stored about a loop, most likely because the disk is full.
+//! Reports on the loop's page that nothing can be stored about it, most likely because the disk is full.
 //!
-//! It goes past the queue, which lies on the same disk, and only once an outage: whoever has the
-//! outage tries on, and loses nothing.
+//! The event bypasses the outbox, which is on the same disk, and is sent once per failure streak; the caller
+//! keeps retrying.
 
 use loopgate_api::event::LoopEvent;
 use loopgate_api::ids::LoopId;
@@ -13,26 +13,26 @@ use crate::jobs::store::StoreError;
 use crate::reporting::control_plane::SHORT_EVENT_TIME;
 use crate::reporting::tokens::Tokens;
 
-/// Failures in a row before they are reported: the first may be a file that is locked for a moment.
-const PATIENCE: u32 = 2;
+/// Consecutive failures before a report: a single one may be a file that was locked for a moment.
+const REPORTED_AFTER: u32 = 2;
 
-/// Failures to store something of one loop, in a row.
+/// Consecutive failed writes about one loop.
 #[derive(Debug, Default)]
-pub(crate) struct Outage {
+pub(crate) struct FailureStreak {
     failures: u32,
 }
 
-impl Outage {
-    /// Something could not be stored; it will be tried again.
+impl FailureStreak {
+    /// Counts a failed write; the second in a row is reported.
     pub async fn record_failure(&mut self, tokens: &Tokens, id: LoopId, error: &StoreError) {
         self.failures = self.failures.saturating_add(1);
-        if self.failures == PATIENCE {
+        if self.failures == REPORTED_AFTER {
             report(tokens, id, error).await;
         }
     }
 
-    /// Something was stored.
-    pub const fn over(&mut self) {
+    /// Ends the streak after a successful write.
+    pub const fn reset(&mut self) {
         self.failures = 0;
     }
 }

@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use crate::reporting::control_plane::ControlPlaneClient;
 use crate::reporting::telemetry::{self, TelemetrySender};
 use crate::reporting::tokens::Tokens;
-use crate::timing::Timing;
+use crate::timing::RuntimeTiming;
 
 /// The first heartbeat comes at once, but not of all loops in the same moment.
 const FIRST_WITHIN: Duration = Duration::from_secs(2);
@@ -26,7 +26,7 @@ pub(crate) struct HeartbeatSender {
     cloud: ControlPlaneClient,
     tokens: Tokens,
     telemetry: TelemetrySender,
-    timing: Timing,
+    timing: RuntimeTiming,
     /// Counts how often the machine woke up.
     woken: watch::Sender<u64>,
 }
@@ -36,7 +36,7 @@ impl HeartbeatSender {
         cloud: ControlPlaneClient,
         tokens: Tokens,
         telemetry: TelemetrySender,
-        timing: Timing,
+        timing: RuntimeTiming,
         woken: watch::Sender<u64>,
     ) -> Self {
         Self { cloud, tokens, telemetry, timing, woken }

@@ -1,8 +1,8 @@
 //! Reporting to the control plane: its client, the outbox, runner tokens, heartbeats and telemetry.
 
 pub(crate) mod control_plane;
+pub(crate) mod failure_streak;
 pub(crate) mod heartbeat;
-pub(crate) mod outage;
 pub(crate) mod outbox;
 pub(crate) mod telemetry;
 pub(crate) mod tokens;

@@ -14,7 +14,7 @@ use crate::jobs::store::{JobStore, MessageKind, OutboxRow, StoreError};
 use crate::reporting::control_plane::{CallError, ControlPlaneClient, EVENT_TIME};
 use crate::reporting::tokens::Tokens;
 use crate::tasks::Tasks;
-use crate::timing::Timing;
+use crate::timing::RuntimeTiming;
 
 /// Tries of something that the control plane refuses for what it is.
 const TRIES_WHEN_REFUSED: u32 = 3;
@@ -27,7 +27,7 @@ struct OutboxInner {
     store: JobStore,
     cloud: ControlPlaneClient,
     tokens: Tokens,
-    timing: Timing,
+    timing: RuntimeTiming,
     /// Senders that run; each is woken when something was queued.
     senders: Mutex<HashMap<LoopId, Arc<Notify>>>,
     tasks: Tasks,
@@ -68,7 +68,7 @@ impl Outbox {
         store: JobStore,
         cloud: ControlPlaneClient,
         tokens: Tokens,
-        timing: Timing,
+        timing: RuntimeTiming,
         tasks: Tasks,
     ) -> Self {
         Self(Arc::new(OutboxInner { store, cloud, tokens, timing, senders: Mutex::default(), tasks }))

@@ -251,7 +251,7 @@ mod tests {
 
     // LR-48
     #[tokio::test]
-    async fn two_that_are_refused_together_ask_for_one_token() {
+    async fn concurrent_refusals_share_one_refresh() {
         let fixture = TokenFixture::new().await;
         let both = Barrier::new(2);
         let call = || {
@@ -318,7 +318,7 @@ mod tests {
 
     // LR-49
     #[tokio::test]
-    async fn a_race_that_is_lost_twice_is_lost() {
+    async fn second_lost_refresh_race_fails() {
         let fixture = TokenFixture::new().await;
         let lost = json!({"success": false, "error": "race", "code": "RACE_LOST"});
         fixture.plane.answer_always("refresh-token", 409, lost);
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_is_not_known_rests_before_it_asks_again() {
+    async fn unknown_loop_backs_off_before_the_next_request() {
         let fixture = TokenFixture::new().await;
         fixture.plane.answer_once("refresh-token", 404, json!({"success": false, "error": "unknown"}));
         for _ in 0..2 {

@@ -69,7 +69,7 @@ pub struct RepoContext {
 pub struct CodeEvaluationContext {
     /// 1.
     #[serde(default)]
-    pub schema_version: One,
+    pub schema_version: SchemaV1,
     /// Path of a clone.
     pub local_repo_path: Option<String>,
     /// Branch of the parent loop.
@@ -89,21 +89,21 @@ pub struct CodeEvaluationContext {
 /// A schema version that can only be 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "u8")]
-pub struct One;
+pub struct SchemaV1;
 
-impl Default for One {
+impl Default for SchemaV1 {
     fn default() -> Self {
         Self
     }
 }
 
-impl From<One> for u8 {
-    fn from(_: One) -> Self {
+impl From<SchemaV1> for u8 {
+    fn from(_: SchemaV1) -> Self {
         1
     }
 }
 
-impl TryFrom<f64> for One {
+impl TryFrom<f64> for SchemaV1 {
     type Error = &'static str;
 
     fn try_from(value: f64) -> Result<Self, Self::Error> {
@@ -143,7 +143,7 @@ pub struct MaterializedBranch {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct BranchMaterialization {
     /// 1.
-    pub schema_version: One,
+    pub schema_version: SchemaV1,
     /// One entry a repository.
     #[serde(deserialize_with = "not_empty")]
     pub branches: Vec<MaterializedBranch>,

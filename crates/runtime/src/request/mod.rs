@@ -17,8 +17,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use extensions::{
-    BranchMaterialization, BranchRole, CodeEvaluationContext, DetectedContext, MaterializedBranch, One,
-    PullRequestContext, RepoContext, SupportingArtifact,
+    BranchMaterialization, BranchRole, CodeEvaluationContext, DetectedContext, MaterializedBranch,
+    PullRequestContext, RepoContext, SchemaV1, SupportingArtifact,
 };
 use fields::Fields;
 pub(crate) use fields::members;

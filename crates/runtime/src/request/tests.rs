@@ -68,7 +68,7 @@ fn each_check_has_its_text() {
 
 // LR-07, LR-08
 #[test]
-fn evaluations_name_what_they_lack() {
+fn evaluation_names_missing_inputs() {
     let document = |kind: &str| json!({"id": "1", "type": kind, "title": "t", "content": "c"});
     let mut body = with("command", json!("EVALUATE_CODE"));
     body["artifacts"] = json!([document("PRD")]);
@@ -180,7 +180,7 @@ fn any_json() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn no_bytes_break_the_reader(body in proptest::collection::vec(any::<u8>(), 0..200)) {
+    fn arbitrary_bytes_do_not_break_the_reader(body in proptest::collection::vec(any::<u8>(), 0..200)) {
         let _ = LoopRequest::parse(&body);
     }
 

@@ -25,7 +25,7 @@ use crate::jobs::{FinalizationSource, Job, Jobs};
 use crate::launch::launch_queue::LaunchQueue;
 use crate::request;
 use crate::supervision::{ProcessState, Supervisor};
-use crate::timing::Timing;
+use crate::timing::RuntimeTiming;
 use loopgate_tools::shim::ProcessRegistry;
 
 /// What came of it.
@@ -83,7 +83,7 @@ pub struct Stopper {
     pub(crate) queue: Arc<LaunchQueue>,
     pub(crate) supervisor: Supervisor,
     pub(crate) processes: ProcessRegistry,
-    pub(crate) timing: Timing,
+    pub(crate) timing: RuntimeTiming,
 }
 
 impl Stopper {

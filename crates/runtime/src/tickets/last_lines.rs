@@ -144,7 +144,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn as_if_the_whole_were_read(text in "[a-c \n]{0,200}", wanted in 1usize..20) {
+        fn chunked_reading_equals_a_whole_read(text in "[a-c \n]{0,200}", wanted in 1usize..20) {
             let expected: Vec<&str> = text.split('\n').filter(|line| !line.trim().is_empty()).collect();
             let read = last_lines(&file_of(text.as_bytes()), wanted).unwrap();
             prop_assert_eq!(read.total, expected.len());

@@ -26,7 +26,7 @@ const CHUNK_BYTES: usize = 32 * 1024;
 
 /// Where in which file reading goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Position {
+pub(crate) struct StreamPosition {
     /// The file; `None` before any was seen.
     pub file: Option<FileIdentity>,
     /// Where this run's part begins.
@@ -43,7 +43,7 @@ pub(crate) struct TranscriptBatch {
     /// Whole lines.
     pub lines: u64,
     /// Where the frame ends.
-    pub position: Position,
+    pub position: StreamPosition,
     /// Totals including this frame.
     pub spend: Spend,
     /// What the frame itself added to them, the newest of each.
@@ -58,7 +58,7 @@ pub(crate) struct TranscriptBatch {
 pub(crate) struct StreamReader {
     work_dir: PathBuf,
     open: Option<File>,
-    position: Position,
+    position: StreamPosition,
     /// Absolute offset behind the last byte that was read.
     read_to: u64,
     lines: LineBuffer,
@@ -67,7 +67,7 @@ pub(crate) struct StreamReader {
 
 impl StreamReader {
     /// Reads from a position on; what lies between its start and what was announced is only summed.
-    pub fn new(work_dir: PathBuf, position: Position) -> Self {
+    pub fn new(work_dir: PathBuf, position: StreamPosition) -> Self {
         Self {
             work_dir,
             open: None,
@@ -137,7 +137,7 @@ impl StreamReader {
 
     fn restart(&mut self) {
         let file = self.position.file;
-        self.position = Position { file, ..Position::default() };
+        self.position = StreamPosition { file, ..StreamPosition::default() };
         self.read_to = 0;
         self.lines.clear();
         self.summary = StreamSummary::default();
@@ -234,9 +234,9 @@ mod tests {
 
     // LR-47
     #[test]
-    fn a_half_line_waits_for_its_end() {
+    fn incomplete_line_is_read_when_complete() {
         let dir = tempfile::tempdir().unwrap();
-        let mut reader = StreamReader::new(dir.path().to_owned(), Position::default());
+        let mut reader = StreamReader::new(dir.path().to_owned(), StreamPosition::default());
         assert_eq!(reader.read(false).unwrap().lines, 0, "no stream yet");
         let (one, two) = (line("one"), line("two"));
         append(dir.path(), &one);
@@ -252,7 +252,7 @@ mod tests {
     #[test]
     fn a_renamed_stream_is_read_on_and_a_new_one_from_its_beginning() {
         let dir = tempfile::tempdir().unwrap();
-        let mut reader = StreamReader::new(dir.path().to_owned(), Position::default());
+        let mut reader = StreamReader::new(dir.path().to_owned(), StreamPosition::default());
         append(dir.path(), &line("one"));
         reader.read(false).unwrap();
         append(dir.path(), &line("two"));
@@ -273,7 +273,7 @@ mod tests {
         let metadata = std::fs::metadata(dir.path().join("assistant-output.jsonl")).unwrap();
         let start = metadata.len();
         let file = Some(stream_file::identity(&metadata));
-        let first = Position { file, start, announced: start };
+        let first = StreamPosition { file, start, announced: start };
         append(dir.path(), &line("one"));
         let mut reader = StreamReader::new(dir.path().to_owned(), first);
         let stored = reader.read(false).unwrap().position;
@@ -288,7 +288,7 @@ mod tests {
     fn unterminated_last_line_counts_after_the_end() {
         let dir = tempfile::tempdir().unwrap();
         append(dir.path(), line("one").trim_end());
-        let mut reader = StreamReader::new(dir.path().to_owned(), Position::default());
+        let mut reader = StreamReader::new(dir.path().to_owned(), StreamPosition::default());
         assert_eq!(reader.read(false).unwrap().lines, 0);
         assert_eq!(shown(&reader.read(true).unwrap()), "one");
         assert_eq!(reader.read(true).unwrap().lines, 0);
@@ -296,13 +296,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn however_it_is_cut_every_line_is_shown_once(
+        fn chunked_lines_are_shown_once(
             texts in proptest::collection::vec("[a-z]{1,30}", 1..20),
             cuts in proptest::collection::vec(1usize..60, 1..40),
         ) {
             let dir = tempfile::tempdir().unwrap();
             let whole: String = texts.iter().map(|text| line(text)).collect();
-            let mut reader = StreamReader::new(dir.path().to_owned(), Position::default());
+            let mut reader = StreamReader::new(dir.path().to_owned(), StreamPosition::default());
             let mut seen = Vec::new();
             let mut rest = whole.as_str();
             for cut in cuts {

@@ -15,10 +15,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::jobs::store::{OutboxMessage, StoreError};
 use crate::jobs::{Job, Jobs};
-use crate::reporting::outage::Outage;
+use crate::reporting::failure_streak::FailureStreak;
 use crate::reporting::tokens::Tokens;
-use crate::timing::Timing;
-use crate::transcript::stream_reader::{Position, StreamReader, TranscriptBatch};
+use crate::timing::RuntimeTiming;
+use crate::transcript::stream_reader::{StreamPosition, StreamReader, TranscriptBatch};
 use loopgate_tools::directory_watch::DirectoryWatch;
 
 /// Follows the output of loops.
@@ -27,7 +27,7 @@ pub(crate) struct Transcripts {
     jobs: Jobs,
     tokens: Tokens,
     directory_watch: DirectoryWatch,
-    timing: Timing,
+    timing: RuntimeTiming,
     stop: CancellationToken,
 }
 
@@ -36,7 +36,7 @@ impl Transcripts {
         jobs: Jobs,
         tokens: Tokens,
         directory_watch: DirectoryWatch,
-        timing: Timing,
+        timing: RuntimeTiming,
         stop: CancellationToken,
     ) -> Self {
         Self { jobs, tokens, directory_watch, timing, stop }
@@ -62,7 +62,7 @@ struct Tailer {
 impl Tailer {
     /// A tailer that goes on where the job's record says.
     fn new(services: Transcripts, job: &Job, work_dir: PathBuf) -> Self {
-        let position = Position {
+        let position = StreamPosition {
             file: job.transcript.stream_file,
             start: job.transcript.stream_start,
             announced: job.transcript.last_observed_jsonl_offset.unwrap_or(job.transcript.stream_start),
@@ -75,13 +75,13 @@ impl Tailer {
         let mut changes = self.services.directory_watch.subscribe(&self.work_dir);
         let timing = self.services.timing;
         let stop = self.services.stop.clone();
-        let mut outage = Outage::default();
+        let mut failures = FailureStreak::default();
         loop {
             let over = ended.is_cancelled();
             let begun = Instant::now();
             let (next, more) = match self.step(over).await {
                 Ok(frame) => {
-                    outage.over();
+                    failures.reset();
                     ((!frame.chunks.is_empty()).then(|| begun + timing.tail_wait()), frame.more)
                 }
                 Err(error) => {
@@ -89,7 +89,7 @@ impl Tailer {
                     match &error {
                         // What was read waits, and must not be left out.
                         TailError::Store(error) if error.may_pass() => {
-                            outage.record_failure(&self.services.tokens, self.id, error).await;
+                            failures.record_failure(&self.services.tokens, self.id, error).await;
                         }
                         _ if over => break,
                         _ => {}
@@ -139,7 +139,7 @@ impl Tailer {
 
     async fn read(&mut self, ended: bool) -> Result<TranscriptBatch, TailError> {
         let work_dir = self.work_dir.clone();
-        let empty = StreamReader::new(work_dir, Position::default());
+        let empty = StreamReader::new(work_dir, StreamPosition::default());
         let mut reader = std::mem::replace(&mut self.reader, empty);
         let (reader, frame) = tokio::task::spawn_blocking(move || {
             let frame = reader.read(ended);

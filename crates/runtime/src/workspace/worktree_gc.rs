@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn age_and_state_decide_and_work_is_never_given_up() {
+    fn worktrees_are_removed_by_age_and_state_but_never_with_unsaved_work() {
         let rule = WorktreeRetention { completed: Some(2), other: Some(5) };
         let goes = |hours, status, retain_reason, rule| {
             let (worktree, now) = aged(hours, status, retain_reason);
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_directory_takes_is_counted_without_its_links() {
+    fn disk_use_does_not_follow_links() {
         let dir = tempfile::tempdir().unwrap();
         let inner = dir.path().join("a/b");
         std::fs::create_dir_all(&inner).unwrap();

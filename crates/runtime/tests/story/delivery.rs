@@ -111,7 +111,7 @@ async fn the_assistant_delivers_and_is_believed_because_it_is_true() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_push_that_did_not_happen_is_made_up_for() {
+async fn missing_push_is_done_by_loopgate() {
     let desktop = Desktop::new().await;
     desktop.driver(IMPLEMENTS);
     let lies = COMMITS.replace("&& git push -q -u origin HEAD", "");

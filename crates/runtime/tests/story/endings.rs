@@ -73,7 +73,7 @@ async fn failure_is_reported_with_redacted_diagnostics_after_its_plan() {
 async fn killed_loop_ends_with_all_its_processes() {
     let desktop = Desktop::new().await;
     desktop.driver(r#"trap '' TERM; sh -c 'trap "" TERM; echo $$ > "$1/grandchild"; while :; do sleep 0.05; done' x "$STATE" & echo $$ > "$STATE/child"; while :; do sleep 0.05; done"#);
-    let timing = loopgate_runtime::Timing {
+    let timing = loopgate_runtime::RuntimeTiming {
         kill_grace: std::time::Duration::from_millis(200),
         ..crate::support::quick()
     };
@@ -106,7 +106,8 @@ async fn killed_loop_ends_with_all_its_processes() {
 async fn stop_is_recorded_before_the_process_is_signalled() {
     let desktop = Desktop::new().await;
     desktop.driver(r#"trap 'echo heard > "$STATE/heard"; until_there end; exit 1' TERM; echo up > "$STATE/up"; while :; do sleep 0.02; done"#);
-    let timing = loopgate_runtime::Timing { kill_grace: crate::support::PATIENCE, ..crate::support::quick() };
+    let timing =
+        loopgate_runtime::RuntimeTiming { kill_grace: crate::support::PATIENCE, ..crate::support::quick() };
     let runtime = desktop.open_with(timing).await;
     let id = new_id();
     start(&runtime, &request(id, "PLAN")).await.unwrap();
@@ -126,7 +127,7 @@ async fn stop_is_recorded_before_the_process_is_signalled() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_loop_that_ends_well_when_it_is_killed_is_cancelled_all_the_same() {
+async fn successful_exit_after_a_kill_counts_as_cancelled() {
     let desktop = Desktop::new().await;
     desktop.driver(r#"trap 'exit 0' TERM; echo up > "$STATE/up"; while :; do sleep 0.02; done"#);
     let runtime = desktop.open().await;

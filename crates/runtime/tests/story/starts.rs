@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use loopgate_api::ids::LoopId;
 use loopgate_api::job::JobStatus;
-use loopgate_runtime::{LoopHeaders, Timing};
+use loopgate_runtime::{LoopHeaders, RuntimeTiming};
 use loopgate_testkit::cloud::Cloud;
 use serde_json::{Value, json};
 
@@ -32,7 +32,7 @@ async fn one_loop_once_and_one_loop_a_worktree() {
 async fn an_assistant_that_does_not_tell_its_mcp_servers_holds_up_no_start() {
     let desktop = Desktop::new().await;
     desktop.program("claude", "mkfifo \"$STATE/never\" 2>/dev/null; read word < \"$STATE/never\"");
-    let timing = Timing { mcp: Duration::from_millis(1), ..quick() };
+    let timing = RuntimeTiming { mcp: Duration::from_millis(1), ..quick() };
     let runtime = desktop.open_with(timing).await;
     for url in ["https://mcp.example.test/mcp", "no url"] {
         let id = new_id();
@@ -264,7 +264,7 @@ async fn execution_gets_its_plan_in_one_form() {
 
 // LR-54
 #[tokio::test(flavor = "multi_thread")]
-async fn attachments_that_lead_home_are_refused_and_written_down() {
+async fn attachments_on_private_addresses_are_refused_and_logged() {
     let desktop = Desktop::new().await;
     let runtime = desktop.open().await;
     let id = new_id();
@@ -301,10 +301,10 @@ async fn attachments_that_lead_home_are_refused_and_written_down() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_loop_that_takes_long_to_prepare_is_accepted_and_tells_the_rest_by_its_events() {
+async fn slow_start_is_accepted_and_reported_by_events() {
     let desktop = Desktop::new().await;
     desktop.driver(&format!("until_there go\n{PLANS}"));
-    let runtime = desktop.open_with(Timing { launch_answer: Duration::ZERO, ..quick() }).await;
+    let runtime = desktop.open_with(RuntimeTiming { launch_answer: Duration::ZERO, ..quick() }).await;
     let id = new_id();
     let started = start(&runtime, &request(id, "PLAN")).await.unwrap();
     assert_eq!((started.loop_id, started.pid, started.queue_place), (id, None, None));

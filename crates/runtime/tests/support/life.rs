@@ -11,16 +11,16 @@ use loopgate_testkit::wait::Changes;
 use super::{Desktop, new_id, request, start};
 
 /// One life of the program. When it is over, every task of it is gone at once, as with a kill.
-pub struct Life<'a> {
+pub struct RuntimeInstance<'a> {
     desktop: &'a Desktop,
     tokio: Option<tokio::runtime::Runtime>,
     pub runtime: Arc<Runtime>,
 }
 
-impl<'a> Life<'a> {
+impl<'a> RuntimeInstance<'a> {
     /// Begins a life, which takes up what earlier ones left.
-    pub fn begin(desktop: &'a Desktop) -> Self {
-        let life = Self::begin_idle(desktop);
+    pub fn start(desktop: &'a Desktop) -> Self {
+        let life = Self::start_idle(desktop);
         life.block_on(life.runtime.recovery.recover()).unwrap();
         let runtime = life.runtime.clone();
         life.spawn(async move { tokio::join!(runtime.launcher.run_queue(), runtime.recovery.run_watch()) });
@@ -29,13 +29,13 @@ impl<'a> Life<'a> {
 
     /// Begins a life and has it start a loop.
     pub fn with_loop(desktop: &'a Desktop, command: &str) -> (Self, LoopId) {
-        let (life, id) = (Self::begin(desktop), new_id());
+        let (life, id) = (Self::start(desktop), new_id());
         life.block_on(start(&life.runtime, &request(id, command))).unwrap();
         (life, id)
     }
 
     /// Begins a life that looks at nothing by itself.
-    pub fn begin_idle(desktop: &'a Desktop) -> Self {
+    pub fn start_idle(desktop: &'a Desktop) -> Self {
         let tokio =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
         let runtime = tokio.block_on(desktop.open());
@@ -69,7 +69,7 @@ impl<'a> Life<'a> {
     }
 }
 
-impl Drop for Life<'_> {
+impl Drop for RuntimeInstance<'_> {
     fn drop(&mut self) {
         // Returns when nothing of this life runs any more, as after a kill.
         self.tokio.take().unwrap().shutdown_timeout(Duration::from_secs(5));

@@ -14,7 +14,7 @@ use loopgate_api::ids::LoopId;
 use loopgate_api::job::JobStatus;
 use loopgate_home::{Credentials, DataDir, Overrides, Program, Repos, Sandbox, SettingsStore, TrustStore};
 use loopgate_runtime::jobs::Job;
-use loopgate_runtime::{LoopHeaders, LoopRequestError, LoopStart, Runtime, RuntimeConfig, Timing};
+use loopgate_runtime::{LoopHeaders, LoopRequestError, LoopStart, Runtime, RuntimeConfig, RuntimeTiming};
 use loopgate_testkit::cloud::Cloud;
 use loopgate_testkit::home_processes;
 use loopgate_testkit::wait::Changes;
@@ -267,7 +267,7 @@ impl Desktop {
         self.open_with(quick()).await
     }
 
-    pub async fn open_with(&self, timing: Timing) -> Arc<Runtime> {
+    pub async fn open_with(&self, timing: RuntimeTiming) -> Arc<Runtime> {
         let overrides = Overrides {
             sandbox_base_directory: Some(self.at("box")),
             api_origin: Some(self.cloud.origin()),
@@ -313,16 +313,16 @@ impl Drop for Desktop {
 }
 
 /// Waits that suit a test.
-pub fn quick() -> Timing {
+pub fn quick() -> RuntimeTiming {
     let ms = Duration::from_millis;
-    Timing {
+    RuntimeTiming {
         tail_poll: ms(100),
         tail_gap: ms(5),
         retry_base: ms(20),
         retry_max: ms(50),
         ended_retry: [ms(100), ms(200), ms(200), ms(200)],
         watch: ms(50),
-        ..Timing::default()
+        ..RuntimeTiming::default()
     }
 }
 

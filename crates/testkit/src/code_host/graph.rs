@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 pub(super) type FieldArguments = Map<String, Value>;
 
 /// What a graph answers for one field.
-pub(super) enum Found {
+pub(super) enum FieldValue {
     /// A value of whatever depth; selections pick from it.
     Value(Value),
     /// An object whose fields are asked for one by one.
@@ -55,7 +55,12 @@ impl GraphError {
 /// Something that can be asked.
 pub(super) trait Graph {
     /// Looks a field up; a field that nobody knows is null.
-    fn field(&mut self, on: &GraphNode, name: &str, arguments: &FieldArguments) -> Result<Found, GraphError>;
+    fn field(
+        &mut self,
+        on: &GraphNode,
+        name: &str,
+        arguments: &FieldArguments,
+    ) -> Result<FieldValue, GraphError>;
 }
 
 /// Types that a `... on` condition can tell apart; conditions on anything else (interfaces) hold.
@@ -161,8 +166,8 @@ impl<'d, G: Graph> QueryRun<'_, 'd, G> {
             let arguments = self.arguments(field);
             path.push(key.clone());
             let value = match self.graph.field(node, &field.name, &arguments) {
-                Ok(Found::Value(value)) => self.select(&value, field, &arguments),
-                Ok(Found::Object(node)) => {
+                Ok(FieldValue::Value(value)) => self.select(&value, field, &arguments),
+                Ok(FieldValue::Object(node)) => {
                     let mut members = Map::new();
                     self.select_node(&node, &field.selection_set, path, &mut members);
                     Value::Object(members)
@@ -316,13 +321,13 @@ mod tests {
             _: &GraphNode,
             name: &str,
             arguments: &FieldArguments,
-        ) -> Result<Found, GraphError> {
+        ) -> Result<FieldValue, GraphError> {
             match name {
-                "repository" => Ok(Found::Object(GraphNode::Repository("acme/shop".into()))),
-                "items" => {
-                    Ok(Found::Value(json!([{"__typename": "User", "login": "a", "size": 1}, {"login": "b"}])))
-                }
-                "echo" => Ok(Found::Value(json!(arguments))),
+                "repository" => Ok(FieldValue::Object(GraphNode::Repository("acme/shop".into()))),
+                "items" => Ok(FieldValue::Value(
+                    json!([{"__typename": "User", "login": "a", "size": 1}, {"login": "b"}]),
+                )),
+                "echo" => Ok(FieldValue::Value(json!(arguments))),
                 _ => Err(GraphError::not_found(format!("no {name}"))),
             }
         }

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::graph::{FieldArguments, Found, Graph, GraphError, GraphNode};
+use super::graph::{FieldArguments, FieldValue, Graph, GraphError, GraphNode};
 use super::objects::{GitFacts, graphql, pull_url};
 use super::state::{HostState, HostedPull, NewInline, NewPull, PullState, now};
 use crate::git::GitRemotes;
@@ -14,35 +14,40 @@ pub(super) struct GraphView<'a> {
 }
 
 impl Graph for GraphView<'_> {
-    fn field(&mut self, on: &GraphNode, name: &str, arguments: &FieldArguments) -> Result<Found, GraphError> {
+    fn field(
+        &mut self,
+        on: &GraphNode,
+        name: &str,
+        arguments: &FieldArguments,
+    ) -> Result<FieldValue, GraphError> {
         match on {
             GraphNode::Query => self.query(name, arguments),
             GraphNode::Repository(full_name) => self.repository(full_name, name, arguments),
             GraphNode::Mutation => {
-                self.mutation(name, arguments.get("input").unwrap_or(&Value::Null)).map(Found::Value)
+                self.mutation(name, arguments.get("input").unwrap_or(&Value::Null)).map(FieldValue::Value)
             }
         }
     }
 }
 
 impl GraphView<'_> {
-    fn query(&self, name: &str, arguments: &FieldArguments) -> Result<Found, GraphError> {
+    fn query(&self, name: &str, arguments: &FieldArguments) -> Result<FieldValue, GraphError> {
         match name {
-            "viewer" => Ok(Found::Value(graphql::user(&self.state.viewer))),
+            "viewer" => Ok(FieldValue::Value(graphql::user(&self.state.viewer))),
             "repository" => {
                 let asked = format!("{}/{}", text(arguments, "owner"), text(arguments, "name"));
                 let full_name = self.state.moved.get(&asked).cloned().unwrap_or(asked);
                 if self.state.repositories.contains_key(&full_name) {
-                    return Ok(Found::Object(GraphNode::Repository(full_name)));
+                    return Ok(FieldValue::Object(GraphNode::Repository(full_name)));
                 }
                 let message = format!("Could not resolve to a Repository with the name '{full_name}'.");
                 Err(GraphError::not_found(message))
             }
-            "user" => Ok(Found::Value(graphql::user(&text(arguments, "login")))),
-            "node" => Ok(Found::Value(self.node(&text(arguments, "id")))),
-            "rateLimit" => Ok(Found::Value(json!({"limit": 5000, "remaining": 4999, "cost": 1,
+            "user" => Ok(FieldValue::Value(graphql::user(&text(arguments, "login")))),
+            "node" => Ok(FieldValue::Value(self.node(&text(arguments, "id")))),
+            "rateLimit" => Ok(FieldValue::Value(json!({"limit": 5000, "remaining": 4999, "cost": 1,
                                                   "used": 1, "resetAt": now()}))),
-            _ => Ok(Found::Value(Value::Null)),
+            _ => Ok(FieldValue::Value(Value::Null)),
         }
     }
 
@@ -51,9 +56,9 @@ impl GraphView<'_> {
         full_name: &str,
         name: &str,
         arguments: &FieldArguments,
-    ) -> Result<Found, GraphError> {
+    ) -> Result<FieldValue, GraphError> {
         let Some(repository) = self.state.repositories.get(full_name) else {
-            return Ok(Found::Value(Value::Null));
+            return Ok(FieldValue::Value(Value::Null));
         };
         let value = match name {
             "pullRequests" => {
@@ -87,7 +92,7 @@ impl GraphView<'_> {
             "ref" => self.reference(full_name, &text(arguments, "qualifiedName")),
             _ => graphql::repository(full_name, repository).get_mut(name).map_or(Value::Null, Value::take),
         };
-        Ok(Found::Value(value))
+        Ok(FieldValue::Value(value))
     }
 
     fn reference(&self, full_name: &str, qualified: &str) -> Value {

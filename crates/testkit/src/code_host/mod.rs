@@ -99,7 +99,7 @@ impl CodeHost {
     /// # Errors
     /// When the socket cannot be made.
     pub async fn start(remotes: &GitRemotes) -> anyhow::Result<Self> {
-        Self::begin(remotes, HostState::new("octo-dev"), None).await
+        Self::start_with(remotes, HostState::new("octo-dev"), None).await
     }
 
     /// Starts the host with the state of a file, which every change is written back to.
@@ -113,10 +113,14 @@ impl CodeHost {
         } else {
             HostState::new("octo-dev")
         };
-        Self::begin(remotes, state, Some(file.to_owned())).await
+        Self::start_with(remotes, state, Some(file.to_owned())).await
     }
 
-    async fn begin(remotes: &GitRemotes, state: HostState, file: Option<PathBuf>) -> anyhow::Result<Self> {
+    async fn start_with(
+        remotes: &GitRemotes,
+        state: HostState,
+        file: Option<PathBuf>,
+    ) -> anyhow::Result<Self> {
         let folder = tempfile::Builder::new().prefix("loopgate-host-").tempdir()?;
         let socket = folder.path().join("api.sock");
         let host = Arc::new(HostHandle {

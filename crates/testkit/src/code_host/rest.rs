@@ -17,8 +17,8 @@ use super::graphql::{branch_of, check_branches};
 use super::objects::{GitFacts, pull_url, rest};
 use super::state::{HostState, HostedPull, Label, NewInline, NewPull, PullState};
 
-type Repo = Path<(String, String)>;
-type Numbered = Path<(String, String, u64)>;
+type RepoPath = Path<(String, String)>;
+type PullPath = Path<(String, String, u64)>;
 type Paging = Query<HashMap<String, String>>;
 
 /// An answer of the host that is not the object that was asked for.
@@ -91,7 +91,7 @@ async fn rate_limit() -> Response {
     axum::Json(json!({"resources": {"core": core, "graphql": core}, "rate": core})).into_response()
 }
 
-async fn repository(Shared(host): Shared<Arc<HostHandle>>, Path((owner, name)): Repo) -> RestResult {
+async fn repository(Shared(host): Shared<Arc<HostHandle>>, Path((owner, name)): RepoPath) -> RestResult {
     let full_name = format!("{owner}/{name}");
     let found = host.read(|s| s.repositories.get(&full_name).map(|r| rest::repository(&full_name, r)));
     Ok(axum::Json(found.ok_or_else(not_found)?).into_response())
@@ -99,7 +99,7 @@ async fn repository(Shared(host): Shared<Arc<HostHandle>>, Path((owner, name)): 
 
 async fn branches(
     Shared(host): Shared<Arc<HostHandle>>,
-    Path((owner, name)): Repo,
+    Path((owner, name)): RepoPath,
     page: Paging,
 ) -> RestResult {
     let known = host.remotes.branches(&format!("{owner}/{name}")).map_err(|_| not_found())?;
@@ -123,7 +123,7 @@ fn branch_row(name: &str, sha: &str) -> Value {
 
 async fn labels(
     Shared(host): Shared<Arc<HostHandle>>,
-    Path((owner, name)): Repo,
+    Path((owner, name)): RepoPath,
     page: Paging,
 ) -> RestResult {
     let full_name = format!("{owner}/{name}");
@@ -136,7 +136,7 @@ async fn labels(
 
 async fn create_label(
     Shared(host): Shared<Arc<HostHandle>>,
-    Path((owner, name)): Repo,
+    Path((owner, name)): RepoPath,
     body: Bytes,
 ) -> RestResult {
     let body = parsed(&body)?;
@@ -159,7 +159,11 @@ async fn create_label(
     })
 }
 
-async fn pulls(Shared(host): Shared<Arc<HostHandle>>, Path((owner, name)): Repo, page: Paging) -> RestResult {
+async fn pulls(
+    Shared(host): Shared<Arc<HostHandle>>,
+    Path((owner, name)): RepoPath,
+    page: Paging,
+) -> RestResult {
     let full_name = format!("{owner}/{name}");
     let state = page.get("state").map_or("open", String::as_str).to_owned();
     let head = page.get("head").map(|head| branch_of(head));
@@ -178,7 +182,7 @@ async fn pulls(Shared(host): Shared<Arc<HostHandle>>, Path((owner, name)): Repo,
 
 async fn create_pull(
     Shared(host): Shared<Arc<HostHandle>>,
-    Path((owner, name)): Repo,
+    Path((owner, name)): RepoPath,
     body: Bytes,
 ) -> RestResult {
     let body = parsed(&body)?;
@@ -195,13 +199,13 @@ async fn create_pull(
     answer_pull(&host, &full_name, number, StatusCode::CREATED)
 }
 
-async fn pull(Shared(host): Shared<Arc<HostHandle>>, Path((owner, name, number)): Numbered) -> RestResult {
+async fn pull(Shared(host): Shared<Arc<HostHandle>>, Path((owner, name, number)): PullPath) -> RestResult {
     answer_pull(&host, &format!("{owner}/{name}"), number, StatusCode::OK)
 }
 
 async fn update_pull(
     Shared(host): Shared<Arc<HostHandle>>,
-    Path((owner, name, number)): Numbered,
+    Path((owner, name, number)): PullPath,
     body: Bytes,
 ) -> RestResult {
     let body = parsed(&body)?;
@@ -227,7 +231,7 @@ async fn update_pull(
 
 async fn files(
     Shared(host): Shared<Arc<HostHandle>>,
-    Path((owner, name, number)): Numbered,
+    Path((owner, name, number)): PullPath,
     page: Paging,
 ) -> RestResult {
     let facts = facts(&host, &format!("{owner}/{name}"), number)?;
@@ -236,7 +240,7 @@ async fn files(
 
 async fn commits(
     Shared(host): Shared<Arc<HostHandle>>,
-    Path((owner, name, number)): Numbered,
+    Path((owner, name, number)): PullPath,
     page: Paging,
 ) -> RestResult {
     let facts = facts(&host, &format!("{owner}/{name}"), number)?;
@@ -249,7 +253,7 @@ async fn commits(
 
 async fn reviews(
     Shared(host): Shared<Arc<HostHandle>>,
-    Path((owner, name, number)): Numbered,
+    Path((owner, name, number)): PullPath,
     page: Paging,
 ) -> RestResult {
     rows(&host, &format!("{owner}/{name}"), number, &page, |url, pull| {
@@ -259,7 +263,7 @@ async fn reviews(
 
 async fn comments(
     Shared(host): Shared<Arc<HostHandle>>,
-    Path((owner, name, number)): Numbered,
+    Path((owner, name, number)): PullPath,
     page: Paging,
 ) -> RestResult {
     rows(&host, &format!("{owner}/{name}"), number, &page, |url, pull| {
@@ -269,7 +273,7 @@ async fn comments(
 
 async fn inline(
     Shared(host): Shared<Arc<HostHandle>>,
-    Path((owner, name, number)): Numbered,
+    Path((owner, name, number)): PullPath,
     page: Paging,
 ) -> RestResult {
     rows(&host, &format!("{owner}/{name}"), number, &page, |url, pull| {
@@ -279,7 +283,7 @@ async fn inline(
 
 async fn create_comment(
     Shared(host): Shared<Arc<HostHandle>>,
-    Path((owner, name, number)): Numbered,
+    Path((owner, name, number)): PullPath,
     body: Bytes,
 ) -> RestResult {
     let body = text(&parsed(&body)?, "body");
@@ -293,7 +297,7 @@ async fn create_comment(
 
 async fn create_review(
     Shared(host): Shared<Arc<HostHandle>>,
-    Path((owner, name, number)): Numbered,
+    Path((owner, name, number)): PullPath,
     body: Bytes,
 ) -> RestResult {
     let body = parsed(&body)?;
@@ -312,7 +316,7 @@ async fn create_review(
 
 async fn create_inline(
     Shared(host): Shared<Arc<HostHandle>>,
-    Path((owner, name, number)): Numbered,
+    Path((owner, name, number)): PullPath,
     body: Bytes,
 ) -> RestResult {
     let body = parsed(&body)?;
@@ -356,7 +360,7 @@ fn add_inline(host: &HostHandle, full_name: &str, number: u64, mut new: NewInlin
 
 async fn add_labels(
     Shared(host): Shared<Arc<HostHandle>>,
-    Path((owner, name, number)): Numbered,
+    Path((owner, name, number)): PullPath,
     body: Bytes,
 ) -> RestResult {
     let body = parsed(&body)?;

@@ -32,7 +32,7 @@ pub struct ModelRequest {
     pub turn: usize,
     /// Names and texts that `{{name}}` stands for.
     pub captures: BTreeMap<String, String>,
-    view: View,
+    view: RequestView,
 }
 
 /// One message, whichever API it came by.
@@ -44,7 +44,7 @@ struct ModelMessage {
 }
 
 #[derive(Debug, Clone, Default)]
-struct View {
+struct RequestView {
     system: String,
     messages: Vec<ModelMessage>,
     tools: Vec<String>,
@@ -53,8 +53,8 @@ struct View {
 impl ModelRequest {
     pub(super) fn read(api: Api, body: Value, script: &Script) -> (Self, Option<usize>) {
         let view = match api {
-            Api::Messages => View::of_messages(&body),
-            Api::Responses => View::of_responses(&body),
+            Api::Messages => RequestView::of_messages(&body),
+            Api::Responses => RequestView::of_responses(&body),
         };
         let mut request = Self { api, body, conversation: None, turn: 0, captures: BTreeMap::new(), view };
         let found = request.find(script);
@@ -110,7 +110,7 @@ impl ModelRequest {
     }
 }
 
-impl View {
+impl RequestView {
     fn of_messages(body: &Value) -> Self {
         let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
         Self {

@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_gives_its_comments_their_place() {
+    fn thread_comments_have_their_line() {
         let mut root = said("c1");
         root["path"] = json!("src/a.rs");
         root["line"] = json!(9);
@@ -352,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_told() {
+    fn missing_program_is_reported() {
         let more = collect(vec![json!({"comments": page(json!([said("a")]), Some("1"))})]);
         assert!(more.finish().truncated, "a page was not asked for");
         let stuck = json!({"nodes": [], "pageInfo": {"hasPreviousPage": true, "startCursor": null}});

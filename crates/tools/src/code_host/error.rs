@@ -154,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_sign_decides() {
+    fn first_marker_decides() {
         assert!(explain("To get started, please run: gh auth login").starts_with("GitHub CLI not"));
         assert!(explain("GraphQL: No commits between main and x").starts_with("No commits"));
         assert!(explain("a pull request for branch \"x\" already exists: 404").starts_with("A pull request"));
@@ -208,7 +208,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_that_was_printed_is_shown(
+        fn errors_do_not_contain_program_output(
             before in "[ -~]{0,30}",
             sign in prop::sample::select(MEANINGS.iter().flat_map(|(signs, _)| signs.iter()).collect::<Vec<_>>()),
             after in "[ -~]{0,30}",

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_bad_row_spoils_all() {
+    fn one_invalid_row_fails_the_list() {
         let good = r#"{"filename":"a","additions":3,"deletions":1,"status":null,"previous_filename":null}"#;
         let renamed =
             r#"{"filename":"b","additions":0,"deletions":0,"status":"renamed","previous_filename":"c"}"#;

@@ -104,7 +104,7 @@ impl Default for QueryLimiter {
 struct RateLimitPauses(Vec<(PathBuf, Instant)>);
 
 impl RateLimitPauses {
-    fn begin(&mut self, program: &Path, now: Instant) {
+    fn pause(&mut self, program: &Path, now: Instant) {
         self.0.retain(|(known, until)| known != program && *until > now);
         if self.0.len() >= MAX_PAUSES {
             self.0.remove(0);
@@ -155,7 +155,7 @@ impl CodeHost {
         }
         let answer = self.ask_graph(question, variables).await;
         if let Err(GraphQlError::RateLimited | GraphQlError::SecondaryLimited) = answer {
-            pauses().begin(&program, Instant::now());
+            pauses().pause(&program, Instant::now());
         }
         serde_json::from_value(unwrapped(answer?)).map_err(|error| {
             tracing::debug!(%error, "an answer of the code host has another shape");
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn complaints_have_a_meaning_each() {
+    fn git_errors_are_classified() {
         for (complaint, meant) in [
             ("gh auth login required", GraphQlError::NotLoggedIn),
             ("gh: Bad credentials (HTTP 401)", GraphQlError::NotLoggedIn),
@@ -280,22 +280,22 @@ mod tests {
     }
 
     #[test]
-    fn a_pause_ends_and_few_are_remembered() {
+    fn rate_limit_pauses_expire_and_are_bounded() {
         let (mut pauses, start) = (RateLimitPauses::default(), Instant::now());
         let path = |n: usize| PathBuf::from(format!("/bin/gh-{n}"));
         for n in 0..=MAX_PAUSES {
-            pauses.begin(&path(n), start);
+            pauses.pause(&path(n), start);
         }
         assert!(!pauses.lasts(&path(0), start), "the oldest is forgotten");
         assert!(pauses.lasts(&path(1), start) && pauses.lasts(&path(MAX_PAUSES), start));
         assert!(!pauses.lasts(&path(1), start + PAUSE));
-        pauses.begin(&path(7), start + PAUSE);
+        pauses.pause(&path(7), start + PAUSE);
         assert_eq!(pauses.0.len(), 1, "what ended makes room");
     }
 
     proptest! {
         #[test]
-        fn any_output_is_read(code in -1i32..3, stdout in ".{0,60}", stderr in ".{0,60}") {
+        fn arbitrary_output_does_not_panic(code in -1i32..3, stdout in ".{0,60}", stderr in ".{0,60}") {
             let _ = read(&printed(code, &stdout, &stderr)).map(unwrapped);
         }
     }

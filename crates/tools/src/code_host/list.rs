@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fifty_are_shown_and_more_are_told() {
+    fn first_fifty_are_listed_and_the_rest_counted() {
         let row = |number: usize| {
             let author = if number == 1 { json!(null) } else { json!({"login": "octo-dev"}) };
             json!({"number": number, "title": "T", "url": "u", "author": author, "state": "open",

@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn git_speaks_the_same_sentences() {
+    fn git_errors_have_the_messages_of_the_code_host() {
         let failed = |stderr: &str| {
             let (command, stdout) = ("git push failed".to_owned(), String::new());
             OpenPullRequestError::from(GitError::Failed {

@@ -284,7 +284,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_switch_name_is_never_an_option(typed in "(?s).{0,30}") {
+        fn branch_name_is_never_parsed_as_an_option(typed in "(?s).{0,30}") {
             if let Some(name) = SwitchName::of(&typed) {
                 prop_assert!(name.0.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'));
                 prop_assert!(name.0.bytes().all(|b| b.is_ascii_alphanumeric() || b"_/-".contains(&b)));
@@ -314,7 +314,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_taken(printed in proptest::collection::vec(any::<u8>(), 0..200)) {
+        fn arbitrary_bytes_do_not_panic(printed in proptest::collection::vec(any::<u8>(), 0..200)) {
             let fields = printed.split(|byte| *byte == 0).count();
             let ChangedFiles { modified, created, deleted, .. } = parse_name_status(&printed);
             prop_assert!(modified.len() + created.len() + deleted.len() <= fields);

@@ -258,13 +258,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_are_taken(printed in proptest::collection::vec(any::<u8>(), 0..300)) {
+        fn arbitrary_bytes_do_not_panic(printed in proptest::collection::vec(any::<u8>(), 0..300)) {
             let lines = printed.split(|byte| *byte == b'\n').count();
             prop_assert!(parse_refs(&printed).branches.len() <= lines);
         }
 
         #[test]
-        fn what_git_writes_is_read(
+        fn git_output_is_parsed(
             refs in proptest::collection::btree_map("[^\0\n]{1,20}", "[0-9TZ:+-]{1,30}", 0..10)
         ) {
             let line = |(name, date): (&String, &String)| format!("refs/heads/{name}\0\0 \x001\0{date}\n");

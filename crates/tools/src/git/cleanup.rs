@@ -18,7 +18,7 @@ const AT_ONCE: usize = 4;
 
 /// What became of each worktree.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Cleanup {
+pub struct CleanupOutcome {
     /// Gone.
     pub removed: Vec<PathBuf>,
     /// Still there.
@@ -63,7 +63,7 @@ fn is_of_a_pull_request(name: &str) -> bool {
 
 impl Git {
     /// Removes those of the worktrees whose branch is gone at `origin`.
-    pub async fn clean_up(&self, worktrees: Vec<PathBuf>) -> Cleanup {
+    pub async fn clean_up(&self, worktrees: Vec<PathBuf>) -> CleanupOutcome {
         let deadline = Instant::now() + TOTAL;
         let mut judged = futures_util::stream::iter(worktrees)
             .map(|place| async move {
@@ -73,7 +73,7 @@ impl Git {
                 (place, verdict.unwrap_or_else(|_| late()))
             })
             .buffered(AT_ONCE);
-        let mut cleanup = Cleanup::default();
+        let mut cleanup = CleanupOutcome::default();
         while let Some((place, verdict)) = judged.next().await {
             let reason = match verdict {
                 CleanupDecision::Wanted => None,

@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_person_says_counts_and_what_the_repository_says_does_not() {
+    fn git_config_of_the_user_counts_and_of_the_repository_does_not() {
         let told = told(&[
             ("global", "core.sshcommand", "ssh -i mine"),
             ("global", "credential.helper", "one"),
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_that_is_left_out_stops_a_change_and_no_look() {
+    fn missing_filter_blocks_writes_but_not_reads() {
         let told =
             told(&[("local", "filter.crypt.clean", "evil"), ("local", "filter.crypt.required", "true")]);
         for writes in [false, true] {

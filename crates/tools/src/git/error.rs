@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_shown_holds_no_secret() {
+    fn displayed_text_has_no_secrets() {
         let output = Output {
             status: RunStatus::Exited(128),
             stdout: Vec::new(),

@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_push_that_is_not_let_in_is_told_apart() {
+    fn rejected_push_has_its_own_error() {
         for text in ["Permission denied (publickey).", "error: 403", "fatal: could not read Username for 'x'"]
         {
             let failure = GitFailure::of(Action::Push, &failed("push origin", 128, "", text));
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_passes_by_itself_is_told_from_what_was_refused() {
+    fn transient_errors_differ_from_refusals() {
         let of = |command: &str, code, stderr: &str| failed(command, code, "", stderr).is_transient();
         let push = "push -u origin refs/heads/x:refs/heads/x";
         for (command, code, stderr) in [
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_shown_is_short_and_holds_no_secret() {
+    fn displayed_text_is_short_and_has_no_secrets() {
         let failure = GitFailure::of(Action::Status, &failed("status", 128, "", &"ü".repeat(5000)));
         assert_eq!(failure.excerpt, format!("{}{CUT}", "ü".repeat(EXCERPT)));
         let secret = "fatal: unable to access 'https://me:hunter2@host/x.git/'";

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use loopgate_home::{Directory, EntryKind, Repository};
 use thiserror::Error;
 
-use super::objects::{File, parse_batch, parse_tree_entry};
-use super::status::{Object, StatusChange, parse_status};
+use super::objects::{BlobContent, parse_batch, parse_tree_entry};
+use super::status::{StatusChange, TreeEntry, parse_status};
 use super::{CallerPresence, Git, GitError, checked, finish, time};
 use crate::process::{Command, Stdin};
 
@@ -118,7 +118,7 @@ impl Git {
         let new = match found {
             WorktreeEntry::Nothing => None,
             WorktreeEntry::Bytes(bytes) => Some(bytes),
-            WorktreeEntry::Directory if before.as_ref().is_some_and(Object::is_submodule) => {
+            WorktreeEntry::Directory if before.as_ref().is_some_and(TreeEntry::is_submodule) => {
                 self.submodule_commit(&repository.root.join(path.as_path())).await?
             }
             WorktreeEntry::Directory => None,
@@ -153,7 +153,7 @@ impl Git {
         let path = path.below(&repository.prefix);
         let base = format!("refs/remotes/origin/{base}");
         let [old, new] = self.files_in(&repository, [&base, "HEAD"], &path).await;
-        let at = async |revision, known: File| match known {
+        let at = async |revision, known: BlobContent| match known {
             Some((_, content)) => Ok(Some(content)),
             None => self.at(&repository, revision, &path).await,
         };
@@ -183,7 +183,7 @@ impl Git {
         repository: &Arc<Repository>,
         revisions: [&str; N],
         path: &FilePath,
-    ) -> [File; N] {
+    ) -> [BlobContent; N] {
         let nothing = [const { None }; N];
         let Some(path) = path.as_path().to_str().filter(|path| !path.contains('\n')) else {
             return nothing;
@@ -220,7 +220,7 @@ impl Git {
     }
 
     /// The content of an object.
-    async fn content(&self, repository: &Arc<Repository>, object: &Object) -> Result<Vec<u8>, GitError> {
+    async fn content(&self, repository: &Arc<Repository>, object: &TreeEntry) -> Result<Vec<u8>, GitError> {
         if object.is_submodule() {
             return Ok(submodule_line(&object.id));
         }
@@ -246,7 +246,7 @@ impl Git {
         &self,
         repository: &Arc<Repository>,
         path: &FilePath,
-        object: &Object,
+        object: &TreeEntry,
         old: Vec<u8>,
         new: &[u8],
     ) -> Result<Vec<u8>, GitError> {
@@ -340,7 +340,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_parsed_is_clean(text in "[a./\0-]{0,20}") {
+        fn parsed_output_has_no_secrets(text in "[a./\0-]{0,20}") {
             if let Some(path) = FilePath::parse(&text) {
                 prop_assert!(path.0.components().all(|part| matches!(part, Component::Normal(_))));
                 prop_assert!(path.0.components().next().is_some());

@@ -42,7 +42,7 @@ pub use branch_status::{BranchStatus, BranchStatusBatch};
 pub use branches::{Branch, BranchListing, Branches, ListedWorktree, Refs, parse_refs, ticket_in};
 pub use changes::committer_variables;
 pub use checkout::CheckoutKind;
-pub use cleanup::{Cleanup, pull_request_worktrees};
+pub use cleanup::{CleanupOutcome, pull_request_worktrees};
 pub use error::GitError;
 pub use failure::{FailureCategory, GitFailure};
 pub use file_diff::{FileDiff, FileDiffError, FilePath, LARGEST_SIDE, is_binary};
@@ -51,7 +51,7 @@ pub use outgoing::OutgoingFile;
 pub use preserved_state::{PreservedState, rename_out_of_place};
 pub use removal::{NamedRemovalError, RemovalMethod};
 pub use saved::SavedWork;
-pub use status::{ChangedFiles, Object, Status, StatusChange, parse_status};
+pub use status::{ChangedFiles, Status, StatusChange, TreeEntry, parse_status};
 pub use trust::{ExecutableContent, ExecutablePart};
 pub use worktree::{RemoveWorktreeError, Worktree, parse_worktrees};
 

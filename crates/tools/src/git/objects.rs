@@ -1,23 +1,23 @@
 //! What git prints of objects: entries of trees, and contents of files.
 
-use super::status::Object;
+use super::status::TreeEntry;
 
 /// Reads the first entry of `git ls-tree -z`: the object and its type.
-pub(super) fn parse_tree_entry(printed: &[u8]) -> Option<(Object, String)> {
+pub(super) fn parse_tree_entry(printed: &[u8]) -> Option<(TreeEntry, String)> {
     let entry = printed.split(|byte| *byte == 0).next()?;
     let head = entry.split(|byte| *byte == b'\t').next()?;
     let head = std::str::from_utf8(head).ok()?;
     let mut words = head.split(' ').map(str::to_owned);
     let (mode, kind, id) = (words.next()?, words.next()?, words.next()?);
-    Some((Object { mode, id }, kind))
+    Some((TreeEntry { mode, id }, kind))
 }
 
 /// The id and the content of a file, `None` for what is no file.
-pub(super) type File = Option<(String, Vec<u8>)>;
+pub(super) type BlobContent = Option<(String, Vec<u8>)>;
 
 /// Reads the entries that `git cat-file --batch` printed: ids and contents of files. From the first
 /// one on that cannot be read, there are none.
-pub(super) fn parse_batch<const N: usize>(mut printed: &[u8]) -> [File; N] {
+pub(super) fn parse_batch<const N: usize>(mut printed: &[u8]) -> [BlobContent; N] {
     std::array::from_fn(|_| {
         let read = batch_entry(printed);
         printed = read.as_ref().map_or(&[], |(_, rest)| rest);
@@ -26,7 +26,7 @@ pub(super) fn parse_batch<const N: usize>(mut printed: &[u8]) -> [File; N] {
 }
 
 /// Reads all of them, up to the first one that cannot be read.
-pub(super) fn parse_batch_entries(mut printed: &[u8]) -> Vec<File> {
+pub(super) fn parse_batch_entries(mut printed: &[u8]) -> Vec<BlobContent> {
     let mut files = Vec::new();
     while let Some((file, rest)) = batch_entry(printed) {
         files.push(file);
@@ -36,7 +36,7 @@ pub(super) fn parse_batch_entries(mut printed: &[u8]) -> Vec<File> {
 }
 
 /// One entry and what follows it; `None` when it is not whole.
-fn batch_entry(printed: &[u8]) -> Option<(File, &[u8])> {
+fn batch_entry(printed: &[u8]) -> Option<(BlobContent, &[u8])> {
     let end = printed.iter().position(|byte| *byte == b'\n')?;
     let (head, rest) = (std::str::from_utf8(&printed[..end]).ok()?, &printed[end + 1..]);
     if head.ends_with(" missing") {

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn state_waits_aside_and_nothing_of_it_is_lost() {
+    fn state_directory_is_preserved() {
         let dir = tempfile::tempdir().unwrap();
         let place = dir.path().join("shop-7");
         let preserved = PreservedState::of(&place);

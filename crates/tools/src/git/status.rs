@@ -37,19 +37,19 @@ pub struct StatusChange {
     /// Path before a rename or copy.
     pub from: Option<Vec<u8>>,
     /// What HEAD has at this path, or our side of a conflict; `None` when it has nothing.
-    pub before: Option<Object>,
+    pub before: Option<TreeEntry>,
 }
 
 /// Something that a tree holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Object {
+pub struct TreeEntry {
     /// Git's octal mode.
     pub mode: String,
     /// Its full hash.
     pub id: String,
 }
 
-impl Object {
+impl TreeEntry {
     /// The commit of a submodule, which has no content here.
     #[must_use]
     pub fn is_submodule(&self) -> bool {
@@ -157,7 +157,7 @@ fn tracked(
     let [index, tree] = parts.first()? else { return None };
     let letter = |byte: &u8| if *byte == b'.' { ' ' } else { char::from(*byte) };
     let text = |at: usize| parts.get(at).map(|part| String::from_utf8_lossy(part).into_owned());
-    let before = before.and_then(|(mode, id)| Some(Object { mode: text(mode)?, id: text(id)? }));
+    let before = before.and_then(|(mode, id)| Some(TreeEntry { mode: text(mode)?, id: text(id)? }));
     Some(StatusChange {
         index: letter(index),
         tree: letter(tree),
@@ -242,8 +242,8 @@ mod tests {
         for change in &status.changes {
             let letters: String = [change.index, change.tree].into_iter().map(dotted).collect();
             let before = change.before.clone();
-            let Object { mode, id } =
-                before.unwrap_or_else(|| Object { mode: NO_MODE.to_owned(), id: "0".repeat(40) });
+            let TreeEntry { mode, id } =
+                before.unwrap_or_else(|| TreeEntry { mode: NO_MODE.to_owned(), id: "0".repeat(40) });
             let head = match (change.tree, &change.from) {
                 ('?' | '!', _) => format!("{} ", change.tree),
                 ('U', _) => format!("u {letters} N... 100644 {mode} 100644 100644 1 {id} 3 "),
@@ -275,7 +275,7 @@ mod tests {
 
     fn change() -> impl Strategy<Value = StatusChange> {
         let object =
-            ("(100644|100755|120000|160000)", "[0-9a-f]{40}").prop_map(|(mode, id)| Object { mode, id });
+            ("(100644|100755|120000|160000)", "[0-9a-f]{40}").prop_map(|(mode, id)| TreeEntry { mode, id });
         let before = proptest::option::of(object);
         let plain = (letter(" MADT"), letter(" MADTU"), path(), before)
             .prop_map(|(index, tree, path, before)| StatusChange { index, tree, path, from: None, before });
@@ -295,18 +295,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_git_writes_is_read(status in status()) {
+        fn git_output_is_parsed(status in status()) {
             prop_assert_eq!(parse_status(&printed(&status)), status);
         }
 
         #[test]
-        fn any_bytes_are_taken(printed in proptest::collection::vec(any::<u8>(), 0..200)) {
+        fn arbitrary_bytes_do_not_panic(printed in proptest::collection::vec(any::<u8>(), 0..200)) {
             let records = printed.split(|byte| *byte == 0).count();
             prop_assert!(parse_status(&printed).changes.len() <= records);
         }
 
         #[test]
-        fn a_cut_answer_is_taken(status in status(), at in any::<proptest::sample::Index>()) {
+        fn truncated_answer_is_parsed(status in status(), at in any::<proptest::sample::Index>()) {
             let printed = printed(&status);
             let cut = &printed[..at.index(printed.len())];
             prop_assert!(parse_status(cut).changes.len() <= status.changes.len());

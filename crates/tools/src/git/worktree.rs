@@ -336,7 +336,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(mut worktrees in proptest::collection::vec(worktree(), 0..6)) {
+        fn written_value_is_read_back(mut worktrees in proptest::collection::vec(worktree(), 0..6)) {
             if let Some(first) = worktrees.first_mut() {
                 first.main = true;
             }
@@ -360,7 +360,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_taken(printed in proptest::collection::vec(any::<u8>(), 0..200), end in any::<u8>()) {
+        fn arbitrary_bytes_do_not_panic(printed in proptest::collection::vec(any::<u8>(), 0..200), end in any::<u8>()) {
             let lines = printed.split(|byte| *byte == end).count();
             prop_assert!(parse_worktrees(&printed, end).len() <= lines);
         }

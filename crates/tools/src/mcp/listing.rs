@@ -118,7 +118,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_taken(text in "(?s)(.{0,40}https://mcp.example.test/mcp.{0,40}|.{0,80})") {
+        fn arbitrary_text_does_not_panic(text in "(?s)(.{0,40}https://mcp.example.test/mcp.{0,40}|.{0,80})") {
             for listed in [in_assistant_list(&text, WANTED), in_reviewer_list(&text, WANTED)].into_iter().flatten() {
                 prop_assert_eq!(normal_form(&listed.url), normal_form(WANTED));
                 prop_assert!(!listed.name.is_empty());

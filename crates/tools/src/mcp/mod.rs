@@ -81,7 +81,7 @@ impl Detector {
     /// Looks for a server without waiting for what is found.
     pub fn expect(&self, provider: Provider, expected: &str) {
         if let Some(url) = normal_form(expected) {
-            drop(self.begin((provider, url), expected));
+            drop(self.start_detection((provider, url), expected));
         }
     }
 
@@ -90,7 +90,7 @@ impl Detector {
     pub async fn look(&self, provider: Provider, expected: Option<&str>, patience: Duration) -> McpRecord {
         let Some(expected) = expected else { return self.known(provider, None) };
         let Some(url) = normal_form(expected) else { return McpRecord::negative() };
-        let detection = self.begin((provider, url), expected);
+        let detection = self.start_detection((provider, url), expected);
         let detected = tokio::time::timeout(patience, detection).await;
         detected.map_or_else(|_| McpRecord::negative(), |detected| detected.record)
     }
@@ -114,7 +114,7 @@ impl Detector {
         *self.state() = DetectorState::default();
     }
 
-    fn begin(&self, key: Key, expected: &str) -> PendingDetection {
+    fn start_detection(&self, key: Key, expected: &str) -> PendingDetection {
         let mut state = self.state();
         if let Some((_, detection)) = state.detections.get(&key).filter(|(_, detection)| is_good(detection)) {
             return detection.clone();

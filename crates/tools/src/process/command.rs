@@ -320,7 +320,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn printing_a_command_tells_no_secret() {
+    fn debug_output_of_a_command_has_no_secrets() {
         let secrets = BTreeMap::from([("ONE".into(), "hunter2".into())]);
         let command = Command::new("git").arg("status").environment(secrets).env("TWO", "hunter3");
         let shown = format!("{:?}", command.stdin(Stdin::Bytes(b"hunter4".to_vec())));

@@ -67,7 +67,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lines_do_not_depend_on_the_pieces(text in "[a{\n]{0,80}", size in 1usize..9) {
+        fn chunk_boundaries_do_not_change_lines(text in "[a{\n]{0,80}", size in 1usize..9) {
             let mut lines = LineBuffer::new(1000);
             let (mut seen, mut read) = (Vec::new(), 0);
             for piece in text.as_bytes().chunks(size) {

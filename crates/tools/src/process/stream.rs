@@ -135,7 +135,7 @@ mod tests {
 
     /// Every process of the group holds the pipe open, so its end says that all of them are gone.
     #[tokio::test]
-    async fn a_caller_that_has_enough_ends_the_whole_group() {
+    async fn stopping_early_kills_the_process_group() {
         let folder = tempfile::tempdir().unwrap();
         let pipe = folder.path().join("held");
         let made = Command::new("mkfifo").arg(&pipe).run(Limits::time(Duration::from_secs(20))).await;
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_grandchild_that_holds_the_pipe_holds_nobody_up() {
+    async fn open_pipe_of_a_grandchild_does_not_block() {
         let script = shell("sleep 300 & echo done");
         let start = std::time::Instant::now();
         let ended = script.stream(limits(Duration::from_secs(60)), &CancellationToken::new(), |_| {}).await;

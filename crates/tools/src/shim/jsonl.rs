@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn everything_reaches_the_log() {
+    async fn all_output_is_logged() {
         let directory = tempfile::tempdir().unwrap();
         let (log, jsonl) = (directory.path().join("log"), directory.path().join("jsonl"));
         let text = "noise\n{\"a\":1}\n".repeat(20_000) + "tail";
@@ -175,7 +175,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_do_not_matter(text in "([{a\n]|\\{a\n){0,80}", cuts in proptest::collection::vec(0usize..80, 0..6), cap in 1usize..20) {
+        fn chunk_boundaries_do_not_matter(text in "([{a\n]|\\{a\n){0,80}", cuts in proptest::collection::vec(0usize..80, 0..6), cap in 1usize..20) {
             let bytes = text.as_bytes();
             let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(bytes.len())).chain([0, bytes.len()]).collect();
             cuts.sort_unstable();

@@ -148,7 +148,7 @@ async fn the_cookie_alone_signs_nobody_in() {
 }
 
 #[tokio::test]
-async fn neither_half_of_a_session_goes_with_another_session() {
+async fn cookie_and_token_must_belong_to_one_session() {
     let plane = TestApp::start().await;
     let (one, other) = (plane.owner().await, plane.member("ben@example.org").await);
     let mixed = one.with_header("cookie", other.header("cookie"));

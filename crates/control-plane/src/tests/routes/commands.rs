@@ -45,7 +45,7 @@ async fn a_command_goes_to_the_desktop_and_its_events_come_back() {
 }
 
 #[tokio::test]
-async fn a_gap_is_told_and_a_command_waits_for_its_desktop() {
+async fn gap_is_reported_and_command_waits_for_its_desktop() {
     let plane = TestApp::start().await;
     let desktop = plane.desktop().await;
     let owner = plane.owner().await;

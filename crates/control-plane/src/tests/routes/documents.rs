@@ -205,7 +205,7 @@ async fn the_token_of_a_launch_is_forgotten_with_its_command() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_run_is_said_at_once() {
+async fn invalid_loop_is_refused_at_once() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     feature(&owner).await;

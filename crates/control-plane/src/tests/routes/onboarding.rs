@@ -97,7 +97,7 @@ async fn a_second_claim_replaces_the_key_of_the_same_desktop() {
 
 // CP-41
 #[tokio::test]
-async fn a_bound_key_is_nothing_without_its_proof() {
+async fn bound_key_requires_its_proof() {
     let plane = TestApp::start().await;
     let identity = DesktopIdentity::claim(&plane).await;
     let failed = "Desktop managed PoP verification failed";

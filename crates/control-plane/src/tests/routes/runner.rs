@@ -103,7 +103,7 @@ async fn a_loop_starts_reports_and_completes() {
 
 // CP-28, CP-29
 #[tokio::test]
-async fn what_comes_after_the_end_is_ignored_and_finished_work_is_believed() {
+async fn late_events_are_ignored_except_completed_work() {
     let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     runner.event(id, json!({"type": "started"})).await;

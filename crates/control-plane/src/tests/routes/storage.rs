@@ -47,7 +47,7 @@ async fn a_signature_is_good_for_one_method_and_key() {
 
 // CP-36
 #[tokio::test]
-async fn keys_outside_the_loop_are_refused() {
+async fn object_keys_outside_the_loop_are_refused() {
     let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     let (other, _) = plane.running("PLAN").await;

@@ -35,7 +35,7 @@ async fn a_method_that_nobody_handles_is_not_implemented() {
 }
 
 #[tokio::test]
-async fn health_needs_nobody() {
+async fn health_needs_no_credential() {
     let plane = TestApp::start().await;
     assert_eq!(plane.anonymous().get("/health").await.text, "OK");
     assert_eq!(plane.anonymous().get("/health/db").await.text, "OK");

@@ -16,7 +16,7 @@ use loopgate_home::SandboxedPath;
 use crate::app::App;
 use crate::blocking::spawn_blocking;
 use crate::error::{HttpError, JsonResult};
-use crate::routes::orchestrator::sessions::Success;
+use crate::routes::orchestrator::sessions::SuccessResponse;
 
 /// The history of a chat in the orchestrator directory. Blocks on the disk.
 fn history_file(app: &App, name: &str, members: SessionMembers) -> Result<HistoryFile, HttpError> {
@@ -47,14 +47,14 @@ async fn clear_history(
     name: String,
     members: SessionMembers,
     empty: ChatHistory,
-) -> JsonResult<Success> {
+) -> JsonResult<SuccessResponse> {
     let cleared = spawn_blocking(move || {
         let file = history_file(&app, &name, members)?;
         let cleared = file.change(|| empty.clone(), |history| *history = empty.clone());
         cleared.map_err(|error| HttpError::operation("Failed to save chat history", &error))
     });
     cleared.await??;
-    Ok(Success::YES)
+    Ok(SuccessResponse::YES)
 }
 
 /// The base directory of the sandbox, where chats work that name no directory of their own; `None` when it is

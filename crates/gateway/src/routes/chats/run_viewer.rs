@@ -21,7 +21,7 @@ use crate::extract::{JsonBody, Requester};
 use crate::lenient;
 use crate::route::Endpoint;
 use crate::routes::agents::agents_of;
-use crate::routes::orchestrator::sessions::Success;
+use crate::routes::orchestrator::sessions::SuccessResponse;
 
 const PATH: &str = "/api/gateway/run-viewer-chat";
 const NAME: &str = "_run-viewer";
@@ -135,13 +135,13 @@ async fn send(
 /// Forget what was asked about runs
 #[utoipa::path(delete, path = "/api/gateway/run-viewer-chat", operation_id = "forget_run_viewer_chat", tag = "chats",
     responses(
-        (status = 200, body = Success, description = "Forgotten, or there was nothing"),
+        (status = 200, body = SuccessResponse, description = "Forgotten, or there was nothing"),
         (status = 500, body = ErrorBody, description = "The history cannot be written",
             example = json!(ErrorBody::new(500, "Failed to save chat history: no space left"))),
         (status = 503, body = ErrorBody, description = "No sandbox is set",
             example = json!({"error": "Server not configured — complete onboarding", "code": "not_configured"})),
     ))]
-async fn clear(State(app): State<App>) -> JsonResult<Success> {
+async fn clear(State(app): State<App>) -> JsonResult<SuccessResponse> {
     clear_history(app, NAME.to_owned(), SessionMembers::Separate, ChatHistory::default()).await
 }
 

@@ -21,7 +21,7 @@ use crate::blocking::spawn_blocking;
 use crate::error::{HttpError, JsonResult};
 use crate::extract::{QueryMembers, Requester, TicketPath};
 use crate::routes::directory::ticket_worktree;
-use crate::routes::orchestrator::sessions::Success;
+use crate::routes::orchestrator::sessions::SuccessResponse;
 
 /// Where requests name what they are about.
 pub(in crate::routes) const SOURCES: &[Source] =
@@ -97,7 +97,7 @@ impl SubjectChat {
             None => match self.kind {
                 SubjectKind::Comment => repository,
                 SubjectKind::Finding => {
-                    let place = app.places.for_ticket(&repository, ticket);
+                    let place = app.worktree_layout.for_ticket(&repository, ticket);
                     place.map_err(|_| HttpError::directory_not_allowed())?
                 }
             },
@@ -168,7 +168,7 @@ impl SubjectChat {
         app: App,
         message_id: Option<String>,
         responded: bool,
-    ) -> JsonResult<Success> {
+    ) -> JsonResult<SuccessResponse> {
         let mark = move |history: &mut ChatHistory| {
             let mut messages = history.messages.iter_mut().rev();
             let message = match message_id {
@@ -183,7 +183,7 @@ impl SubjectChat {
     }
 
     /// Stores a message that was said elsewhere; it replaces one with its id.
-    pub(in crate::routes) async fn add(self, app: App, message: ChatMessage) -> JsonResult<Success> {
+    pub(in crate::routes) async fn add(self, app: App, message: ChatMessage) -> JsonResult<SuccessResponse> {
         let add = move |history: &mut ChatHistory| match history
             .messages
             .iter_mut()
@@ -199,22 +199,22 @@ impl SubjectChat {
         self,
         app: App,
         change: impl FnOnce(&mut ChatHistory) + Send + 'static,
-    ) -> JsonResult<Success> {
+    ) -> JsonResult<SuccessResponse> {
         let changed = spawn_blocking(move || {
             let changed = self.location(&app)?.history.change(|| self.new_history(), change);
             changed.map_err(|error| HttpError::operation("Failed to save chat history", &error))
         });
         changed.await??;
-        Ok(Success::YES)
+        Ok(SuccessResponse::YES)
     }
 
     /// Removes the history, if there is one.
-    pub(in crate::routes) async fn remove(self, app: App) -> JsonResult<Success> {
+    pub(in crate::routes) async fn remove(self, app: App) -> JsonResult<SuccessResponse> {
         let removed = spawn_blocking(move || {
             let removed = self.location(&app)?.history.remove();
             removed.map_err(|error| HttpError::operation("Failed to delete", &error))
         });
         removed.await??;
-        Ok(Success::YES)
+        Ok(SuccessResponse::YES)
     }
 }

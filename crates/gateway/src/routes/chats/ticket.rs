@@ -22,7 +22,7 @@ use crate::extract::{JsonBody, QueryMembers, Requester};
 use crate::lenient;
 use crate::route::Endpoint;
 use crate::routes::agents::agents_of;
-use crate::routes::orchestrator::sessions::Success;
+use crate::routes::orchestrator::sessions::SuccessResponse;
 
 const PATH: &str = "/api/gateway/ticket-chat";
 const REQUIRED: &str = "ticketId, message, and ticketContext are required";
@@ -177,7 +177,7 @@ async fn send(
 #[utoipa::path(delete, path = "/api/gateway/ticket-chat", operation_id = "forget_ticket_chat", tag = "chats",
     params(TicketQuery),
     responses(
-        (status = 200, body = Success, description = "Forgotten, or there was nothing"),
+        (status = 200, body = SuccessResponse, description = "Forgotten, or there was nothing"),
         (status = 400, body = ErrorBody, description = "No ticket",
             example = json!({"error": "ticketId parameter is required", "code": "missing_field"})),
         (status = 500, body = ErrorBody, description = "The history cannot be written",
@@ -185,7 +185,7 @@ async fn send(
         (status = 503, body = ErrorBody, description = "No sandbox is set",
             example = json!({"error": "Server not configured — complete onboarding", "code": "not_configured"})),
     ))]
-async fn clear(State(app): State<App>, query: QueryMembers) -> JsonResult<Success> {
+async fn clear(State(app): State<App>, query: QueryMembers) -> JsonResult<SuccessResponse> {
     let ticket = ticket_of(&query)?;
     clear_history(app, ticket.safe(), SessionMembers::default(), empty(&ticket)).await
 }

@@ -23,7 +23,7 @@ use crate::app::App;
 use crate::approval::{At, Source};
 use crate::blocking::spawn_blocking;
 use crate::error::HttpError;
-use crate::extract::{AttachmentPath, ByteRange, QueryMembers, WantedRange};
+use crate::extract::{AttachmentPath, ByteRange, QueryMembers, RequestedRange};
 use crate::route::Endpoint;
 use crate::routes::directory::ticket_worktree;
 
@@ -56,7 +56,7 @@ async fn read(
     State(app): State<App>,
     path: AttachmentPath,
     query: QueryMembers,
-    WantedRange(range): WantedRange,
+    RequestedRange(range): RequestedRange,
 ) -> Result<Response, HttpError> {
     let missing_path = || HttpError::missing_field("attachment path is required");
     let AttachmentPath { ticket, path } = path;

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::State;
 use http::StatusCode;
 use loopgate_api::error::ErrorBody;
-use loopgate_tools::git::{self, Cleanup, NamedRemovalError, RemovalMethod};
+use loopgate_tools::git::{self, CleanupOutcome, NamedRemovalError, RemovalMethod};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
@@ -137,10 +137,10 @@ impl RemovalTarget {
             return Ok(None);
         }
         let linked = matches!(git::CheckoutKind::of(&place), git::CheckoutKind::Linked(_));
-        if !place.is_dir() || ((force || linked) && app.places.is_precious(&place)) {
+        if !place.is_dir() || ((force || linked) && app.worktree_layout.is_precious(&place)) {
             return Err(not_a_worktree());
         }
-        let leftover = app.places.may_be_leftover(&place);
+        let leftover = app.worktree_layout.may_be_leftover(&place);
         Ok(Some(Self { place, leftover }))
     }
 }
@@ -164,8 +164,8 @@ fn not_a_worktree() -> HttpError {
     HttpError::bad_request(NamedRemovalError::NotAWorktree.to_string())
 }
 
-impl From<Cleanup> for CleanupReport {
-    fn from(cleanup: Cleanup) -> Self {
+impl From<CleanupOutcome> for CleanupReport {
+    fn from(cleanup: CleanupOutcome) -> Self {
         let paths = |paths: Vec<PathBuf>| paths.iter().map(path_text).collect();
         Self { removed: paths(cleanup.removed), kept: paths(cleanup.kept), errors: cleanup.errors }
     }

@@ -125,7 +125,7 @@ impl HistoryKey {
         let worktree = match ticket_worktree(app, &repository, &self.ticket)? {
             Some(worktree) => worktree,
             None => {
-                let place = app.places.for_ticket(&repository, &self.ticket);
+                let place = app.worktree_layout.for_ticket(&repository, &self.ticket);
                 place.map_err(|_| HttpError::directory_not_allowed())?
             }
         };

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::sessions::Success;
+use super::sessions::SuccessResponse;
 use crate::app::App;
 use crate::error::{HttpError, JsonResult};
 use crate::extract::{JsonBody, Requester};
@@ -90,7 +90,7 @@ async fn chat(
     params(("commentId" = String, Path, description = "Review comment"), SubjectQuery),
     request_body = MarkResponded,
     responses(
-        (status = 200, body = Success, description = "Noted; an unknown message changes nothing"),
+        (status = 200, body = SuccessResponse, description = "Noted; an unknown message changes nothing"),
         (status = 400, body = ErrorBody, description = "No ticket, no repository, or no JSON"),
         (status = 403, body = ErrorBody, description = "Outside the sandbox"),
         (status = 500, body = ErrorBody, description = "The history cannot be written"),
@@ -99,7 +99,7 @@ async fn mark(
     State(app): State<App>,
     subject: SubjectId,
     JsonBody(body): JsonBody<MarkResponded>,
-) -> JsonResult<Success> {
+) -> JsonResult<SuccessResponse> {
     let chat = subject.of_kind(SubjectKind::Comment);
     chat.mark_responded(app, body.message_id, body.responded.unwrap_or(true)).await
 }
@@ -108,12 +108,12 @@ async fn mark(
 #[utoipa::path(delete, path = "/api/gateway/orchestrator/comment-chat/{commentId}", operation_id = "forget_comment_chat", tag = "orchestrator",
     params(("commentId" = String, Path, description = "Review comment"), SubjectQuery),
     responses(
-        (status = 200, body = Success, description = "Forgotten, or there was nothing"),
+        (status = 200, body = SuccessResponse, description = "Forgotten, or there was nothing"),
         (status = 400, body = ErrorBody, description = "No ticket or no repository"),
         (status = 403, body = ErrorBody, description = "Outside the sandbox"),
         (status = 500, body = ErrorBody, description = "The history cannot be removed"),
     ))]
-async fn forget(State(app): State<App>, subject: SubjectId) -> JsonResult<Success> {
+async fn forget(State(app): State<App>, subject: SubjectId) -> JsonResult<SuccessResponse> {
     subject.of_kind(SubjectKind::Comment).remove(app).await
 }
 

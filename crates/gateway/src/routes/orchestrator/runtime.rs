@@ -27,7 +27,8 @@ pub(super) async fn read_ticket<T: Send + 'static>(
         Some(runtime) => worktrees_of_ticket(&runtime.jobs, &ticket).await,
         None => Vec::new(),
     };
-    let reading =
-        spawn_blocking(move || read(TicketFiles::find(&app.sandbox, &app.places, &repo, &ticket, &of_jobs)?));
+    let reading = spawn_blocking(move || {
+        read(TicketFiles::find(&app.sandbox, &app.worktree_layout, &repo, &ticket, &of_jobs)?)
+    });
     reading.await?
 }

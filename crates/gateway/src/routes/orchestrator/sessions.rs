@@ -69,11 +69,11 @@ struct NoteSession {
 /// Done.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"success": true}))]
-pub(crate) struct Success {
+pub(crate) struct SuccessResponse {
     success: bool,
 }
 
-impl Success {
+impl SuccessResponse {
     pub(in crate::routes) const YES: Json<Self> = Json(Self { success: true });
 }
 
@@ -102,12 +102,15 @@ async fn list(State(app): State<App>) -> JsonResult<SessionList> {
 #[utoipa::path(post, path = "/api/gateway/orchestrator/sessions", operation_id = "note_session", tag = "orchestrator",
     request_body = NoteSession,
     responses(
-        (status = 200, body = Success, description = "Noted"),
+        (status = 200, body = SuccessResponse, description = "Noted"),
         (status = 400, body = ErrorBody, description = "The body breaks a rule"),
         (status = 403, body = ErrorBody, description = "A path outside the sandbox"),
         (status = 503, body = ErrorBody, description = "No sandbox is set"),
     ))]
-async fn note(State(app): State<App>, body: Result<JsonBody<NoteSession>, HttpError>) -> JsonResult<Success> {
+async fn note(
+    State(app): State<App>,
+    body: Result<JsonBody<NoteSession>, HttpError>,
+) -> JsonResult<SuccessResponse> {
     configured(&app)?;
     let JsonBody(body) = body?;
     let (Some(ticket), Some(repo_path), Some(worktree_path)) =
@@ -137,22 +140,22 @@ async fn note(State(app): State<App>, body: Result<JsonBody<NoteSession>, HttpEr
         app.sessions.note(&ticket, note).map_err(|error| save_failed(&error))
     });
     noted.await??;
-    Ok(Success::YES)
+    Ok(SuccessResponse::YES)
 }
 
 /// Forget the session of a ticket
 #[utoipa::path(delete, path = "/api/gateway/orchestrator/sessions", operation_id = "forget_session", tag = "orchestrator",
     params(("ticketId" = String, Query, description = "Ticket")),
     responses(
-        (status = 200, body = Success, description = "Forgotten, or never known"),
+        (status = 200, body = SuccessResponse, description = "Forgotten, or never known"),
         (status = 400, body = ErrorBody, description = "No ticket named"),
         (status = 503, body = ErrorBody, description = "No sandbox is set"),
     ))]
-async fn forget(State(app): State<App>, query: QueryMembers) -> JsonResult<Success> {
+async fn forget(State(app): State<App>, query: QueryMembers) -> JsonResult<SuccessResponse> {
     configured(&app)?;
     let ticket = query.required("ticketId", "ticketId parameter is required")?.to_owned();
     spawn_blocking(move || app.sessions.forget(&ticket)).await?.map_err(|error| save_failed(&error))?;
-    Ok(Success::YES)
+    Ok(SuccessResponse::YES)
 }
 
 /// Count the sessions that wait for the person

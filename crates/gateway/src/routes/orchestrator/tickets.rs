@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn odd_numbers_of_lines_are_a_hundred() {
+    fn invalid_line_count_means_a_hundred() {
         for (text, lines) in [
             ("7", 7),
             ("10000", 10_000),

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nothing_but_names_and_digits_passes() {
+    async fn repository_and_number_are_validated() {
         let (repository, number) = read("owner=acme&repo=widget.js&number=42").await.unwrap().unwrap();
         assert_eq!((repository.as_str(), number.get()), ("acme/widget.js", 42));
         assert!(read("owner=acme&repo=widget").await.is_none());

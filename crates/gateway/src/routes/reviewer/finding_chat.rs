@@ -19,7 +19,7 @@ use crate::lenient;
 use crate::route::Endpoint;
 use crate::routes::agents::agents_of;
 use crate::routes::chats::subject::{SOURCES, SubjectId, SubjectKind, SubjectQuery};
-use crate::routes::orchestrator::sessions::Success;
+use crate::routes::orchestrator::sessions::SuccessResponse;
 
 const PATH: &str = "/api/gateway/reviewer/finding-chat/{findingId}";
 const ROLE: &str = "Help a developer judge a finding of a code review: whether it is right, how much it matters, and \
@@ -113,7 +113,7 @@ async fn send(
     params(("findingId" = String, Path, description = "Finding", example = "finding-0"), SubjectQuery),
     request_body = ChangeFindingChat,
     responses(
-        (status = 200, body = Success, description = "Stored; an unknown id changes nothing"),
+        (status = 200, body = SuccessResponse, description = "Stored; an unknown id changes nothing"),
         (status = 400, body = ErrorBody, description = "No ticket, no repository, or a message that is none",
             example = json!(ErrorBody::missing_field("message with id, role and content is required"))),
         (status = 403, body = ErrorBody, description = "Outside the sandbox",
@@ -125,7 +125,7 @@ async fn change(
     State(app): State<App>,
     subject: SubjectId,
     JsonBody(body): JsonBody<ChangeFindingChat>,
-) -> JsonResult<Success> {
+) -> JsonResult<SuccessResponse> {
     let chat = subject.of_kind(SubjectKind::Finding);
     match body.message {
         Some(message) => {
@@ -143,7 +143,7 @@ async fn change(
 #[utoipa::path(delete, path = "/api/gateway/reviewer/finding-chat/{findingId}", operation_id = "forget_finding_chat", tag = "reviewer",
     params(("findingId" = String, Path, description = "Finding", example = "finding-0"), SubjectQuery),
     responses(
-        (status = 200, body = Success, description = "Forgotten, or there was nothing"),
+        (status = 200, body = SuccessResponse, description = "Forgotten, or there was nothing"),
         (status = 400, body = ErrorBody, description = "No ticket or no repository",
             example = json!(ErrorBody::missing_field("ticketId and repo parameters are required"))),
         (status = 403, body = ErrorBody, description = "Outside the sandbox",
@@ -151,7 +151,7 @@ async fn change(
         (status = 500, body = ErrorBody, description = "The history cannot be removed",
             example = json!(ErrorBody::new(500, "Failed to delete: permission denied"))),
     ))]
-async fn forget(State(app): State<App>, subject: SubjectId) -> JsonResult<Success> {
+async fn forget(State(app): State<App>, subject: SubjectId) -> JsonResult<SuccessResponse> {
     subject.of_kind(SubjectKind::Finding).remove(app).await
 }
 

@@ -40,7 +40,7 @@ fn locate(app: &App, repo: &str, ticket: &TicketId) -> Result<(SandboxedPath, Sa
     let worktree = match ticket_worktree(app, &repository, ticket)? {
         Some(worktree) => worktree,
         None => {
-            let place = app.places.for_ticket(&repository, ticket);
+            let place = app.worktree_layout.for_ticket(&repository, ticket);
             place.map_err(|_| HttpError::directory_not_allowed())?
         }
     };

@@ -18,7 +18,7 @@ use crate::error::{HttpError, JsonResult};
 use crate::extract::{QueryMembers, TicketPath};
 use crate::response::path_text;
 use crate::route::Endpoint;
-use crate::routes::orchestrator::sessions::Success;
+use crate::routes::orchestrator::sessions::SuccessResponse;
 
 const PATH: &str = "/api/gateway/reviewer/status/{ticketId}";
 
@@ -157,7 +157,7 @@ async fn read(
 #[utoipa::path(delete, path = "/api/gateway/reviewer/status/{ticketId}", operation_id = "forget_review", tag = "reviewer",
     params(("ticketId" = String, Path, description = "Ticket", example = "pr-7"), ReviewQuery),
     responses(
-        (status = 200, body = Success, description = "Forgotten, or there was nothing"),
+        (status = 200, body = SuccessResponse, description = "Forgotten, or there was nothing"),
         (status = 400, body = ErrorBody, description = "No repository, or an unknown provider",
             example = json!({"error": "ticketId and repo are required", "code": "missing_field"})),
         (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
@@ -166,7 +166,7 @@ async fn forget(
     State(app): State<App>,
     TicketPath(ticket): TicketPath,
     query: QueryMembers,
-) -> JsonResult<Success> {
+) -> JsonResult<SuccessResponse> {
     let repo = query.required("repo", "ticketId and repo are required")?.to_owned();
     let providers = providers_of(&app, &query)?;
     let forgotten = spawn_blocking(move || {
@@ -178,7 +178,7 @@ async fn forget(
         Ok::<_, HttpError>(())
     });
     forgotten.await??;
-    Ok(Success::YES)
+    Ok(SuccessResponse::YES)
 }
 
 pub(crate) fn read_endpoint() -> Endpoint {

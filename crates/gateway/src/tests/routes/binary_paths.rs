@@ -79,7 +79,7 @@ async fn the_first_wrong_member_answers_and_nothing_is_stored() {
 }
 
 #[tokio::test]
-async fn whoever_is_not_the_owners_own_program_asks_each_time() {
+async fn only_own_programs_skip_approval() {
     let origin = "http://localhost:3000";
     for no_auth in [false, true] {
         let fixture = TestGateway::with(TestOptions { no_auth, ..TestOptions::default() }).await;
@@ -98,7 +98,7 @@ async fn whoever_is_not_the_owners_own_program_asks_each_time() {
         approvals.set_policy(Coverage::default(), Effect::Allow).unwrap();
         for ask in [page, over_link] {
             let (reply, pending) = held(&fixture, ask.clone()).await;
-            assert_eq!(approvals.always_allow(pending.id), Err(crate::AskedEachTime));
+            assert_eq!(approvals.always_allow(pending.id), Err(crate::AskEachTimeError));
             assert!(approvals.coverage_of(pending.id, crate::Remember::Origin, Effect::Allow).is_none());
             assert_eq!(approvals.pending().len(), 1, "it still waits");
             approvals.approve(pending.id).unwrap();

@@ -67,7 +67,7 @@ async fn server(status: &'static str) -> u16 {
 
 // DL-01, DL-05
 #[tokio::test]
-async fn what_is_detected_is_answered_and_stored() {
+async fn detected_settings_are_returned_and_stored() {
     let place = TestGateway::new().await;
     let repo = listed(&place, "shop", &[("package.json", NEXT), ("index.html", "")]).await;
     let answer = post(&place, "/detect", &json!({"repoPath": repo})).await;
@@ -85,7 +85,7 @@ async fn what_is_detected_is_answered_and_stored() {
 
 // DL-06
 #[tokio::test]
-async fn what_is_gone_is_forgotten() {
+async fn settings_are_removed_when_nothing_is_detected() {
     let place = TestGateway::new().await;
     let repo = listed(&place, "shop", &[("package.json", NEXT)]).await;
     let answer = post(&place, "/redetect", &json!({"repoPath": repo})).await.json();
@@ -98,7 +98,7 @@ async fn what_is_gone_is_forgotten() {
 
 // DL-43
 #[tokio::test]
-async fn what_was_written_by_hand_survives_detection() {
+async fn manual_settings_survive_detection() {
     let place = TestGateway::new().await;
     let repo = listed(&place, "shop", &[("package.json", NEXT)]).await;
     write_entry(&place, &json!({"teardownCommand": "true", "unknown": {"a": 1}}));
@@ -233,7 +233,7 @@ async fn a_run_is_started_answers_and_is_torn_down() {
 
 // DL-21
 #[tokio::test]
-async fn strangers_are_not_signalled() {
+async fn processes_of_others_are_not_signalled() {
     let place = TestGateway::new().await;
     for pid in [json!(1), json!(-5), json!("-5"), json!(std::process::id())] {
         let reply = post(&place, "/kill", &json!({"pid": pid})).await;

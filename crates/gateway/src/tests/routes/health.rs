@@ -38,7 +38,7 @@ async fn choose_worktrees(fixture: &TestGateway) {
 }
 
 #[tokio::test]
-async fn a_machine_with_everything_passes() {
+async fn complete_machine_passes_all_checks() {
     let fixture = TestGateway::new().await;
     install(&fixture);
     choose_worktrees(&fixture).await;
@@ -89,7 +89,7 @@ async fn one_required_program_that_is_too_old_is_enough_to_fail() {
 
 // GC-33
 #[tokio::test]
-async fn what_is_missing_says_what_to_do() {
+async fn missing_program_has_a_remedy() {
     let fixture = TestGateway::new().await;
     let report = report(&fixture, "?expectedMcpUrl=not%20a%20url&pluginAutoUpdate=true").await;
     assert_eq!(report["allRequiredPassed"], false);
@@ -108,7 +108,7 @@ async fn what_is_missing_says_what_to_do() {
 
 // GC-33
 #[tokio::test]
-async fn old_odd_and_failing_programs_have_their_own_errors() {
+async fn program_check_distinguishes_old_odd_and_failing() {
     let fixture = TestGateway::new().await;
     fixture.program("python3", "echo Python 3.9.2");
     fixture.program("codex", "echo broken pipes >&2; exit 3");

@@ -41,7 +41,7 @@ async fn the_document_is_served_behind_authentication() {
 
 // GC-36
 #[tokio::test]
-async fn a_repository_comes_and_goes() {
+async fn repository_is_added_and_removed() {
     let fixture = TestGateway::new().await;
     let shop = fixture.clone_of("shop", "git@github.com:Acme/Shop.git");
     let manifest =
@@ -145,7 +145,7 @@ async fn a_broken_list_is_moved_aside() {
 
 // GC-45
 #[tokio::test]
-async fn ten_at_once_leave_ten() {
+async fn concurrent_requests_lose_no_entry() {
     let fixture = TestGateway::new().await;
     let sending: Vec<_> = (0..10)
         .map(|n| {

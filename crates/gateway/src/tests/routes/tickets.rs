@@ -217,7 +217,7 @@ async fn a_plan_is_shown_as_markdown_beside_its_source() {
 }
 
 #[tokio::test]
-async fn a_directory_tells_whether_work_goes_on() {
+async fn directory_reports_running_work() {
     let ticket = TicketFixture::new().await;
     let path = format!("/api/gateway/orchestrator/status?workDir={}", ticket.worktree.display());
     let get = || ticket.fixture.internal("GET", &path).send();
@@ -235,7 +235,7 @@ async fn a_directory_tells_whether_work_goes_on() {
 }
 
 #[tokio::test]
-async fn what_was_planted_in_a_work_directory_is_neither_followed_nor_waited_for() {
+async fn links_and_pipes_in_a_work_directory_are_ignored() {
     let ticket = TicketFixture::new().await;
     let outside = ticket.fixture.sandbox().join("../outside");
     std::fs::create_dir(&outside).unwrap();

@@ -62,7 +62,7 @@ fn a_link_that_was_swapped_in_is_not_followed() {
 }
 
 #[test]
-fn a_handle_stays_with_its_directory_when_the_name_moves_on() {
+fn handle_follows_its_renamed_directory() {
     let (dir, handle) = place();
     std::fs::rename(dir.path().join("box"), dir.path().join("moved")).unwrap();
     symlink("out", dir.path().join("box")).unwrap();
@@ -71,7 +71,7 @@ fn a_handle_stays_with_its_directory_when_the_name_moves_on() {
 }
 
 #[test]
-fn a_pipe_is_no_file_and_nobody_waits_for_it() {
+fn pipe_is_refused_without_blocking() {
     let (dir, handle) = place();
     let pipe = dir.path().join("box/pipe");
     rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
@@ -88,7 +88,7 @@ fn a_file_is_read_up_to_its_limit() {
 }
 
 #[test]
-fn entries_say_what_they_are() {
+fn directory_entries_have_their_kind() {
     let (dir, handle) = place();
     symlink("nowhere", dir.path().join("box/link")).unwrap();
     std::fs::write(dir.path().join("box/plain"), "").unwrap();

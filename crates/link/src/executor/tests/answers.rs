@@ -94,7 +94,7 @@ async fn too_many_unacknowledged_events_end_the_command() {
 
 // CL-30
 #[tokio::test(start_paused = true)]
-async fn the_end_always_fits() {
+async fn end_event_always_fits_the_queue() {
     let mut bench = ExecutorFixture::online();
     bench.accept(command("a")).await;
     let lines = "{\"type\":\"text\"}\n".repeat(usize::try_from(MAX_UNACKNOWLEDGED).unwrap() - 1);

@@ -153,7 +153,7 @@ async fn a_restart_asks_again_for_a_loop() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_server_has_may_be_forgotten_early() {
+async fn acknowledged_events_are_dropped_early() {
     let command_log: Arc<InMemoryCommandLog> = Arc::default();
     let mut bench = ExecutorFixture::with_log(command_log);
     bench.executor.resume(&BTreeMap::new());
@@ -172,7 +172,7 @@ async fn what_the_server_has_may_be_forgotten_early() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_shutdown_says_nothing() {
+async fn shutdown_sends_no_report() {
     let mut bench = ExecutorFixture::online();
     bench.accept(command("a")).await;
     let call = bench.call().await;

@@ -85,7 +85,7 @@ async fn two_run_and_the_others_wait_in_order() {
 
 // CL-15
 #[tokio::test(start_paused = true)]
-async fn a_lock_is_held_by_one_and_overtaken_by_others() {
+async fn locked_key_does_not_block_other_keys() {
     let mut bench = ExecutorFixture::online();
     bench.accept(in_repo("a", "/no/such/repo")).await;
     bench.accept(in_repo("b", "/no/such/repo/")).await;
@@ -174,7 +174,7 @@ async fn a_silent_gateway_frees_its_slot() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_queue_has_an_end() {
+async fn queue_is_bounded() {
     let bench = ExecutorFixture::new();
     for n in 0..MAX_QUEUED {
         bench.accept(command(&n.to_string())).await;

@@ -8,7 +8,7 @@ use anyhow::{Context as _, ensure};
 use clap::Args;
 use loopgate_gateway::CONTROL_SOCKET;
 use loopgate_home::{Credentials, DataDir, Overrides, Repos, Sandbox, SettingsStore};
-use loopgate_runtime::{Runtime, RuntimeConfig, Timing};
+use loopgate_runtime::{Runtime, RuntimeConfig, RuntimeTiming};
 use loopgate_tools::programs::Programs;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -77,7 +77,7 @@ impl DesktopSelection {
             loopgate_exe: std::env::current_exe().context("cannot tell where this program lies")?,
             plugin_dirs: PathBuf::new(),
             version: loopgate_api::DESKTOP_VERSION.to_owned(),
-            timing: Timing::default(),
+            timing: RuntimeTiming::default(),
         });
         let runtime = runtime.await.context("cannot open the records of this desktop")?;
         Ok((dir, runtime))

@@ -63,7 +63,7 @@ async fn no_route_takes_what_is_not_its_own() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_target_that_is_none_is_answered() -> Result<()> {
+async fn invalid_request_target_is_answered() -> Result<()> {
     let system = TestSystem::story().await?;
     let host = format!("Host: 127.0.0.1:{}\r\nConnection: close\r\n", system.loopgate.ready().gateway_port);
     for target in ["//", "//evil.test/health", "/\\evil.test/health"] {

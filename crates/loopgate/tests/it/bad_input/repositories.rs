@@ -167,7 +167,7 @@ async fn writers_of_two_processes_leave_every_entry() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn ten_writers_leave_ten_entries() -> Result<()> {
+async fn concurrent_writers_lose_no_entry() -> Result<()> {
     let system = TestSystem::story().await?;
     let file = system.testbed.sandbox().join(".loopgate/config/repos.json");
     let mut writers = tokio::task::JoinSet::new();

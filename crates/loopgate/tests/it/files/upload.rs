@@ -143,7 +143,7 @@ async fn a_ticket_with_a_slash_finds_its_images_again() -> Result<()> {
 
 // GF-47, GF-49
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_is_refused_leaves_nothing_behind() -> Result<()> {
+async fn refused_request_leaves_nothing() -> Result<()> {
     let ticket = UploadFixture::new().await?;
     let repo = url::form_urlencoded::byte_serialize(ticket.repo.as_os_str().as_encoded_bytes());
     let here = format!("AB-1?repo={}", repo.collect::<String>());

@@ -29,7 +29,7 @@ async fn asked(local: &Local, ticket: &str, wanted: &Value) -> Result<()> {
 
 // GF-44, GF-45
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_session_tells_first_then_the_worktrees_of_the_repositories() -> Result<()> {
+async fn session_directory_precedes_worktrees() -> Result<()> {
     let local = Local::new().await?;
     asked(&local, "AB-999", &nothing()).await?;
     write(&local.at(".loopgate/sessions.json"), "{")?;

@@ -24,7 +24,7 @@ fn dated(clone: &std::path::Path, branch: &str, date: &str) -> Result<()> {
 
 // GF-17
 #[tokio::test]
-async fn what_there_is_to_switch_to() -> Result<()> {
+async fn switchable_branches_are_listed() -> Result<()> {
     let local = Local::new().await?;
     let clone = local.clone_of("acme/r", &[("a", "1\n")])?;
     local.remotes.commit("acme/r", "only/there", "There", &[("b", "1\n")])?;

@@ -22,7 +22,7 @@ async fn hang_up_at(local: &Local, body: Value, sign: &Path) -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_look_ends_with_its_caller() -> Result<()> {
+async fn status_request_ends_with_its_caller() -> Result<()> {
     let local = Local::new().await?;
     let repo = local.repository("r", &[("a", "1\n")])?;
     let sign = local.home.path().join("looking");

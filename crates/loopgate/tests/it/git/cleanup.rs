@@ -45,7 +45,7 @@ fn nothing() -> Value {
 
 // GF-25
 #[tokio::test]
-async fn only_what_is_over_goes() -> Result<()> {
+async fn only_worktrees_of_closed_pull_requests_are_removed() -> Result<()> {
     let fixture = CleanupFixture::new().await?;
     let over = fixture.worktree("w-pr-1", "one")?;
     let open = fixture.worktree("w-pr-2", "two")?;

@@ -169,7 +169,7 @@ async fn images_and_other_binary_files() -> Result<()> {
 }
 
 #[tokio::test]
-async fn large_is_not_absent() -> Result<()> {
+async fn large_file_is_not_reported_as_absent() -> Result<()> {
     let fixture = DiffFixture::with(&[("a", "1\n")]).await?;
     let repo = &fixture.repo;
     let (two, six, twenty) = ("x".repeat(2 * MIB), "x".repeat(6 * MIB), "x".repeat(20 * MIB));

@@ -90,7 +90,7 @@ async fn foreign_lock_is_named_with_a_remedy() -> Result<()> {
 
 // GF-10
 #[tokio::test]
-async fn a_remote_that_says_no() -> Result<()> {
+async fn refused_push_is_reported() -> Result<()> {
     let local = Local::new().await?;
     let clone = local.clone_of("acme/widget", &[("a", "1\n")])?;
     let ssh = local.home.path().join("bin/code-host-ssh");
@@ -156,7 +156,7 @@ async fn what_git_prints_is_cut() -> Result<()> {
 }
 
 #[tokio::test]
-async fn too_much_is_not_nothing() -> Result<()> {
+async fn oversized_git_output_is_an_error() -> Result<()> {
     let local = Local::new().await?;
     let repo = local.repository("r", &[("a", "1\n")])?;
     instead_of(&local, "status", "exec head -c 20000000 /dev/zero")?;
@@ -224,7 +224,7 @@ async fn other_hooks_refuse_too() -> Result<()> {
 
 /// What only looks may take ten seconds.
 #[tokio::test]
-async fn a_git_that_hangs_is_ended() -> Result<()> {
+async fn hanging_git_times_out() -> Result<()> {
     let local = Local::new().await?;
     let repo = local.repository("r", &[("a", "1\n")])?;
     instead_of(&local, "status", "echo looking >&2; sleep 600 & wait")?;

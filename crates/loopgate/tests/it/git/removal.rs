@@ -131,7 +131,7 @@ async fn no_force_removes_anything_else() -> Result<()> {
 }
 
 #[tokio::test]
-async fn what_is_named_is_checked() -> Result<()> {
+async fn worktree_path_is_required_and_checked() -> Result<()> {
     let local = Local::new().await?;
     let send = |body: &'static str| local.send(Method::DELETE, "git/worktree", body);
     send("{").await?.refused(400, "Invalid JSON body", "invalid_json_body")?;

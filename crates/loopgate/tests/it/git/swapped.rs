@@ -16,13 +16,13 @@ const QUESTIONS: usize = 150;
 const SECRET: &str = "secret-of-another-place";
 
 /// Puts a link in the place of a directory and takes it away again, until it is dropped.
-struct Swapper {
+struct LinkSwapper {
     stop: Arc<AtomicBool>,
     swaps: Arc<AtomicUsize>,
     thread: Option<std::thread::JoinHandle<()>>,
 }
 
-impl Swapper {
+impl LinkSwapper {
     fn of(place: PathBuf, target: PathBuf) -> Self {
         let (stop, swaps) = (Arc::<AtomicBool>::default(), Arc::<AtomicUsize>::default());
         let (stopped, counted) = (stop.clone(), swaps.clone());
@@ -41,7 +41,7 @@ impl Swapper {
     }
 }
 
-impl Drop for Swapper {
+impl Drop for LinkSwapper {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         let _ = self.thread.take().map(std::thread::JoinHandle::join);
@@ -88,7 +88,7 @@ fn outside(local: &Local) -> Result<PathBuf> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn no_answer_comes_from_where_a_link_was_swapped_in() -> Result<()> {
+async fn swapped_symlink_is_never_followed() -> Result<()> {
     let local = Local::new().await?;
     let outside = outside(&local)?;
     let repo = local.repository("r", &[("a", "1\n"), ("src/a", "1\n")])?;
@@ -96,7 +96,7 @@ async fn no_answer_comes_from_where_a_link_was_swapped_in() -> Result<()> {
     write(&repo.join("src/a"), "2\n")?;
     for (swapped, asked) in [(repo.clone(), "a"), (repo.join("src"), "src/a"), (repo.join(".git"), "a")] {
         let target = if swapped.ends_with(".git") { outside.join(".git") } else { outside.clone() };
-        let swapper = Swapper::of(swapped, target);
+        let swapper = LinkSwapper::of(swapped, target);
         ask_everything(&local, &repo, asked).await?;
         ensure!(swapper.swaps.load(Ordering::Relaxed) > QUESTIONS, "it was hardly swapped");
     }

@@ -6,7 +6,7 @@ use loopgate_testkit::home::UserHome;
 use loopgate_testkit::story;
 use serde_json::{Value, json};
 
-use super::{MOST_MEMORY_KB, Outside, SECRET, most_memory_kb};
+use super::{MOST_MEMORY_KB, SECRET, Surroundings, most_memory_kb};
 use crate::local::write;
 use crate::test_system::TestSystem;
 
@@ -19,7 +19,7 @@ fn hook(command: &str) -> Value {
 }
 
 /// Commits to the repository what makes the assistant, and the loop, run something.
-fn plant(outside: &Outside, system: &TestSystem) -> Result<()> {
+fn plant(outside: &Surroundings, system: &TestSystem) -> Result<()> {
     let clone = &system.clone;
     let mark = |name: &str| format!("{} {name} < /dev/null", outside.mark().display());
     let server = json!({"command": "sh", "args": ["-c", mark("server")]});
@@ -69,7 +69,7 @@ async fn trust(home: &UserHome, system: &TestSystem) -> Result<()> {
 async fn a_loop_runs_nothing_that_the_repository_brought() -> Result<()> {
     let system = TestSystem::story().await?;
     let home = &system.testbed.home;
-    let outside = Outside::make(home)?;
+    let outside = Surroundings::make(home)?;
     plant(&outside, &system)?;
     let wish = system.page.wish().await?;
     for command in ["plan", "execute"] {
@@ -94,7 +94,7 @@ async fn a_loop_runs_nothing_that_the_repository_brought() -> Result<()> {
 async fn what_was_trusted_runs_until_it_changes() -> Result<()> {
     let system = TestSystem::story().await?;
     let home = &system.testbed.home;
-    let outside = Outside::make(home)?;
+    let outside = Surroundings::make(home)?;
     plant(&outside, &system)?;
     trust(home, &system).await?;
     let plan = async || {
@@ -139,7 +139,7 @@ async fn a_loop_follows_no_link_that_the_repository_brought() -> Result<()> {
     for whole in [false, true] {
         let system = TestSystem::story().await?;
         let home = &system.testbed.home;
-        let outside = Outside::make(home)?;
+        let outside = Surroundings::make(home)?;
         let secret = outside.directory.join("repository/secret");
         if whole {
             std::os::unix::fs::symlink(&outside.directory, system.clone.join(".loopgate"))?;

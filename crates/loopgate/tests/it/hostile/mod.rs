@@ -20,13 +20,13 @@ const SECRET: &str = "SECRET-OF-ANOTHER-PLACE";
 const MOST_MEMORY_KB: u64 = 200 * 1024;
 
 /// What surrounds the sandbox, and the program that must not run.
-struct Outside {
+struct Surroundings {
     directory: PathBuf,
     marks: PathBuf,
     before: BTreeMap<PathBuf, (u64, Vec<u8>)>,
 }
 
-impl Outside {
+impl Surroundings {
     /// A repository with a secret beside the sandbox. The home around both is a repository as well.
     fn make(home: &UserHome) -> Result<Self> {
         let (directory, marks) = (home.path().join("outside"), home.path().join("marks"));
@@ -91,7 +91,7 @@ fn most_memory_kb(pid: u32) -> Result<u64> {
 }
 
 /// Makes one of the hostile repositories.
-async fn make(home: &UserHome, outside: &Outside, script: &Path, repository: &Path) -> Result<()> {
+async fn make(home: &UserHome, outside: &Surroundings, script: &Path, repository: &Path) -> Result<()> {
     std::fs::create_dir_all(repository)?;
     let prelude = script.with_file_name("prelude.sh");
     let output = home

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use super::{MOST_MEMORY_KB, Outside, SECRET, make, most_memory_kb};
+use super::{MOST_MEMORY_KB, SECRET, Surroundings, make, most_memory_kb};
 use crate::files::form::{TestPart, content_type, form};
 use crate::local::Local;
 
@@ -94,7 +94,7 @@ fn requests(repository: &Path) -> Vec<(Method, String, Value)> {
 }
 
 /// Asks everything about a repository and looks after each answer.
-async fn ask_everything(local: &Local, outside: &Outside, name: &str, repository: &Path) -> Result<()> {
+async fn ask_everything(local: &Local, outside: &Surroundings, name: &str, repository: &Path) -> Result<()> {
     for (method, route, body) in requests(repository) {
         let asked = format!("{name}: {method} {route} {body}");
         let mut request = local.loopgate.gateway(method, &format!("/api/gateway/{route}")).timeout(ANSWERED);
@@ -114,7 +114,7 @@ async fn ask_everything(local: &Local, outside: &Outside, name: &str, repository
 #[tokio::test]
 async fn no_route_runs_or_leaves_anything() -> Result<()> {
     let local = Local::new().await?;
-    let outside = Outside::make(&local.home)?;
+    let outside = Surroundings::make(&local.home)?;
     for script in scripts()? {
         let name = script.file_stem().context("a name")?.to_string_lossy().into_owned();
         let repository = local.at(&name);
@@ -154,7 +154,7 @@ async fn an_archive_is_a_repository_like_others() -> Result<()> {
     let temporary = home.path().join("src/temporary");
     std::fs::create_dir_all(&temporary)?;
     let local = Local::in_home(home, |setup| setup.env("TMPDIR", temporary.clone())).await?;
-    let outside = Outside::make(&local.home)?;
+    let outside = Surroundings::make(&local.home)?;
     for script in scripts()? {
         let name = script.file_stem().context("a name")?.to_string_lossy().into_owned();
         let made = local.home.path().join("made").join(&name);

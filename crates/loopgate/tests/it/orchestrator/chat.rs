@@ -16,12 +16,12 @@ use crate::owner::Owner;
 use crate::test_system::TestSystem;
 
 /// A page that reads a stream line by line.
-struct Reader {
+struct LineReader {
     answer: Response,
     pending: Vec<u8>,
 }
 
-impl Reader {
+impl LineReader {
     async fn next(&mut self) -> Result<Option<Value>> {
         loop {
             if let Some(end) = self.pending.iter().position(|byte| *byte == b'\n') {
@@ -60,25 +60,25 @@ fn kinds(events: &[Value]) -> Vec<&str> {
 }
 
 /// A Loopgate with the real assistant, and the file in which the chat about `SHOP-7` is kept.
-struct Talk {
+struct ChatFixture {
     system: TestSystem,
     file: PathBuf,
 }
 
-impl Talk {
+impl ChatFixture {
     async fn new(script: Script) -> Result<Self> {
         let system = TestSystem::playing(script).await?;
         let file = system.clone.join(".loopgate/work/chat-history.json");
         Ok(Self { system, file })
     }
 
-    async fn send_message(&self, message: &str) -> Result<Reader> {
+    async fn send_message(&self, message: &str) -> Result<LineReader> {
         let body = json!({"message": message, "repoPath": self.system.clone});
         let request = self.system.loopgate.gateway(Method::POST, "/api/gateway/orchestrator/chat/SHOP-7");
         let answer = request.header("accept", "text/event-stream").json(&body).send().await?;
         ensure!(answer.status() == 200, "{}", answer.text().await?);
         ensure!(answer.headers()["content-type"] == "application/x-ndjson", "{:?}", answer.headers());
-        Ok(Reader { answer, pending: Vec::new() })
+        Ok(LineReader { answer, pending: Vec::new() })
     }
 
     fn history(&self) -> Value {
@@ -125,7 +125,7 @@ async fn an_answer_comes_as_it_is_made_and_is_kept() -> Result<()> {
             .turn([Step::text("I look."), Step::bash("echo one")])
             .says("Because."),
     ]);
-    let talk = Talk::new(script).await?;
+    let talk = ChatFixture::new(script).await?;
     let events = talk.send_message("Why two caches?").await?.rest().await?;
     ensure!(events[0]["status"] == "running" && events[0]["pid"].is_u64(), "{events:?}");
     let expected = [
@@ -164,7 +164,7 @@ async fn an_answer_comes_as_it_is_made_and_is_kept() -> Result<()> {
 // OR-39
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_page_that_leaves_finds_the_answer_later() -> Result<()> {
-    let talk = Talk::new(in_two_halves()).await?;
+    let talk = ChatFixture::new(in_two_halves()).await?;
     let mut reader = talk.send_message("Why two caches?").await?;
     reader.until("text").await?;
     talk.system.testbed.model.held("answering").await?;
@@ -178,7 +178,7 @@ async fn a_page_that_leaves_finds_the_answer_later() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_chat_outlives_the_gateway_and_its_answer_is_kept() -> Result<()> {
-    let mut talk = Talk::new(in_two_halves()).await?;
+    let mut talk = ChatFixture::new(in_two_halves()).await?;
     let mut reader = talk.send_message("Why two caches?").await?;
     reader.until("text").await?;
     talk.system.testbed.model.held("answering").await?;
@@ -196,7 +196,7 @@ async fn a_chat_that_is_stopped_leaves_no_process() -> Result<()> {
     let script = Script::new([Conversation::when("busy", "Why two caches")
         .turn([Step::bash("setsid sleep 600 & setsid setsid sleep 600 & echo started")])
         .turn([Step::hold("answering"), Step::text("Never.")])]);
-    let talk = Talk::new(script).await?;
+    let talk = ChatFixture::new(script).await?;
     let mut reader = talk.send_message("Why two caches?").await?;
     let pid = reader.until("status").await?["pid"].clone();
     talk.system.testbed.model.held("answering").await?;
@@ -228,7 +228,7 @@ async fn two_pages_may_ask_at_once() -> Result<()> {
         Conversation::when("one", "First question").says("First answer."),
         Conversation::when("two", "Second question").says("Second answer."),
     ]);
-    let talk = Talk::new(script).await?;
+    let talk = ChatFixture::new(script).await?;
     let ask = async |message| talk.send_message(message).await?.rest().await;
     tokio::try_join!(ask("First question"), ask("Second question"))?;
     let history = talk.history().to_string();
@@ -248,7 +248,7 @@ impl Shop {
         let path = format!("/api/gateway/orchestrator/{route}");
         let answer = self.local.loopgate.gateway(Method::POST, &path).json(&body).send().await?;
         ensure!(answer.status() == 200, "{}", answer.text().await?);
-        Reader { answer, pending: Vec::new() }.rest().await
+        LineReader { answer, pending: Vec::new() }.rest().await
     }
 
     fn question(&self) -> Value {
@@ -301,7 +301,7 @@ async fn a_refused_account_begins_a_new_session() -> Result<()> {
 
 // OR-34, OR-49
 #[tokio::test]
-async fn what_cannot_be_asked_starts_nothing() -> Result<()> {
+async fn invalid_request_starts_nothing() -> Result<()> {
     let shop = Shop::new().await?;
     shop.assistant("touch started")?;
     let ask = async |body: Value| shop.local.post("orchestrator/chat/SHOP-7", body).await;
@@ -347,7 +347,7 @@ async fn the_assistant_is_told_of_further_repositories() -> Result<()> {
 /// A program that prints much, and a page that does not read for a while: nothing is lost, and the
 /// answer is kept without the page.
 #[tokio::test]
-async fn a_slow_page_holds_nobody_up_and_misses_nothing() -> Result<()> {
+async fn slow_reader_blocks_nobody_and_misses_nothing() -> Result<()> {
     const LINES: usize = 20_000;
     let shop = Shop::new().await?;
     shop.assistant(&format!(
@@ -361,7 +361,7 @@ async fn a_slow_page_holds_nobody_up_and_misses_nothing() -> Result<()> {
     let directory = file.parent().context("a file has a directory")?;
     let text = || std::fs::read_to_string(&file).unwrap_or_default();
     wait::seen(directory, async || text().contains(&last).then_some(())).await?;
-    let events = Reader { answer, pending: Vec::new() }.rest().await?;
+    let events = LineReader { answer, pending: Vec::new() }.rest().await?;
     let texts: Vec<_> = events.iter().filter_map(|event| event["content"].as_str()).collect();
     ensure!(texts.len() == LINES, "{} of {LINES}", texts.len());
     let in_order = texts.iter().enumerate().all(|(n, text)| text.starts_with(&format!("{}.", n + 1)));

@@ -94,7 +94,7 @@ async fn one_message_is_removed_by_its_place() -> Result<()> {
 }
 
 #[tokio::test]
-async fn what_is_no_message_is_refused() -> Result<()> {
+async fn invalid_message_is_refused() -> Result<()> {
     let shop = Shop::new().await?;
     let broken = shop.ask(Method::POST, "chat-history/SHOP-7", "{").await?;
     broken.refused(400, "Invalid JSON body", "invalid_json_body")?;

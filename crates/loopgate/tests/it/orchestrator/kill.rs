@@ -51,7 +51,7 @@ async fn a_ticket_without_a_process_is_marked_stopped() -> Result<()> {
 /// Processes that Loopgate did not start live on, whatever says that they are its own.
 // GC-48, OR-19
 #[tokio::test]
-async fn a_stranger_is_never_signalled() -> Result<()> {
+async fn process_of_others_is_never_signalled() -> Result<()> {
     let shop = Shop::new().await?;
     let mut stranger = shop.local.home.command("sleep").arg("600").process_group(0).spawn()?;
     let pid = stranger.id().context("it runs")?;
@@ -86,7 +86,7 @@ async fn a_stranger_is_never_signalled() -> Result<()> {
 
 // OR-19
 #[tokio::test]
-async fn something_must_be_named() -> Result<()> {
+async fn request_without_a_target_is_refused() -> Result<()> {
     let shop = Shop::new().await?;
     let needed = "Either pid or (ticketId + repoPath) is required";
     for body in [json!({}), json!({"pid": 0}), json!({"pid": "7"}), json!({"ticketId": "SHOP-7"})] {

@@ -120,7 +120,7 @@ async fn a_script_is_known_again_after_a_restart() -> Result<()> {
 
 /// Loopgate dies before it has written down which process the script is.
 #[tokio::test]
-async fn a_script_is_known_again_whatever_was_not_written() -> Result<()> {
+async fn script_is_recognized_with_partial_records() -> Result<()> {
     let mut shop = Shop::new().await?;
     shop.script("1.9.3", SCRIPT)?;
     let launched = shop.launch(shop.launch_body()).await?.ok()?;
@@ -187,7 +187,7 @@ async fn a_lock_counts_while_its_owner_lives() -> Result<()> {
 
 // OR-25
 #[tokio::test]
-async fn what_lay_in_the_place_of_the_worktree_is_kept() -> Result<()> {
+async fn state_at_the_worktree_path_is_kept() -> Result<()> {
     let shop = Shop::new().await?;
     shop.script("1.9.3", "#!/bin/sh\n")?;
     let said = json!({"message": {"id": "1", "role": "user", "content": "Why?", "timestamp": "t"}});

@@ -22,14 +22,14 @@ fn planner() -> Conversation {
         .turn([Step::hold("planning")])
 }
 
-struct Running {
+struct RunningLoop {
     desktop: TestDesktop,
     id: LoopId,
     pid: u64,
     worktree: PathBuf,
 }
 
-impl Running {
+impl RunningLoop {
     async fn new() -> Result<Self> {
         let desktop = TestDesktop::playing([planner()]).await?;
         Self::of(desktop).await
@@ -71,7 +71,7 @@ impl Running {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_loop_that_is_ended_by_its_pid_is_stopped() -> Result<()> {
-    let running = Running::new().await?;
+    let running = RunningLoop::new().await?;
     let answer = running.post("kill", json!({"pid": running.pid})).await?;
     let wanted = json!({"success": true, "message": "Process terminated", "pid": running.pid});
     ensure!(answer == (200, wanted), "{answer:?}");
@@ -83,7 +83,7 @@ async fn a_loop_that_is_ended_by_its_pid_is_stopped() -> Result<()> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_loop_is_found_by_its_worktree_when_no_file_names_its_pid() -> Result<()> {
-    let running = Running::new().await?;
+    let running = RunningLoop::new().await?;
     let work = running.worktree.join(".loopgate/work");
     std::fs::remove_file(work.join("process.pid"))?;
     let body = json!({"ticketId": "SHOP-7", "repoPath": running.desktop.clone});
@@ -98,7 +98,7 @@ async fn a_loop_is_found_by_its_worktree_when_no_file_names_its_pid() -> Result<
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_that_runs_is_taken_back_whole() -> Result<()> {
-    let running = Running::new().await?;
+    let running = RunningLoop::new().await?;
     let step = "plan-loop/SHOP-7/cancel";
     let body = json!({"repoPath": running.desktop.clone, "loopId": running.id});
     let answer = running.post(step, body.clone()).await?;
@@ -131,7 +131,7 @@ async fn a_loop_that_is_delivered_can_be_stopped_by_its_ticket() -> Result<()> {
     let (id, started) = desktop.start(order).await?;
     wait::appears(&pushed).await?;
     let worktree = started["worktreePath"].as_str().context("a worktree")?.into();
-    let running = Running { pid: started["pid"].as_u64().context("a pid")?, desktop, id, worktree };
+    let running = RunningLoop { pid: started["pid"].as_u64().context("a pid")?, desktop, id, worktree };
     ensure!(running.record().await?["status"] == "RUNNING");
 
     let body = json!({"ticketId": "SHOP-7", "repoPath": running.desktop.clone});
@@ -148,7 +148,7 @@ async fn a_loop_that_is_delivered_can_be_stopped_by_its_ticket() -> Result<()> {
 /// What a person wants of a loop is done here, whether or not anybody hears of it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn running_plan_is_cancelled_when_the_control_plane_is_unreachable() -> Result<()> {
-    let mut running = Running::new().await?;
+    let mut running = RunningLoop::new().await?;
     // The one that the gateway knows ends with this.
     running.desktop.cloud = Cloud::start().await?;
     let body = json!({"repoPath": running.desktop.clone, "loopId": running.id});
@@ -189,7 +189,7 @@ async fn a_plan_that_was_agreed_on_starts_when_it_is_ordered() -> Result<()> {
     ensure!(noted.contains("Cache"), "{noted}");
     desktop.testbed.model.held("planning").await?;
     ensure!(order().await?.status() == 409, "it runs");
-    let running = Running { pid: started["pid"].as_u64().context("a pid")?, desktop, id, worktree };
+    let running = RunningLoop { pid: started["pid"].as_u64().context("a pid")?, desktop, id, worktree };
     let record = running.record().await?;
     ensure!(record["ticketId"] == "TICKET-1" && record["artifactId"] == "a-1", "{record}");
     let cancel = json!({"repoPath": running.desktop.clone, "loopId": id});
@@ -201,7 +201,7 @@ async fn a_plan_that_was_agreed_on_starts_when_it_is_ordered() -> Result<()> {
 /// Whatever files and records say, only what Loopgate started is ended.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn no_route_ends_a_foreign_process() -> Result<()> {
-    let running = Running::new().await?;
+    let running = RunningLoop::new().await?;
     let mut stranger = running.desktop.testbed.home.command("sleep").arg("600").process_group(0).spawn()?;
     let pid = stranger.id().context("it runs")?;
     let started = identity(pid).context("it lives")?.to_string();
@@ -248,7 +248,7 @@ async fn no_route_ends_a_foreign_process() -> Result<()> {
 /// The record of a loop outlives its process, and its pid may be somebody else's by then.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_pid_that_was_given_away_is_not_the_loops() -> Result<()> {
-    let mut running = Running::new().await?;
+    let mut running = RunningLoop::new().await?;
     let mut stranger = running.desktop.testbed.home.command("sleep").arg("600").process_group(0).spawn()?;
     let pid = stranger.id().context("it runs")?;
     let (status, cancelled) = running.post("loop/kill", json!({"loopId": running.id})).await?;

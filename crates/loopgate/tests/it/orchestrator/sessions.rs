@@ -115,7 +115,7 @@ async fn a_session_needs_its_members_and_allowed_paths() -> Result<()> {
 
 // OR-05
 #[tokio::test]
-async fn what_waits_for_the_person_is_counted() -> Result<()> {
+async fn tickets_with_unread_answers_are_counted() -> Result<()> {
     let shop = Shop::new().await?;
     let chat = |role: &str, at: &str| {
         json!({"messages": [{"id": "1", "role": "user", "content": "?", "timestamp": "2026-01-01T00:00:00.000Z"},

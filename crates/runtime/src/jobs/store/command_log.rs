@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn entries_made_at_once_survive_a_restart() {
+    async fn concurrent_entries_survive_a_restart() {
         let dir = tempfile::tempdir().unwrap();
         let log = open(dir.path()).await;
         let records = (0..50).map(|n| {

@@ -42,8 +42,8 @@ impl LogFlusher {
         Self { log: log.into(), committed: AtomicU64::new(0), flushed: Mutex::default() }
     }
 
-    /// Makes the log's name last, and what was committed before.
-    pub async fn begin(&self, database: &DatabaseConnection) {
+    /// Flushes the directory entry of the log, and all earlier commits.
+    pub async fn sync_all(&self, database: &DatabaseConnection) {
         if let Some(directory) = self.log.parent()
             && let Err(error) = sync(directory.to_owned()).await
         {
@@ -118,11 +118,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn whoever_waits_together_is_flushed_together() {
+    async fn concurrent_commits_share_one_flush() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("jobs.db");
         let (database, durable) = (database(&path).await, LogFlusher::of(&path));
-        durable.begin(&database).await;
+        durable.sync_all(&database).await;
         let under_way = durable.flushed.lock().await;
         let committers = futures_util::future::join_all((0..50).map(|_| durable.reached(&database)));
         let mut committers = std::pin::pin!(committers);
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_log_that_was_moved_into_its_database_needs_no_flush() {
+    async fn checkpointed_log_needs_no_flush() {
         let dir = tempfile::tempdir().unwrap();
         let database = database(&dir.path().join("jobs.db")).await;
         let durable = LogFlusher::of(&dir.path().join("moved.db"));

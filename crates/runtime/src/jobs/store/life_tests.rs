@@ -47,7 +47,7 @@ fn step() -> impl Strategy<Value = StoreStep> {
 
 /// What the table says of the job, and what was done once.
 #[derive(Debug, Default, PartialEq)]
-struct Known {
+struct ExpectedRecord {
     status: Option<JobStatus>,
     marks: [bool; 3],
 }
@@ -61,8 +61,8 @@ fn marks(job: &Job) -> [bool; 3] {
     marks.map(Option::is_some)
 }
 
-fn now_known(job: Option<&Job>) -> Known {
-    Known { status: job.map(Job::status), marks: job.map(marks).unwrap_or_default() }
+fn now_known(job: Option<&Job>) -> ExpectedRecord {
+    ExpectedRecord { status: job.map(Job::status), marks: job.map(marks).unwrap_or_default() }
 }
 
 async fn opened(dir: &Path) -> (DataDir, JobStore) {
@@ -86,7 +86,7 @@ async fn lives(steps: Vec<StoreStep>) {
     let dir = tempfile::tempdir().unwrap();
     let (mut data, mut store) = opened(dir.path()).await;
     let id = LoopId(Uuid::new_v4());
-    let mut known = Known::default();
+    let mut known = ExpectedRecord::default();
     for step in steps {
         match step {
             StoreStep::Happens { event, twice } => {
@@ -107,14 +107,14 @@ async fn lives(steps: Vec<StoreStep>) {
                 assert!(failed.await.is_err());
             }
             StoreStep::Order { taken_back } => {
-                let begun = store.begin(&Job::starting(id, LoopCommand::Plan)).await;
-                let free = lifecycle::next(known.status, JobEvent::Ordered);
+                let begun = store.create(&Job::starting(id, LoopCommand::Plan)).await;
+                let free = lifecycle::next(known.status, JobEvent::StartRequested);
                 assert_eq!(begun.is_ok(), free.is_ok());
                 let Ok(previous) = begun else { continue };
                 if taken_back {
                     store.abandon(id, &previous).await.unwrap();
                 } else {
-                    known = Known { status: free.ok(), ..Known::default() };
+                    known = ExpectedRecord { status: free.ok(), ..ExpectedRecord::default() };
                 }
             }
             StoreStep::Forgets => {
@@ -160,7 +160,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, max_shrink_iters: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_record_goes_the_ways_of_the_table_whatever_happens(steps in proptest::collection::vec(step(), 1..24)) {
+    fn store_follows_the_transition_table(steps in proptest::collection::vec(step(), 1..24)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(lives(steps));
     }

@@ -17,6 +17,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use loopgate_api::ids::LoopId;
+use loopgate_api::job::JobStatus;
 use loopgate_home::{Credentials, files};
 use sea_orm::sea_query::OnConflict;
 use sea_orm::sqlx::sqlite::{SqliteConnection, SqliteJournalMode, SqliteSynchronous};
@@ -162,7 +163,7 @@ impl JobStore {
         let db = Database::connect(options).await?;
         migration::JobMigrator::up(&db, None).await?;
         let durable = Arc::new(LogFlusher::of(path));
-        durable.begin(&db).await;
+        durable.sync_all(&db).await;
         Ok(Self { db, durable, credentials })
     }
 
@@ -225,25 +226,26 @@ impl JobStore {
         Ok(rows.iter().filter_map(readable).collect())
     }
 
-    /// Stores the record of a new order in place of an ended one; answers what was there before.
+    /// Stores the record of a new start request in place of an ended one; returns what it replaced.
     ///
     /// # Errors
     /// [`StoreError::InvalidTransition`] while the previous one has not ended, else [`StoreError`].
-    pub async fn begin(&self, job: &Job) -> Result<PreviousJob, StoreError> {
+    pub async fn create(&self, job: &Job) -> Result<PreviousJob, StoreError> {
         let tx = self.db.begin().await?;
         let previous =
             PreviousJob { job: find(&tx, job.id).await?, outgoing: messages::all(&tx, job.id).await? };
-        // What was only agreed on has not begun here.
-        let standing = previous.job.as_ref().filter(|job| !job.is_announced_only());
-        let event = if job.status() == lifecycle::WAITS { JobEvent::Queued } else { JobEvent::Ordered };
-        lifecycle::next(standing.map(Job::status), event)?;
+        // A loop that was announced only has not started on this machine.
+        let active = previous.job.as_ref().filter(|job| !job.is_announced_only());
+        let event =
+            if job.status() == JobStatus::Queued { JobEvent::Queued } else { JobEvent::StartRequested };
+        lifecycle::next(active.map(Job::status), event)?;
         delete_outgoing(&tx, job.id).await?;
         write(&tx, job).await?;
         self.commit(tx).await?;
         Ok(previous)
     }
 
-    /// Stores a record of a loop of which there is none; answers whether there was none.
+    /// Stores a record unless the loop has one; returns whether it was stored.
     ///
     /// # Errors
     /// [`StoreError`].
@@ -257,14 +259,14 @@ impl JobStore {
         Ok(is_new)
     }
 
-    /// Takes back [`JobStore::begin`]: the previous record returns with what it had still to say, or none.
+    /// Takes back [`JobStore::create`]: restores the previous record and its unsent messages, or none.
     ///
     /// # Errors
     /// [`StoreError::AlreadyStarted`] when its process was started meanwhile, else [`StoreError`].
     pub async fn abandon(&self, id: LoopId, previous: &PreviousJob) -> Result<(), StoreError> {
         let tx = self.db.begin().await?;
-        let unbegun = [lifecycle::ORDERED, lifecycle::WAITS];
-        if find(&tx, id).await?.is_some_and(|job| !unbegun.contains(&job.status())) {
+        let not_started = [JobStatus::Starting, JobStatus::Queued];
+        if find(&tx, id).await?.is_some_and(|job| !not_started.contains(&job.status())) {
             return Err(StoreError::AlreadyStarted);
         }
         delete_outgoing(&tx, id).await?;

@@ -35,10 +35,10 @@ fn event(kind: &str) -> LoopEvent {
 }
 
 #[tokio::test]
-async fn a_change_and_its_event_are_one() {
+async fn change_and_event_are_atomic() {
     let fixture = fixture().await;
     let job = new_job();
-    fixture.store.begin(&job).await.unwrap();
+    fixture.store.create(&job).await.unwrap();
     let failed = fixture
         .store
         .change(job.id, |now| {
@@ -55,10 +55,10 @@ async fn a_change_and_its_event_are_one() {
 }
 
 #[tokio::test]
-async fn an_older_copy_takes_nothing_back() {
+async fn stale_copy_overwrites_nothing() {
     let fixture = fixture().await;
     let job = new_job();
-    fixture.store.begin(&job).await.unwrap();
+    fixture.store.create(&job).await.unwrap();
     fixture.store.update(job.id, |job| job.report.artifacts_uploaded_at = Some("then".into())).await.unwrap();
     fixture
         .store
@@ -81,7 +81,7 @@ async fn an_older_copy_takes_nothing_back() {
 async fn the_last_event_marks_the_job_when_it_is_delivered() {
     let fixture = fixture().await;
     let job = new_job();
-    fixture.store.begin(&job).await.unwrap();
+    fixture.store.create(&job).await.unwrap();
     fixture
         .store
         .change(job.id, |now| {
@@ -106,10 +106,10 @@ async fn the_last_event_marks_the_job_when_it_is_delivered() {
 }
 
 #[tokio::test]
-async fn a_request_that_is_taken_back_leaves_the_former_end_as_it_was() {
+async fn abandoned_start_restores_the_previous_record() {
     let fixture = fixture().await;
     let job = new_job();
-    assert_eq!(fixture.store.begin(&job).await.unwrap(), PreviousJob::default());
+    assert_eq!(fixture.store.create(&job).await.unwrap(), PreviousJob::default());
     let end = |now: &mut JobUpdate<'_>| {
         now.apply(JobEvent::Failed)?;
         now.send(OutboxMessage::last(&event("error")));
@@ -117,7 +117,7 @@ async fn a_request_that_is_taken_back_leaves_the_former_end_as_it_was() {
     };
     fixture.store.change(job.id, end).await.unwrap();
     let unsent = fixture.store.next_message(job.id).await.unwrap().unwrap().outgoing;
-    let previous = fixture.store.begin(&job).await.unwrap();
+    let previous = fixture.store.create(&job).await.unwrap();
     assert_eq!(fixture.store.next_message(job.id).await.unwrap(), None);
     fixture.store.abandon(job.id, &previous).await.unwrap();
     assert_eq!(fixture.store.job(job.id).await.unwrap().unwrap().status(), JobStatus::Failed);
@@ -131,7 +131,7 @@ async fn a_hundred_reported_jobs_are_kept() {
     for _ in 0..103 {
         let job = new_job();
         ids.push(job.id);
-        fixture.store.begin(&job).await.unwrap();
+        fixture.store.create(&job).await.unwrap();
         fixture
             .store
             .change(job.id, |now| {
@@ -176,7 +176,7 @@ async fn pending_notifications_are_found_until_they_are_sent() {
     let fixture = fixture().await;
     let (job, silent) = (new_job(), new_job());
     for job in [&job, &silent] {
-        fixture.store.begin(job).await.unwrap();
+        fixture.store.create(job).await.unwrap();
         fixture.store.change(job.id, |now| Ok(now.apply(JobEvent::Spawned)?)).await.unwrap();
     }
     assert_eq!(fixture.store.with_pending_notifications().await.unwrap(), []);

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn every_prompt_names_places_wish_and_results() {
+    fn every_prompt_names_paths_request_and_outputs() {
         let prompted = |command: &LoopCommand| command.spec().runner == Runner::Prompt;
         let framed = LoopCommand::ALL
             .iter()

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_object_gets_its_text_into_what_lies_there() {
+    fn plan_content_is_merged_into_the_existing_plan() {
         let text = r#"{"a": 1}"#;
         let there = r#"{"content":"old","pendingTasks":[1]}"#;
         let (_, plan, source) = staged(Some(there), text, Value::Null);

@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn what_helps_lies_beside_it_under_safe_names() {
+    fn attachments_have_safe_names() {
         let files = staged(
             "EVALUATE_CODE",
             json!({"prompt": "Be kind", "priorLoopSummaries": [{"a": 1}], "artifactSlug": "PLAN-1",

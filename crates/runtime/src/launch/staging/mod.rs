@@ -119,7 +119,7 @@ pub(crate) fn stage(request: &LoopRequest, site: &StagingDirs<'_>) -> io::Result
 ///
 /// # Errors
 /// Any failure of the file system.
-pub(crate) fn begin_peer(request: &LoopRequest, work_dir: &Path) -> io::Result<()> {
+pub(crate) fn prepare_peer(request: &LoopRequest, work_dir: &Path) -> io::Result<()> {
     make_private_directory(work_dir)?;
     if request.command.spec().peers == Peers::ReadWrite {
         remove_if_there(&work_dir.join(EXECUTION_RESULT))?;
@@ -316,7 +316,7 @@ mod tests {
 
     // LR-22
     #[test]
-    fn a_plan_that_says_the_same_is_kept_byte_for_byte() {
+    fn equal_plan_is_not_rewritten() {
         let place = StagingFixture::new();
         let text = r##"{ "content":"# P", "completedTasks":[{"id":"1"}], }"##;
         place.write("plan.json", text);
@@ -400,7 +400,7 @@ mod tests {
             let request = LoopRequest::parse(body.to_string().as_bytes()).unwrap();
             let site =
                 StagingDirs { root: &root, work_dir: &work_dir, peers: &[], detected: None, targets: vec![] };
-            assert!(stage(&request, &site).is_err() && begin_peer(&request, &work_dir).is_err());
+            assert!(stage(&request, &site).is_err() && prepare_peer(&request, &work_dir).is_err());
             assert!(crate::process::spawn::clear_traces(&work_dir).is_err());
             assert_eq!(std::fs::read_dir(outside.join(shown)).unwrap().count(), 1);
         }

@@ -18,19 +18,22 @@ const NAME: &str = "launch.lock";
 const HALF_WRITTEN: Duration = Duration::from_secs(5);
 
 /// Held while it lives.
-pub(super) struct Lock {
+pub(super) struct LaunchLock {
     directory: Directory,
     name: OsString,
 }
 
-impl Drop for Lock {
+impl Drop for LaunchLock {
     fn drop(&mut self) {
         let _ = self.directory.remove_file(&self.name);
     }
 }
 
 /// Takes the lock of a worktree; `None` while somebody else has it.
-pub(super) fn take(sandbox: &Sandbox, worktree: &SandboxedPath) -> Result<Option<Lock>, TicketLaunchError> {
+pub(super) fn take(
+    sandbox: &Sandbox,
+    worktree: &SandboxedPath,
+) -> Result<Option<LaunchLock>, TicketLaunchError> {
     let parent = worktree.as_path().parent().unwrap_or(Path::new("/"));
     let place = parent.join(STATE_DIR).join("locks").join(worktree.base_name());
     let place = sandbox.check(place).map_err(|_| TicketLaunchError::NotAllowed)?;
@@ -42,7 +45,7 @@ pub(super) fn take(sandbox: &Sandbox, worktree: &SandboxedPath) -> Result<Option
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
         created => created.map_err(failed)?,
     };
-    let lock = Lock { directory, name: NAME.into() };
+    let lock = LaunchLock { directory, name: NAME.into() };
     let now = jiff::Timestamp::now().as_millisecond();
     let owner = json!({"pid": std::process::id(), "timestamp": now});
     file.write_all(owner.to_string().as_bytes()).map_err(failed)?;

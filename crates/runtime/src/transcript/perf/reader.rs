@@ -77,7 +77,7 @@ impl PerfReader {
         let metadata = file.metadata()?;
         let identity = stream_file::identity(&metadata);
         if self.file.is_some_and(|known| known != identity) || metadata.len() < self.read_to {
-            self.begin_anew();
+            self.reset();
         }
         self.file = Some(identity);
         file.seek(SeekFrom::Start(self.read_to))?;
@@ -100,7 +100,7 @@ impl PerfReader {
         Ok(batch)
     }
 
-    fn begin_anew(&mut self) {
+    fn reset(&mut self) {
         (self.read_to, self.line, self.reported) = (0, 0, 0);
         self.lines.clear();
     }
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn many_broken_lines_are_counted() {
+    fn malformed_lines_are_counted() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("perf.jsonl");
         append(&path, &"{\n".repeat(50));

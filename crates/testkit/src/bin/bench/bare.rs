@@ -13,14 +13,14 @@ use tokio::net::TcpListener;
 use tokio_util::task::AbortOnDropHandle;
 
 /// A running bare server; it ends when this is dropped.
-pub struct Bare {
+pub struct BareServer {
     /// Where it answers.
     pub url: String,
     _task: AbortOnDropHandle<()>,
 }
 
 /// Serves `body` to every request on a free port of loopback.
-pub async fn serve(body: Bytes) -> anyhow::Result<Bare> {
+pub async fn serve(body: Bytes) -> anyhow::Result<BareServer> {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
     let url = format!("http://{}/health", listener.local_addr()?);
     let task = tokio::spawn(async move {
@@ -44,5 +44,5 @@ pub async fn serve(body: Bytes) -> anyhow::Result<Bare> {
             });
         }
     });
-    Ok(Bare { url, _task: AbortOnDropHandle::new(task) })
+    Ok(BareServer { url, _task: AbortOnDropHandle::new(task) })
 }

@@ -43,7 +43,7 @@ const DELAY_LIMIT: Duration = Duration::from_millis(250);
 const MARK: &str = "measured";
 
 #[derive(Default)]
-struct Arrived {
+struct LoopArrivals {
     inner: Mutex<LoopCounts>,
     all: Notify,
 }
@@ -61,7 +61,7 @@ struct LoopCounts {
 
 /// Runs the loops and measures what comes out.
 pub async fn measure(binary: &Path, table: &mut Table) -> anyhow::Result<()> {
-    let arrived = Arc::new(Arrived::default());
+    let arrived = Arc::new(LoopArrivals::default());
     let mut directories = TestDirectories::new()?;
     directories.api_origin = control_plane(arrived.clone()).await?;
     let pipe = directories.path("begin");
@@ -104,7 +104,7 @@ pub async fn measure(binary: &Path, table: &mut Table) -> anyhow::Result<()> {
 }
 
 /// A control plane that believes everything and reads every line.
-async fn control_plane(arrived: Arc<Arrived>) -> anyhow::Result<String> {
+async fn control_plane(arrived: Arc<LoopArrivals>) -> anyhow::Result<String> {
     let router = Router::new().fallback(any(answer)).with_state(arrived);
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", 0)).await?;
     let origin = format!("http://{}", listener.local_addr()?);
@@ -112,7 +112,7 @@ async fn control_plane(arrived: Arc<Arrived>) -> anyhow::Result<String> {
     Ok(origin)
 }
 
-async fn answer(State(arrived): State<Arc<Arrived>>, uri: Uri, body: bytes::Bytes) -> Json<Value> {
+async fn answer(State(arrived): State<Arc<LoopArrivals>>, uri: Uri, body: bytes::Bytes) -> Json<Value> {
     let now = now();
     let event: Value = serde_json::from_slice(&body).unwrap_or_default();
     let chunk = event.pointer("/data/chunk").and_then(Value::as_str).unwrap_or_default();

@@ -31,7 +31,7 @@ pub struct Case {
     /// What it says when it is asked to commit; with nothing it declines, and git alone delivers.
     pub commit: Vec<Turn>,
     pub preconditions: Vec<Precondition>,
-    pub act: Option<Act>,
+    pub act: Option<Intervention>,
     /// Whether the next loop is started without waiting for the end of this one.
     pub is_left: bool,
     /// Whether it takes longer than a test may.
@@ -57,7 +57,7 @@ pub enum Precondition {
 
 /// What a person does, or what happens, while the model waits.
 #[derive(Clone, Copy)]
-pub enum Act {
+pub enum Intervention {
     /// Presses Stop.
     Stop,
     /// Presses Stop when git prepares the worktree.
@@ -187,20 +187,20 @@ impl Case {
     }
 
     /// Something happens now, while the assistant works.
-    pub fn meanwhile(mut self, act: Act) -> Self {
+    pub fn meanwhile(mut self, act: Intervention) -> Self {
         self.turns.push(Turn(vec![Step::hold(GATE), Step::bash("true")]));
         self.act = Some(act);
         self
     }
 
     /// Something happens now, as soon as the loop was asked for.
-    pub fn at_once(mut self, act: Act) -> Self {
+    pub fn at_once(mut self, act: Intervention) -> Self {
         self.act = Some(act);
         self
     }
 
     /// Something happens now, while the assistant commits.
-    pub fn commits_meanwhile(mut self, act: Act) -> Self {
+    pub fn commits_meanwhile(mut self, act: Intervention) -> Self {
         self.commit.push(Turn(vec![Step::hold(GATE), Step::bash("true")]));
         self.act = Some(act);
         self

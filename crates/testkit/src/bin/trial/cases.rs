@@ -1,6 +1,6 @@
 //! Every case that is tried.
 
-use crate::case::{Act, Case, PLAN, PROMISE, Precondition, WORK, WRITES};
+use crate::case::{Case, Intervention, PLAN, PROMISE, Precondition, WORK, WRITES};
 
 /// All of them.
 pub fn all() -> Vec<Case> {
@@ -253,12 +253,12 @@ fn worktree() -> Vec<Case> {
         plan_again("a plan after commits on a detached worktree").after(
             Case::execute("commits that are stopped")
                 .runs("git checkout -q --detach && echo work > work.txt && git add work.txt && git commit -qm Work")
-                .meanwhile(Act::Stop)
+                .meanwhile(Intervention::Stop)
                 .ends("CANCELLED")
                 .keeps(WORK),
         ),
         plan_again("a plan after an execution that was stopped").after(
-            Case::execute("work that is stopped").runs(WRITES).meanwhile(Act::Stop).ends("CANCELLED").keeps(WORK),
+            Case::execute("work that is stopped").runs(WRITES).meanwhile(Intervention::Stop).ends("CANCELLED").keeps(WORK),
         ),
     ]
 }
@@ -311,7 +311,7 @@ fn remote() -> Vec<Case> {
             .because("GIT_PUSH_FAILED")
             .because("rule violations")
             .keeps(WORK),
-        Case::execute("a network that is gone at the push").runs(WRITES).meanwhile(Act::CutRemote).done().delivers(),
+        Case::execute("a network that is gone at the push").runs(WRITES).meanwhile(Intervention::CutRemote).done().delivers(),
         Case::execute("a branch with other work")
             .runs(WRITES)
             .done()
@@ -359,7 +359,7 @@ fn code_host() -> Vec<Case> {
             .keeps(WORK),
         Case::execute("a code host that is gone when the pull request is opened")
             .runs(WRITES)
-            .meanwhile(Act::CutCodeHost)
+            .meanwhile(Intervention::CutCodeHost)
             .done()
             .delivers(),
     ]
@@ -407,38 +407,40 @@ fn person() -> Vec<Case> {
     vec![
         Case::execute("a stop while it works")
             .runs(WRITES)
-            .meanwhile(Act::Stop)
+            .meanwhile(Intervention::Stop)
             .done()
             .ends("CANCELLED")
             .keeps(WORK),
-        Case::plan("a stop while it plans").meanwhile(Act::Stop).done().ends("CANCELLED"),
+        Case::plan("a stop while it plans").meanwhile(Intervention::Stop).done().ends("CANCELLED"),
         Case::execute("a person who commits in the worktree")
             .runs(WRITES)
-            .meanwhile(Act::Shell("echo p > person.txt && git add person.txt && git commit -qm Mine"))
+            .meanwhile(Intervention::Shell(
+                "echo p > person.txt && git add person.txt && git commit -qm Mine",
+            ))
             .done()
             .delivers_files(&[WORK, "person.txt"]),
         Case::execute("a person who switches the worktree's branch")
             .runs(WRITES)
-            .meanwhile(Act::Shell("git switch -qc persons"))
+            .meanwhile(Intervention::Shell("git switch -qc persons"))
             .done()
             .delivers(),
         Case::execute("a person who deletes the worktree")
             .runs(WRITES)
-            .meanwhile(Act::Shell("rm -rf \"$PWD\""))
+            .meanwhile(Intervention::Shell("rm -rf \"$PWD\""))
             .done()
             .ends("FAILED")
             .because("was deleted while the loop ran"),
         Case::execute("a stop while the work is committed")
             .runs(WRITES)
             .done()
-            .commits_meanwhile(Act::Stop)
+            .commits_meanwhile(Intervention::Stop)
             .ends("CANCELLED")
             .keeps(WORK),
         Case::execute("an order right after a stop")
             .after(
                 Case::execute("work that is stopped")
                     .runs("echo first > first.txt")
-                    .meanwhile(Act::Stop)
+                    .meanwhile(Intervention::Stop)
                     .left(),
             )
             .runs(WRITES)
@@ -446,7 +448,7 @@ fn person() -> Vec<Case> {
             .delivers_files(&["first.txt", WORK]),
         Case::plan("a stop in the preparation")
             .given(Precondition::Program("git", SLOW_GIT))
-            .at_once(Act::StopInPreparation)
+            .at_once(Intervention::StopInPreparation)
             .done()
             .ends("CANCELLED"),
     ]
@@ -488,30 +490,39 @@ fn machine() -> Vec<Case> {
 /// What dies.
 fn deaths() -> Vec<Case> {
     vec![
-        Case::execute("a Loopgate that dies").runs(WRITES).meanwhile(Act::KillLoopgate).done().delivers(),
+        Case::execute("a Loopgate that dies")
+            .runs(WRITES)
+            .meanwhile(Intervention::KillLoopgate)
+            .done()
+            .delivers(),
         Case::execute("an assistant that dies")
             .runs(WRITES)
-            .meanwhile(Act::Kill("claude"))
+            .meanwhile(Intervention::Kill("claude"))
             .says(PROMISE)
             .delivers(),
         Case::execute("a driver that dies")
             .runs(WRITES)
-            .meanwhile(Act::Kill(" loop run "))
+            .meanwhile(Intervention::Kill(" loop run "))
             .done()
             .ends("FAILED")
             .keeps(WORK),
         Case::execute("a supervisor that dies")
             .runs(WRITES)
-            .meanwhile(Act::Kill(" shim "))
+            .meanwhile(Intervention::Kill(" shim "))
             .done()
             .ends("FAILED")
             .keeps(WORK),
         Case::execute("everything that dies")
             .runs(WRITES)
-            .meanwhile(Act::KillAll)
+            .meanwhile(Intervention::KillAll)
             .done()
             .ends("FAILED")
             .keeps(WORK),
-        Case::execute("a sleep of a day").slow().runs(WRITES).meanwhile(Act::Sleep).done().delivers(),
+        Case::execute("a sleep of a day")
+            .slow()
+            .runs(WRITES)
+            .meanwhile(Intervention::Sleep)
+            .done()
+            .delivers(),
     ]
 }

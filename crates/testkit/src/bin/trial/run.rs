@@ -14,7 +14,7 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::time::timeout;
 
-use crate::case::{Act, Case, GATE, PLAN, Precondition};
+use crate::case::{Case, GATE, Intervention, PLAN, Precondition};
 use crate::outcome::Outcome;
 
 const REPOSITORY: &str = "acme/shop";
@@ -56,7 +56,7 @@ impl TrialRun {
         let mut setup = testbed.loopgate()?.env("LOOPGATE_ITERATION_PAUSE_MS", "1");
         // What fails for ever takes seconds, not minutes.
         setup = setup.env("CLAUDE_CODE_MAX_RETRIES", "3");
-        if matches!(case.act, Some(Act::Sleep)) {
+        if matches!(case.act, Some(Intervention::Sleep)) {
             for (name, value) in clock::environment(testbed.home.path())? {
                 setup = setup.env(name, value);
             }
@@ -124,12 +124,12 @@ impl TrialRun {
             self.act(act, id).await?;
             self.testbed.model.release(GATE);
             match act {
-                Act::CutRemote => {
+                Intervention::CutRemote => {
                     self.waits(id).await?;
                     let remotes = self.testbed.remotes.clone();
                     self.testbed.home.reach_remotes(&remotes)?;
                 }
-                Act::CutCodeHost => {
+                Intervention::CutCodeHost => {
                     self.waits(id).await?;
                     self.testbed.host.reconnect()?;
                 }
@@ -192,30 +192,30 @@ impl TrialRun {
         Ok(())
     }
 
-    async fn act(&mut self, act: Act, id: &str) -> Result<()> {
+    async fn act(&mut self, act: Intervention, id: &str) -> Result<()> {
         match act {
-            Act::Stop => {
+            Intervention::Stop => {
                 self.page.post(&format!("/loops/{id}/cancel"), &json!({})).await?;
             }
-            Act::StopInPreparation => {
+            Intervention::StopInPreparation => {
                 wait::appears(&self.testbed.home.path().join("preparing")).await?;
                 self.page.post(&format!("/loops/{id}/cancel"), &json!({})).await?;
             }
-            Act::Shell(command) => {
+            Intervention::Shell(command) => {
                 let worktree = self.worktree().context("a worktree")?;
                 self.shell(&worktree, command).await?;
             }
-            Act::Kill(part) => self.kill(|command| command.contains(part))?,
-            Act::KillLoopgate => self.restart().await?,
-            Act::KillAll => {
+            Intervention::Kill(part) => self.kill(|command| command.contains(part))?,
+            Intervention::KillLoopgate => self.restart().await?,
+            Intervention::KillAll => {
                 self.kill(|_| true)?;
                 self.restart().await?;
             }
-            Act::CutRemote => {
+            Intervention::CutRemote => {
                 self.testbed.home.script("code-host-ssh", UNREACHABLE)?;
             }
-            Act::CutCodeHost => self.testbed.host.disconnect()?,
-            Act::Sleep => {
+            Intervention::CutCodeHost => self.testbed.host.disconnect()?,
+            Intervention::Sleep => {
                 let processes = home_processes::processes(self.testbed.home.path());
                 processes.iter().for_each(|process| drop(signal(process.pid, "STOP")));
                 clock::advance_a_day(self.testbed.home.path())?;

@@ -98,7 +98,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_walk_ends_and_finds_whoever_leads_to_the_root(parents in proptest::collection::vec(0u32..40, 1..40)) {
+        fn process_walk_ends_and_finds_all_descendants(parents in proptest::collection::vec(0u32..40, 1..40)) {
             let processes: Vec<Process> =
                 parents.iter().zip(1u32..).map(|(parent, pid)| process(pid, *parent)).collect();
             let found = descendants_in(&processes, 1);

@@ -112,7 +112,7 @@ async fn malformed_launch_is_not_reported() -> Result<()> {
 // LR-26
 /// Whoever ordered the loop learns at once why it is not started.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_control_plane_that_is_silent_holds_up_no_refusal() -> Result<()> {
+async fn silent_control_plane_does_not_delay_refusals() -> Result<()> {
     let testbed = Testbed::new(story::script()).await?;
     testbed.add_story()?;
     // It takes connections, and never says anything.
