@@ -25,7 +25,7 @@ const KEY_STORES: [&str; 5] = [".jks", ".kdbx", ".keystore", ".p12", ".pfx"];
 /// Endings of environments that show which variables there are.
 const SAMPLES: [&str; 6] = [".default", ".defaults", ".dist", ".example", ".sample", ".template"];
 /// Directories that package managers, interpreters and Loopgate itself fill.
-const GENERATED: [&str; 9] = [
+pub const GENERATED_DIRECTORIES: [&str; 9] = [
     ".gradle",
     STATE_DIR,
     ".terraform",
@@ -87,7 +87,7 @@ pub fn generated_directory(path: &str) -> Option<&str> {
     let mut end = 0;
     for part in path.split_inclusive('/') {
         end += part.len();
-        if part.strip_suffix('/').is_some_and(|name| GENERATED.contains(&name)) {
+        if part.strip_suffix('/').is_some_and(|name| GENERATED_DIRECTORIES.contains(&name)) {
             return Some(&path[..end]);
         }
     }

@@ -4,9 +4,11 @@ use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, Parser, Subcommand};
+use loopgate_plugin_kit::cache::CacheCommand;
 use loopgate_plugin_kit::hook::HookCommand;
 use loopgate_plugin_kit::perf_summary::PerfCommand;
 use loopgate_plugin_kit::plan::PlanCommand;
+use loopgate_plugin_kit::repositories::ReposCommand;
 
 use crate::commands;
 
@@ -63,6 +65,12 @@ enum CliCommand {
     /// Check and change a plan; the assistant's plugins use it.
     #[command(subcommand)]
     Plan(PlanCommand),
+    /// Say whether the result of an earlier step of a loop still holds.
+    #[command(subcommand, hide = true)]
+    Cache(CacheCommand),
+    /// Find the repositories that a plan may need something from.
+    #[command(subcommand, hide = true)]
+    Repos(ReposCommand),
     /// Answer a hook of the assistant.
     #[command(subcommand, hide = true)]
     Hook(HookCommand),
@@ -107,6 +115,8 @@ impl Cli {
             CliCommand::SupportBundle(command) => command.run(),
             CliCommand::Loop(command) => Ok(command.run()),
             CliCommand::Plan(command) => Ok(command.run()),
+            CliCommand::Cache(command) => Ok(command.run()),
+            CliCommand::Repos(command) => Ok(command.run()),
             CliCommand::Hook(command) => Ok(command.run()),
             CliCommand::Stream(command) => Ok(command.run()),
             CliCommand::Learnings(command) => command.run(),

@@ -4,7 +4,7 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use loopgate_plugin_kit::{formatter, hook, loop_run, plan, setup};
+use loopgate_plugin_kit::{cache, formatter, hook, loop_cancel, loop_run, plan, repositories, setup};
 
 #[derive(Parser)]
 struct Cli {
@@ -22,12 +22,17 @@ enum Command {
     Plan(plan::PlanCommand),
     #[command(subcommand)]
     Hook(hook::HookCommand),
+    #[command(subcommand)]
+    Cache(cache::CacheCommand),
+    #[command(subcommand)]
+    Repos(repositories::ReposCommand),
 }
 
 #[derive(Subcommand)]
 enum Loop {
     Run(loop_run::LoopRunArgs),
     Setup(setup::SetupArgs),
+    Cancel(loop_cancel::CancelArgs),
 }
 
 #[derive(Subcommand)]
@@ -39,6 +44,9 @@ fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Loop(Loop::Run(args)) => args.run(),
         Command::Loop(Loop::Setup(args)) => args.run(),
+        Command::Loop(Loop::Cancel(args)) => args.run(),
+        Command::Cache(command) => command.run(),
+        Command::Repos(command) => command.run(),
         Command::Hook(command) => command.run(),
         Command::Plan(command) => command.run(),
         Command::Stream(Stream::Format(args)) => args.run(),

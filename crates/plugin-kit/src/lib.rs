@@ -6,17 +6,21 @@
 //! crate serves HTTP or talks to the control plane.
 
 pub mod agent_setup;
+pub mod cache;
 mod clock;
 pub mod config_env;
 mod console;
 pub mod formatter;
 pub mod hook;
+pub mod loop_cancel;
 pub mod loop_run;
 mod perf;
 pub mod perf_summary;
 pub mod plan;
 pub mod plugins;
+mod project_git;
 mod quoting;
+pub mod repositories;
 pub mod setup;
 mod variables;
 

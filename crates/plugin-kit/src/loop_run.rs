@@ -5,12 +5,11 @@
 //! Every way out releases the lock; only an interrupted loop keeps its state, to be resumed.
 
 mod archive;
-mod child;
+pub(crate) mod child;
 mod context;
 mod driver;
 mod exit_code;
 mod failure;
-mod git;
 mod iterations;
 mod journal;
 mod judgement;
@@ -18,9 +17,10 @@ mod lock;
 mod marker;
 mod options;
 mod pipeline;
+mod progress;
 mod review;
 mod spurious;
-mod state_file;
+pub(crate) mod state_file;
 mod stop;
 mod stream;
 

@@ -6,20 +6,33 @@
 
 mod build;
 mod document;
+pub(crate) mod evaluation;
 mod markdown;
 mod paths;
+mod rounds;
 mod state;
 pub(crate) mod structure;
+mod sync;
+mod task_changes;
+mod task_report;
 mod text_check;
 
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use loopgate_api::names::PLAN_MD;
+use loopgate_home::untrusted;
+use serde_json::Value;
 
 use crate::console::{print_error, print_line};
 
 pub use state::SetStateArgs;
+pub(crate) use state::await_user;
+pub(crate) use task_report::says_blocked;
+
+/// Longest answer of a subagent that is read.
+const ANSWER_CAP: u64 = 1024 * 1024;
 
 /// Tools for the plan of a work directory.
 #[derive(Debug, clap::Subcommand)]
@@ -34,6 +47,16 @@ pub enum PlanCommand {
     ExtractMd(ExtractArgs),
     /// Mark a task as done in plan.json and plan.md
     Tick(TickArgs),
+    /// Bring plan.json and plan.md together after one of them was changed alone
+    Sync(WorkdirArgs),
+    /// Take the answer of a subagent about a task from standard input: tick the task, or keep why it is blocked
+    Report(TickArgs),
+    /// List the files that have changed since a task began
+    Changed(ChangedArgs),
+    /// Count a round of a step that is repeated up to a limit
+    Round(RoundArgs),
+    /// Say whether the plan is small, and which critics it gets
+    Evaluate(WorkdirArgs),
     /// Write state.json: phase, status, and what the user should do
     SetState(SetStateArgs),
 }
@@ -72,11 +95,36 @@ pub struct ExtractArgs {
     plan: PathBuf,
 }
 
-/// Arguments of `plan tick`.
+/// Arguments of `plan tick` and `plan report`.
 #[derive(Debug, clap::Args)]
 pub struct TickArgs {
     /// Task, for example T-1.2
     task: String,
+    #[command(flatten)]
+    place: WorkdirArgs,
+}
+
+/// Arguments of `plan changed`.
+#[derive(Debug, clap::Args)]
+pub struct ChangedArgs {
+    /// Task that has begun, for example T-1.2
+    #[arg(long)]
+    since_task: String,
+    /// Print the patch instead
+    #[arg(long)]
+    patch: bool,
+    #[command(flatten)]
+    place: WorkdirArgs,
+}
+
+/// Arguments of `plan round`.
+#[derive(Debug, clap::Args)]
+pub struct RoundArgs {
+    /// Name of the step, for example validation
+    step: String,
+    /// Rounds at most
+    #[arg(long)]
+    max: u32,
     #[command(flatten)]
     place: WorkdirArgs,
 }
@@ -94,6 +142,11 @@ impl PlanCommand {
             Self::Check(args) => Ok(text_check::report(&args.prd, &args.place.workdir)),
             Self::ExtractMd(args) => extract(&args.plan),
             Self::Tick(args) => document::tick(&args.place.workdir, &args.task),
+            Self::Sync(args) => sync(&args.workdir),
+            Self::Report(args) => report(&args),
+            Self::Changed(args) => task_changes::since(&args.place.workdir, &args.since_task, args.patch),
+            Self::Round(args) => rounds::next(&args.place.workdir, &args.step, args.max),
+            Self::Evaluate(args) => evaluation::evaluate(&args.workdir),
             Self::SetState(args) => args.apply(),
         };
         match result {
@@ -117,6 +170,52 @@ fn extract(path: &Path) -> Result<String, String> {
     let dir = path.parent().unwrap_or(Path::new("."));
     document::write_mirrors(dir, &plan)?;
     Ok(format!("Wrote {}", dir.join(PLAN_MD).display()))
+}
+
+/// Brings the plan of a work directory and its text together; the line to print.
+///
+/// # Errors
+/// The line to print.
+pub(crate) fn sync(workdir: &Path) -> Result<String, String> {
+    sync::sync(workdir).map(|outcome| outcome.to_string())
+}
+
+fn report(args: &TickArgs) -> Result<String, String> {
+    let mut answer = String::new();
+    std::io::stdin()
+        .take(ANSWER_CAP)
+        .read_to_string(&mut answer)
+        .map_err(|error| format!("Error: cannot read the answer: {error}"))?;
+    task_report::apply(&args.place.workdir, &args.task, &answer)
+}
+
+/// Forgets what an earlier loop on a work directory counted and recorded: its rounds, the trees of its tasks,
+/// and which tasks were blocked.
+///
+/// # Errors
+/// The line to print.
+pub(crate) fn start_over(workdir: &Path) -> Result<(), String> {
+    for record in [rounds::record(workdir), task_changes::record(workdir)] {
+        match untrusted::remove(&record) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(format!("Error: cannot remove {}: {error}", record.display()));
+            }
+            _ => {}
+        }
+    }
+    task_report::unblock_all(workdir)
+}
+
+/// The pending tasks of a work directory's plan, a line each with the reason, when all of them are blocked.
+pub(crate) fn all_blocked(workdir: &Path) -> Option<Vec<String>> {
+    let plan = document::read(&paths::plan_path(workdir)).ok()?;
+    let blocked = task_report::blocked(&plan);
+    let all = !blocked.is_empty() && blocked.len() == document::tasks(&plan, "pendingTasks").len();
+    let text =
+        |task: &Value, name: &str| task.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    all.then(|| {
+        blocked.iter().map(|task| format!("{}: {}", text(task, "id"), text(task, "reason"))).collect()
+    })
 }
 
 /// Judges the text of the plan of a work directory; the first line is the judgement.

@@ -1,7 +1,7 @@
-//! Double quotes as a POSIX shell reads them.
+//! Double quotes as a POSIX shell reads them, and words that may be quoted.
 //!
-//! One escape for the slash command's arguments and for `config.env`, so that a value with quotes,
-//! dollars or backticks is data in either, even for a shell that evaluates it.
+//! One escape for the slash command's arguments, the commands in prompts and `config.env`, so that a value
+//! with quotes, dollars or backticks is data in each of them, even for a shell that evaluates it.
 
 /// Wraps a value in double quotes and escapes what a shell would act on inside them.
 pub fn quote(value: &str) -> String {
@@ -38,6 +38,43 @@ pub fn unquote(text: &str) -> String {
     value
 }
 
+/// Splits a text at blanks into words. A word that begins with a quote reaches to the next quote of its kind
+/// that ends a word; within double quotes the escapes of [`quote`] are undone. Anything else stands for
+/// itself: apostrophes, semicolons, dollars, and a quote that is never closed.
+pub fn words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut rest = text.trim_start();
+    while !rest.is_empty() {
+        let length = quoted_length(rest).or_else(|| rest.find(char::is_whitespace)).unwrap_or(rest.len());
+        let (word, after) = rest.split_at(length);
+        words.push(match word.strip_prefix('\'').and_then(|inner| inner.strip_suffix('\'')) {
+            Some(inner) => inner.to_owned(),
+            None => unquote(word),
+        });
+        rest = after.trim_start();
+    }
+    words
+}
+
+/// Bytes of the quoted word at the beginning of a text, with its quotes; `None` where there is none.
+fn quoted_length(text: &str) -> Option<usize> {
+    let mark = text.chars().next().filter(|mark| matches!(mark, '"' | '\''))?;
+    let mut escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
+        if escaped {
+            escaped = false;
+        } else if c == '\\' && mark == '"' {
+            escaped = true;
+        } else if c == mark {
+            let after = &text[at + 1..];
+            if after.is_empty() || after.starts_with(char::is_whitespace) {
+                return Some(at + 1);
+            }
+        }
+    }
+    None
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -51,7 +88,28 @@ mod tests {
         assert_eq!(unquote(r#""C:\new""#), r"C:\new");
     }
 
+    #[test]
+    fn a_word_is_quoted_or_stands_for_itself() {
+        assert_eq!(
+            words("work; touch /tmp/x it's  'my dir' \"a \\\"b\\\"\" \"open end"),
+            ["work;", "touch", "/tmp/x", "it's", "my dir", "a \"b\"", "\"open", "end"]
+        );
+        assert_eq!(words(" \n"), Vec::<String>::new());
+        assert_eq!(words(r#""" x"#), ["", "x"]);
+    }
+
     proptest! {
+        #[test]
+        fn quoted_words_come_back(list in proptest::collection::vec("[^\n\r]{0,20}", 0..6)) {
+            let line = list.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ");
+            prop_assert_eq!(words(&line), list);
+        }
+
+        #[test]
+        fn any_text_is_split(text in ".{0,60}") {
+            words(&text);
+        }
+
         #[test]
         fn reading_undoes_quoting(value in "[^\n\r]{0,60}") {
             prop_assert_eq!(unquote(&quote(&value)), value);

@@ -1,14 +1,16 @@
 //! `loopgate loop setup`: what the command `/code:code` runs before the model sees its prompt.
 //!
-//! Reads the command's arguments, finds the requirements and the further repositories, writes
-//! `config.env` for the hooks and prints it for the model. Runs once an iteration and changes nothing
-//! the second time.
+//! Reads the command's arguments, finds the requirements and the further repositories, brings the plan up to
+//! date with what a person wrote into `plan.md`, writes `config.env` for the hooks, and prints it and the
+//! prompt for the model. Runs once an iteration and changes nothing the second time.
 
 mod arguments;
 mod peers;
+mod prompt;
 mod session;
 
 use std::ffi::OsString;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -19,8 +21,11 @@ use self::peers::AddedDirectory;
 use crate::config_env::{self, ConfigEnv};
 use crate::console::{print_error, print_line};
 use crate::plugins::{Plugins, prompt_names};
-use crate::quoting::quote;
+use crate::quoting::{self, quote};
 use crate::variables as var;
+
+/// Longest arguments that are read from standard input.
+const STDIN_CAP: u64 = 1024 * 1024;
 
 /// Names that requirements have, in the order in which they are looked for.
 const REQUIREMENTS: [&str; 5] = ["prd.md", "prd.pdf", "requirements.md", "requirements.txt", "ticket.md"];
@@ -53,23 +58,20 @@ const OUTPUTS: [&str; 19] = [
 #[command(disable_help_flag = true)]
 pub struct SetupArgs {
     /// `[WORKDIR] [--prd FILE | --plan FILE] [--prompt NAME] [--max-iterations N] [--add-dir DIR]...`
-    /// Paths with blanks need no quotes: words up to the next flag belong together.
+    /// Paths with blanks need no quotes: words up to the next flag belong together. The one word `--stdin`
+    /// takes all of it from standard input instead, where no shell has read it: the plugin's directory in
+    /// the first line, the arguments after it.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
     words: Vec<OsString>,
 }
 
 impl SetupArgs {
-    /// Writes `config.env` and prints it; 0, or 1 with the reason on standard error.
+    /// Writes `config.env`, prints it and the prompt; 0, or 1 with the reason on standard error.
     #[must_use]
     pub fn run(self) -> ExitCode {
-        let words = self.words.iter().map(|word| word.to_string_lossy().into_owned());
-        match prepare(words) {
-            Ok((path, config)) => {
-                print_line(format!("Loop configuration: {}\n{}", path.display(), config.render().trim_end()));
-                // Not a setting of the work directory, so it is told and not kept.
-                if let Some(command) = var::text(var::COMMAND) {
-                    print_line(format!("{}={}", var::COMMAND, quote(&command)));
-                }
+        match self.input().and_then(|input| prepare(&input)) {
+            Ok(text) => {
+                print_line(text);
                 ExitCode::SUCCESS
             }
             Err(message) => {
@@ -78,10 +80,33 @@ impl SetupArgs {
             }
         }
     }
+
+    fn input(self) -> Result<Input, String> {
+        if self.words != ["--stdin"] {
+            let words = self.words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+            return Ok(Input { plugin_root: None, words });
+        }
+        let mut text = String::new();
+        std::io::stdin()
+            .take(STDIN_CAP)
+            .read_to_string(&mut text)
+            .map_err(|error| format!("Error: cannot read the arguments: {error}"))?;
+        let (root, arguments) = text.split_once('\n').unwrap_or((&text, ""));
+        Ok(Input { plugin_root: Some(PathBuf::from(root.trim())), words: quoting::words(arguments) })
+    }
 }
 
-fn prepare(words: impl Iterator<Item = String>) -> Result<(PathBuf, ConfigEnv), String> {
-    let arguments = arguments::parse(words)?;
+/// What set-up is called with.
+struct Input {
+    /// Directory of the plugin, as the assistant names it.
+    plugin_root: Option<PathBuf>,
+    /// The arguments of the command.
+    words: Vec<String>,
+}
+
+/// Prepares the work directory; the text for the model.
+fn prepare(input: &Input) -> Result<String, String> {
+    let arguments = arguments::parse(input.words.iter().cloned())?;
     let workdir = physical_dir(&arguments.workdir).ok_or_else(|| {
         format!("Error: workdir path does not exist or is not a directory: {}", arguments.workdir)
     })?;
@@ -91,15 +116,31 @@ fn prepare(words: impl Iterator<Item = String>) -> Result<(PathBuf, ConfigEnv), 
         (None, Some(_)) => String::new(),
         (None, None) => requirements(&workdir).map(|path| path.display().to_string()).unwrap_or_default(),
     };
-    let plugin_root = plugin_root();
-    let prompt = prompt_file(plugin_root.as_deref(), &arguments.prompt)?;
+    let plugin_root = plugin_root(input.plugin_root.as_deref());
+    let prompt_file = prompt_file(plugin_root.as_deref(), &arguments.prompt)?;
+    let template = std::fs::read_to_string(&prompt_file)
+        .map_err(|error| format!("Error: cannot read {}: {error}", prompt_file.display()))?;
     let peers = peers::named(&workdir, &arguments.add_dirs)?;
-    let config = configuration(&arguments, &workdir, &prd, &plan, plugin_root.as_deref(), &prompt, &peers)?;
+    let config =
+        configuration(&arguments, &workdir, &prd, &plan, plugin_root.as_deref(), &prompt_file, &peers)?;
     if let Ok(project_root) = std::env::current_dir() {
         session::map(&project_root, &workdir);
     }
     config.save(&workdir).map_err(|error| format!("Error: cannot write the configuration: {error}"))?;
-    Ok((config_env::path(&workdir), config))
+    let synced = crate::plan::sync(&workdir).unwrap_or_else(|message| message);
+    // Not a setting of the work directory, so it is told and not kept.
+    let command = var::text(var::COMMAND);
+    let command_line = command
+        .as_deref()
+        .map(|command| format!("{}={}\n", var::COMMAND, quote(command)))
+        .unwrap_or_default();
+    let prompt = prompt::render(&template, &config, command.as_deref());
+    let path = config_env::path(&workdir);
+    Ok(format!(
+        "Loop configuration: {}\n{}{command_line}{synced}\n\n{prompt}",
+        path.display(),
+        config.render()
+    ))
 }
 
 fn configuration(
@@ -169,9 +210,10 @@ fn is_output(name: &str) -> bool {
 }
 
 /// The plugin's root as the assistant tells it, else the one that the driver loads, else our own copy.
-fn plugin_root() -> Option<PathBuf> {
-    let told = var::text(var::PLUGIN_ROOT).or_else(|| var::text(var::PLUGIN_DIR)).map(PathBuf::from);
-    told.filter(|root| root.join("prompts").is_dir()).or_else(|| {
+fn plugin_root(told: Option<&Path>) -> Option<PathBuf> {
+    let named = [var::PLUGIN_ROOT, var::PLUGIN_DIR].into_iter().filter_map(var::text).map(PathBuf::from);
+    let mut roots = told.map(Path::to_owned).into_iter().chain(named);
+    roots.find(|root| root.join("prompts").is_dir()).or_else(|| {
         let data_dir = loopgate_home::default_data_dir().ok()?;
         Plugins::unpack(&data_dir).ok()?.dir("code")
     })

@@ -38,6 +38,8 @@ pub const PLUGIN_ROOT: &str = "CLAUDE_PLUGIN_ROOT";
 /// Session of the assistant that runs a command or a hook.
 pub const ASSISTANT_SESSION: &str = "CLAUDE_CODE_SESSION_ID";
 
+/// Path of this program, by which hooks call it.
+pub const PROGRAM: &str = "LOOPGATE_BIN";
 /// Process of the assistant that a hook was called by.
 pub const ASSISTANT_PID: &str = "LOOPGATE_ASSISTANT_PID";
 

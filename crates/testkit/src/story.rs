@@ -48,11 +48,7 @@ const THEME: &str = include_str!("../story/change/theme.js");
 const THEME_TEST: &str = include_str!("../story/change/test/theme.test.js");
 
 /// Found in every prompt of the coding loop: its page, and the configuration that set-up printed.
-const LOOP_PROMPT: [&str; 3] = [
-    "# Coding loop",
-    r#"LOOPGATE_WORKDIR="(?P<workdir>[^"]+)""#,
-    r#"LOOPGATE_PROMPT_FILE="(?P<prompt>[^"]+)""#,
-];
+const LOOP_PROMPT: [&str; 2] = ["# Coding loop", r#"LOOPGATE_WORKDIR="(?P<workdir>[^"]+)""#];
 /// Found in the prompt that asks for a commit, and in no other.
 const COMMIT_PROMPT: [&str; 2] = [r"git push -u origin HEAD", r"execution-result\.json"];
 
@@ -69,8 +65,10 @@ pub fn script() -> Script {
 /// The orchestrator of a planning run: explores, has the plan written, and hands it over.
 fn plan() -> Conversation {
     in_loop(PLAN, "PLAN")
-        .turn([Step::text("A planning run. I read how this loop works."), read("{{prompt}}")])
-        .turn([Step::bash(&state("Phase 0.9: Pre-exploration", "IN_PROGRESS"))])
+        .turn([
+            Step::text("A planning run."),
+            Step::bash(&state("Phase 0.9: Pre-exploration", "IN_PROGRESS")),
+        ])
         .turn([
             Step::text("First somebody looks at the project."),
             subagent("code:pre-explorer", "Explore the project", "Explore '{{cwd}}' for the wish."),
@@ -144,16 +142,20 @@ fn writer(name: &str, plan: &str) -> Conversation {
 
 /// The orchestrator of an execution: one task after the other, then the whole suite.
 fn execute() -> Conversation {
-    let mut conversation = in_loop(EXECUTE, "EXECUTE")
-        .turn([Step::text("The plan is approved. I read how this loop works."), read("{{prompt}}")])
-        .runs("loopgate plan validate '{{workdir}}' | head -c 400");
+    let mut conversation = in_loop(EXECUTE, "EXECUTE").turn([
+        Step::text("The plan is approved."),
+        Step::bash("loopgate plan validate '{{workdir}}' | head -c 400"),
+    ]);
     for (task, what) in TASKS {
         let implementing = format!("{} --task {task}", state("Phase 3: Implementation", "IN_PROGRESS"));
         let order = format!("Implement {task} in '{{{{cwd}}}}': {what}");
         conversation = conversation
             .turn([Step::text(format!("{task}: {what}")), Step::bash(&implementing)])
             .turn([subagent("code:implementation-subagent", &format!("Implement {task}"), &order)])
-            .runs(&format!("loopgate plan tick {task} '{{{{workdir}}}}'"));
+            .runs(&format!(
+                "loopgate plan report {task} '{{{{workdir}}}}' <<'END_OF_ANSWER'\n\
+                 IMPLEMENTATION_VERIFIED: {task}\nEND_OF_ANSWER"
+            ));
     }
     conversation
         .turn([
@@ -177,13 +179,13 @@ fn colours() -> Conversation {
     implementer("T-1.1")
         .turn([read("{{root}}/styles.css")])
         .turn([edit("styles.css", "  --leaf: #3f7d3a;\n}\n", dark)])
-        .says("styles.css has a dark set of colours.\n<promise>IMPLEMENTATION_VERIFIED</promise>")
+        .says("IMPLEMENTATION_VERIFIED: T-1.1\nstyles.css has a dark set of colours.\n<promise>IMPLEMENTATION_VERIFIED</promise>")
 }
 
 fn rules() -> Conversation {
     implementer("T-1.2")
         .turn([Step::write("{{root}}/theme.js", THEME)])
-        .says("theme.js holds the rules and keeps the choice.\n<promise>IMPLEMENTATION_VERIFIED</promise>")
+        .says("IMPLEMENTATION_VERIFIED: T-1.2\ntheme.js holds the rules and keeps the choice.\n<promise>IMPLEMENTATION_VERIFIED</promise>")
 }
 
 fn button() -> Conversation {
@@ -196,20 +198,20 @@ fn button() -> Conversation {
         .turn([edit("index.html", heading, &button)])
         .turn([edit("index.html", page, &theme)])
         .says(
-            "The header has the button, the page loads theme.js.\n<promise>IMPLEMENTATION_VERIFIED</promise>",
+            "IMPLEMENTATION_VERIFIED: T-1.3\nThe header has the button, the page loads theme.js.\n<promise>IMPLEMENTATION_VERIFIED</promise>",
         )
 }
 
 fn tests() -> Conversation {
     implementer("T-2.1")
         .turn([Step::write("{{root}}/test/theme.test.js", THEME_TEST)])
-        .says("Three tests for the rules.\n<promise>IMPLEMENTATION_VERIFIED</promise>")
+        .says("IMPLEMENTATION_VERIFIED: T-2.1\nThree tests for the rules.\n<promise>IMPLEMENTATION_VERIFIED</promise>")
 }
 
 fn validator() -> Conversation {
     Conversation::when("validator", r"Validate the project in '(?P<root>[^']+)'")
         .runs("npm test --silent 2>&1 | tail -12")
-        .says("The tests pass.\nVALIDATION_PASSED")
+        .says("VALIDATION_PASSED\nnpm test: passed")
 }
 
 /// The change is committed, pushed, and opened as a pull request. Each step may find its work done.
@@ -249,9 +251,9 @@ cat execution-result.json"#;
 }
 
 fn in_loop(name: &str, command: &str) -> Conversation {
-    let [page, workdir, prompt] = LOOP_PROMPT;
+    let [page, workdir] = LOOP_PROMPT;
     let command = format!("LOOPGATE_COMMAND=\"{command}\"");
-    Conversation::when(name, page).and(workdir).and(prompt).and(&command)
+    Conversation::when(name, page).and(workdir).and(&command)
 }
 
 fn implementer(task: &str) -> Conversation {
@@ -259,7 +261,7 @@ fn implementer(task: &str) -> Conversation {
 }
 
 fn subagent(kind: &str, description: &str, prompt: &str) -> Step {
-    Step::tool("Task", json!({"description": description, "prompt": prompt, "subagent_type": kind}))
+    Step::tool("Agent", json!({"description": description, "prompt": prompt, "subagent_type": kind}))
 }
 
 fn read(path: &str) -> Step {

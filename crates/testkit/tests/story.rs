@@ -33,7 +33,7 @@ impl StoryFixture {
             .testbed
             .home
             .command("claude")
-            .args(["-p", prompt, "--output-format", "json", "--allowedTools", "Bash,Read,Write,Edit,Task"])
+            .args(["-p", prompt, "--output-format", "json", "--allowedTools", "Bash,Read,Write,Edit,Agent"])
             .arg("--plugin-dir")
             .arg(plugin())
             .current_dir(&self.project)
@@ -47,12 +47,8 @@ impl StoryFixture {
 
     /// What the loop's command page becomes once its set-up has run.
     fn loop_prompt(&self, command: &str) -> String {
-        let (workdir, prompt) = (self.workdir.display(), plugin().join("prompts/prompt.md"));
-        format!(
-            "# Coding loop\nLOOPGATE_COMMAND=\"{command}\"\nLOOPGATE_WORKDIR=\"{workdir}\"\n\
-             LOOPGATE_PROMPT_FILE=\"{}\"\n",
-            prompt.display()
-        )
+        let workdir = self.workdir.display();
+        format!("# Coding loop\nLOOPGATE_COMMAND=\"{command}\"\nLOOPGATE_WORKDIR=\"{workdir}\"\n")
     }
 
     fn json(&self, path: &Path) -> Result<Value> {

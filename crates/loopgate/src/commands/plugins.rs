@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::Subcommand;
 use loopgate_plugin_kit::agent_setup::AgentSetupArgs;
 use loopgate_plugin_kit::formatter::FormatArgs;
+use loopgate_plugin_kit::loop_cancel::CancelArgs;
 use loopgate_plugin_kit::loop_run::LoopRunArgs;
 use loopgate_plugin_kit::setup::SetupArgs;
 
@@ -15,6 +16,8 @@ pub enum LoopSubcommand {
     Run(LoopRunArgs),
     /// Set the work directory up for one iteration.
     Setup(SetupArgs),
+    /// Stop the loop of the current directory.
+    Cancel(CancelArgs),
     /// Begin the loop of one agent by hand.
     AgentSetup(AgentSetupArgs),
 }
@@ -24,6 +27,7 @@ impl LoopSubcommand {
         match self {
             Self::Run(args) => args.run(),
             Self::Setup(args) => args.run(),
+            Self::Cancel(args) => args.run(),
             Self::AgentSetup(args) => args.run(),
         }
     }

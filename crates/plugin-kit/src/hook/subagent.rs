@@ -111,7 +111,7 @@ fn back_to_work(context: &Loop, agent: &LoopAgent, agent_id: &str, said: Option<
 fn decide(context: &Loop, agent: &LoopAgent, path: &std::path::Path, said: Option<&str>) -> Option<Value> {
     let (rounds, prompt) = agents::read(path)?;
     let said = said?;
-    if rounds.max > 0 && rounds.iteration >= rounds.max {
+    if (rounds.max > 0 && rounds.iteration >= rounds.max) || crate::plan::says_blocked(said) {
         return None;
     }
     let promised = transcript::promise(said).as_deref() == Some(agent.promise);
@@ -133,12 +133,11 @@ fn decide(context: &Loop, agent: &LoopAgent, path: &std::path::Path, said: Optio
 }
 
 fn record_build(context: &Loop, said: &str) {
-    let status = if said.contains("VALIDATION_PASSED") {
-        "passed"
-    } else if said.contains("VALIDATION_FAILED") {
-        "failed"
-    } else {
-        return;
+    let first = said.lines().map(|line| line.trim().trim_matches(['*', '`'])).find(|line| !line.is_empty());
+    let status = match first {
+        Some("VALIDATION_PASSED") => "passed",
+        Some("VALIDATION_FAILED") => "failed",
+        _ => return,
     };
     let result = json!({
         "status": status,
@@ -303,8 +302,7 @@ mod tests {
     #[test]
     fn the_build_is_recorded() {
         let fixture = SubagentFixture::new();
-        let input =
-            fixture.input("code:build-validator", "cargo test: passed\n<promise>VALIDATION_PASSED</promise>");
+        let input = fixture.input("code:build-validator", "VALIDATION_PASSED\ncargo test: passed");
         start(&input);
         stop(&input);
         let text = std::fs::read_to_string(fixture.workdir.join(".learnings/build-result.json")).unwrap();

@@ -11,11 +11,12 @@ use crate::plugins::{Plugins, is_plugin};
 use crate::variables as var;
 
 /// Tools that an unattended run may use without asking.
-const TOOLS: &str = "Bash,Grep,Glob,Read,Edit,Write,Task,TodoWrite,Skill,SendMessage,WebSearch,WebFetch,\
+const TOOLS: &str = "Agent,Bash,Edit,Read,SendMessage,Skill,TaskCreate,TaskGet,TaskList,TaskOutput,TaskStop,\
+    TaskUpdate,WebFetch,WebSearch,Write,\
     mcp__playwright__browser_navigate,mcp__playwright__browser_snapshot,mcp__playwright__browser_take_screenshot,\
     mcp__playwright__browser_click,mcp__playwright__browser_type,mcp__playwright__browser_evaluate";
 /// Tools of a review or a fix.
-const REVIEW_TOOLS: &str = "Bash,Grep,Glob,Read,Write,Edit,Task,TodoWrite";
+const REVIEW_TOOLS: &str = "Agent,Bash,Edit,Read,SendMessage,Skill,TaskCreate,TaskList,TaskUpdate,Write";
 /// Model of the loop.
 const MODEL: &str = "claude-opus-4-6";
 /// Longest iteration, when the environment sets no other.
@@ -149,17 +150,21 @@ fn milliseconds(name: &str) -> Option<Duration> {
     var::text(name)?.parse().ok().map(Duration::from_millis)
 }
 
-/// The process's environment without the marker's key, and with this program first on the path, so
-/// that commands and hooks of the plugins find it.
+/// The process's environment without the marker's key. This program is first on the path for the commands of
+/// the plugins, and named by its path for their hooks.
 fn environment() -> BTreeMap<OsString, OsString> {
     let mut env: BTreeMap<OsString, OsString> = std::env::vars_os()
         .filter(|(name, _)| name != var::FAILURE_SECRET && OF_A_PARENT_SESSION.iter().all(|of| name != of))
         .collect();
-    let own = std::env::current_exe().ok().and_then(|exe| exe.parent().map(Path::to_owned));
+    let program = std::env::current_exe().ok();
+    let own = program.as_deref().and_then(Path::parent).map(Path::to_owned);
     let path = env.get(OsStr::new("PATH")).cloned().unwrap_or_default();
     let path = std::env::join_paths(own.into_iter().chain(std::env::split_paths(&path)));
     if let Ok(path) = path {
         env.insert("PATH".into(), path);
+    }
+    if let Some(program) = program {
+        env.insert(var::PROGRAM.into(), program.into());
     }
     env
 }

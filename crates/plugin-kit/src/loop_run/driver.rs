@@ -10,6 +10,7 @@ use tokio_util::sync::CancellationToken;
 use super::child::{End, Invocation};
 use super::context::RunContext;
 use super::journal::{Journal, JournalActivity};
+use super::progress::Progress;
 use super::state_file::LoopState;
 use super::stream::{RunSummary, Sink};
 use super::{failure, marker};
@@ -21,6 +22,8 @@ use crate::variables as var;
 pub enum LoopEnd {
     /// The promise was kept.
     Completed,
+    /// Only its user can let it go on; `state.json` says how.
+    Waiting,
     /// The iterations are used up, and the promise was not made.
     MaxIterations,
     /// It failed; why is on record.
@@ -61,6 +64,8 @@ pub struct Driver {
     pub(super) correction: Option<String>,
     /// Corrections that were asked for.
     pub(super) corrections: u32,
+    /// Whether iterations still change anything.
+    pub(super) progress: Progress,
     /// The last failure, and how often it came in a row.
     pub(super) failures: (String, u32),
 }
@@ -87,6 +92,7 @@ impl Driver {
             empty_runs: 0,
             correction: None,
             corrections: 0,
+            progress: Progress::default(),
             failures: (String::new(), 0),
         }
     }

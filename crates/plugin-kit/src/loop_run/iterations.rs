@@ -12,7 +12,6 @@ use tokio_util::sync::CancellationToken;
 use super::context::RunContext;
 use super::driver::{Driver, LoopEnd};
 use super::exit_code::{FAILED, INTERRUPTED};
-use super::git::ProjectGit;
 use super::lock::{self, LockError, LoopLock};
 use super::options::LoopOptions;
 use super::state_file::{self, LoopState, StateFileError};
@@ -20,6 +19,8 @@ use super::{archive, pipeline, review, stop};
 use crate::clock::{self, Span};
 use crate::config_env::ConfigEnv;
 use crate::console::print_error;
+use crate::plan;
+use crate::project_git::ProjectGit;
 use crate::variables as var;
 
 /// Longest growth of the pause after failures, as a power of two.
@@ -129,6 +130,7 @@ impl Driver {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
             }
+            plan::start_over(&self.state.workdir).map_err(io::Error::other)?;
             self.state.save(root)?;
             if self.perf.wants_run() {
                 let git = ProjectGit::at(root, &self.context.env, &self.stop);
@@ -145,6 +147,8 @@ impl Driver {
                 "Self-learning is asked for, but its plugin is not there: its steps are passed over",
             );
         }
+        let before = self.fingerprint().await;
+        self.progress.stands_still(before);
         stop::on_removal(state_file::path(root), self.state.workdir.clone(), self.stop.clone());
         Ok(())
     }
@@ -190,7 +194,7 @@ impl Driver {
             let _ = untrusted::remove(&state_file::path(&self.context.project_root));
         }
         match outcome {
-            LoopEnd::Completed => 0,
+            LoopEnd::Completed | LoopEnd::Waiting => 0,
             LoopEnd::MaxIterations | LoopEnd::Failed => FAILED,
             LoopEnd::Interrupted => INTERRUPTED,
         }
@@ -247,13 +251,19 @@ impl Driver {
 
     /// Directories that the assistant works in beside the project: peers, and a work directory elsewhere.
     fn outside_dirs(&self) -> Vec<PathBuf> {
+        let outside =
+            (!self.state.workdir.starts_with(&self.context.project_root)).then(|| self.state.workdir.clone());
+        outside.into_iter().chain(self.peers()).collect()
+    }
+
+    /// The further repositories of the loop.
+    pub(super) fn peers(&self) -> impl Iterator<Item = PathBuf> {
         let peers = var::text(var::ADD_DIRS)
             .or_else(|| ConfigEnv::load(&self.state.workdir).ok()?.get(var::ADD_DIRS).map(str::to_owned))
             .unwrap_or_default();
-        let peers = peers.split('|').filter(|peer| !peer.is_empty()).map(PathBuf::from);
-        let outside =
-            (!self.state.workdir.starts_with(&self.context.project_root)).then(|| self.state.workdir.clone());
-        outside.into_iter().chain(peers).collect()
+        let peers: Vec<PathBuf> =
+            peers.split('|').filter(|peer| !peer.is_empty()).map(PathBuf::from).collect();
+        peers.into_iter()
     }
 
     fn mark_iteration(&self) -> io::Result<()> {

@@ -11,6 +11,7 @@ use super::driver::{AssistantRun, Driver, LoopEnd};
 use super::{failure, pipeline, spurious};
 use crate::clock::Span;
 use crate::console::print_error;
+use crate::plan;
 use crate::plan::structure::schema_faults;
 use crate::quoting::quote;
 use crate::variables as var;
@@ -21,6 +22,8 @@ const EMPTY_RUNS: u32 = 3;
 const CORRECTIONS: u32 = 2;
 /// Faults of a plan that it is told of at once.
 const TOLD_FAULTS: usize = 20;
+/// Why a loop without blocked tasks asks its user.
+const STANDSTILL: &str = "The last iterations of the loop changed neither the plan nor the files.";
 /// Equal failures in a row after which another try is pointless.
 const EQUAL_FAILURES: u32 = 5;
 
@@ -57,7 +60,45 @@ impl Driver {
         }
         self.record("in_progress");
         self.perf.iteration(self.state.iteration, span, "ok", Some(0));
-        None
+        if run.facts.has_result_text { self.judge_progress().await } else { None }
+    }
+
+    /// Ends a loop that only its user can let go on: all that is left is blocked, or its iterations change
+    /// nothing any more.
+    async fn judge_progress(&mut self) -> Option<LoopEnd> {
+        let fingerprint = self.fingerprint().await;
+        let stands_still = self.progress.stands_still(fingerprint);
+        let (reason, action) = if let Some(blocked) = plan::all_blocked(&self.state.workdir) {
+            let list = blocked.join("\n");
+            (
+                format!("All that is left is blocked.\n{list}"),
+                format!("Say how these tasks can go on:\n{list}"),
+            )
+        } else if stands_still {
+            (
+                STANDSTILL.to_owned(),
+                format!("{STANDSTILL} Look at what it said last, and tell it how to go on."),
+            )
+        } else {
+            return None;
+        };
+        self.journal.progress(&reason);
+        self.record("awaiting_user");
+        if self.makes_a_document() {
+            self.fail("NO_PROGRESS", &failure::clamp(&reason));
+            return Some(LoopEnd::Failed);
+        }
+        if let Err(message) = plan::await_user(&self.state.workdir, &reason, &action) {
+            self.fail("DRIVER_FAILED", &message);
+            return Some(LoopEnd::Failed);
+        }
+        Some(LoopEnd::Waiting)
+    }
+
+    /// Whether the loop is there for a document and has nobody to ask.
+    fn makes_a_document(&self) -> bool {
+        let command = self.context.env.get(OsStr::new(var::COMMAND)).and_then(|name| name.to_str());
+        !matches!(command, None | Some("EXECUTE" | "interactive"))
     }
 
     /// Whether a plan is what the loop is for.
@@ -127,7 +168,11 @@ impl Driver {
         self.journal.progress(&format!("Completed in iteration {}", self.state.iteration));
         self.record("completed");
         self.perf.iteration(self.state.iteration, span, "completed", Some(0));
-        Some(LoopEnd::Completed)
+        Some(if spurious::waits_for_user(&self.state.workdir) {
+            LoopEnd::Waiting
+        } else {
+            LoopEnd::Completed
+        })
     }
 
     /// Puts a plan that cannot be read back to the assistant, and gives up when that does not help.

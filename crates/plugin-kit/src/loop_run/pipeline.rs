@@ -6,8 +6,8 @@
 use serde_json::{Value, json};
 
 use super::driver::Driver;
-use super::git::ProjectGit;
 use crate::clock::Span;
+use crate::project_git::ProjectGit;
 
 /// Steps after the first, by number and name.
 const LEARNING_STEPS: [(f64, &str); 10] = [

@@ -13,9 +13,9 @@ use serde_json::Value;
 
 use super::child::End;
 use super::driver::Driver;
-use super::git::ProjectGit;
 use super::journal::JournalActivity;
 use crate::clock::Span;
+use crate::project_git::ProjectGit;
 use crate::quoting::quote;
 
 /// Fixes in a row that may fail.

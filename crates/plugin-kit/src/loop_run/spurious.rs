@@ -21,8 +21,7 @@ pub struct Contradiction {
 /// Looks at the plan of a work directory. A loop that waits for its user has not claimed to be done.
 #[must_use]
 pub fn contradiction(workdir: &Path) -> Option<Contradiction> {
-    let state = read(&workdir.join(STATE_JSON));
-    if state.as_ref().and_then(|state| state.get("status")?.as_str()) == Some("AWAITING_USER") {
+    if waits_for_user(workdir) {
         return None;
     }
     let plan = read(&workdir.join(PLAN_JSON))?;
@@ -43,6 +42,13 @@ pub fn contradiction(workdir: &Path) -> Option<Contradiction> {
          to continue."
     );
     Some(Contradiction { subcode, message })
+}
+
+/// Whether `state.json` says that only the user can let the loop go on.
+#[must_use]
+pub fn waits_for_user(workdir: &Path) -> bool {
+    let state = read(&workdir.join(STATE_JSON));
+    state.as_ref().and_then(|state| state.get("status")?.as_str()) == Some("AWAITING_USER")
 }
 
 fn names(tasks: &[Value]) -> String {

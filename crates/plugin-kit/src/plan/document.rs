@@ -8,8 +8,8 @@ use loopgate_api::names::{OPEN_QUESTIONS, PLAN_MD, STATE_DIR};
 use loopgate_home::untrusted;
 use serde_json::{Map, Value};
 
-use super::markdown;
 use super::paths::plan_path;
+use super::{markdown, sync, task_report};
 
 /// Holds back other writers of the plan and the state until it is dropped.
 #[derive(Debug)]
@@ -63,7 +63,9 @@ pub fn write_mirrors(dir: &Path, plan: &Map<String, Value>) -> Result<(), String
     let Some(content) = plan.get("content").and_then(Value::as_str) else {
         return Err("Error: the plan has no content".to_owned());
     };
-    untrusted::write(&dir.join(PLAN_MD), content_text(content).as_bytes()).map_err(failed)?;
+    let text = content_text(content);
+    untrusted::write(&dir.join(PLAN_MD), text.as_bytes()).map_err(failed)?;
+    sync::remember(dir, &text).map_err(failed)?;
     let path = dir.join(OPEN_QUESTIONS);
     match open_questions(plan) {
         Some(text) => untrusted::write(&path, text.as_bytes()).map_err(failed),
@@ -78,7 +80,7 @@ pub fn write_mirrors(dir: &Path, plan: &Map<String, Value>) -> Result<(), String
 /// The line to print.
 pub fn tick(workdir: &Path, id: &str) -> Result<String, String> {
     let _lock = PlanLock::take(workdir)?;
-    let mut plan = read(&plan_path(workdir))?;
+    let mut plan = sync::current(workdir)?;
     let has = |plan: &Map<String, Value>, list: &str| {
         tasks(plan, list).iter().position(|task| task.get("id").and_then(Value::as_str) == Some(id))
     };
@@ -95,6 +97,7 @@ pub fn tick(workdir: &Path, id: &str) -> Result<String, String> {
     if let Some(ticked) = markdown::ticked(content, id) {
         plan.insert("content".into(), ticked.into());
     }
+    task_report::unblock(&mut plan, id);
     write(workdir, &plan)?;
     Ok(format!("{id} done, {} pending", tasks(&plan, "pendingTasks").len()))
 }
@@ -106,7 +109,7 @@ pub fn tasks<'a>(plan: &'a Map<String, Value>, list: &str) -> &'a [Value] {
 }
 
 /// Content that a model escaped twice is one line full of `\n`; only that is repaired.
-fn content_text(content: &str) -> String {
+pub fn content_text(content: &str) -> String {
     if content.contains('\n') || !content.contains("\\n") {
         return content.to_owned();
     }

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::document::{PlanLock, tasks};
 use super::paths::plan_path;
+use super::task_changes;
 use crate::clock::now;
 use crate::config_env::ConfigEnv;
 use crate::perf::Perf;
@@ -73,6 +74,9 @@ impl SetStateArgs {
         if self.status == PlanStatus::AwaitingUser && self.action.is_none() {
             return Err("Error: AWAITING_USER requires --action: what should the user do?".to_owned());
         }
+        if let Some(task) = &self.task {
+            task_changes::record_start(&self.workdir, task)?;
+        }
         let _lock = PlanLock::take(&self.workdir)?;
         let state = self.state()?;
         let text = Value::Object(state.clone()).to_string();
@@ -119,6 +123,26 @@ impl SetStateArgs {
             sha,
         );
     }
+}
+
+/// Writes that the loop waits for its user, in the phase that it was in.
+///
+/// # Errors
+/// The line to print.
+pub fn await_user(workdir: &Path, reason: &str, action: &str) -> Result<(), String> {
+    let state: Option<Value> = untrusted::read_json(&workdir.join(STATE_JSON));
+    let phase = state.as_ref().and_then(|state| state.get("phase")?.as_str()).unwrap_or("Loop").to_owned();
+    let args = SetStateArgs {
+        phase,
+        status: PlanStatus::AwaitingUser,
+        workdir: workdir.to_owned(),
+        task: None,
+        reason: Some(reason.to_owned()),
+        action: Some(action.to_owned()),
+        action_file: None,
+        action_command: None,
+    };
+    args.apply().map(|_| ())
 }
 
 fn start_sha(workdir: &Path) -> Option<String> {

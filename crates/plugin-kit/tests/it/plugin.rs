@@ -3,13 +3,15 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use loopgate_testkit::home::UserHome;
+use loopgate_testkit::model::{Conversation, ModelServer, Script};
 use regex::Regex;
 use serde_json::Value;
 
-use crate::support::Project;
+use crate::support::{DONE, Ended, Project, example};
 
 fn plugin() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/code")
+    crate::support::plugin("code")
 }
 
 /// Every text of the plugin with its path.
@@ -61,7 +63,7 @@ fn every_program_that_is_named_exists() {
     let project = Project::new();
     let mut named = BTreeSet::new();
     for (_, text) in texts(&plugin()) {
-        named.extend(found(r"loopgate ((?:loop|plan|hook|stream) [a-z]+(?:-[a-z]+)*)", &text));
+        named.extend(found(r"loopgate ((?:loop|plan|hook|stream|cache|repos) [a-z]+(?:-[a-z]+)*)", &text));
     }
     assert!(named.len() >= 9, "{named:?}");
     for command in named {
@@ -74,10 +76,8 @@ fn every_program_that_is_named_exists() {
 
 #[test]
 fn the_template_of_a_plan_is_a_valid_plan() {
-    let skill = std::fs::read_to_string(plugin().join("skills/plan-structure/SKILL.md")).unwrap();
-    let template = skill.split("```").nth(1).unwrap();
     let project = Project::new();
-    std::fs::write(project.workdir.join("plan.md"), template).unwrap();
+    std::fs::write(project.workdir.join("plan.md"), crate::support::plan_template()).unwrap();
     let work = project.workdir.display().to_string();
     let built = project.loopgate(&["plan", "build", &work]);
     assert_eq!(built.stdout, "PLAN_BUILT: VALID\n");
@@ -101,12 +101,93 @@ fn the_assistants_name_stands_only_where_the_assistant_owns_it() {
     }
 }
 
-#[test]
-fn hooks_never_end_with_a_refusal_of_their_own() {
+/// Runs the command of a hook as the assistant does, with a program by that name or path.
+fn run_hook(event: &str, program: &str, in_loop: bool) -> Ended {
     let hooks = std::fs::read_to_string(plugin().join("hooks/hooks.json")).unwrap();
     let hooks: Value = serde_json::from_str(&hooks).unwrap();
-    for (event, groups) in hooks["hooks"].as_object().unwrap() {
-        let command = groups[0]["hooks"][0]["command"].as_str().unwrap();
-        assert!(command.ends_with("|| exit 0"), "{event}: {command}");
+    let command = hooks["hooks"][event][0]["hooks"][0]["command"].as_str().unwrap().to_owned();
+    let mut project = Project::new()
+        .env("CLAUDE_PLUGIN_ROOT", &plugin().display().to_string())
+        .env("LOOPGATE_BIN", program);
+    if in_loop {
+        project = project.env("LOOPGATE_RUN_ID", "run");
+    }
+    project.shell(&command)
+}
+
+#[test]
+fn a_hook_calls_the_program_that_runs_the_loop() {
+    for event in ["SessionStart", "SessionEnd", "SubagentStart", "PreToolUse", "SubagentStop"] {
+        let ended = run_hook(event, &example().display().to_string(), true);
+        assert_eq!((ended.code, ended.stdout.as_str(), ended.stderr.as_str()), (0, "", ""), "{event}");
+    }
+}
+
+#[test]
+fn a_hook_whose_program_is_missing_says_so_and_lets_no_tool_through_within_a_loop() {
+    for (event, in_loop, code) in [
+        ("SessionStart", true, 1),
+        ("PreToolUse", false, 1),
+        ("PreToolUse", true, 2),
+        ("SubagentStop", true, 1),
+    ] {
+        let ended = run_hook(event, "/nonexistent/loopgate", in_loop);
+        assert_eq!(ended.code, code, "{event}");
+        assert!(ended.stderr.contains("the program '/nonexistent/loopgate' is missing"), "{}", ended.stderr);
+    }
+}
+
+#[tokio::test]
+async fn the_assistant_finds_nothing_to_complain_about() {
+    let model = ModelServer::start(Script::new([])).await.unwrap();
+    let mut home = UserHome::temporary().unwrap();
+    home.reach_model(&model).unwrap();
+    for entry in std::fs::read_dir(plugin().parent().unwrap()).unwrap() {
+        let dir = entry.unwrap().path();
+        let output =
+            home.command("claude").args(["plugin", "validate", "--strict"]).arg(&dir).output().await.unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    }
+}
+
+/// Tools in a list of a front matter: names without what stands in brackets behind them.
+fn tools_of(front_matter: &str) -> impl Iterator<Item = String> {
+    let lists = Regex::new(r"(?m)^(?:allowed-)?tools: (.+)$").unwrap();
+    let lists: Vec<String> = lists.captures_iter(front_matter).map(|found| found[1].to_owned()).collect();
+    let bracket = Regex::new(r"\([^)]*\)").unwrap();
+    lists.into_iter().flat_map(move |list| {
+        let names = bracket.replace_all(&list, "").into_owned();
+        names.split(',').map(|name| name.trim().to_owned()).collect::<Vec<_>>()
+    })
+}
+
+#[tokio::test]
+async fn every_tool_that_is_named_is_one_of_the_assistants() {
+    let model =
+        ModelServer::start(Script::new([Conversation::when("tools", "hello").says("hello")])).await.unwrap();
+    let mut home = UserHome::temporary().unwrap();
+    home.reach_model(&model).unwrap();
+    let output = home.command("claude").args(["-p", "hello"]).output().await.unwrap();
+    assert!(output.status.success(), "{output:?}");
+    let requests = model.requests_of("tools");
+    let offered: BTreeSet<&str> = requests[0].tools().iter().map(String::as_str).collect();
+    assert!(offered.contains("Agent") && offered.contains("SendMessage"), "{offered:?}");
+    // A person who wants visual checks adds the server of these tools.
+    let is_there = |tool: &str| offered.contains(tool) || tool.starts_with("mcp__playwright__");
+
+    for (path, text) in texts(&plugin()) {
+        for tool in tools_of(&text) {
+            assert!(is_there(&tool), "{} names {tool}, the assistant has {offered:?}", path.display());
+        }
+        for gone in ["TodoWrite", "AskUserQuestion", "SlashCommand", "MultiEdit"] {
+            assert!(!text.contains(gone), "{} names {gone}", path.display());
+        }
+    }
+    let project = Project::new();
+    project.assistant(&format!("printf '%s\\n' \"$@\" > $OUT/argv; {DONE}"));
+    assert_eq!(project.run(&[]).code, 0);
+    let argv = project.note("argv");
+    for tool in argv.lines().next().unwrap().trim_start_matches("--allowed-tools=").split(',') {
+        assert!(is_there(tool), "the driver allows {tool}, the assistant has {offered:?}");
     }
 }

@@ -24,12 +24,15 @@ fn orchestrator(command: &str) -> Conversation {
     Conversation::when("orchestrator", "# Coding loop")
         .and(&format!("LOOPGATE_COMMAND=\"{command}\""))
         .and("LOOPGATE_WORKDIR=\"(?P<workdir>[^\"]+)\"")
-        .and("LOOPGATE_PROMPT_FILE=\"(?P<prompt>[^\"]+)\"")
-        .turn([Step::tool("Read", json!({"file_path": "{{prompt}}"}))])
 }
 
 fn subagent(kind: &str, prompt: &str) -> Step {
-    Step::tool("Task", json!({"description": "step", "prompt": prompt, "subagent_type": kind}))
+    Step::tool("Agent", json!({"description": "step", "prompt": prompt, "subagent_type": kind}))
+}
+
+/// The command that takes a subagent's answer.
+fn reported(task: &str, answer: &str) -> String {
+    format!("loopgate plan report {task} '{{{{workdir}}}}' <<'END_OF_ANSWER'\n{answer}\nEND_OF_ANSWER")
 }
 
 fn planning() -> Script {
@@ -54,7 +57,7 @@ fn implementing() -> Script {
     let orchestrator = orchestrator("EXECUTE")
         .runs("loopgate plan set-state 'Phase 3: Implementation' IN_PROGRESS --workdir '{{workdir}}' --task T-1.1")
         .turn([subagent("code:implementation-subagent", "T-1.1: Add `hello.txt` in '{{cwd}}'")])
-        .runs("loopgate plan tick T-1.1 '{{workdir}}'")
+        .runs(&reported("T-1.1", "IMPLEMENTATION_VERIFIED: T-1.1"))
         .runs("loopgate plan set-state 'Phase 7: Completion' COMPLETED --workdir '{{workdir}}'")
         .says("Everything is done.\n\n<promise>COMPLETE</promise>");
     let implementer = Conversation::when("implementer", "You are given one task with its criteria")
@@ -109,7 +112,7 @@ async fn a_wish_becomes_a_plan_and_the_plan_a_change() {
     );
     assert_eq!(project.git(&["status", "--porcelain"]), "", "planning touches no source");
     let requests = model.requests_of("orchestrator");
-    let prompt = requests[1].tool_results();
+    let prompt = requests[0].user_text();
     assert!(prompt.contains("You lead one iteration of a coding loop"), "the prompt reaches the model");
     assert!(requests[0].user_text().contains("LOOPGATE_PRD_FILE=\"") && requests[0].model().contains("opus"));
 
@@ -175,4 +178,107 @@ async fn a_plugin_that_is_not_there_is_named_and_our_own_is_found() {
     assert!(ended.stderr.contains("LOOPGATE_FATAL[ASSISTANT_UNKNOWN_SKILL]"), "{}", ended.stderr);
     let ended = run_with(&project, &model, "PLAN", None).await;
     assert_eq!(ended.code, 0, "{}", ended.stderr);
+}
+
+/// Starts the command in the real assistant with its own permissions and nobody to ask.
+async fn type_command(project: &Project, model: &ModelServer, prompt: &str) -> String {
+    let mut home = UserHome::temporary().unwrap();
+    home.reach_model(model).unwrap();
+    let path = std::env::join_paths(
+        [example().parent().unwrap().to_owned()]
+            .into_iter()
+            .chain(std::env::split_paths(&std::env::var_os("PATH").unwrap())),
+    );
+    let output = home
+        .command("claude")
+        .args(["-p", prompt, "--output-format", "stream-json", "--verbose", "--plugin-dir"])
+        .arg(crate::support::plugin("code"))
+        .current_dir(&project.root)
+        .env_remove("IS_SANDBOX")
+        .env("PATH", path.unwrap())
+        .output()
+        .await
+        .unwrap();
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_a_person_types_behind_the_command_is_never_run() {
+    let project = Project::with_workdir("it's $(here)");
+    let script = Script::new([Conversation::when("page", "# Coding loop").says("nothing to do")]);
+    let model = ModelServer::start(script).await.unwrap();
+    let marker = project.path("executed");
+    let typed = format!("/code:code work; touch {}", marker.display());
+    let refused = type_command(&project, &model, &typed).await;
+    assert!(refused.contains("workdir path does not exist or is not a directory: work; touch"), "{refused}");
+    type_command(&project, &model, &format!("/code:code {}", project.workdir.display())).await;
+    let page = model.requests_of("page")[0].user_text();
+    assert!(page.contains("You lead one iteration of a coding loop"), "{page}");
+    assert!(page.contains("/it's \\$(here)\""), "{page}");
+    assert!(!marker.exists());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn under_default_permissions_the_command_may_only_call_loopgate() {
+    let project = Project::new();
+    std::fs::write(project.workdir.join("plan.md"), PLAN_MD).unwrap();
+    let marker = project.path("executed");
+    let page = Conversation::when("page", "# Coding loop")
+        .and("LOOPGATE_WORKDIR=\"(?P<workdir>[^\"]+)\"")
+        .runs("loopgate plan build '{{workdir}}'")
+        .runs(&reported("T-1.1", "VERIFIED"))
+        .runs(&format!("loopgate plan sync '{{{{workdir}}}}'; touch {}", marker.display()))
+        .says("done");
+    let model = ModelServer::start(Script::new([page])).await.unwrap();
+    type_command(&project, &model, &format!("/code:code {}", project.workdir.display())).await;
+    let requests = model.requests_of("page");
+    assert!(
+        project.read("plan.md").contains("- [x] **T-1.1**"),
+        "{}",
+        requests.last().unwrap().tool_results()
+    );
+    assert!(!marker.exists());
+}
+
+/// An orchestrator whose only task is blocked, and who forgets to ask its user.
+fn blocked() -> Script {
+    let answer = "BLOCKED: T-1.1\nThe words are not decided.\n<promise>IMPLEMENTATION_VERIFIED</promise>";
+    let orchestrator = orchestrator("EXECUTE")
+        .runs("loopgate plan set-state 'Phase 3: Implementation' IN_PROGRESS --workdir '{{workdir}}' --task T-1.1")
+        .turn([subagent("code:implementation-subagent", "T-1.1: Add `hello.txt`")])
+        .runs(&reported("T-1.1", answer))
+        .says("T-1.1 is blocked.");
+    let implementer =
+        Conversation::when("implementer", "You are given one task with its criteria").says(answer);
+    Script::new([orchestrator, implementer])
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_blocked_task_asks_its_user_and_goes_on_after_the_answer() {
+    let project = Project::new();
+    let work = project.workdir.display().to_string();
+    std::fs::write(project.workdir.join("plan.md"), PLAN_MD).unwrap();
+    project.loopgate(&["plan", "build", &work]);
+    // A person has written into the text since.
+    std::fs::write(project.workdir.join("plan.md"), PLAN_MD.replace("greets.", "greets everybody.")).unwrap();
+    let model = ModelServer::start(blocked()).await.unwrap();
+    let ended = run(&project, &model, "EXECUTE").await;
+    assert_eq!(ended.code, 0, "{}\n{}", ended.stdout, ended.stderr);
+    assert_eq!(project.statuses(), ["in_progress", "awaiting_user"]);
+    let state: Value = serde_json::from_str(&project.read("state.json")).unwrap();
+    assert_eq!(state["status"], "AWAITING_USER");
+    assert_eq!(
+        state["userAction"]["description"],
+        "Say how these tasks can go on:\nT-1.1: The words are not decided."
+    );
+    assert!(project.read("plan.json").contains("The project greets everybody."));
+    assert!(project.read("plan.md").contains("- [ ] **T-1.1**"), "a blocked task is not done");
+
+    model.play(implementing()).unwrap();
+    std::fs::write(project.workdir.join("prompt.md"), "The word is hello.\n").unwrap();
+    let ended = run(&project, &model, "EXECUTE").await;
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let plan: Value = serde_json::from_str(&project.read("plan.json")).unwrap();
+    assert_eq!((&plan["pendingTasks"], plan.get("blockedTasks")), (&json!([]), None));
 }

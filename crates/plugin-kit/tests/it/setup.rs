@@ -141,3 +141,53 @@ fn the_session_of_the_assistant_is_mapped() {
         assert_eq!(std::fs::read_to_string(mapping).unwrap(), work);
     }
 }
+
+#[test]
+fn arguments_on_standard_input_are_data() {
+    let project = Project::with_workdir("it's my work");
+    let plugin = crate::support::plugin("code").display().to_string();
+    let marker = project.path("executed");
+    let set_up = |arguments: &str| {
+        project.loopgate_with_input(&["loop", "setup", "--stdin"], &format!("{plugin}\n{arguments}\n"))
+    };
+    let ended = set_up(&format!("work; touch {}", marker.display()));
+    assert!(
+        ended.stderr.starts_with("Error: workdir path does not exist or is not a directory: work; touch /")
+    );
+    let ended = set_up(&project.workdir.display().to_string());
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert_eq!(value(&ended.stdout, "LOOPGATE_WORKDIR"), project.workdir.display().to_string());
+    assert_eq!(value(&ended.stdout, "CLAUDE_PLUGIN_ROOT"), plugin);
+    let ended = set_up(&format!("\"{}\" --max-iterations 7", project.workdir.display()));
+    assert_eq!(value(&ended.stdout, "LOOPGATE_MAX_ITERATIONS"), "7");
+    assert!(!marker.exists());
+}
+
+#[test]
+fn the_prompt_is_printed_with_the_values_of_the_loop() {
+    let project = Project::with_workdir("my $work").env("LOOPGATE_COMMAND", "PLAN");
+    std::fs::write(project.workdir.join("prd.md"), "wish").unwrap();
+    let work = project.workdir.display().to_string();
+    let ended = project.loopgate(&["loop", "setup", &work]);
+    let (_, prompt) = ended.stdout.split_once("\n\n# Orchestrator").unwrap();
+    assert!(!prompt.contains("{{"), "every value is filled in");
+    assert!(prompt.contains(&format!("| WORKDIR | `{work}`")) && prompt.contains("| COMMAND | `PLAN`"));
+    let quoted = work.replace('$', "\\$");
+    assert!(prompt.contains(&format!("`loopgate plan validate \"{quoted}\"`")));
+}
+
+#[test]
+fn what_a_person_wrote_into_the_plan_is_built_in_before_an_iteration() {
+    let project = Project::new();
+    let work = project.workdir.display().to_string();
+    let text = crate::support::plan_template();
+    std::fs::write(project.workdir.join("plan.md"), &text).unwrap();
+    assert_eq!(project.loopgate(&["plan", "build", &work]).code, 0);
+    let line = text.lines().find(|line| line.contains("Q-001")).unwrap();
+    let answered = text.replace(line, "- [x] Q-001: Which one? **Answer: the small one**");
+    std::fs::write(project.workdir.join("plan.md"), answered).unwrap();
+    let ended = project.loopgate(&["loop", "setup", &work]);
+    assert!(ended.stdout.contains("PLAN_SYNC: BUILT plan.json\n"), "{}", ended.stdout);
+    let plan: serde_json::Value = serde_json::from_str(&project.read("plan.json")).unwrap();
+    assert_eq!(plan["answeredQuestions"][0]["answer"], "the small one");
+}

@@ -138,6 +138,25 @@ impl Project {
         Ended::from(self.command(args).output().unwrap())
     }
 
+    /// Runs a sub-command with a text on its standard input.
+    pub fn loopgate_with_input(&self, args: &[&str], input: &str) -> Ended {
+        let mut command = self.command(args);
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        std::io::Write::write_all(&mut child.stdin.take().unwrap(), input.as_bytes()).unwrap();
+        Ended::from(child.wait_with_output().unwrap())
+    }
+
+    /// Runs a shell command in the project.
+    pub fn shell(&self, text: &str) -> Ended {
+        let mut command = program(Path::new("sh"));
+        command.args(["-c", text]).current_dir(&self.root).stdin(Stdio::null());
+        for (name, value) in &self.env {
+            command.env(name, value);
+        }
+        Ended::from(command.output().unwrap())
+    }
+
     /// Starts a sub-command.
     pub fn start(&self, args: &[&str]) -> Child {
         self.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
@@ -203,6 +222,17 @@ pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
         assert!(Instant::now() < deadline, "never: {what}");
         std::thread::park_timeout(Duration::from_millis(5));
     }
+}
+
+/// Folder of one of our plugins.
+pub fn plugin(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins").join(name).canonicalize().unwrap()
+}
+
+/// The plan that the plugin shows as a template.
+pub fn plan_template() -> String {
+    let skill = std::fs::read_to_string(plugin("code").join("skills/plan-structure/SKILL.md")).unwrap();
+    skill.split("```").nth(1).unwrap().to_owned()
 }
 
 /// The program that the tests run.

@@ -1,0 +1,230 @@
+//! `loopgate cache …`: results of earlier steps that still hold.
+//!
+//! A check prints a token on its first line, and `reason: …` on the second when there is nothing to reuse. What
+//! cannot be read counts as changed: a step that is done again is better than one that is wrongly passed over.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+use loopgate_api::names::PLAN_JSON;
+use loopgate_home::untrusted;
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use crate::clock::now;
+use crate::console::{print_error, print_line};
+use crate::plan::evaluation;
+use crate::project_git::BlockingGit;
+use crate::repositories::{loop_repositories, peer_paths};
+
+/// What other repositories have to offer, as the plan's coordinator has found out.
+const NEEDS: &str = ".cross-repo-needs.json";
+
+/// A step whose result is kept.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+pub enum Step {
+    /// Build and tests passed on these files
+    Build,
+    /// The critics have read this plan
+    Critic,
+    /// What the plan needs from other repositories is known
+    CrossRepo,
+    /// The plan was evaluated
+    Eval,
+}
+
+/// Checks and records results of steps.
+#[derive(Debug, clap::Subcommand)]
+pub enum CacheCommand {
+    /// Say whether the result of a step still holds
+    Check(CacheArgs),
+    /// Record that a step has its result
+    Stamp(CacheArgs),
+}
+
+/// A step of a work directory.
+#[derive(Debug, clap::Args)]
+pub struct CacheArgs {
+    /// Step
+    #[arg(value_enum)]
+    step: Step,
+    /// Work directory of the loop
+    #[arg(env = "LOOPGATE_WORKDIR")]
+    workdir: PathBuf,
+}
+
+impl CacheCommand {
+    /// Prints the token; 0, or 1 when a stamp cannot be written.
+    #[must_use]
+    pub fn run(self) -> ExitCode {
+        match self {
+            Self::Check(args) => {
+                print_line(args.check());
+                ExitCode::SUCCESS
+            }
+            Self::Stamp(args) => match args.stamp() {
+                Ok(token) => {
+                    print_line(token);
+                    ExitCode::SUCCESS
+                }
+                Err(message) => {
+                    print_line(format!("{}_CACHE_STAMP_FAILED", args.step.token()));
+                    print_error(message);
+                    ExitCode::FAILURE
+                }
+            },
+        }
+    }
+}
+
+impl Step {
+    const fn token(self) -> &'static str {
+        match self {
+            Self::Build => "BUILD",
+            Self::Critic => "CRITIC",
+            Self::CrossRepo => "CROSS_REPO",
+            Self::Eval => "EVAL",
+        }
+    }
+
+    /// Where the stamp of the step lies; the evaluation is its own.
+    const fn file(self) -> &'static str {
+        match self {
+            Self::Build => ".build-passed",
+            Self::Critic => "reviews/.plan-hash",
+            Self::CrossRepo => ".cross-repo-hash",
+            Self::Eval => "plan-evaluation.json",
+        }
+    }
+}
+
+impl CacheArgs {
+    fn check(&self) -> String {
+        let token = self.step.token();
+        match self.hit() {
+            Ok(lines) if lines.is_empty() => format!("{token}_CACHE_HIT"),
+            Ok(lines) => format!("{token}_CACHE_HIT\n{lines}"),
+            Err(reason) => format!("{token}_CACHE_MISS\nreason: {reason}"),
+        }
+    }
+
+    /// What is printed after the token of a hit, or the reason of a miss.
+    fn hit(&self) -> Result<String, String> {
+        if matches!(self.step, Step::Eval) {
+            return evaluation::kept(&self.workdir).map_err(str::to_owned);
+        }
+        let path = self.workdir.join(self.step.file());
+        if untrusted::kind(&path).is_none() {
+            return Err(format!("there is no {}", self.step.file()));
+        }
+        let stamp =
+            untrusted::read_text(&path).map_err(|error| format!("the stamp cannot be read: {error}"))?;
+        let stamped = stamp.split_whitespace().next().ok_or("the stamp is malformed")?;
+        if self.key()? != stamped {
+            return Err(format!("{} have changed", self.subject()));
+        }
+        match self.step {
+            Step::Critic if !has_review(&self.workdir) => Err("there is no review".to_owned()),
+            Step::CrossRepo => needs(&self.workdir),
+            _ => Ok(String::new()),
+        }
+    }
+
+    fn stamp(&self) -> Result<String, String> {
+        if matches!(self.step, Step::Eval) {
+            return Err("Error: `loopgate plan evaluate` keeps its own result".to_owned());
+        }
+        let text = format!("{} {}\n", self.key().map_err(|reason| format!("Error: {reason}"))?, now());
+        untrusted::write(&self.workdir.join(self.step.file()), text.as_bytes())
+            .map_err(|error| format!("Error: cannot write the stamp: {error}"))?;
+        Ok(format!("{}_CACHE_STAMPED", self.step.token()))
+    }
+
+    /// Hash of what the result depends on.
+    fn key(&self) -> Result<String, String> {
+        let mut hash = Sha256::new();
+        match self.step {
+            Step::Build => {
+                let git = BlockingGit::new()?;
+                for repository in loop_repositories(&self.workdir)? {
+                    hash.update(git.snapshot(&repository.path).ok_or("git cannot read the files")?);
+                }
+            }
+            Step::Critic => {
+                hash.update(read(&self.workdir.join(PLAN_JSON))?);
+                if let Some(gates) = evaluation::gates_file(&self.workdir) {
+                    hash.update(read(&gates)?);
+                }
+            }
+            Step::CrossRepo | Step::Eval => {
+                let git = BlockingGit::new()?;
+                let peers = peer_paths();
+                for peer in &peers {
+                    let head = git.head(peer).unwrap_or_default();
+                    hash.update(format!("{}:{head}\n", peer.display()));
+                }
+                if peers.is_empty() {
+                    hash.update(read(&self.workdir.join(NEEDS)).unwrap_or_default());
+                }
+            }
+        }
+        Ok(hex::encode(hash.finalize()))
+    }
+
+    const fn subject(&self) -> &'static str {
+        match self.step {
+            Step::Build => "the files",
+            Step::Critic => "plan or critic gates",
+            Step::CrossRepo | Step::Eval => "the other repositories",
+        }
+    }
+}
+
+fn read(path: &Path) -> Result<String, String> {
+    untrusted::read_text(path).map_err(|error| format!("{} cannot be read: {error}", path.display()))
+}
+
+fn has_review(workdir: &Path) -> bool {
+    let entries = untrusted::entries(&workdir.join("reviews")).into_iter();
+    entries.filter_map(|entry| entry.name.into_string().ok()).any(|name| name.ends_with(".review.json"))
+}
+
+#[derive(Deserialize)]
+struct Needs {
+    #[serde(default)]
+    needs: Vec<PeerNeeds>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct PeerNeeds {
+    peer_name: String,
+    #[serde(default)]
+    capabilities: Vec<Capability>,
+}
+
+#[derive(Deserialize)]
+struct Capability {
+    description: String,
+}
+
+/// Status and capabilities of the needs file; without one nothing is needed.
+fn needs(workdir: &Path) -> Result<String, String> {
+    let path = workdir.join(NEEDS);
+    if untrusted::kind(&path).is_none() {
+        return Ok("status: NO_CROSS_REPO_NEEDED".to_owned());
+    }
+    let needs: Needs = untrusted::read_json(&path).ok_or_else(|| format!("{NEEDS} is malformed"))?;
+    let lines: Vec<String> = needs
+        .needs
+        .iter()
+        .flat_map(|peer| {
+            peer.capabilities.iter().map(|need| format!("  - {}: {}", peer.peer_name, need.description))
+        })
+        .collect();
+    if lines.is_empty() {
+        return Ok("status: NO_CROSS_REPO_NEEDED".to_owned());
+    }
+    Ok(format!("status: CAPABILITIES_IDENTIFIED\ncapabilities:\n{}", lines.join("\n")))
+}

@@ -1,0 +1,197 @@
+//! `loopgate repos discover`: the repositories that a plan may need something from.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use loopgate_api::names::STATE_DIR;
+use loopgate_home::{EntryKind, untrusted};
+use serde::{Deserialize, Serialize};
+
+use crate::config_env::ConfigEnv;
+use crate::console::{print_error, print_line};
+use crate::variables as var;
+
+/// Repositories of the person's workspace: `name:path`, joined by commas.
+const WORKSPACE_REPOS: &str = "LOOPGATE_WORKSPACE_REPOS";
+
+/// Finds repositories beside the current one.
+#[derive(Debug, clap::Subcommand)]
+pub enum ReposCommand {
+    /// Print the current repository and its peers as one JSON object
+    Discover(DiscoverArgs),
+}
+
+/// Arguments of `repos discover`.
+#[derive(Debug, clap::Args)]
+pub struct DiscoverArgs {
+    /// Root of the project
+    #[arg(default_value = ".")]
+    project_root: PathBuf,
+}
+
+impl ReposCommand {
+    /// Prints what was found; 0, or 1 when the project is not there.
+    #[must_use]
+    pub fn run(self) -> ExitCode {
+        let Self::Discover(args) = self;
+        let found = discover(&args.project_root)
+            .and_then(|found| serde_json::to_string(&found).map_err(|error| error.to_string()));
+        match found {
+            Ok(text) => {
+                print_line(text);
+                ExitCode::SUCCESS
+            }
+            Err(message) => {
+                print_error(format!("Error: {message}"));
+                ExitCode::FAILURE
+            }
+        }
+    }
+}
+
+/// Where the peers were found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+enum DiscoveryMethod {
+    /// The loop works in them too.
+    AddDir,
+    /// The environment names them.
+    EnvVar,
+    /// They lie beside the project and say what they are.
+    SiblingScan,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Discovery {
+    current_repo: Repository,
+    discovery_method: DiscoveryMethod,
+    peers: Vec<Repository>,
+    monorepo: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct Repository {
+    name: String,
+    #[serde(rename = "type")]
+    kind: String,
+    path: PathBuf,
+    /// The loop works in it too.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    local: bool,
+}
+
+/// `.loopgate/.repo-identity.json`: what a repository says of itself.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Identity {
+    name: Option<String>,
+    #[serde(rename = "type")]
+    kind: Option<String>,
+    discoverable: Option<bool>,
+}
+
+impl Identity {
+    fn of(path: &Path) -> Option<Self> {
+        untrusted::read_json(&path.join(STATE_DIR).join(".repo-identity.json"))
+    }
+}
+
+impl Repository {
+    fn at(path: PathBuf, given: Option<&str>, local: bool) -> Self {
+        let identity = Identity::of(&path).unwrap_or_default();
+        let base = path.file_name().map(|name| name.to_string_lossy().into_owned());
+        Self {
+            name: identity.name.or_else(|| given.map(str::to_owned)).or(base).unwrap_or_default(),
+            kind: identity.kind.unwrap_or_else(|| "unknown".to_owned()),
+            path,
+            local,
+        }
+    }
+}
+
+fn discover(root: &Path) -> Result<Discovery, String> {
+    let root = std::fs::canonicalize(root).map_err(|error| format!("{}: {error}", root.display()))?;
+    let current_repo = Repository::at(root.clone(), None, false);
+    let mut peers: Vec<Repository> = Vec::new();
+    let mut add = |path: &Path, given: Option<&str>, local: bool| {
+        let Ok(path) = std::fs::canonicalize(path) else { return };
+        if path.is_dir() && path != root && peers.iter().all(|peer| peer.path != path) {
+            peers.push(Repository::at(path, given, local));
+        }
+    };
+    let (dirs, names) =
+        (var::text(var::ADD_DIRS).unwrap_or_default(), var::text(var::ADD_DIR_NAMES).unwrap_or_default());
+    let mut names = names.split('|');
+    for dir in dirs.split('|').filter(|dir| !dir.is_empty()) {
+        add(Path::new(dir), names.next().filter(|name| !name.is_empty()), true);
+    }
+    let added = !dirs.is_empty();
+    let workspace = var::text(WORKSPACE_REPOS);
+    let discovery_method = if let Some(list) = &workspace {
+        for (name, path) in list.split(',').filter_map(|entry| entry.trim().split_once(':')) {
+            add(&expanded(path.trim(), &root), Some(name.trim()), false);
+        }
+        DiscoveryMethod::EnvVar
+    } else {
+        for sibling in siblings(&root) {
+            add(&sibling, None, false);
+        }
+        if added { DiscoveryMethod::AddDir } else { DiscoveryMethod::SiblingScan }
+    };
+    let has = |name: &str| root.join(name).is_dir();
+    let monorepo = current_repo.kind == "monorepo" || has("apps") || has("packages");
+    Ok(Discovery { current_repo, discovery_method, peers, monorepo })
+}
+
+/// The peers of the project in the current directory, sorted by path.
+pub fn peer_paths() -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = discover(Path::new("."))
+        .map(|found| found.peers.into_iter().map(|peer| peer.path).collect())
+        .unwrap_or_default();
+    paths.sort();
+    paths
+}
+
+/// A repository that a loop works in.
+#[derive(Debug)]
+pub struct LoopRepository {
+    /// Short name; `None` for the project itself.
+    pub name: Option<String>,
+    /// Root of the repository.
+    pub path: PathBuf,
+}
+
+/// The project, which is the current directory, and the further repositories that set-up has named.
+///
+/// # Errors
+/// The line to print when there is no current directory.
+pub fn loop_repositories(workdir: &Path) -> Result<Vec<LoopRepository>, String> {
+    let project = std::env::current_dir().map_err(|error| format!("Error: no current directory: {error}"))?;
+    let config = ConfigEnv::load(workdir).unwrap_or_default();
+    let peers =
+        config.get(var::REPO_MAP).unwrap_or_default().split('|').filter_map(|entry| entry.split_once('='));
+    let peers = peers.map(|(name, path)| LoopRepository { name: Some(name.to_owned()), path: path.into() });
+    Ok(std::iter::once(LoopRepository { name: None, path: project }).chain(peers).collect())
+}
+
+/// A path with `~` and relative to the project.
+fn expanded(path: &str, root: &Path) -> PathBuf {
+    match path.strip_prefix("~/") {
+        Some(rest) => std::env::home_dir().unwrap_or_default().join(rest),
+        None => root.join(path),
+    }
+}
+
+/// Directories beside the project that have an identity and want to be found, sorted.
+fn siblings(root: &Path) -> Vec<PathBuf> {
+    let Some(parent) = root.parent() else { return Vec::new() };
+    let mut paths: Vec<PathBuf> = untrusted::entries(parent)
+        .into_iter()
+        .filter(|entry| entry.kind == EntryKind::Directory)
+        .map(|entry| parent.join(entry.name))
+        .filter(|path| Identity::of(path).is_some_and(|identity| identity.discoverable != Some(false)))
+        .collect();
+    paths.sort();
+    paths
+}
