@@ -69,11 +69,10 @@ fn words() -> Vec<Case> {
             .done_later()
             .delivers(),
         Case::execute("no promise at all")
-            .slow()
             .runs(WRITES)
             .says("More tomorrow.")
-            .ends("FAILED")
-            .because("ITERATION_LIMIT")
+            .ends("AWAITING_USER")
+            .because("changed neither the plan nor the files")
             .keeps(WORK),
         Case::execute("a promise with an open task")
             .runs(WRITES)
@@ -111,12 +110,11 @@ fn words() -> Vec<Case> {
             .commits_with("printf '{\"prUrl\":\"https://github.com/other/place/pull/1\",\"prNumber\":1,\"branchName\":\"main\",\"commitSha\":\"0123456789012345678901234567890123456789\"}' > execution-result.json")
             .delivers(),
         Case::execute("no promise, with a pull request open")
-            .slow()
             .after(delivery("first.txt"))
             .runs(WRITES)
             .says("More tomorrow.")
-            .ends("FAILED")
-            .because("ITERATION_LIMIT")
+            .ends("AWAITING_USER")
+            .because("changed neither the plan nor the files")
             .with_pull_requests(1)
             .keeps(WORK),
         Case::execute("a second execution with a pull request open")
