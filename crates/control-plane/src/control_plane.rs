@@ -69,7 +69,7 @@ impl ControlPlane {
             storage,
         });
         if app.store.is_embedded() {
-            // Nobody else serves this database, so nobody is connected yet.
+            // No other process serves this database, so no desktop is connected yet.
             presence::sweep(&app, now() + 1).await?;
         }
         app.tasks.spawn(launch::recover(app.clone()));

@@ -27,7 +27,7 @@ pub struct FailureBody {
     #[serde(skip_serializing_if = "Map::is_empty", default)]
     #[schema(value_type = Option<Object>)]
     pub details: Map<String, Value>,
-    /// What stands in the way, for a conflict that a client can resolve.
+    /// The conflicting resource, for a conflict that a client can resolve.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     #[schema(value_type = Option<Object>)]
     pub data: Option<Value>,
@@ -193,7 +193,7 @@ pub fn not_implemented() -> ApiError {
     ApiError::new(StatusCode::NOT_IMPLEMENTED, "operation not implemented")
 }
 
-/// What is wrong with a body, collected so that one answer tells everything.
+/// Validation errors of a body, collected for one response.
 #[derive(Debug, Default)]
 pub struct ValidationIssues(Vec<(String, String)>);
 

@@ -143,7 +143,7 @@ pub fn openapi() -> OpenApi {
     document
 }
 
-/// Handlers of different resources share their names; the resource tells them apart.
+/// Handlers of different resources share their names, so the resource is part of the id.
 fn name_by_tag(operation: &mut Operation) {
     let tag = operation.tags.iter().flatten().next().map(|tag| tag.replace('-', "_"));
     if let (Some(tag), Some(id)) = (tag, &mut operation.operation_id) {

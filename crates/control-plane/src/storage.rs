@@ -74,10 +74,10 @@ impl Storage {
         Ok(URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes()))
     }
 
-    /// Stores an object under a key; it is there in whole or not at all.
+    /// Stores an object under a key, atomically.
     pub async fn put(&self, key: &str, bytes: Bytes) -> ApiResult<()> {
         let path = parse(key)?;
-        // One that went away would come back open to everybody.
+        // A recreated directory would be world-readable.
         make_private(&self.folder).map_err(ApiError::internal)?;
         self.objects.put(&path, bytes.into()).await.map_err(ApiError::internal)?;
         Ok(())
@@ -133,7 +133,7 @@ fn parse(key: &str) -> ApiResult<Path> {
     Path::parse(key.trim_end_matches('/')).map_err(|_| crate::error::bad_request("Invalid storage key"))
 }
 
-/// Whether a key lies below a prefix and cannot leave it.
+/// Whether a key is below a prefix, without `..`.
 pub fn is_below(key: &str, prefix: &str) -> bool {
     key.starts_with(prefix) && !key.contains("..") && !key.contains("./")
 }

@@ -182,7 +182,7 @@ impl Deploys {
         Ok(handle)
     }
 
-    /// The variables that a run sees; it sees no others.
+    /// All environment variables of a run.
     async fn environment(&self) -> BTreeMap<OsString, OsString> {
         let all = self.0.programs.environment().await;
         let inherited =

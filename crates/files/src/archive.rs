@@ -41,7 +41,7 @@ pub enum UnpackError {
     /// Too many entries, or too many bytes.
     #[error("Zip contents too large")]
     TooLarge,
-    /// It took too long, or nobody waits for it any more.
+    /// It took too long, or its caller is gone.
     #[error("Unpacking took too long")]
     TooLong,
     /// The disk refused.
@@ -59,7 +59,7 @@ pub(crate) fn is_archive(file: &File) -> io::Result<bool> {
     Ok(BEGINNINGS.iter().any(|beginning| head == **beginning))
 }
 
-/// Unpacks an archive into a directory. `given_up` says that nobody waits any more.
+/// Unpacks an archive into a directory. `given_up` is set when the caller is gone.
 pub(crate) fn unpack(file: &File, into: &Directory, given_up: &AtomicBool) -> Result<(), UnpackError> {
     let reader = FileCursor::new(file)?;
     let size = reader.length;

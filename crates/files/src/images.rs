@@ -11,7 +11,7 @@ use crate::attachments::Attachments;
 
 /// Names that are tried for one image before giving up.
 const NAME_TRIES: u32 = 16;
-/// Bytes from which every kind can be told.
+/// Bytes that are enough to detect every kind.
 const HEAD: usize = 12;
 
 /// A kind of image that is taken.

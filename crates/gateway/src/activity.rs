@@ -166,7 +166,7 @@ impl ActivityLog {
         let forgotten = if events.len() < CAPACITY { None } else { events.pop_back() };
         events.push_front(ActivityEvent::New(event));
         drop(events);
-        // Its memory goes back when nobody waits for it.
+        // Freed after the lock is released.
         drop(forgotten);
         self.changed.notify_one();
     }

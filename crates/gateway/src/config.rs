@@ -15,7 +15,7 @@ use crate::server::connections::share_of_descriptors;
 
 /// Everything that a gateway needs from the rest of the program.
 pub struct GatewayConfig {
-    /// Settings in force; read anew for each request, from memory.
+    /// Current settings; read from memory for each request.
     pub settings: Arc<SettingsStore>,
     /// Decides about paths.
     pub sandbox: Arc<Sandbox>,

@@ -20,7 +20,7 @@ use crate::watch_state::{Generation, Layout, WatchState};
 pub(crate) struct CachedRepository {
     git: Git,
     directory: PathBuf,
-    /// The git program that gave the answers.
+    /// The git program of the cached answers.
     program: PathBuf,
     max_age: Duration,
     validity: Arc<Validity>,
@@ -109,7 +109,7 @@ impl CachedRepository {
         Ok(CacheEntry::store(&mut cached, listing, asked_at, before, after))
     }
 
-    /// Whether it can be told what has changed. Once `false`, it has to be opened anew.
+    /// Whether changes are still reported. Once `false`, it has to be reopened.
     pub(crate) fn is_valid(&self) -> bool {
         self.watches() > 0
     }
@@ -158,7 +158,7 @@ impl Validity {
         Ok(Self { identities, external, watch: Mutex::new(Some(watch)), watches })
     }
 
-    /// The generation at this moment; `None` when it cannot be told, now and from then on.
+    /// The current generation; `None` once changes are not reported any more.
     fn generation(&self) -> Option<Generation> {
         self.update(WatchState::read_events)
     }

@@ -1,6 +1,6 @@
 //! The data directory: where it lies, who may enter it, and the lock that keeps a second process out.
 //!
-//! It holds keys, so nobody else may own it or have put anything into it, and no sandbox may reach it.
+//! It holds keys: it must be owned by the user, contain no files of other users, and be outside of every sandbox.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read as _, Write as _};
@@ -44,7 +44,7 @@ pub enum DataDirError {
          given to you with chown", .0.display()
     )]
     ForeignOwner(PathBuf),
-    /// Something in it leads elsewhere, or is somebody else's.
+    /// An entry is a symlink, or belongs to another user.
     #[error("{} {problem}; Loopgate would write through it: move it away and start again", path.display())]
     Planted {
         /// The entry.
@@ -93,7 +93,7 @@ pub struct DataDir {
     _lock: File,
 }
 
-/// The directory that is used when nobody names one: `LOOPGATE_HOME`, else the platform's place
+/// The default directory: `LOOPGATE_HOME`, else the platform's place
 /// for a user's data.
 ///
 /// # Errors
@@ -188,7 +188,7 @@ fn same_file(_: &Path, _: &Path) -> bool {
     false
 }
 
-/// Leaves the directory to its owner alone; `false` when that is somebody else.
+/// Removes the permissions of other users; `false` when another user owns the directory.
 #[cfg(unix)]
 fn close_to_others(path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
@@ -268,7 +268,7 @@ fn remove_temporary_files(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes the lock, and writes into its file who has it; `None` while somebody else does.
+/// Takes the lock and writes the own pid into its file; `None` while another process holds it.
 #[expect(clippy::disallowed_methods, reason = "there is no signal to wait for")]
 fn lock(path: &Path) -> io::Result<Option<File>> {
     let mut options = File::options();
@@ -310,7 +310,7 @@ fn holder_lives(_: &Path) -> bool {
 mod tests {
     use super::*;
 
-    /// As a program does that somebody was starting when he was killed.
+    /// As a child process does that was being started when its parent was killed.
     #[cfg(unix)]
     #[test]
     fn lock_of_a_dead_process_is_awaited() {
@@ -351,7 +351,7 @@ mod tests {
         assert_eq!(mode_of(&path), 0o700);
     }
 
-    /// Only root can give a directory away; everybody finds one of root's.
+    /// Only root can change the owner of a directory; other users test with one of root's.
     #[cfg(unix)]
     #[test]
     fn a_directory_or_file_of_another_user_is_refused() {

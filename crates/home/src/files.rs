@@ -1,4 +1,4 @@
-//! Writing files so that a reader never sees half of one, and nobody else sees a private one.
+//! Atomic writes of files, and private files that only the user can read.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, TryLockError};

@@ -39,7 +39,7 @@ pub struct JsonFile<T> {
 /// Where a file is, and through which handle it is opened.
 #[derive(Debug, Clone)]
 enum FileLocation {
-    /// In a working tree, opened as [`untrusted`] does. Readable by everybody.
+    /// In a working tree, opened as [`untrusted`] does. World-readable.
     WorkingTree(PathBuf),
     /// In a directory that the sandbox checked. For its owner alone.
     Sandbox(SandboxedPath, OsString),
@@ -225,7 +225,7 @@ impl<T: Serialize + DeserializeOwned> JsonFile<T> {
                     Some(EntryKind::Link | EntryKind::Other) => {
                         Ok(FileContent::NoDocument("it is no regular file".into()))
                     }
-                    // Not something that may be begun anew.
+                    // Not a file that may be replaced.
                     Some(EntryKind::Directory) => Err(io::ErrorKind::IsADirectory.into()),
                     None | Some(EntryKind::File) => Err(error),
                 };

@@ -1,4 +1,4 @@
-//! How a person wants to hear of their loops, and of requests that wait for them: the table
+//! How the user is notified of loops and of requests that wait for approval: the table
 //! `[notify]` of the settings.
 
 use std::path::Path;

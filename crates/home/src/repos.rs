@@ -226,7 +226,7 @@ impl Repos {
         parents
     }
 
-    /// Those of them that somebody named: environment, setting.
+    /// The configured ones: environment, setting.
     #[must_use]
     pub fn named_worktree_parents(&self) -> Vec<PathBuf> {
         let from_environment = std::env::var(env::WORKTREE_PARENT).ok();
@@ -240,7 +240,7 @@ impl Repos {
         Ok(JsonFile::in_working_tree(path).moving_malformed_aside())
     }
 
-    /// The document; a missing or malformed one is begun anew.
+    /// The document; an empty one when it is missing or malformed.
     fn stored(&self) -> Result<ReposDocument, ReposError> {
         let file = self.file()?;
         match file.read() {

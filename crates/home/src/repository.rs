@@ -356,7 +356,7 @@ fn read_config(directory: &Directory, name: &str) -> Result<Vec<ConfigEntry>, Re
     parse_git_config(&bytes).map_or_else(|| refused(format!("{name} among its records is malformed")), Ok)
 }
 
-/// The path behind a word and blanks.
+/// The path after a keyword and whitespace.
 fn strip_word(path: &Path, word: &[u8]) -> Option<PathBuf> {
     let rest = path.as_os_str().as_bytes().strip_prefix(word)?.trim_ascii_start();
     (!rest.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(rest)))

@@ -196,7 +196,7 @@ mod tests {
         assert!(refusal(&large).contains("larger"));
     }
 
-    /// Only root can give a file away; everybody finds one of root's.
+    /// Only root can change the owner of a file; other users test with one of root's.
     #[test]
     fn a_file_of_another_user_is_refused() {
         let dir = tempfile::tempdir().unwrap();

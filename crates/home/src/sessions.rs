@@ -1,6 +1,6 @@
 //! The sessions that the page keeps of tickets, `sessions.json`, beside the list of repositories.
 //!
-//! Read anew each time. A malformed file counts as empty, and is moved aside by the next change.
+//! Read from the disk each time. A malformed file counts as empty, and is moved aside by the next change.
 
 use std::io;
 use std::path::PathBuf;

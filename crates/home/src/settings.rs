@@ -76,7 +76,7 @@ pub struct Settings {
     pub loop_approval_hours: u32,
     /// How long worktrees of loops are kept.
     pub worktree_retention: WorktreeRetention,
-    /// How the person hears of loops.
+    /// Notifications about loops.
     pub notify: Notify,
 }
 
@@ -103,7 +103,7 @@ pub struct WorktreeRetention {
     /// After a loop that did its work.
     #[serde(rename = "completed_days", with = "days")]
     pub completed: Option<u32>,
-    /// After any other end, or when nobody knows the loop any more.
+    /// After any other end, or when the loop is unknown.
     #[serde(rename = "other_days", with = "days")]
     pub other: Option<u32>,
 }

@@ -24,7 +24,7 @@ const MANIFEST: &str = "manifest.json";
 pub struct BundleFile {
     /// Its name in the archive's folder.
     pub name: String,
-    /// What it tells, for a person.
+    /// Description for the user.
     pub about: &'static str,
     /// Its content, cleaned.
     pub bytes: Vec<u8>,
@@ -160,7 +160,7 @@ impl Bundle {
         self.skipped.push(SkippedFile { name: name.to_owned(), reason: reason.to_owned() });
     }
 
-    /// Comes first, for whoever lists the archive.
+    /// First entry of the archive.
     fn add_manifest(&mut self, loop_id: &str) -> serde_json::Result<()> {
         let files: Vec<Value> = self
             .entries

@@ -28,7 +28,7 @@ impl ControlClient {
     /// Connects to the Loopgate that has the data directory.
     ///
     /// # Errors
-    /// None runs there, or it belongs to somebody else.
+    /// None runs there, or it belongs to another user.
     pub fn connect(data_dir: &Path) -> anyhow::Result<Self> {
         let stream = UnixStream::connect(data_dir.join(CONTROL_SOCKET)).map_err(|error| {
             let (data_dir, kind) = (data_dir.display(), error.kind());
@@ -67,7 +67,7 @@ impl ControlClient {
         self.ask(verb, params)
     }
 
-    /// Asks to be told of every change, and waits for each as long as it takes.
+    /// Subscribes to changes, without a time limit.
     ///
     /// # Errors
     /// The socket is gone.

@@ -383,7 +383,7 @@ impl Runtime {
     }
 }
 
-/// The queue as an earlier process left it; launch requests that nobody will use are deleted.
+/// Restores the queue of the previous process; orphaned launch requests are deleted.
 async fn load_queue(store: &JobStore, reservations: &Reservations) -> Result<QueueEntries, StoreError> {
     let active = store.active().await?;
     let requests = store.loops_with_launch_request().await?;

@@ -1,6 +1,6 @@
-//! A job as a status reader sees it: the record, and what its process and files say at this moment.
+//! Status of a job: its record, its process and its files at this moment.
 //!
-//! Looking changes nothing: whoever follows the loop is the only one to end it.
+//! Read-only: only the task that follows the loop changes its record.
 
 use std::sync::Arc;
 
@@ -116,7 +116,7 @@ fn progress_of(text: &str) -> Option<(TaskProgress, Option<String>)> {
     plan::progress(&plan::parse(text).ok()?)
 }
 
-/// What a reader sees happen that nobody has recorded yet.
+/// An event that happened and was not recorded yet.
 fn event(
     job: &Job,
     file_status: Option<JobStatus>,

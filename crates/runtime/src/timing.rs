@@ -7,7 +7,7 @@ use std::time::Duration;
 pub struct RuntimeTiming {
     /// How often a stream is looked at when the file system reports nothing.
     pub tail_poll: Duration,
-    /// Most time between two looks at a stream that grows; see [`RuntimeTiming::tail_wait`].
+    /// Longest time between two reads of a growing stream; see [`RuntimeTiming::tail_wait`].
     pub tail_gap: Duration,
     /// First wait after an event that could not be delivered, while its loop runs.
     pub retry_base: Duration,

@@ -86,7 +86,7 @@ impl DirectoryWatch {
 }
 
 impl Changes {
-    /// Waits for the next one; those that nobody waited for count as one.
+    /// Waits for the next change; earlier unread changes count as one.
     pub async fn next(&mut self) {
         if self.changed.changed().await.is_err() {
             std::future::pending::<()>().await;
@@ -101,7 +101,7 @@ impl Drop for Changes {
 }
 
 fn publish(subscriptions: &Mutex<Subscriptions>, event: notify::Result<Event>) {
-    // That somebody looks changes nothing.
+    // Read access is no change.
     let Ok(event) = event.inspect_err(|error| tracing::debug!(%error, "file events")) else { return };
     if event.kind.is_access() {
         return;

@@ -130,7 +130,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Where a command stands. */
+        /** Status of a command. */
         get: operations["commands_get"];
         put?: never;
         post?: never;
@@ -354,7 +354,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Renames a document, or says where it stands. */
+        /** Renames a document, or sets its status. */
         patch: operations["documents_update"];
         trace?: never;
     };
@@ -489,7 +489,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One loop. Its own runner token sees only where it stands. */
+        /** One loop. Its own runner token sees only the status. */
         get: operations["loops_get"];
         put?: never;
         post?: never;
@@ -526,7 +526,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Lists what lies below a prefix, and signs one GET for each. */
+        /** Lists the objects below a prefix, and signs one GET for each. */
         post: operations["runner_download_urls"];
         delete?: never;
         options?: never;
@@ -778,7 +778,7 @@ export interface components {
         CancelRequested: {
             /** @description `false` when the command had ended before. */
             cancelRequested: boolean;
-            /** @description Where the command stands now. It has ended when this is a final status, and not before. */
+            /** @description Status of the command. It has ended when this is a final status, and not before. */
             status: components["schemas"]["CommandStatus"];
         };
         /** @description A challenge for the gateway. */
@@ -830,7 +830,7 @@ export interface components {
             commandId: string;
             /** @description It had been made before. */
             deduped?: boolean | null;
-            /** @description Where it stands. */
+            /** @description Its status. */
             status: components["schemas"]["CommandStatus"];
         };
         /** @description An event of a command. */
@@ -881,7 +881,7 @@ export interface components {
             operationId: string;
             /** @description ISO 8601. */
             startedAt?: string | null;
-            /** @description Where it stands. */
+            /** @description Its status. */
             status: components["schemas"]["CommandStatus"];
         };
         /**
@@ -942,7 +942,7 @@ export interface components {
             id: string;
             /** @description Whether it is connected. */
             isOnline: boolean;
-            /** @description Whether everybody in the organization may send work to it. */
+            /** @description Whether all members of the organization may send work to it. */
             isSharedWithOrg: boolean;
             /** @description ISO 8601. */
             lastSeenAt: string;
@@ -953,7 +953,7 @@ export interface components {
              * @description Its organization.
              */
             organizationId: string;
-            /** @description Set for desktops of somebody else. */
+            /** @description Set for desktops of other users. */
             ownerName?: string | null;
             /** @description `darwin`, `linux` or `win32`. */
             platform: string;
@@ -1088,7 +1088,7 @@ export interface components {
             data: {
                 /** @description `false` when the command had ended before. */
                 cancelRequested: boolean;
-                /** @description Where the command stands now. It has ended when this is a final status, and not before. */
+                /** @description Status of the command. It has ended when this is a final status, and not before. */
                 status: components["schemas"]["CommandStatus"];
             };
             /**
@@ -1123,7 +1123,7 @@ export interface components {
                 commandId: string;
                 /** @description It had been made before. */
                 deduped?: boolean | null;
-                /** @description Where it stands. */
+                /** @description Its status. */
                 status: components["schemas"]["CommandStatus"];
             };
             /**
@@ -1163,7 +1163,7 @@ export interface components {
                 operationId: string;
                 /** @description ISO 8601. */
                 startedAt?: string | null;
-                /** @description Where it stands. */
+                /** @description Its status. */
                 status: components["schemas"]["CommandStatus"];
             };
             /**
@@ -1202,7 +1202,7 @@ export interface components {
                 id: string;
                 /** @description Whether it is connected. */
                 isOnline: boolean;
-                /** @description Whether everybody in the organization may send work to it. */
+                /** @description Whether all members of the organization may send work to it. */
                 isSharedWithOrg: boolean;
                 /** @description ISO 8601. */
                 lastSeenAt: string;
@@ -1213,7 +1213,7 @@ export interface components {
                  * @description Its organization.
                  */
                 organizationId: string;
-                /** @description Set for desktops of somebody else. */
+                /** @description Set for desktops of other users. */
                 ownerName?: string | null;
                 /** @description `darwin`, `linux` or `win32`. */
                 platform: string;
@@ -1384,7 +1384,7 @@ export interface components {
                  * @description Id.
                  */
                 loopId: string;
-                /** @description Where it stands. */
+                /** @description Its status. */
                 status: components["schemas"]["LoopStatus"];
             };
             /**
@@ -1425,7 +1425,7 @@ export interface components {
         };
         /** @description `{"success": true, "data": …}`. */
         Data_ReceivedView: {
-            /** @description What became of an event. */
+            /** @description Outcome of an event. */
             data: {
                 /** @description The loop has ended; nothing was changed. */
                 ignored?: boolean | null;
@@ -1487,7 +1487,7 @@ export interface components {
                  * @description Id.
                  */
                 id: string;
-                /** @description Whether everybody in the organization may send work to it. */
+                /** @description Whether all members of the organization may send work to it. */
                 isSharedWithOrg: boolean;
             };
             /**
@@ -1691,7 +1691,7 @@ export interface components {
                 operationId: string;
                 /** @description ISO 8601. */
                 startedAt?: string | null;
-                /** @description Where it stands. */
+                /** @description Its status. */
                 status: components["schemas"]["CommandStatus"];
             }[];
             /**
@@ -1729,7 +1729,7 @@ export interface components {
                 id: string;
                 /** @description Whether it is connected. */
                 isOnline: boolean;
-                /** @description Whether everybody in the organization may send work to it. */
+                /** @description Whether all members of the organization may send work to it. */
                 isSharedWithOrg: boolean;
                 /** @description ISO 8601. */
                 lastSeenAt: string;
@@ -1740,7 +1740,7 @@ export interface components {
                  * @description Its organization.
                  */
                 organizationId: string;
-                /** @description Set for desktops of somebody else. */
+                /** @description Set for desktops of other users. */
                 ownerName?: string | null;
                 /** @description `darwin`, `linux` or `win32`. */
                 platform: string;
@@ -1794,7 +1794,7 @@ export interface components {
                  * @description The document from which it was made.
                  */
                 sourceDocumentId?: string | null;
-                /** @description Where it stands. */
+                /** @description Its status. */
                 status: components["schemas"]["DocumentStatus"];
                 /** @description Title. */
                 title: string;
@@ -1917,7 +1917,7 @@ export interface components {
                 /** @description Pull request of the primary repository. */
                 prUrl?: string | null;
                 repo?: components["schemas"]["RepoRef"] | null;
-                /** @description What became of each repository, v1 and v2 completions alike. */
+                /** @description The outcome of each repository, for v1 and v2 completions. */
                 results?: components["schemas"]["ResultEntry"][] | null;
                 /** @description Where its files lie in the object store. */
                 s3StateKey?: string | null;
@@ -1925,7 +1925,7 @@ export interface components {
                 sessionId?: string | null;
                 /** @description ISO 8601. */
                 startedAt?: string | null;
-                /** @description Where it stands. */
+                /** @description Its status. */
                 status: components["schemas"]["LoopStatus"];
                 /** @description Tokens a model. */
                 tokensByModel?: {
@@ -2029,7 +2029,7 @@ export interface components {
              * @description The document from which it was made.
              */
             sourceDocumentId?: string | null;
-            /** @description Where it stands. */
+            /** @description Its status. */
             status: components["schemas"]["DocumentStatus"];
             /** @description Title. */
             title: string;
@@ -2095,7 +2095,7 @@ export interface components {
         Failure: {
             /** @description Stable identifier of the case. */
             code: string;
-            /** @description What stands in the way, for a conflict that a client can resolve. */
+            /** @description The conflicting resource, for a conflict that a client can resolve. */
             data?: Record<string, never> | null;
             /** @description Members that the case lists; `issues` for a body that does not fit. */
             details?: Record<string, never> | null;
@@ -2266,7 +2266,7 @@ export interface components {
             /** @description Pull request of the primary repository. */
             prUrl?: string | null;
             repo?: components["schemas"]["RepoRef"] | null;
-            /** @description What became of each repository, v1 and v2 completions alike. */
+            /** @description The outcome of each repository, for v1 and v2 completions. */
             results?: components["schemas"]["ResultEntry"][] | null;
             /** @description Where its files lie in the object store. */
             s3StateKey?: string | null;
@@ -2274,7 +2274,7 @@ export interface components {
             sessionId?: string | null;
             /** @description ISO 8601. */
             startedAt?: string | null;
-            /** @description Where it stands. */
+            /** @description Its status. */
             status: components["schemas"]["LoopStatus"];
             /** @description Tokens a model. */
             tokensByModel?: {
@@ -2310,7 +2310,7 @@ export interface components {
              * @description Id.
              */
             loopId: string;
-            /** @description Where it stands. */
+            /** @description Its status. */
             status: components["schemas"]["LoopStatus"];
         };
         /**
@@ -2437,7 +2437,7 @@ export interface components {
         };
         /** @description Value of a query parameter. */
         QueryValue: string | string[];
-        /** @description What became of an event. */
+        /** @description Outcome of an event. */
         ReceivedView: {
             /** @description The loop has ended; nothing was changed. */
             ignored?: boolean | null;
@@ -2556,7 +2556,7 @@ export interface components {
             } | null;
         };
         /**
-         * @description What a key may be used for. Each scope stands for itself; none contains another.
+         * @description What a key may be used for. No scope includes another.
          * @enum {string}
          */
         Scope: "read" | "write" | "delete" | "admin";
@@ -2572,12 +2572,12 @@ export interface components {
              * @description Id.
              */
             id: string;
-            /** @description Whether everybody in the organization may send work to it. */
+            /** @description Whether all members of the organization may send work to it. */
             isSharedWithOrg: boolean;
         };
         /** @description Whether a desktop is shared. */
         ShareTarget: {
-            /** @description Whether everybody in the organization may send work to it. */
+            /** @description Whether all members of the organization may send work to it. */
             isSharedWithOrg: boolean;
         };
         /** @description A person who has just signed in. */

@@ -1772,7 +1772,7 @@ export interface components {
             /** @description Changed or renamed (the new name). */
             modified: string[];
         };
-        /** @description How its branch stands. */
+        /** @description Status of its branch. */
         BranchStatus: {
             /** @description Whether it was merged; only told of one that the remote has no more. */
             merged: boolean;
@@ -2045,7 +2045,7 @@ export interface components {
             version?: string | null;
         };
         /**
-         * @description What became of the worktrees, as paths.
+         * @description Removed and kept worktrees, as paths.
          * @example {
          *       "removed": [
          *         "/home/sam/src/worktrees/shop-pr-7"
@@ -2943,7 +2943,7 @@ export interface components {
             /** @description Desktop version. */
             version: string;
         };
-        /** @description Facts for whoever has to find out why. */
+        /** @description Details for troubleshooting. */
         HealthDebug: {
             errorCode?: string | null;
             /** @description Executables of that name anywhere. */
@@ -3078,7 +3078,7 @@ export interface components {
              * @description Null when no script is installed.
              */
             pid: number | null;
-            /** @description Where the ticket's text lies, when one was sent. */
+            /** @description Path of the ticket's text, when one was sent. */
             prdFile: string;
             success: boolean;
             ticketId: string;
@@ -3163,7 +3163,7 @@ export interface components {
             patterns: components["schemas"]["LearnedPattern"][];
         };
         /**
-         * @description What became of a request to process all worktrees.
+         * @description Outcome of a request to process all worktrees.
          * @example {
          *       "status": "processing",
          *       "worktreeCount": 3,
@@ -3225,7 +3225,7 @@ export interface components {
             worktreeCount?: number | null;
         };
         /**
-         * @description What became of a request to extract.
+         * @description Outcome of a request to extract.
          * @example {
          *       "status": "processing"
          *     }
@@ -3263,7 +3263,7 @@ export interface components {
             timestamp?: string | null;
         };
         /**
-         * @description What became of a request to process.
+         * @description Outcome of a request to process.
          * @example {
          *       "status": "processing",
          *       "pid": 4242,
@@ -4055,7 +4055,7 @@ export interface components {
             requestChanges?: boolean | null;
         };
         /**
-         * @description Where a repository's clone lies.
+         * @description Path of a repository's clone.
          * @example {
          *       "path": "/home/sam/src/shop"
          *     }
@@ -4452,7 +4452,7 @@ export interface components {
             reviewerSessionExists: boolean;
         };
         /**
-         * @description What told of a work directory.
+         * @description Where a work directory was found.
          * @enum {string}
          */
         Source: "session" | "worktree";
@@ -4922,7 +4922,7 @@ export interface components {
             /** @description Empty when it is on no branch. */
             branch: string;
             path: string;
-            /** @description The ticket that its name tells of. */
+            /** @description The ticket in its name. */
             ticketId: string | null;
         };
     };

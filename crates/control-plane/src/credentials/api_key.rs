@@ -16,7 +16,7 @@ use crate::store::column::StoredEnum;
 use crate::store::entity::api_key::{self, KeySource};
 use crate::store::{Store, now};
 
-/// What a key may be used for. Each scope stands for itself; none contains another.
+/// What a key may be used for. No scope includes another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {

@@ -119,7 +119,7 @@ async fn wait_for_desktop(app: &ControlPlaneState, row: &agent_loop::Model) {
     let _ = tokio::time::timeout(RECONNECT_LIMIT, wait).await;
 }
 
-/// Fails a loop, and tells its readers.
+/// Fails a loop, and publishes the event.
 pub async fn fail(app: &ControlPlaneState, loop_id: Uuid, code: &str, message: &str) -> Result<(), DbErr> {
     let tx = app.store.begin().await?;
     loop_state::fail(&tx, loop_id, code, message).await?;

@@ -29,7 +29,7 @@ pub struct DocumentRecord {
     pub kind: ArtifactType,
     /// Title.
     pub title: String,
-    /// Where it stands.
+    /// Its status.
     pub status: DocumentStatus,
     /// The repository that it is about.
     pub repo: Option<RepoRef>,

@@ -55,7 +55,7 @@ pub async fn reap(app: &ControlPlaneState, at: i64) -> Result<usize, DbErr> {
     Ok(reaped)
 }
 
-/// Why a loop is given up; `None` while it may live.
+/// Why a loop timed out; `None` while it may run.
 fn overdue(row: &agent_loop::Model, at: i64) -> Option<&'static str> {
     let age = at - row.created_at;
     match row.status.0 {

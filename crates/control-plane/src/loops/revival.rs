@@ -23,7 +23,7 @@ pub fn ended() -> ApiError {
     ApiError::new(StatusCode::GONE, "Loop is no longer running").code("TERMINAL_LOOP")
 }
 
-/// Lets a loop run again that the reaper gave up, with a token in force. Answers whether it does.
+/// Revives a loop that the reaper timed out, for a valid token. Returns whether it runs again.
 pub async fn revive(
     tx: &DatabaseTransaction,
     row: &agent_loop::Model,
@@ -58,7 +58,7 @@ async fn was_reaped(tx: &DatabaseTransaction, loop_id: Uuid) -> Result<bool, DbE
     Ok(last.is_some_and(|event| event.data.get("reaper").is_some()))
 }
 
-/// Issues a token for a loop, and revives it when the reaper gave it up.
+/// Issues a token for a loop, and revives it when the reaper timed it out.
 ///
 /// # Errors
 /// [`ended`] for a loop that has ended otherwise.

@@ -82,7 +82,7 @@ pub struct LoopRecord {
     pub organization_id: Uuid,
     /// Who started it.
     pub user_id: Uuid,
-    /// Where it stands.
+    /// Its status.
     pub status: LoopStatus,
     /// What it does.
     pub command: LoopCommand,
@@ -127,7 +127,7 @@ pub struct LoopRecord {
     pub tokens_by_model: Option<BTreeMap<String, ModelTokens>>,
     /// US dollars.
     pub estimated_cost: Option<f64>,
-    /// What became of each repository, v1 and v2 completions alike.
+    /// The outcome of each repository, for v1 and v2 completions.
     pub results: Option<Vec<ResultEntry>>,
     /// ISO 8601.
     pub started_at: Option<String>,
@@ -174,7 +174,7 @@ pub struct LoopDetail {
 pub struct RunnerView {
     /// Id.
     pub id: Uuid,
-    /// Where it stands.
+    /// Its status.
     pub status: LoopStatus,
     /// What it does.
     pub command: LoopCommand,
@@ -206,7 +206,7 @@ impl From<&agent_loop::Model> for RunnerView {
 pub struct LoopStartResponse {
     /// Id.
     pub loop_id: Uuid,
-    /// Where it stands.
+    /// Its status.
     pub status: LoopStatus,
 }
 

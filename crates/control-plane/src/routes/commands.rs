@@ -87,7 +87,7 @@ pub struct CreateCommand {
 pub struct CommandCreated {
     /// Id.
     pub command_id: Uuid,
-    /// Where it stands.
+    /// Its status.
     pub status: CommandStatus,
     /// It had been made before.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -226,7 +226,7 @@ pub struct CommandRecord {
     pub compute_target_id: Uuid,
     /// Its operation.
     pub operation_id: String,
-    /// Where it stands.
+    /// Its status.
     pub status: CommandStatus,
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -263,7 +263,7 @@ impl From<desktop_command::Model> for CommandRecord {
     }
 }
 
-/// Where a command stands.
+/// Status of a command.
 #[utoipa::path(get, path = "/compute-targets/{id}/commands/{command_id}", tag = "commands",
     params(("id" = Uuid, Path), ("command_id" = Uuid, Path)),
     responses((status = 200, body = Data<CommandRecord>), ErrorResponses))]
@@ -295,7 +295,7 @@ pub async fn list(
 pub struct CancelRequested {
     /// `false` when the command had ended before.
     pub cancel_requested: bool,
-    /// Where the command stands now. It has ended when this is a final status, and not before.
+    /// Status of the command. It has ended when this is a final status, and not before.
     pub status: CommandStatus,
 }
 

@@ -71,9 +71,9 @@ pub struct ComputeTarget {
     pub updated_at: String,
     /// Whether it is connected.
     pub is_online: bool,
-    /// Whether everybody in the organization may send work to it.
+    /// Whether all members of the organization may send work to it.
     pub is_shared_with_org: bool,
-    /// Set for desktops of somebody else.
+    /// Set for desktops of other users.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner_name: Option<String>,
     /// Which provider runs its loops.
@@ -354,7 +354,7 @@ pub async fn heartbeat(
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ShareTarget {
-    /// Whether everybody in the organization may send work to it.
+    /// Whether all members of the organization may send work to it.
     pub is_shared_with_org: bool,
 }
 
@@ -364,7 +364,7 @@ pub struct ShareTarget {
 pub struct SharedTarget {
     /// Id.
     pub id: Uuid,
-    /// Whether everybody in the organization may send work to it.
+    /// Whether all members of the organization may send work to it.
     pub is_shared_with_org: bool,
 }
 

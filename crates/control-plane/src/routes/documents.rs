@@ -141,11 +141,11 @@ pub async fn get(
 pub struct UpdateDocument {
     /// 1 to 200 characters.
     pub title: Option<String>,
-    /// Where the document stands.
+    /// Status of the document.
     pub status: Option<DocumentStatus>,
 }
 
-/// Renames a document, or says where it stands.
+/// Renames a document, or sets its status.
 #[utoipa::path(patch, path = "/documents/{idOrSlug}", tag = "documents", params(("idOrSlug" = String, Path)), request_body = UpdateDocument,
     responses((status = 200, body = Data<DocumentDetail>), ErrorResponses))]
 pub async fn update(

@@ -153,7 +153,7 @@ pub async fn list(
 pub enum Viewer {
     /// Sees everything.
     Person(Box<PersonAuth>),
-    /// Sees where the loop stands.
+    /// May read the status of the loop.
     Runner(Box<runner_token::RunnerTokenClaims>),
 }
 
@@ -179,7 +179,7 @@ pub enum LoopView {
     Runner(RunnerView),
 }
 
-/// One loop. Its own runner token sees only where it stands.
+/// One loop. Its own runner token sees only the status.
 #[utoipa::path(get, path = "/loops/{id}", tag = "loops", params(("id" = Uuid, Path)),
     responses((status = 200, body = Data<LoopDetail>), ErrorResponses))]
 pub async fn get(State(app): State<ControlPlaneState>, viewer: Viewer, id: Id) -> ApiResult<Data<LoopView>> {

@@ -122,7 +122,7 @@ pub async fn create(store: &Store, caller: &Caller, origin: &str) -> Result<Atte
     create_for(store, caller.user.id, caller.organization_id(), origin).await
 }
 
-/// Stores a fresh attempt for somebody who does not ask over HTTP.
+/// Stores a new attempt for a caller inside the process.
 pub async fn create_for(
     store: &Store,
     user_id: Uuid,

@@ -38,7 +38,7 @@ const UPLOAD_LIMIT: usize = 20_000_000;
 const KEYS_LIMIT: usize = 500;
 const KEY_LENGTH: usize = 1024;
 
-/// What became of an event.
+/// Outcome of an event.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ReceivedView {
     /// Always `true`.
@@ -335,7 +335,7 @@ pub struct DownloadUrls {
     pub prefix: String,
 }
 
-/// Lists what lies below a prefix, and signs one GET for each.
+/// Lists the objects below a prefix, and signs one GET for each.
 #[utoipa::path(post, path = "/loops/{id}/download-urls", tag = "runner", params(("id" = Uuid, Path)), request_body = DownloadUrls,
     responses((status = 200, body = Data<SignedUrls>), ErrorResponses))]
 pub async fn download_urls(

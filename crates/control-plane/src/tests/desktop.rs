@@ -1,5 +1,5 @@
 //! A desktop at the other end of a real WebSocket: it claims its key, says hello, and answers as a
-//! test tells it to.
+//! test configures.
 
 use std::net::SocketAddr;
 

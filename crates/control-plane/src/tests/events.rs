@@ -60,7 +60,7 @@ async fn a_live_stream_shows_what_was_and_what_comes_and_ends_with_the_loop() {
     assert_eq!((&event["chunk"], &event["sequence"], &event["id"]), (&json!("one"), &json!(2), &json!(seen)));
     drop(stream);
 
-    // What happens while nobody reads is not lost.
+    // Events without a reader are not lost.
     runner.event(id, json!({"type": "output", "chunk": "two"})).await;
     let mut resumed = EventStreamReader::open(&owner.with_header("last-event-id", &seen), id).await;
     assert_eq!(resumed.next().await.unwrap().1["chunk"], "two");

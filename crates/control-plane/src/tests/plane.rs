@@ -94,7 +94,7 @@ impl TestApp {
         self.sign_in(id).await
     }
 
-    /// Signs somebody in.
+    /// Signs a user in.
     pub async fn sign_in(&self, user_id: Uuid) -> TestClient {
         let token = session::create_link(&self.app.store, user_id).await.unwrap();
         let client = self.anonymous().with_header("origin", ORIGIN);

@@ -32,7 +32,7 @@ const SKIPPED_DIRECTORIES: [&str; 10] =
 /// Ending of files that are made from others.
 const COMPILED: &[u8] = b".pyc";
 
-/// What must never be entered although it lies in the tree.
+/// Directories in the tree that are never entered.
 pub(super) type DenyPredicate = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
 
 /// How far down a walk goes.
@@ -171,7 +171,7 @@ impl TreeWalk<'_> {
         self.changed.notify_all();
     }
 
-    /// The next directory to read; `None` once there is none and nobody will find another one.
+    /// The next directory to read; `None` when the walk is complete.
     fn take(&self) -> Option<PendingDirectory> {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         loop {

@@ -35,7 +35,7 @@ impl ApprovalsCommand {
     }
 }
 
-/// One word of a shell's command line.
+/// One quoted word of a shell command line.
 fn quoted(word: &str) -> String {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+@%:,".contains(&byte);
     if !word.is_empty() && word.bytes().all(plain) {

@@ -12,7 +12,7 @@ use uuid::Uuid;
 use super::stored::StoredFile;
 use super::subject::Subject;
 
-/// What becomes of a request that a policy covers.
+/// Effect of a policy on the requests that it covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Effect {

@@ -1,7 +1,7 @@
-//! Requests that wait for a person, and everybody who waits with them.
+//! Requests that wait for approval, and their waiters.
 //!
 //! Identical requests share one entry. Each waiter has its own end; the entry goes with its last
-//! waiter. In memory only: nobody waits any more after a restart.
+//! waiter. In memory only: a restart ends all waiters.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::Path;
@@ -26,12 +26,12 @@ const HISTORY: usize = 50;
 /// Events kept for a receiver that is slow; it misses the oldest.
 const BACKLOG: usize = 256;
 
-/// What becomes of requests that wait, in the order in which it happens.
+/// Events of waiting requests, in order.
 #[derive(Debug, Clone)]
 pub enum ApprovalEvent {
-    /// One waits; whoever asks the same joins it without a word.
+    /// A request waits; an identical one joins it without an event.
     Requested(PendingApproval),
-    /// It was decided, or nobody waits for it any more.
+    /// It was decided, or its last waiter left.
     Resolved(ResolvedApproval),
 }
 
@@ -113,7 +113,7 @@ impl Approvals {
         self.0.count.subscribe()
     }
 
-    /// Follows what becomes of waiting requests, from now on.
+    /// Subscribes to events of waiting requests.
     #[must_use]
     pub fn events(&self) -> broadcast::Receiver<ApprovalEvent> {
         self.0.events.subscribe()
@@ -243,7 +243,7 @@ impl Approvals {
         self.0.rules.allow(request, Timestamp::now())
     }
 
-    /// Waits for a decision about the request, together with everybody who asked the same.
+    /// Waits for a decision about the request, shared with identical requests.
     /// Answers the id of the shared entry.
     pub(crate) async fn wait(&self, request: PendingApproval, limit: Duration) -> (Uuid, Decision) {
         let mut waiter = self.join(request, Timestamp::now().saturating_add(limit).unwrap_or(Timestamp::MAX));

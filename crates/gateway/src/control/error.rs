@@ -10,7 +10,7 @@ pub(crate) struct ControlError {
 }
 
 impl ControlError {
-    /// The request cannot be done as it stands.
+    /// The request is invalid.
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
         Self { message: message.into(), code: "invalid_request" }
     }

@@ -34,7 +34,7 @@ pub use support::SupportReport;
 
 /// Name of the socket in the data directory.
 pub const CONTROL_SOCKET: &str = "control.sock";
-/// Connections that are open at once; nobody but the owner makes any.
+/// Limit of open connections; only the owner can connect.
 const MOST_CONNECTIONS: usize = 64;
 const NOTHING_TO_REMEMBER: &str = "nothing can be remembered of this request: it does not wait any more, is \
      asked about each time, or is not about one repository; loopgate approvals set names one";
@@ -62,7 +62,7 @@ impl ControlSocket {
     /// works, and held requests expire, so a failure is a warning.
     pub(crate) fn bind(data_dir: &Path) -> Option<Self> {
         let path = data_dir.join(CONTROL_SOCKET);
-        // The data directory's lock says that nobody listens there any more.
+        // This process holds the lock of the data directory, so the socket is stale.
         let _ = std::fs::remove_file(&path);
         let bound = UnixListener::bind(&path).and_then(|listener| {
             for_owner_alone(&path)?;

@@ -25,7 +25,7 @@ pub(crate) struct Check {
     pub(crate) debug: Option<Debug>,
 }
 
-/// Facts for whoever has to find out why.
+/// Details for troubleshooting.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = HealthDebug)]

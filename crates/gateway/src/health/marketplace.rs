@@ -27,7 +27,7 @@ struct MarketplaceEntry {
     install_location: Option<PathBuf>,
 }
 
-/// Versions by plugin; empty when nobody can tell.
+/// Versions by plugin; empty when unknown.
 pub(super) async fn latest_versions(programs: &Programs, limit: Duration) -> BTreeMap<String, String> {
     let listed = probe(programs, Program::Assistant, &["plugin", "marketplace", "list", "--json"], limit);
     let Ok(output) = listed.await else { return BTreeMap::new() };
@@ -35,7 +35,7 @@ pub(super) async fn latest_versions(programs: &Programs, limit: Duration) -> BTr
     tokio::task::spawn_blocking(read).await.unwrap_or_default()
 }
 
-/// Where the marketplace lies on this machine.
+/// Directory of the marketplace on this machine.
 fn checkout(printed: &[u8]) -> Option<PathBuf> {
     let listed: Vec<MarketplaceEntry> = serde_json::from_slice(printed).ok()?;
     let ours = listed.into_iter().find(|listed| listed.name == MARKETPLACE)?;

@@ -185,7 +185,7 @@ pub(super) async fn probe(
     }
 }
 
-/// Where else a program lies.
+/// Other locations of a program.
 #[derive(Default)]
 struct OtherLocations {
     executable: Vec<String>,

@@ -37,7 +37,7 @@ const PREVIEW_CHARACTERS: usize = 4000;
 /// Characters of a fingerprint that tell one request from another.
 const SHOWN_FINGERPRINT: usize = 16;
 
-/// A request, as the policy sees it.
+/// A request to be checked against the policy.
 pub(crate) struct PolicyRequest<'a> {
     pub(crate) method: &'a Method,
     pub(crate) target: &'a Uri,

@@ -22,7 +22,7 @@ use crate::route::BodyLimit;
 /// Bytes that are read from a file at once.
 const CHUNK: usize = 128 * 1024;
 
-/// What becomes of the bytes.
+/// Where the bytes are stored.
 #[derive(Debug, Clone)]
 pub(crate) enum BodyStorage<'a> {
     /// The handler gets them, in memory.

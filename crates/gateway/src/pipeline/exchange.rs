@@ -27,7 +27,7 @@ use crate::lenient;
 use crate::response::json_no_store;
 use crate::route::BodyLimit;
 
-/// Life of a session in seconds when nobody verified it.
+/// Lifetime in seconds of a session without a verified challenge.
 const OPEN_TTL: f64 = 86_400.0;
 const MAX_TTL: f64 = 86_400.0;
 

@@ -19,7 +19,7 @@ const LARGEST_LIMIT: u64 = 65_536;
 const KEPT: usize = 32;
 /// What is left is shared between the gateway's connections, the control plane's, and all else.
 const SHARES: usize = 3;
-/// A listener with fewer connections serves nobody.
+/// Minimum of connections of a listener.
 const FEWEST: usize = 4;
 /// Connections beyond the limit, for questions about health alone.
 const RESERVED: usize = 4;

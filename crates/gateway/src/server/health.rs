@@ -30,7 +30,7 @@ pub struct ListenerHealth {
 #[derive(Default)]
 pub(crate) struct ListenerMonitor {
     state: watch::Sender<ListenerHealth>,
-    /// The last probe that found nobody.
+    /// The last probe without an answer.
     failed: watch::Sender<u64>,
     /// Counts probes and recoveries: what an older one found means nothing any more.
     latest: AtomicU64,

@@ -65,7 +65,7 @@ impl Listener for LimitedListener {
     }
 }
 
-/// A connection that ends, for whoever reads from it, when its permit is needed.
+/// A connection whose reads end when its permit is needed.
 struct LimitedStream {
     stream: TcpStream,
     closed: Pin<Box<WaitForCancellationFutureOwned>>,

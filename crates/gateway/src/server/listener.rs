@@ -21,7 +21,7 @@ use super::state::ServerState;
 #[cfg(unix)]
 use crate::control::{Control, ControlSocket};
 
-/// Pauses between two tries to listen anew: the first, and the longest that they grow to.
+/// Pauses between attempts to listen again: the first, and the longest.
 const FIRST_RETRY: Duration = Duration::from_millis(100);
 const LONGEST_RETRY: Duration = Duration::from_secs(10);
 /// Time after the start when old runs of the run viewer are removed first, and between two times.
@@ -143,7 +143,7 @@ async fn remove_old_runs() {
     }
 }
 
-/// Tells everybody who looks which port is held.
+/// Writes the port to the discovery file.
 async fn announce(state: &ServerState, port: u16) -> Option<DiscoveryFile> {
     state.pipeline.set_port(port);
     DiscoveryFile::announce(state.pipeline.config.state_dir.clone()?, port).await

@@ -1,4 +1,4 @@
-//! Challenges against a control plane that answers what it is told to.
+//! Challenges against a control plane with scripted answers.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -133,7 +133,7 @@ impl TestGateway {
         clone
     }
 
-    /// A pipe that nobody writes to.
+    /// A pipe without a writer.
     pub(in crate::tests) fn pipe(&self, path: &Path) {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         let mode = rustix::fs::Mode::from_raw_mode(0o600);

@@ -42,7 +42,7 @@ fn leave(file: &JsonFile<List>, text: &str) {
     file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
 }
 
-/// Writes the second half of the file once somebody has read the first.
+/// Writes the second half of the file after the first half was read.
 #[cfg(target_os = "linux")]
 fn write_in_two_halves(path: &Path, text: &str) -> std::thread::JoinHandle<()> {
     use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};

@@ -1,4 +1,4 @@
-//! What is planted in a working tree leads nowhere and keeps nobody waiting.
+//! Links and pipes in a working tree are not followed and do not block.
 #![cfg(unix)]
 
 use std::io::Write as _;

@@ -38,7 +38,7 @@ pub(super) fn link_url(relay_origin: &str) -> Result<String, InvalidOrigin> {
     Ok(format!("{}{LINK_PATH}", origin.replacen("http", "ws", 1)))
 }
 
-/// Opens the WebSocket. The proof of possession is made anew for each try, since it ages.
+/// Opens the WebSocket. Each attempt signs a new proof of possession, because proofs expire.
 pub(super) async fn dial(url: &str, key: &ApiKey, credentials: &Credentials) -> Result<Socket, DialError> {
     let failed = |error: &dyn std::fmt::Display| DialError::Failed(error.to_string());
     let mut request = url.into_client_request().map_err(|error| failed(&error))?;

@@ -123,7 +123,7 @@ fn registered_version(registry: &[u8]) -> Option<String> {
     entry.get("version")?.as_str().map(str::to_owned)
 }
 
-/// Three numbers, then at most one suffix of word characters and dots behind `-` or `+`.
+/// Three numbers, then at most one suffix of word characters and dots after `-` or `+`.
 fn is_version(text: &str) -> bool {
     let (numbers, suffix) = match text.find(['-', '+']) {
         Some(at) => (&text[..at], Some(&text[at + 1..])),

@@ -1,4 +1,4 @@
-//! The gateway, as the executor sees it: something that answers requests.
+//! The interface of the gateway for the executor: it answers requests.
 
 use std::convert::Infallible;
 
@@ -10,7 +10,7 @@ use tower::{Service, ServiceExt as _};
 
 /// Answers the requests of commands.
 pub trait CommandHandler: Send + Sync + 'static {
-    /// Answers one request. Dropping the future, or the body, gives the request up.
+    /// Answers one request. Dropping the future, or the body, cancels the request.
     fn call(&self, request: Request<Bytes>) -> BoxFuture<'_, Response<Body>>;
 }
 

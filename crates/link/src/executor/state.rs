@@ -280,7 +280,7 @@ impl ExecutorState {
             match resume.get(command_id) {
                 Some(last) if first => entry.log.reconnect(**last),
                 Some(last) => entry.log.resume(**last),
-                // The server has the end of it, or has given it up.
+                // The server has its last event, or has dropped the command.
                 None if first && entry.log.ended() => {
                     entry.log.acknowledge(entry.log.last());
                 }

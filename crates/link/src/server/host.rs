@@ -89,7 +89,7 @@ impl SequenceCheck {
     }
 }
 
-/// The control plane, as the registry sees it.
+/// The interface of the control plane for the registry.
 ///
 /// Calls for one command come one after the other in the order in which the desktop sent them;
 /// calls for different commands, and the other calls, run beside each other. Each is given up

@@ -47,7 +47,7 @@ impl CloseHandle {
     }
 }
 
-/// One connection, as others see it.
+/// Handle of one connection.
 #[derive(Clone)]
 pub(super) struct ConnectionHandle {
     pub(super) session: DesktopSession,

@@ -70,7 +70,7 @@ enum ApprovalsSubcommand {
         /// Operation id as in the list of what waits, for example git_action, or `all`.
         #[arg(value_parser = operation)]
         operation: OperationChoice,
-        /// What becomes of its requests.
+        /// Effect on its requests.
         effect: EffectArg,
         /// Only for requests about this directory and what lies below it.
         #[arg(long, value_name = "DIR")]

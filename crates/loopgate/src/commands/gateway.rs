@@ -31,7 +31,7 @@ pub struct GatewayArgs {
 impl GatewayArgs {
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let dir = open_dir(&self.common)?;
-        // Before anything is opened, so that what is wrong with it can be told.
+        // Before anything is opened, so that an error in it can be reported.
         let _log = commands::start_log(&dir, &self.common, stored_settings(&dir)?.as_ref())?;
         sandbox_choice::named(&dir, &self.desktop)?;
         let home = DesktopHome::open(dir, &self.desktop)?;

@@ -35,7 +35,7 @@ use crate::logging;
 const WORKER_THREADS: usize = 2;
 /// Threads that wait for the disk or for a program to start; what is beyond waits for one of them.
 const BLOCKING_THREADS: usize = 64;
-/// What work on the disk that nobody waits for any more may take at the end.
+/// Time limit at shutdown for disk work without a waiter.
 const LAST_WORK: Duration = Duration::from_secs(1);
 
 /// Starts logging into the data directory.

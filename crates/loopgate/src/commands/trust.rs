@@ -85,7 +85,7 @@ fn list(store: &TrustStore) -> anyhow::Result<ExitCode> {
     for repository in repositories {
         println!("{}", terminal::escape_control(&repository.path.to_string_lossy()));
         for part in repository.parts {
-            // A digest stands before the name.
+            // A digest precedes the name.
             let name = part.split_once(' ').map_or(part.as_str(), |(_, name)| name);
             println!("    {}", terminal::escape_control(name));
         }

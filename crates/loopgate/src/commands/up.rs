@@ -92,7 +92,7 @@ impl UpArgs {
             web_origin: Some(web_origin.clone()),
             ..self.desktop.clone()
         };
-        // Before anything is opened, so that what is wrong with it can be told.
+        // Before anything is opened, so that an error in it can be reported.
         let _log = commands::start_log(&dir, &self.common, &wanted)?;
         let home = DesktopHome::open(dir, &desktop_args)?;
         let control_plane =

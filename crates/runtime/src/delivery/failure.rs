@@ -24,7 +24,7 @@ use crate::jobs::{Job, UserVisibleFailure};
 const CONTEXT_EXIT_CODE: i32 = 2;
 /// What an execution whose processes vanished leaves.
 const KEPT: &str = "What was done stays in the worktree; the next execution goes on with it";
-/// What a loop driver ends with that was told to stop.
+/// Exit code of a loop driver that was told to stop.
 const INTERRUPTED_EXIT_CODE: i32 = 130;
 const INTERRUPTED: &str =
     "The loop was interrupted: its process was told to end, or its state file was removed";

@@ -1,4 +1,4 @@
-//! Reads `loop-error.json`, the failure that the loop driver signs for people to see.
+//! Reads `loop-error.json`, the signed failure report of the loop driver.
 
 use std::path::Path;
 use std::time::SystemTime;

@@ -125,7 +125,7 @@ async fn push(
     if !diverged(&refused) {
         return Err(refused);
     }
-    // It was pushed before, and somebody went on from there.
+    // It was pushed before, and the remote branch has newer commits.
     if repeat(outcome, &step, async || Ok(git.is_pushed(directory, &branch).await?)).await? {
         return Ok(branch);
     }

@@ -86,7 +86,7 @@ async fn pushed(outcome: &LoopOutcome<'_>, context: &DeliveryContext) -> Result<
     Ok(common.filter(|common| *common == commit))
 }
 
-/// The paths whose names say enough, and the entry under which each is told.
+/// The paths that are held back by their names, and the entry that each is reported in.
 fn by_name(every: &BTreeSet<&[u8]>) -> HashMap<Vec<u8>, HeldBackFile> {
     let texts = || every.iter().map(|path| (*path, String::from_utf8_lossy(path)));
     let marked: BTreeSet<String> =
@@ -146,7 +146,7 @@ async fn keys_in(
     if found.is_empty() {
         return Ok(found);
     }
-    // What the base says is told already.
+    // Keys that the base branch has in the same file are not held back.
     let paths: Vec<Vec<u8>> = found.iter().cloned().collect();
     let names =
         paths.iter().map(|path| format!("{}:{}", context.base_revision, text(path))).collect::<Vec<_>>();

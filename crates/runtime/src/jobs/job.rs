@@ -46,7 +46,7 @@ pub struct Job {
     /// How far its output was read.
     #[serde(flatten)]
     pub transcript: TranscriptRecord,
-    /// What people see of it while it runs.
+    /// Progress shown while it runs.
     #[serde(flatten)]
     pub progress: ProgressRecord,
     /// The delivery of an EXECUTE, once it began.
@@ -90,7 +90,7 @@ impl Job {
         }
     }
 
-    /// Where it stands.
+    /// Its status.
     #[must_use]
     pub const fn status(&self) -> JobStatus {
         self.status

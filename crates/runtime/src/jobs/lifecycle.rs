@@ -24,7 +24,7 @@ pub enum JobEvent {
     Completed,
     /// It ended badly.
     Failed,
-    /// It ended after somebody had asked it to.
+    /// It ended after a cancel request.
     Cancelled,
     /// It ended after a person had stopped its process, not the loop.
     Stopped,

@@ -79,7 +79,7 @@ impl Jobs {
         Ok(jobs)
     }
 
-    /// Changes a record in one transaction, and signals whoever acts on the change.
+    /// Changes a record in one transaction, and wakes the tasks that act on the change.
     pub(crate) async fn change(
         &self,
         id: LoopId,

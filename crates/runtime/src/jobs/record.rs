@@ -17,7 +17,7 @@ use uuid::Uuid;
 use super::Job;
 use super::{AwaitingUserSince, Notification};
 
-/// A failure that the loop driver signed for people to see.
+/// A failure that the loop driver reported with its signature.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserVisibleFailure {
     /// Loop error code.
@@ -133,7 +133,7 @@ pub enum FinalizationSource {
     LiveExit,
     /// A later process.
     BootRecovery,
-    /// The control plane had given it up.
+    /// The control plane had timed it out.
     HeartbeatTerminal,
 }
 
@@ -370,7 +370,7 @@ pub struct TranscriptRecord {
     pub spend: Option<Box<Spend>>,
 }
 
-/// What people see of a loop, and what they have yet to hear.
+/// Progress of a loop for the user, and pending notifications.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 #[expect(missing_docs, reason = "each member is named in the job's documentation and by its use")]
@@ -387,7 +387,7 @@ pub struct ProgressRecord {
     pub warning: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_visible_loop_failure: Option<UserVisibleFailure>,
-    /// What its person has yet to hear.
+    /// Notifications that were not sent yet.
     #[serde(rename = "notices", skip_serializing_if = "Vec::is_empty")]
     pub notifications: Vec<Notification>,
     /// Since when it waits for its person, as they were notified last.

@@ -1,6 +1,6 @@
 //! Which loops are under way here, and which worktrees they own.
 //!
-//! A reservation is a value: whoever drops it gives loop and worktree free, whatever happened.
+//! A reservation is a guard: dropping it releases the loop and the worktree.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -85,7 +85,7 @@ impl Reservations {
         self.phase(id).is_some()
     }
 
-    /// Tells whoever prepares a loop that it is not wanted any more; `false` when nobody prepares it.
+    /// Cancels the preparation of a loop; `false` when it is not being prepared.
     pub fn cancel_preparation(&self, id: LoopId) -> bool {
         let table = self.lock();
         let entry = table.loops.get(&id).filter(|entry| entry.phase == ReservationPhase::Preparing);

@@ -48,7 +48,7 @@ pub(crate) struct ProcessCommand {
     pub program: PathBuf,
     pub args: Vec<OsString>,
     pub stdin_file: Option<PathBuf>,
-    /// Where the assistant's stream goes, when nobody else writes it.
+    /// File for the assistant's stream, unless the driver writes it.
     pub jsonl: Option<PathBuf>,
     pub environment: BTreeMap<OsString, OsString>,
 }

@@ -160,7 +160,7 @@ impl QueueEntries {
         self.lock().values().find(|entry| entry.id == id).map(|entry| entry.alive.clone())
     }
 
-    /// Whether nobody is in line.
+    /// Whether the queue is empty.
     pub fn is_empty(&self) -> bool {
         self.lock().values().all(|entry| entry.awaiting_approval)
     }

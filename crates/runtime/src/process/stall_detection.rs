@@ -40,7 +40,7 @@ const MODEL_PATIENCE: u32 = 3;
 pub enum ActivityState {
     /// It prints, computes, or starts programs.
     Working,
-    /// It is quiet, and the model has the word.
+    /// No activity during a request to the model.
     WaitingForModel,
     /// It is quiet for too long.
     Stuck,
@@ -244,7 +244,7 @@ fn sample(job: &Job) -> Option<ActivitySample> {
     Some(ActivitySample { work, bytes, in_tool: stream.is_some_and(|stream| in_tool(&stream)), asks })
 }
 
-/// Whether the last word of a stream is a tool that the assistant called.
+/// Whether the last record of a stream is a tool call of the assistant.
 fn in_tool(stream: &Path) -> bool {
     let tail = stream_file::tail(stream);
     let last = stream_file::records(&tail)

@@ -9,16 +9,16 @@ use std::time::{Duration, Instant, SystemTime};
 
 use super::Recovery;
 
-/// Rounds after which loops that nobody follows are looked for.
+/// Ticks between two checks for loops that no task follows.
 const ROUNDS_PER_LOOK: u32 = 4;
 /// Two clocks that are this far apart after a round did not just drift.
 const JUMP: Duration = Duration::from_secs(10);
 
-/// What the clock on the wall and the one that nobody can set said in one moment.
+/// A reading of the wall clock and the monotonic clock at the same time.
 #[derive(Debug, Clone, Copy)]
 struct ClockReading {
     wall: SystemTime,
-    /// Stands still while the machine sleeps.
+    /// Stops while the machine is suspended.
     steady: Instant,
 }
 
@@ -27,7 +27,7 @@ impl ClockReading {
         Self { wall: SystemTime::now(), steady: Instant::now() }
     }
 
-    /// Whether the machine slept since an earlier reading, or somebody set its clock, either way.
+    /// Whether the machine was suspended or its clock was set since an earlier reading.
     fn jumped_since(&self, before: &Self) -> bool {
         let passed = self.steady.saturating_duration_since(before.steady);
         let shown = match self.wall.duration_since(before.wall) {

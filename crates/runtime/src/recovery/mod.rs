@@ -75,7 +75,7 @@ impl Recovery {
         for job in self.jobs.store.active().await?.iter().filter(|job| job.is_announced_only()) {
             plan_loop::close_unstarted(&self.jobs, job.id).await?;
         }
-        // Those that live come first: somebody may want to see or to end them.
+        // Running loops come first: the user may want to see or stop them.
         self.recover_unfollowed().await?;
         for job in self.jobs.store.unreported().await? {
             if self.jobs.store.next_message(job.id).await?.is_none() {
@@ -250,7 +250,7 @@ impl Recovery {
         Ok(())
     }
 
-    /// Deletes tokens that nobody will ever use.
+    /// Deletes tokens of loops that have ended and are reported.
     async fn drop_orphan_tokens(&self) -> Result<(), StoreError> {
         for id in self.jobs.store.loops_with_token().await? {
             let orphan: bool = self.jobs.store.is_reported(id).await?.unwrap_or(true);

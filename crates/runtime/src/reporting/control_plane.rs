@@ -193,7 +193,7 @@ impl ControlPlaneClient {
         fresh_token(&send(request, REFRESH_TIME).await?).ok_or(CallError::Malformed)
     }
 
-    /// Says that the loop lives. A new token comes back when the control plane had given it up.
+    /// Sends a heartbeat of a loop. Returns a new token when the control plane had timed the loop out.
     pub(crate) async fn heartbeat(
         &self,
         id: LoopId,

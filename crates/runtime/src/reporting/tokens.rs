@@ -28,7 +28,7 @@ type SharedRefresh = Shared<BoxFuture<'static, Result<(), CallError>>>;
 pub(crate) struct Tokens {
     store: JobStore,
     cloud: ControlPlaneClient,
-    /// Refreshes under way; whoever needs one of the same loop waits for it.
+    /// Refreshes in progress; further callers for the same loop wait for it.
     refreshes: Arc<Mutex<HashMap<LoopId, SharedRefresh>>>,
     /// When a refresh was last answered with 404.
     not_found: Arc<Mutex<HashMap<LoopId, Instant>>>,

@@ -33,7 +33,7 @@ const MAX_SESSION_TOKEN: usize = 4096;
 pub struct LoopHeaders {
     /// Id of the relayed command.
     pub command_id: Option<String>,
-    /// Operation id that the sender gave.
+    /// Operation id of the sender.
     pub operation_id: Option<String>,
     /// Whether the request came over the link.
     pub from_cloud: bool,

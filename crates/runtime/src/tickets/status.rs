@@ -134,7 +134,7 @@ impl TicketFiles {
 }
 
 fn is_success(line: &str) -> bool {
-    // Most lines are something else, and need not be parsed to see that.
+    // Most lines do not match and need no parsing.
     line.contains("\"result\"")
         && serde_json::from_str::<Value>(line)
             .is_ok_and(|record| record["type"] == "result" && record["subtype"] == "success")

@@ -15,7 +15,7 @@ const FINISHED_SUFFIX: &str = ".jsonl";
 /// How far back from its end a stream is read for its last words.
 const TAIL: u64 = 256 * 1024;
 
-/// The stream of a work directory as readers of a finished run see it. Looks at the disk.
+/// The stream of a work directory after its run. Blocks on the disk.
 #[must_use]
 pub fn resolve(work_dir: &Path) -> Option<PathBuf> {
     let fixed = work_dir.join(ASSISTANT_OUTPUT);

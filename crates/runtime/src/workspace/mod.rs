@@ -30,7 +30,7 @@ use crate::workspace::worktree::{WorktreeError, WorktreeNames, WorktreeRequest, 
 /// What the names of temporary directories begin with.
 const TEMP_DIR_PREFIX: &str = "orchestrator-";
 
-/// A peer repository, as the loop sees it.
+/// A peer repository in the workspace of a loop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct MountedPeer {
@@ -61,7 +61,7 @@ pub(crate) struct Workspace {
 }
 
 impl Workspace {
-    /// The peer repositories, as the loop sees them.
+    /// The peer repositories in this workspace.
     pub fn mounted(&self) -> Vec<MountedPeer> {
         let mounted = |place: &PeerWorkspace| MountedPeer {
             full_name: match &place.peer.repository.full_name {
@@ -219,7 +219,7 @@ async fn temp_dir(request: &LoopRequest, reservation: &Reservation) -> Result<Wo
     })
 }
 
-/// Makes a directory that nobody else can have made before.
+/// Creates a new directory; fails when it exists.
 fn make_private(dir: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     #[cfg(unix)]

@@ -281,7 +281,7 @@ impl WorktreeGc {
 
     /// Keeps loops out of a worktree.
     fn claim_worktree(&self, worktree: &Path) -> Option<Reservation> {
-        // Loops reserve themselves; whoever tidies has no loop and takes an id that none has.
+        // Reservations are by loop; the clean-up uses an id of its own.
         let claim = self.reservations.reserve(LoopId(Uuid::new_v4()))?;
         let as_given = self.layout.allowed(worktree)?;
         let places = [worktree, as_given.as_path(), &real(worktree)];

@@ -116,7 +116,7 @@ fn belongs_to_another(sandbox: &Sandbox, place: &SandboxedPath, repository: &San
     let records = |path: &SandboxedPath| sandbox.repository_at(path.as_path()).map(|found| found.common);
     match records(place) {
         Some(theirs) => records(repository) != Some(theirs),
-        // A clone that is not used is still somebody's; a worktree whose clone is gone is nobody's.
+        // An unused clone belongs to the user; a worktree whose clone is gone does not.
         None => place.as_path().join(".git").is_dir(),
     }
 }

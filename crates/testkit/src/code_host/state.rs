@@ -102,7 +102,7 @@ pub struct HostedPull {
     pub body: String,
     /// Login.
     pub author: String,
-    /// Where it stands.
+    /// Its status.
     pub state: PullState,
     /// Whether it is marked as unfinished.
     pub draft: bool,

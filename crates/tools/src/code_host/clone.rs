@@ -85,7 +85,7 @@ impl ClonePaths {
         })
     }
 
-    /// Moves the finished clone to its place, unless somebody took that in the meantime.
+    /// Moves the finished clone to its path, unless that exists by now.
     async fn settle(&self) -> Result<(), CloneError> {
         let (from, to) = (self.temporary.clone(), self.destination.clone());
         let moved = tokio::task::spawn_blocking(move || move_without_replacing(&from, &to)).await;

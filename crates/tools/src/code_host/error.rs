@@ -80,7 +80,7 @@ impl CodeHostError {
     }
 }
 
-/// What people are told. A client knows these sentences by heart.
+/// Error texts. Clients match on them: do not change them.
 pub(super) const NOT_AUTHENTICATED: &str = "GitHub CLI not authenticated. Run 'gh auth login' in terminal.";
 pub(super) const RATE_LIMITED: &str = "GitHub rate limit reached. Try again later.";
 pub(super) const SECONDARY_LIMITED: &str = "GitHub secondary rate limit reached. Try again later.";

@@ -26,7 +26,7 @@ const PAUSE: Duration = Duration::from_secs(60);
 /// Programs that are tracked.
 const MAX_PAUSES: usize = 50;
 
-/// Why the graph gave no answer. The texts are for people and hold nothing that was printed.
+/// Why a GraphQL query failed. The texts contain no program output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum GraphQlError {
     /// The user has to log in.

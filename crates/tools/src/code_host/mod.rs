@@ -165,7 +165,7 @@ impl CodeHost {
         succeeded(command.run_undisturbed(limits(within)).await?)
     }
 
-    /// Login of the user; `None` when the program names nobody.
+    /// Login of the user; `None` when the program reports none.
     ///
     /// # Errors
     /// [`CodeHostError`]

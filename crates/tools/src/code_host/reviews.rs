@@ -30,9 +30,9 @@ pub struct Reviews {
     pub decision: Option<String>,
     /// The latest one of each author, in the order of their first.
     pub latest: Vec<Review>,
-    /// Authors whose last word on it is an approval.
+    /// Authors whose last review approves it.
     pub approvals: usize,
-    /// Authors whose last word on it is that it must change.
+    /// Authors whose last review requests changes.
     pub changes_requested: usize,
 }
 

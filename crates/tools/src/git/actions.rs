@@ -148,7 +148,7 @@ impl Git {
         } else {
             ["checkout", "-b", name]
         };
-        // Hooks may run, and a working tree that is half switched helps nobody.
+        // Hooks may run, and an interrupted switch would leave a broken working tree.
         self.change(directory, &args, time::ASKED_FOR).await.map(drop)
     }
 

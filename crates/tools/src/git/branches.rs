@@ -171,7 +171,7 @@ impl Git {
 }
 
 impl Branches {
-    /// The listing for somebody who asked about this directory.
+    /// The listing for a request about this directory.
     pub async fn of(listing: Arc<BranchListing>, repository: &Path) -> Self {
         let mut worktrees = Vec::new();
         if !listing.worktrees.is_empty() {

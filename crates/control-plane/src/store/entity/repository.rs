@@ -1,4 +1,4 @@
-//! A repository that an administrator allowed; none at all means all are.
+//! A repository that an administrator allowed; without any, all are allowed.
 
 use sea_orm::entity::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A desktop that was silent for long: its loop is given up for people to see, and goes on.
+//! A desktop without heartbeats: its loop is shown as timed out, and goes on.
 
 use loopgate_api::job::LoopStatus;
 use loopgate_api::link::event;

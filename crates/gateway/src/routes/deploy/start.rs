@@ -120,7 +120,7 @@ fn find_settings(
         .ok_or_else(|| HttpError::bad_request("No deployment configuration detected for this repository"))
 }
 
-/// The commands that a request would run, for whoever approves it.
+/// The commands that a request would run, shown for its approval.
 fn preview(app: App, values: RequestValues) -> BoxFuture<'static, Option<String>> {
     Box::pin(async move {
         let has_engine = app.deploys.has_engine().await;

@@ -145,7 +145,7 @@ pub(crate) fn teardown_endpoint() -> Endpoint {
     .with_action_preview(preview)
 }
 
-/// The teardown command that a request would run, for whoever approves it.
+/// The teardown command that a request would run, shown for its approval.
 fn preview(app: App, values: RequestValues) -> BoxFuture<'static, Option<String>> {
     Box::pin(async move {
         let found = spawn_blocking(move || {

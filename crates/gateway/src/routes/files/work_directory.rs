@@ -30,18 +30,18 @@ pub(crate) struct WorkDirectory {
     /// Absolute; null when there is none.
     #[schema(required)]
     path: Option<String>,
-    /// What told of it.
+    /// Where it was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<WorkDirectorySource>,
     /// The project's `CLAUDE.md`, when it has changes that are not committed.
     #[schema(required)]
     pending_claude_md: Option<String>,
-    /// Null when it cannot be told.
+    /// Null when unknown.
     #[schema(required)]
     branch_status: Option<WorktreeBranch>,
 }
 
-/// What told of a work directory.
+/// Where a work directory was found.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = Source)]
@@ -52,7 +52,7 @@ enum WorkDirectorySource {
     Worktree,
 }
 
-/// How its branch stands.
+/// Status of its branch.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = BranchStatus)]

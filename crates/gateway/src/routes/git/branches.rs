@@ -36,7 +36,7 @@ pub(crate) struct WorktreeAnswer {
     path: String,
     /// Empty when it is on no branch.
     branch: String,
-    /// The ticket that its name tells of.
+    /// The ticket in its name.
     #[schema(required)]
     ticket_id: Option<String>,
 }

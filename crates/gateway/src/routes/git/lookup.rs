@@ -22,7 +22,7 @@ use crate::route::Endpoint;
 /// What a failed look for a worktree is called.
 const NO_WORKTREE: &str = "Failed to resolve branch worktree";
 
-/// Where a repository's clone lies.
+/// Path of a repository's clone.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"path": "/home/sam/src/shop"}))]
 pub(crate) struct RepoPath {

@@ -46,7 +46,7 @@ pub(crate) struct RemovedResponse {
     message: &'static str,
 }
 
-/// What became of the worktrees, as paths.
+/// Removed and kept worktrees, as paths.
 #[derive(Debug, Default, Serialize, ToSchema)]
 #[schema(example = json!({"removed": ["/home/sam/src/worktrees/shop-pr-7"], "kept": ["/home/sam/src/worktrees/shop-pr-9"], "errors": []}))]
 #[schema(as = CleanedUp)]

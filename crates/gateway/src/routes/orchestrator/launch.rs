@@ -94,7 +94,7 @@ pub(crate) struct LaunchAnswer {
     #[schema(required)]
     pid: Option<u32>,
     log_file: String,
-    /// Where the ticket's text lies, when one was sent.
+    /// Path of the ticket's text, when one was sent.
     prd_file: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     base_branch: Option<String>,

@@ -26,7 +26,7 @@ use crate::route::Endpoint;
 use super::runtime::runtime_of;
 
 const PATH: &str = "/api/gateway/orchestrator/plan-loop";
-/// What a loop that runs already is told by.
+/// Error text for a loop that runs already.
 const ALREADY_RUNNING: &str = "already-running";
 
 /// What is to be planned.

@@ -215,7 +215,7 @@ async fn processing_is_skipped_or_fails_without_the_plugin() {
     shop.get("orchestrator/process-learnings").await.assert_error(400, query, "missing_field");
 }
 
-/// In one step, as whoever polls may read at any time.
+/// Atomically, because it may be read at any time.
 const COMPLETES: &str = "printf '{\"status\":\"completed\",\"processed\":1}' > \"$1/.learnings/status.tmp\"\n\
     /bin/mv \"$1/.learnings/status.tmp\" \"$1/.learnings/processing-status.json\"";
 

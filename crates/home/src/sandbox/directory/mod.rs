@@ -178,7 +178,7 @@ impl Directory {
         self.0.create_file(single(name)?)
     }
 
-    /// Writes a new file so that it appears whole or not at all, readable by everybody.
+    /// Writes a new file atomically, world-readable.
     ///
     /// # Errors
     /// As [`Directory::create_file`]; nothing is left behind then.
@@ -227,7 +227,7 @@ impl Directory {
         self.write_over(name, &part, bytes, audience)
     }
 
-    /// As [`Directory::replace`], readable by everybody.
+    /// As [`Directory::replace`], world-readable.
     ///
     /// # Errors
     /// As [`Directory::replace`].
@@ -308,7 +308,7 @@ pub fn led_away(error: &io::Error) -> bool {
     return error.kind() == io::ErrorKind::PermissionDenied;
 }
 
-/// Lets everybody read a file.
+/// Makes a file world-readable.
 fn make_public(file: &File) -> io::Result<()> {
     #[cfg(unix)]
     {

@@ -32,7 +32,7 @@ impl Call {
         self.answer.send(response.body(body.into()).unwrap()).unwrap();
     }
 
-    /// Whether the executor gave the request up.
+    /// Whether the executor cancelled the request.
     async fn given_up(mut self) {
         self.answer.closed().await;
     }

@@ -52,7 +52,7 @@ impl DesktopSelection {
         })
     }
 
-    /// Opens the records, which nobody else may do meanwhile.
+    /// Opens the records exclusively.
     async fn open(&self) -> anyhow::Result<(DataDir, Arc<Runtime>)> {
         let dir = DataDir::open(&self.home.data_dir()?)?;
         let sandbox = self.sandbox.as_ref().map(std::path::absolute).transpose();

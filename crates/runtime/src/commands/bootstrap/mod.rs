@@ -173,7 +173,7 @@ fn agents_dir(number: usize) -> String {
     format!("repo-{number}-agents")
 }
 
-/// One word of a shell's command line.
+/// One quoted word of a shell command line.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }

@@ -16,7 +16,7 @@ pub(super) mod job {
         pub reported: bool,
         /// Whether directories go with it that are still there.
         pub to_clear: bool,
-        /// Whether a person has yet to hear something of it.
+        /// Whether it has pending notifications.
         #[sea_orm(column_name = "untold")]
         pub pending_notifications: bool,
         /// The whole record as JSON.

@@ -72,7 +72,7 @@ async fn opened(dir: &Path) -> (DataDir, JobStore) {
     (data, store)
 }
 
-/// The change that the event stands for: a terminal one says its last word.
+/// The change of an event; a terminal one enqueues the last message.
 fn happens(now: &mut JobUpdate<'_>, event: JobEvent) -> Result<(), StoreError> {
     now.apply(event)?;
     if now.job.status().is_terminal() {
@@ -149,7 +149,7 @@ async fn lives(steps: Vec<StoreStep>) {
             active.iter().all(|job| !job.status().is_terminal())
                 && active.is_empty() != (known.status.is_some() && !ended)
         );
-        // The end of a loop is told or waits to be told.
+        // The end of a loop is reported or waits in the outbox.
         let unreported = !store.unreported().await.unwrap().is_empty();
         assert_eq!(unreported, ended && !known.marks[2]);
         assert!(!unreported || store.next_message(id).await.unwrap().is_some());

@@ -1,4 +1,4 @@
-//! The queue of what the control plane has yet to hear: a row exists until it was delivered.
+//! The outbox: messages for the control plane, each stored until it was delivered.
 
 use std::collections::BTreeMap;
 

@@ -81,7 +81,7 @@ impl MigrationName for JobsByState {
 #[async_trait::async_trait]
 impl MigrationTrait for JobsByState {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        // Of older records nobody knows whether something is left; the next start looks.
+        // Older records do not say whether a clean-up is needed; the next start checks.
         let to_clear = Table::alter().table("job").add_column(boolean("to_clear").default(true)).take();
         manager.alter_table(to_clear).await?;
         let index =
@@ -103,7 +103,7 @@ impl MigrationTrait for JobsByState {
     }
 }
 
-/// What a person has yet to hear is found without reading every record.
+/// Index for pending notifications.
 struct JobsByNotice;
 
 impl MigrationName for JobsByNotice {

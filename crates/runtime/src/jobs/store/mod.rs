@@ -136,7 +136,7 @@ impl JobStore {
     /// # Errors
     /// [`StoreError::Database`].
     pub async fn open(path: &Path, credentials: Arc<Credentials>) -> Result<Self, StoreError> {
-        // Before SQLite makes it for everybody.
+        // Before SQLite creates it world-readable.
         files::make_private(path).map_err(|error| DbErr::Custom(error.to_string()))?;
         let path_owned = path.to_owned();
         let mut options = ConnectOptions::new("sqlite::memory:");
@@ -212,7 +212,7 @@ impl JobStore {
         self.filtered(job::Column::Terminal.eq(true).and(job::Column::Reported.eq(false))).await
     }
 
-    /// The jobs of which a person has yet to hear something.
+    /// The jobs with pending notifications.
     ///
     /// # Errors
     /// [`StoreError`].

@@ -13,7 +13,7 @@ use serde_json::json;
 use super::{PROMPT_MD, StagedInputs, StagingDirs, remove_if_there};
 use crate::request::LoopRequest;
 
-/// What a decomposition is asked when nobody said more.
+/// Default prompt of a decomposition.
 const DECOMPOSE: &str = "Split these requirements into features that can be planned and built one by one.";
 
 pub(super) fn stage(request: &LoopRequest, site: &StagingDirs<'_>) -> io::Result<StagedInputs> {

@@ -29,7 +29,7 @@ impl Drop for LaunchLock {
     }
 }
 
-/// Takes the lock of a worktree; `None` while somebody else has it.
+/// Takes the lock of a worktree; `None` while it is held.
 pub(super) fn take(
     sandbox: &Sandbox,
     worktree: &SandboxedPath,

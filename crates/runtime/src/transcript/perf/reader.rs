@@ -236,7 +236,7 @@ mod tests {
         append(&path, &spawn()[9..]);
         let (_, reported) = reader.position();
         assert_eq!(told(&reader.read(false)), [json!(["spawn", "1"])], "in the phase of this run");
-        // After a restart the phase is known again, and nothing is told twice.
+        // After a restart the phase is restored, and nothing is reported twice.
         let mut again = PerfReader::new(path.clone(), PerfMark { reported, ..mark });
         append(&path, "last");
         assert_eq!(told(&again.read(true)), [json!(["spawn", "1"]), json!(7)]);

@@ -35,7 +35,7 @@ const SETUP_SCRIPT: &str = ".loopgate/loops-setup.sh";
 const VISIT: &str = "code-review-";
 /// Bytes of a file that tells git what to leave out.
 const MAX_EXCLUDE: u64 = 1024 * 1024;
-/// What a BOOTSTRAP leaves in a clone and nobody wants to commit.
+/// Files of BOOTSTRAP in a clone that are excluded from commits.
 const EXCLUDED: [&str; 7] = [
     "/.loopgate/work/",
     "/.loopgate/context/",

@@ -102,7 +102,7 @@ pub(super) async fn is_left_by_loop(worktrees: &Worktrees, place: &Path) -> bool
     place.join(".git").symlink_metadata().is_ok() || was_of_loop(worktrees, place).await
 }
 
-/// Whether a delivery gave the work of a branch this one, because the remote's had gone on.
+/// Whether a delivery created this branch because the remote branch had diverged.
 fn is_delivered_branch(branch: &BranchName, other: &str) -> bool {
     let id = other.strip_prefix(branch.as_str()).and_then(|rest| rest.strip_prefix('-'));
     id.is_some_and(|id| id.len() == 8 && id.bytes().all(|byte| byte.is_ascii_hexdigit()))

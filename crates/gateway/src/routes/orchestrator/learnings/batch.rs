@@ -27,7 +27,7 @@ const PATH: &str = "/api/gateway/orchestrator/process-all-learnings";
 /// For the worktrees of one repository.
 const LISTING_TIME: Duration = Duration::from_secs(10);
 
-/// What became of a request to process all worktrees.
+/// Outcome of a request to process all worktrees.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(tag = "status", rename_all = "snake_case")]
 #[schema(as = LearningsBatchStart, example = json!({"status": "processing", "worktreeCount": 3, "pid": 4242}))]

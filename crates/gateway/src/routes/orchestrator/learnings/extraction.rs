@@ -41,7 +41,7 @@ struct ExtractLearnings {
     chat_file: Option<String>,
 }
 
-/// What became of a request to extract.
+/// Outcome of a request to extract.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = LearningsExtractionStart, example = json!({"status": "processing"}))]
 struct ExtractionStarted {

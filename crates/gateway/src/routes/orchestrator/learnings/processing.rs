@@ -37,7 +37,7 @@ struct ProcessLearnings {
     wait_for_extraction: Value,
 }
 
-/// What became of a request to process.
+/// Outcome of a request to process.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = LearningsProcessingStart, example = json!({"status": "processing", "pid": 4242, "logFile": "/home/sam/src/worktrees/shop-AB-1/.loopgate/work/process-learnings.log"}))]
