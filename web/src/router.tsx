@@ -53,7 +53,7 @@ const signedOut = createRoute({
   component: SignedOut,
 });
 
-/** The address of a plan that stands in pull requests: it names no organization. */
+/** The address of a plan in pull requests: it names no organization. */
 const sharedPlan = createRoute({
   getParentRoute: () => root,
   path: "/implementation-plans/$slug",

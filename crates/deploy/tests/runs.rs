@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use tokio::time::{Instant, interval};
 
 /// Longer than any test takes.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 struct DeployFixture {
     dir: tempfile::TempDir,
@@ -85,7 +85,7 @@ impl DeployFixture {
 
 /// Asks again and again until a run stands as it should.
 async fn until(deploys: &Deploys, tree: &SandboxedPath, pid: u32, wanted: &str) -> Value {
-    let end = Instant::now() + PATIENCE;
+    let end = Instant::now() + TIMEOUT;
     let mut ticks = interval(Duration::from_millis(50));
     loop {
         ticks.tick().await;
@@ -110,7 +110,7 @@ async fn until_gone(pid: u32) {
             ticks.tick().await;
         }
     };
-    tokio::time::timeout(PATIENCE, gone).await.expect("it lives on");
+    tokio::time::timeout(TIMEOUT, gone).await.expect("it lives on");
 }
 
 fn running(command: &str) -> Deployment {
@@ -300,7 +300,7 @@ async fn read_pid(path: &Path) -> u32 {
             }
         }
     };
-    tokio::time::timeout(PATIENCE, read).await.expect("it never starts")
+    tokio::time::timeout(TIMEOUT, read).await.expect("it never starts")
 }
 
 // DL-21
@@ -505,7 +505,7 @@ async fn answer_of_the_installed_docker_is_reported() {
         return;
     }
     let info = Command::new(docker.path).arg("info").environment(asked.environment().await);
-    let has_daemon = info.run(Limits::time(PATIENCE)).await.unwrap().status.success();
+    let has_daemon = info.run(Limits::time(TIMEOUT)).await.unwrap().status.success();
     let tree = place.tree("image", &[("Dockerfile", "FROM scratch\n"), ("compose.yaml", "services: {}\n")]);
     let started = place.start(&tree, detected(&tree)).await;
     if has_daemon {

@@ -14,12 +14,12 @@ use zip::read::{Config, ZipReadOptions};
 use zip::unstable::read::ZipIterable;
 
 /// Entries of one archive.
-const MOST_ENTRIES: usize = 20_000;
+const MAX_ENTRIES: usize = 20_000;
 /// Bytes of one entry, and of all together, when they are unpacked.
-const MOST_OF_ENTRY: u64 = 512 * 1024 * 1024;
-const MOST_OF_ALL: u64 = 2 * 1024 * 1024 * 1024;
+const MAX_ENTRY: u64 = 512 * 1024 * 1024;
+const MAX_TOTAL: u64 = 2 * 1024 * 1024 * 1024;
 /// Unpacked bytes for each byte of the archive, once there are enough of them to matter.
-const MOST_RATIO: u64 = 250;
+const MAX_RATIO: u64 = 250;
 const RATIO_MATTERS: u64 = 64 * 1024 * 1024;
 /// What unpacking may take.
 const TIME_LIMIT: Duration = Duration::from_secs(120);
@@ -64,10 +64,10 @@ pub(crate) fn unpack(file: &File, into: &Directory, given_up: &AtomicBool) -> Re
     let reader = FileCursor::new(file)?;
     let size = reader.length;
     let mut archive = ZipIterable::try_new(reader.clone(), Config::default()).map_err(unreadable)?;
-    if archive.len() > MOST_ENTRIES {
+    if archive.len() > MAX_ENTRIES {
         return Err(UnpackError::TooLarge);
     }
-    let most = MOST_OF_ALL.min(RATIO_MATTERS.max(size.saturating_mul(MOST_RATIO)));
+    let most = MAX_TOTAL.min(RATIO_MATTERS.max(size.saturating_mul(MAX_RATIO)));
     let mut unpacking = Extraction { into, left: most, began: Instant::now(), given_up };
     let mut entries = archive.files_with_reader(reader, ZipReadOptions::new()).map_err(unreadable)?;
     while let Some(entry) = entries.next() {
@@ -106,7 +106,7 @@ impl Extraction<'_> {
     /// Counts what really comes; what an archive says about itself is not believed.
     fn write(&mut self, parent: &Directory, name: &OsStr, content: &mut dyn Read) -> Result<(), UnpackError> {
         let mut file = parent.create_file(name).map_err(not_written)?;
-        let mut left = MOST_OF_ENTRY;
+        let mut left = MAX_ENTRY;
         let mut buffer = vec![0; CHUNK];
         loop {
             if self.given_up.load(Ordering::Relaxed) || self.began.elapsed() > TIME_LIMIT {

@@ -10,7 +10,7 @@ use thiserror::Error;
 use crate::plain_text::plain_text;
 
 /// Folders in one answer.
-const MOST_FOLDERS: usize = 2000;
+const MAX_FOLDERS: usize = 2000;
 /// What makes a folder a repository; a directory, or a file in a worktree.
 const GIT: &str = ".git";
 
@@ -62,9 +62,9 @@ pub fn folders(sandbox: &Sandbox, given: &str) -> Result<Vec<Folder>, FoldersErr
         found.push((Reverse(is_git_repo), name.to_lowercase(), name));
     }
     // Of many, only those that are shown are put in order.
-    if found.len() > MOST_FOLDERS {
-        found.select_nth_unstable(MOST_FOLDERS);
-        found.truncate(MOST_FOLDERS);
+    if found.len() > MAX_FOLDERS {
+        found.select_nth_unstable(MAX_FOLDERS);
+        found.truncate(MAX_FOLDERS);
     }
     found.sort_unstable();
     let parent = shown_parent(given, &directory);

@@ -19,9 +19,9 @@ use crate::plain_text::plain_text;
 use crate::spool::{SpoolFile, spawn_blocking};
 
 /// Bytes of one image.
-const MOST_OF_IMAGE: u64 = 10 * 1024 * 1024;
+const MAX_IMAGE: u64 = 10 * 1024 * 1024;
 /// Bytes of an archive.
-const MOST_OF_ARCHIVE: u64 = 200 * 1024 * 1024;
+const MAX_ARCHIVE: u64 = 200 * 1024 * 1024;
 const BYTES_PER_MIB: f64 = 1024.0 * 1024.0;
 /// What a part without a type is taken for. It says nothing.
 const BYTES: &str = "application/octet-stream";
@@ -36,7 +36,7 @@ const ARCHIVE_ENDING: &str = ".zip";
 const PIECE: usize = 64 * 1024;
 /// Bytes in which it has to find the next part, or more of one. Only a head that does not end takes
 /// more.
-const MOST_OF_STEP: usize = 4 * PIECE;
+const MAX_STEP: usize = 4 * PIECE;
 
 /// A form that was not read yet.
 #[derive(Debug)]
@@ -147,7 +147,7 @@ impl MultipartForm {
         let mut archive = None;
         while let Some(part) = self.next_part().await? {
             if archive.is_none() && is_sent_as_archive(&part.field) {
-                archive = Some(spooled(part, directory, MOST_OF_ARCHIVE).await?);
+                archive = Some(spooled(part, directory, MAX_ARCHIVE).await?);
             } else {
                 part.skip().await?;
             }
@@ -180,7 +180,7 @@ impl ByteCount {
                 context.waker().wake_by_ref();
                 return Poll::Pending;
             }
-            if self.0.load(Ordering::Relaxed) >= MOST_OF_STEP {
+            if self.0.load(Ordering::Relaxed) >= MAX_STEP {
                 return Poll::Ready(Some(Err("the head of a part does not end".into())));
             }
             if rest.is_empty() {
@@ -215,7 +215,7 @@ async fn image(part: FormPart, directory: &Path) -> Result<PartResult<SentImage>
     let name = part.field.file_name().filter(|name| !name.is_empty());
     let original_name = name.unwrap_or(NAMELESS).to_owned();
     let declared = type_of(&part.field).to_owned();
-    let content = spooled(part, directory, MOST_OF_IMAGE).await?;
+    let content = spooled(part, directory, MAX_IMAGE).await?;
     let Some(kind) = ImageKind::of_type(&declared) else { return Ok(Err(FormError::NoImageType(declared))) };
     let mut file = match content {
         Ok(file) => file,

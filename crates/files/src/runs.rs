@@ -18,11 +18,11 @@ const PREFIX: &str = "run-viewer-";
 /// Names that begin so were uploads once; they are no runs.
 const NO_RUN: &str = "run-viewer-upload-";
 /// Bytes of a path that is taken for a run's.
-const MOST_PATH: usize = 220;
+const MAX_PATH: usize = 220;
 /// Files in one list.
-const MOST_FILES: usize = 20_000;
+const MAX_FILES: usize = 20_000;
 /// Directories below each other that are listed.
-const MOST_DEPTH: usize = 64;
+const MAX_DEPTH: usize = 64;
 /// Left out of lists, with everything below them.
 const LEFT_OUT: [&str; 2] = ["__MACOSX", ".DS_Store"];
 /// A run that was not touched for so long is swept.
@@ -76,7 +76,7 @@ impl RunDir {
     }
 
     fn parse_in(parent: &Path, text: &str) -> Option<Self> {
-        if text.len() > MOST_PATH || text.contains("..") || text.contains('\0') {
+        if text.len() > MAX_PATH || text.contains("..") || text.contains('\0') {
             return None;
         }
         let mut rest = Path::new(text).strip_prefix(parent).ok()?.components();
@@ -109,7 +109,7 @@ impl RunDir {
             opened => opened?,
         };
         let mut files = Vec::new();
-        list(&directory, "", MOST_DEPTH, &mut files)?;
+        list(&directory, "", MAX_DEPTH, &mut files)?;
         files.sort_by(|one, other| one.encode_utf16().cmp(other.encode_utf16()));
         Ok(Some(files))
     }
@@ -150,14 +150,14 @@ impl RunDir {
         let directory = parent.make_private_directory(Path::new(&self.name)).map_err(UnpackError::Disk)?;
         archive::unpack(file, &directory, given_up)?;
         let mut files = Vec::new();
-        list(&directory, "", MOST_DEPTH, &mut files).map_err(UnpackError::Disk)?;
+        list(&directory, "", MAX_DEPTH, &mut files).map_err(UnpackError::Disk)?;
         if files.is_empty() { Err(RunError::Empty) } else { Ok(()) }
     }
 }
 
 fn list(directory: &Directory, prefix: &str, depth: usize, files: &mut Vec<String>) -> io::Result<()> {
     for entry in directory.entries()? {
-        if files.len() >= MOST_FILES {
+        if files.len() >= MAX_FILES {
             break;
         }
         let name = entry.name.to_string_lossy();

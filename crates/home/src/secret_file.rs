@@ -12,7 +12,7 @@ use crate::files;
 use crate::sandbox::Sandbox;
 
 /// Bytes of such a file; every key and token is far shorter.
-const LARGEST: u64 = 64 * 1024;
+const MAX_BYTES: u64 = 64 * 1024;
 
 /// Why a file with a secret is not used. Shows nothing of its content.
 #[derive(Debug, Error)]
@@ -36,7 +36,7 @@ enum Problem {
     InSandbox,
     #[error("is empty")]
     Empty,
-    #[error("is larger than {LARGEST} bytes")]
+    #[error("is larger than {MAX_BYTES} bytes")]
     TooLarge,
     #[error("could not be read: {0}")]
     Io(io::Error),
@@ -137,10 +137,10 @@ fn opened(path: &Path) -> Result<File, Problem> {
 
 fn content(file: File) -> Result<Vec<u8>, Problem> {
     let mut bytes = Vec::new();
-    file.take(LARGEST + 1).read_to_end(&mut bytes).map_err(Problem::Io)?;
+    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(Problem::Io)?;
     if bytes.trim_ascii().is_empty() {
         Err(Problem::Empty)
-    } else if bytes.len() as u64 > LARGEST {
+    } else if bytes.len() as u64 > MAX_BYTES {
         Err(Problem::TooLarge)
     } else {
         Ok(bytes)
@@ -192,7 +192,7 @@ mod tests {
         let (empty, large) = (dir.path().join("empty"), dir.path().join("large"));
         files::write_private(&empty, b" \n").unwrap();
         assert!(refusal(&empty).contains("is empty"));
-        files::write_private(&large, &[b'x'; LARGEST as usize + 1]).unwrap();
+        files::write_private(&large, &[b'x'; MAX_BYTES as usize + 1]).unwrap();
         assert!(refusal(&large).contains("larger"));
     }
 

@@ -17,7 +17,7 @@ type Components = Vec<String>;
 const BOX: &str = "box";
 /// Denied, although it lies in the box.
 const SECRET: &str = "secret";
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 #[derive(Debug, Clone)]
 enum FileNode {
@@ -94,7 +94,7 @@ impl ModelTree {
                     match self.0.get(&next).filter(|_| at.exists) {
                         Some(FileNode::Link { absolute, to }) => {
                             links += 1;
-                            if links > MOST_LINKS {
+                            if links > MAX_LINKS {
                                 return None;
                             }
                             ahead.extend(to.iter().rev().cloned());

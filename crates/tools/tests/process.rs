@@ -10,7 +10,7 @@ use loopgate_tools::process::{
     kill_group,
 };
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 fn sh(script: &str) -> Command {
     Command::new("sh").arg("-c").arg(script)
@@ -31,7 +31,7 @@ async fn a_run_carries_arguments_input_environment_and_directory() {
         .env("WORD", "w")
         .directory(directory.path().canonicalize().unwrap())
         .stdin(Stdin::Bytes(b"in;".to_vec()))
-        .run(Limits::time(PATIENCE))
+        .run(Limits::time(TIMEOUT))
         .await
         .unwrap();
     let expected = format!("in;$(touch x) 'a b'|w|{}|", directory.path().canonicalize().unwrap().display());
@@ -45,7 +45,7 @@ async fn a_run_carries_arguments_input_environment_and_directory() {
 async fn low_priority_run_lowers_its_nice_value() {
     let nice = async |command: Command| {
         let command = command.stdin(Stdin::Bytes(b"go\n".to_vec()));
-        let output = command.run(Limits::time(PATIENCE)).await.unwrap();
+        let output = command.run(Limits::time(TIMEOUT)).await.unwrap();
         output.stdout_text().trim().parse::<i32>().unwrap()
     };
     let script = || sh("read go; nice");
@@ -59,7 +59,7 @@ async fn low_priority_run_lowers_its_nice_value() {
 async fn input_larger_than_a_pipe_does_not_lock() {
     let input: Vec<u8> = (0..3_000_000u32).map(|n| (n % 251) as u8).collect();
     let output =
-        Command::new("cat").stdin(Stdin::Bytes(input.clone())).run(Limits::time(PATIENCE)).await.unwrap();
+        Command::new("cat").stdin(Stdin::Bytes(input.clone())).run(Limits::time(TIMEOUT)).await.unwrap();
     assert_eq!(output.stdout, input);
 }
 
@@ -76,7 +76,7 @@ async fn a_run_that_takes_too_long_ends_with_its_group() {
     let started = identity(pid).unwrap();
     let output = run.await.unwrap().unwrap();
     assert_eq!(output.status, RunStatus::TimedOut);
-    assert!(begun.elapsed() < PATIENCE);
+    assert!(begun.elapsed() < TIMEOUT);
     gone(pid, started).await;
 }
 
@@ -85,7 +85,7 @@ async fn dropping_a_run_kills_its_process_group() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("pid");
     let script = format!("sleep 600 & echo $! > {}; wait", file.display());
-    let run = tokio::spawn(async move { sh(&script).run(Limits::time(PATIENCE)).await });
+    let run = tokio::spawn(async move { sh(&script).run(Limits::time(TIMEOUT)).await });
     let pid: u32 = wait::lines_of(&file).await.unwrap().parse().unwrap();
     let started = identity(pid).unwrap();
     run.abort();
@@ -103,7 +103,7 @@ async fn an_undisturbed_run_ends_even_when_its_caller_does_not_wait() {
         go = go.display(),
         done = done.display()
     );
-    let run = tokio::spawn(async move { sh(&script).run_undisturbed(Limits::time(PATIENCE)).await });
+    let run = tokio::spawn(async move { sh(&script).run_undisturbed(Limits::time(TIMEOUT)).await });
     wait::lines_of(&begun).await.unwrap();
     run.abort();
     assert!(run.await.unwrap_err().is_cancelled());
@@ -113,37 +113,37 @@ async fn an_undisturbed_run_ends_even_when_its_caller_does_not_wait() {
 
 #[tokio::test]
 async fn too_much_output_ends_the_run_and_is_cut() {
-    let output = sh("yes").run(Limits::time(PATIENCE).output(10_000)).await.unwrap();
+    let output = sh("yes").run(Limits::time(TIMEOUT).output(10_000)).await.unwrap();
     assert_eq!(output.status, RunStatus::OutputTooLarge);
     assert_eq!(output.stdout.len(), 10_000);
 }
 
 #[tokio::test]
 async fn exactly_the_cap_is_not_too_much() {
-    let output = sh("printf 12345").run(Limits::time(PATIENCE).output(5)).await.unwrap();
+    let output = sh("printf 12345").run(Limits::time(TIMEOUT).output(5)).await.unwrap();
     assert_eq!((output.status, output.stdout.as_slice()), (RunStatus::Exited(0), b"12345".as_slice()));
-    let output = sh("printf 123456").run(Limits::time(PATIENCE).output(5)).await.unwrap();
+    let output = sh("printf 123456").run(Limits::time(TIMEOUT).output(5)).await.unwrap();
     assert_eq!(output.status, RunStatus::OutputTooLarge);
 }
 
 #[tokio::test]
 async fn output_pipe_of_a_grandchild_does_not_block() {
     let begun = Instant::now();
-    let output = sh("sleep 600 & echo $!; echo end").run(Limits::time(PATIENCE)).await.unwrap();
+    let output = sh("sleep 600 & echo $!; echo end").run(Limits::time(TIMEOUT)).await.unwrap();
     assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
     let text = output.stdout_text().into_owned();
     let (pid, rest) = text.split_once('\n').unwrap();
     assert_eq!((output.status, rest), (RunStatus::Exited(0), "end\n"));
     let left: u32 = pid.parse().unwrap();
     let started = identity(left).expect("a run that ended well leaves its background work alone");
-    let killer = Command::new("kill").args(["-9", pid]).run(Limits::time(PATIENCE)).await.unwrap();
+    let killer = Command::new("kill").args(["-9", pid]).run(Limits::time(TIMEOUT)).await.unwrap();
     assert!(killer.status.success());
     gone(left, started).await;
 }
 
 #[tokio::test]
 async fn exit_by_signal_differs_from_an_exit_code() {
-    let output = sh("kill -USR1 $$").run(Limits::time(PATIENCE)).await.unwrap();
+    let output = sh("kill -USR1 $$").run(Limits::time(TIMEOUT)).await.unwrap();
     assert!(matches!(output.status, RunStatus::Signalled(_)), "{:?}", output.status);
 }
 
@@ -152,7 +152,7 @@ async fn failed_start_has_a_reason() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("plain");
     std::fs::write(&file, "text").unwrap();
-    let limits = Limits::time(PATIENCE);
+    let limits = Limits::time(TIMEOUT);
     let missing = Command::new("/no/such/program").run(limits).await.unwrap_err();
     assert!(matches!(missing, StartError::NotFound(ref name) if name == "program"), "{missing}");
     let plain = Command::new(&file).run(limits).await.unwrap_err();
@@ -219,7 +219,7 @@ async fn low_pids_and_members_of_other_groups_are_never_signalled() {
 #[tokio::test]
 async fn a_session_has_no_terminal_and_a_group_of_its_own() {
     let ids = r#"cut -d' ' -f1,5,6 /proc/$$/stat; (: </dev/tty) 2>/dev/null && echo terminal; true"#;
-    let output = sh(ids).session().run(Limits::time(PATIENCE)).await.unwrap();
+    let output = sh(ids).session().run(Limits::time(TIMEOUT)).await.unwrap();
     let text = output.stdout_text().into_owned();
     let ids: Vec<&str> = text.split_whitespace().collect();
     assert_eq!(ids.len(), 3, "{text}");

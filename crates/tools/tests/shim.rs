@@ -13,7 +13,7 @@ use loopgate_testkit::wait;
 use loopgate_tools::process::{Command, Limits, ProcessStart, alive, identity};
 use loopgate_tools::shim::{Exit, ShimError, ShimHandle, ShimState, Spec, attach, reap, spawn};
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 const LONG: Duration = Duration::from_secs(600);
 
 fn probe() -> &'static Path {
@@ -81,12 +81,12 @@ async fn gone((pid, started): (u32, ProcessStart)) {
 }
 
 async fn signal(pid: u32, name: &str) {
-    let sent = Command::new("kill").args([name, &pid.to_string()]).run(Limits::time(PATIENCE)).await;
+    let sent = Command::new("kill").args([name, &pid.to_string()]).run(Limits::time(TIMEOUT)).await;
     assert!(sent.unwrap().status.success());
 }
 
 async fn ended(handle: &ShimHandle) -> Exit {
-    tokio::time::timeout(PATIENCE, handle.wait()).await.expect("the shim ends").unwrap()
+    tokio::time::timeout(TIMEOUT, handle.wait()).await.expect("the shim ends").unwrap()
 }
 
 #[tokio::test]
@@ -173,7 +173,7 @@ async fn a_polite_end_does_not_wait_for_the_grace_period() {
     a_loop.process("pid").await;
     let begun = Instant::now();
     let exit = handle.kill(LONG).await.unwrap();
-    assert!(begun.elapsed() < PATIENCE);
+    assert!(begun.elapsed() < TIMEOUT);
     assert_eq!((exit.code, a_loop.read("out.log").as_str()), (Some(0), "bye\n"));
 }
 
@@ -196,7 +196,7 @@ async fn the_exit_is_on_disk_before_the_connection_ends() {
     let mut held = tokio::net::UnixStream::connect(&a_loop.spec.socket).await.unwrap();
     assert!(Exit::read(&a_loop.spec.exit_file).is_none());
     fs::write(a_loop.at("go"), "").unwrap();
-    let end = tokio::time::timeout(PATIENCE, held.read(&mut [0; 16])).await.unwrap();
+    let end = tokio::time::timeout(TIMEOUT, held.read(&mut [0; 16])).await.unwrap();
     assert_eq!(end.unwrap(), 0, "end of file, not a word");
     assert_eq!(Exit::read(&a_loop.spec.exit_file).unwrap().code, Some(5));
     assert!(!a_loop.spec.socket.exists());
@@ -230,7 +230,7 @@ async fn a_shim_outlives_its_starter_and_is_found_again() {
         probe().display(),
         a_loop.at("spec.json").display()
     );
-    let started = Command::new("sh").args(["-c", &starter]).run(Limits::time(PATIENCE)).await.unwrap();
+    let started = Command::new("sh").args(["-c", &starter]).run(Limits::time(TIMEOUT)).await.unwrap();
     assert!(started.status.success());
     // What the program prints lies beside the socket, so that there is always another look.
     let answers = async || attach(&a_loop.spec.socket, &a_loop.spec.exit_file).await;
@@ -270,7 +270,7 @@ async fn processes_of_a_killed_shim_are_ended() {
     });
     handle.state().await.unwrap();
     signal(state.shim_pid, "-KILL").await;
-    let lost = tokio::time::timeout(PATIENCE, waiting).await.unwrap().unwrap();
+    let lost = tokio::time::timeout(TIMEOUT, waiting).await.unwrap().unwrap();
     assert!(matches!(lost, Err(ShimError::Lost)), "{lost:?}");
     assert!(attach(&a_loop.spec.socket, &a_loop.spec.exit_file).await.is_none());
     assert!(matches!(handle.state().await, Err(ShimError::Lost)));
@@ -324,7 +324,7 @@ async fn invalid_socket_requests_are_ignored() {
         let mut stream = tokio::net::UnixStream::connect(&a_loop.spec.socket).await.unwrap();
         let _ = stream.write_all(nonsense).await;
         let mut answer = String::new();
-        let read = tokio::time::timeout(PATIENCE, stream.read_to_string(&mut answer)).await.unwrap();
+        let read = tokio::time::timeout(TIMEOUT, stream.read_to_string(&mut answer)).await.unwrap();
         assert!(read.is_err() || answer.contains("error"), "{answer}");
     }
     assert_eq!(handle.state().await.unwrap().exit, None);

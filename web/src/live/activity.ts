@@ -1,7 +1,7 @@
-/** Where a loop stands beside its status, as its newest events tell: held, in line, working, or stuck. */
+/** State of a loop besides its status, from its newest events: held, queued, working, or stuck. */
 
 /** Its place among the loops that wait on its desktop. */
-export interface QueuePlace {
+export interface QueuePosition {
   /** From 1. */
   place: number;
   waiting: number;
@@ -27,11 +27,11 @@ export interface StallState {
 
 export interface LoopActivity {
   approval?: LoopApproval;
-  queue?: QueuePlace;
+  queue?: QueuePosition;
   stillness?: StallState;
 }
 
-/** The newest word of each kind; the start of a loop ends its waiting. */
+/** The newest event of each kind; the start of a loop ends its waiting. */
 export class LoopActivityStore {
   #snapshot: LoopActivity = {};
   readonly #listeners = new Set<() => void>();
@@ -41,7 +41,7 @@ export class LoopActivityStore {
     if (event.type === "started") this.#snapshot = {};
     else if (isObject(event.approval)) {
       this.#snapshot = { approval: event.approval as LoopApproval };
-    } else if (isObject(event.queue)) this.#snapshot = { queue: event.queue as QueuePlace };
+    } else if (isObject(event.queue)) this.#snapshot = { queue: event.queue as QueuePosition };
     else if (isObject(event.stillness)) {
       this.#snapshot = { stillness: event.stillness as StallState };
     } else if (event.type !== "output") this.#snapshot = {};

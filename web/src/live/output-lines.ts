@@ -130,7 +130,7 @@ export class LineStore {
   }
 }
 
-/** The array is shared and grows in place; `total` tells one state from the next. */
+/** The array is shared and grows in place; `total` identifies its state. */
 export interface LineSnapshot {
   lines: readonly OutputLine[];
   dropped: number;

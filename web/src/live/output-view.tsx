@@ -1,4 +1,4 @@
-/** The live output: follows its end until somebody scrolls up. */
+/** The live output: follows its end until the user scrolls up. */
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { ArrowDown, Pause } from "lucide-react";
 import { useEffect, useRef, useState } from "react";

@@ -6,7 +6,7 @@ import { CopyButton } from "@/ui/copy-button";
 
 import { adviceFor, subcodeOf } from "./error-advice";
 
-/** Why a loop did not end well: in words, with next steps, and the details for whoever digs. */
+/** Why a loop failed, with next steps and details. */
 export function LoopError({ error }: { error: Failure }) {
   const { title, explanation, steps } = adviceFor(error);
   const details = technicalDetails(error);

@@ -47,7 +47,7 @@ export function reasonText(reason: string): string {
   return REASONS[reason] ?? reason;
 }
 
-/** The page of a pull request. A code host that stands in for GitHub has it at the same path. */
+/** The page of a pull request. A test code host has it at the same path. */
 export function pullRequestHref(url: string, codeHostUrl?: string | null): string | undefined {
   const href = safeHref(url);
   if (!href || !codeHostUrl) return href;

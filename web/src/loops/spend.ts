@@ -85,7 +85,7 @@ function reportedCost(
     : undefined;
 }
 
-/** Turns and runs kept at most; a page that shows more helps nobody. */
+/** Limit of the turns and runs that are shown. */
 export const KEPT = 200;
 
 /** Turns and runs as the events of a loop bring them, each once. */

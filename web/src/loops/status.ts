@@ -1,4 +1,4 @@
-/** What each status means to a person: its word, its tone, whether it still moves. */
+/** How each status is shown: label, tone, and whether the loop is active. */
 import type { LoopStatus } from "@/api/types";
 
 export type Tone = "ok" | "run" | "warn" | "bad" | "idle";

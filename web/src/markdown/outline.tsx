@@ -22,7 +22,7 @@ function headingsIn(article: HTMLElement | null): Heading[] {
   }));
 }
 
-/** Lists what the rendered document in `article` contains; `text` tells when it changes. */
+/** Lists what the rendered document in `article` contains; a new `text` rebuilds the list. */
 export function Outline({
   article,
   text,

@@ -199,7 +199,7 @@ function Sections({
     ...(plan && !made ? (["plan"] as const) : []),
     "cost",
   ];
-  // Until somebody chooses, the page shows the newest thing worth reading.
+  // Without a choice of the user, the newest readable result is shown.
   const shown = chosen && sections.includes(chosen) ? chosen : (sections[0] ?? "output");
   return (
     <>

@@ -1,4 +1,4 @@
-/** What stands in a page's place while it loads, fails, or does not exist. */
+/** Fallbacks of a page that loads, failed, or does not exist. */
 import { type ErrorComponentProps, Link, useRouter } from "@tanstack/react-router";
 import { Compass } from "lucide-react";
 

@@ -68,7 +68,7 @@ export function Shell() {
   );
 }
 
-/** `n` opens the new-loop page, unless somebody is typing. */
+/** `n` opens the new-loop page, unless the focus is in a text field. */
 function useNewLoopKey(orgSlug: string): void {
   const navigate = useNavigate();
   useEffect(() => {

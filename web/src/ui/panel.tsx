@@ -12,7 +12,7 @@ export function Panel({ className, children }: { className?: string; children: R
   );
 }
 
-/** What stands where a list or a document would: why it is empty, and what to do. */
+/** Empty state of a list or a document: why it is empty, and what to do. */
 export function EmptyState({
   icon,
   title,
@@ -22,7 +22,7 @@ export function EmptyState({
 }: {
   icon?: ReactNode;
   title: string;
-  /** It stands for the whole page, so its title is the page's heading. */
+  /** It fills the whole page, so its title is the page's heading. */
   isPage?: boolean;
   children?: ReactNode;
   action?: ReactNode;

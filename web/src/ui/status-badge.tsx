@@ -19,7 +19,7 @@ const TONE_BADGE: Record<Tone, string> = {
   idle: "bg-idle-soft text-idle",
 };
 
-/** A short word on a tinted ground. */
+/** A short label on a tinted background. */
 export function Badge({ tone, children }: { tone: Tone; children: React.ReactNode }) {
   return (
     <span
@@ -34,8 +34,8 @@ export function Badge({ tone, children }: { tone: Tone; children: React.ReactNod
 }
 
 /**
- * A loop's status: word, tone, and a shape that tells the tones apart without colour. `waitsFor`
- * stands in place of the word while the loop waits.
+ * A loop's status: label, tone, and a shape that distinguishes the tones without colour. `waitsFor`
+ * replaces the label while the loop waits.
  */
 export function StatusBadge({
   status,

@@ -15,9 +15,9 @@ use crate::tokens::{ModelTokens, TokenUsage};
 /// Messages whose repetition is recognized; the blocks of one message follow one another closely.
 const KNOWN_MESSAGES: usize = 4096;
 /// Turns and runs that are stored individually.
-const KEPT: usize = 20;
+const MAX_TURNS: usize = 20;
 /// Name for a model that a record does not name.
-const UNNAMED: &str = "unknown";
+const UNKNOWN_MODEL: &str = "unknown";
 /// Messages that the assistant makes up itself, for example about a failed request.
 const SYNTHETIC: &str = "<synthetic>";
 
@@ -162,7 +162,7 @@ impl Ledger {
 
     fn message(&mut self, record: &Value) -> Option<Turn> {
         let message = record.get("message")?;
-        let model = message.get("model").and_then(Value::as_str).unwrap_or(UNNAMED);
+        let model = message.get("model").and_then(Value::as_str).unwrap_or(UNKNOWN_MODEL);
         if model == SYNTHETIC {
             return None;
         }
@@ -273,7 +273,7 @@ impl Ledger {
         };
         let before = self.threads.insert(self.thread.clone(), sum).unwrap_or_default();
         let tokens = if sum.at_least(before) == sum { sum.minus(before) } else { sum };
-        Some(self.turn(UNNAMED.to_owned(), tokens))
+        Some(self.turn(UNKNOWN_MODEL.to_owned(), tokens))
     }
 }
 
@@ -335,7 +335,7 @@ fn money(usd: f64) -> f64 {
 }
 
 fn keep<T>(list: &mut VecDeque<T>, item: T) {
-    if list.len() == KEPT {
+    if list.len() == MAX_TURNS {
         list.pop_front();
     }
     list.push_back(item);

@@ -52,7 +52,7 @@ fn recorded_streams_are_summed_once() {
 #[test]
 fn the_reviewer_tells_the_sum_of_its_thread() {
     let ledger = ledger(&[REVIEWER]);
-    assert_eq!(ledger.by_model()[UNNAMED], tokens(140, 20, 0, 60));
+    assert_eq!(ledger.by_model()[UNKNOWN_MODEL], tokens(140, 20, 0, 60));
     assert_eq!((ledger.turns(), ledger.cost()), (2, None));
 }
 

@@ -20,7 +20,7 @@ use crate::store::now;
 const RATE_LIMIT: u64 = 6;
 const RATE_WINDOW: i64 = 60_000;
 /// Rows that are kept for a loop.
-const KEPT: u64 = 50;
+const MAX_STORED: u64 = 50;
 
 /// Who asked, for the record.
 pub struct RefreshRequest {
@@ -145,8 +145,8 @@ async fn record(
     let surplus = loop_token_refresh::Entity::find()
         .filter(loop_token_refresh::Column::LoopId.eq(row.id))
         .order_by_desc(loop_token_refresh::Column::CreatedAt)
-        .offset(KEPT)
-        .limit(KEPT)
+        .offset(MAX_STORED)
+        .limit(MAX_STORED)
         .all(tx)
         .await?;
     loop_token_refresh::Entity::delete_many()

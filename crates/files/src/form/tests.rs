@@ -66,7 +66,7 @@ fn at_once(body: &[u8], size: usize) -> impl Stream<Item = Result<Bytes, Infalli
 async fn large_parts_are_read_from_frames_of_any_size() {
     let dir = tempfile::tempdir().unwrap();
     let mut picture = b"\x89PNG\r\n\x1a\n".to_vec();
-    picture.resize(3 * MOST_OF_STEP, b'\r');
+    picture.resize(3 * MAX_STEP, b'\r');
     let mut body = Vec::new();
     for disposition in ["name=\"note\"", "name=\"x\"; filename=\"a.png\"", "name=\"x\"; filename=\"b.png\""] {
         let head = format!(
@@ -77,7 +77,7 @@ async fn large_parts_are_read_from_frames_of_any_size() {
         body.extend_from_slice(b"\r\n");
     }
     body.extend_from_slice(b"--edge--\r\n");
-    for size in [1000, PIECE, 2 * MOST_OF_STEP, body.len()] {
+    for size in [1000, PIECE, 2 * MAX_STEP, body.len()] {
         let form = MultipartForm::new(TYPE, at_once(&body, size)).unwrap();
         let images = form.images(dir.path()).await.unwrap_or_else(|error| panic!("{size}: {error}"));
         let sizes: Vec<u64> = images.iter().map(|image| image.file.metadata().unwrap().len()).collect();
@@ -99,5 +99,5 @@ async fn an_endless_head_is_refused_early() {
     let body = stream::once(std::future::ready(begin)).chain(endless).map(Ok::<_, Infallible>);
     let refused = MultipartForm::new(TYPE, body).unwrap().images(dir.path()).await;
     assert!(matches!(refused, Err(FormError::Broken)));
-    assert!(read.load(Ordering::Relaxed) <= MOST_OF_STEP + PIECE);
+    assert!(read.load(Ordering::Relaxed) <= MAX_STEP + PIECE);
 }

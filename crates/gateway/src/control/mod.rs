@@ -35,7 +35,7 @@ pub use support::SupportReport;
 /// Name of the socket in the data directory.
 pub const CONTROL_SOCKET: &str = "control.sock";
 /// Limit of open connections; only the owner can connect.
-const MOST_CONNECTIONS: usize = 64;
+const MAX_CONNECTIONS: usize = 64;
 const NOTHING_TO_REMEMBER: &str = "nothing can be remembered of this request: it does not wait any more, is \
      asked about each time, or is not about one repository; loopgate approvals set names one";
 /// Bytes of a request.
@@ -80,7 +80,7 @@ impl ControlSocket {
     /// Answers until `stop`.
     pub(crate) async fn serve(self, control: Control, stop: CancellationToken) {
         let connections = TaskTracker::new();
-        let permits = Connections::new(share_of_descriptors().min(MOST_CONNECTIONS));
+        let permits = Connections::new(share_of_descriptors().min(MAX_CONNECTIONS));
         loop {
             let accepted = tokio::select! {
                 () = stop.cancelled() => break,

@@ -28,7 +28,7 @@ use crate::response::json_no_store;
 use crate::route::BodyLimit;
 
 /// Lifetime in seconds of a session without a verified challenge.
-const OPEN_TTL: f64 = 86_400.0;
+const UNVERIFIED_TTL: f64 = 86_400.0;
 const MAX_TTL: f64 = 86_400.0;
 
 /// What a page sends.
@@ -137,7 +137,7 @@ async fn steps(
         return Err(security(refuse(HttpError::forbidden(text))));
     }
     if state.config.gateway_token.is_none() {
-        return Ok(grant(state, origin, OPEN_TTL));
+        return Ok(grant(state, origin, UNVERIFIED_TTL));
     }
     // A page of another site could trade challenges of its own for the slots of ours.
     if snapshot.origins.knows_web_app() && !allowed {

@@ -14,13 +14,13 @@ use super::in_flight::InFlight;
 
 /// As many descriptors as a limit is raised to, where the system lets it be.
 #[cfg(unix)]
-const LARGEST_LIMIT: u64 = 65_536;
+const MAX_LIMIT: u64 = 65_536;
 /// Descriptors that are not shared out: for databases, logs and watches.
-const KEPT: usize = 32;
+const KEPT_DESCRIPTORS: usize = 32;
 /// What is left is shared between the gateway's connections, the control plane's, and all else.
 const SHARES: usize = 3;
 /// Minimum of connections of a listener.
-const FEWEST: usize = 4;
+const MIN_CONNECTIONS: usize = 4;
 /// Connections beyond the limit, for questions about health alone.
 const RESERVED: usize = 4;
 /// Descriptors that a listener holds only to give them up when there are no others.
@@ -35,7 +35,7 @@ pub fn raise_descriptor_limit() {
     {
         use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
         let limit = getrlimit(Resource::Nofile);
-        let wanted = limit.maximum.unwrap_or(LARGEST_LIMIT).min(LARGEST_LIMIT);
+        let wanted = limit.maximum.unwrap_or(MAX_LIMIT).min(MAX_LIMIT);
         if limit.current.is_some_and(|current| current < wanted) {
             let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), ..limit });
         }
@@ -45,11 +45,11 @@ pub fn raise_descriptor_limit() {
 /// Connections that one listener may have by the present limit.
 pub(crate) fn share_of_descriptors() -> usize {
     #[cfg(unix)]
-    let limit =
-        rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(LARGEST_LIMIT);
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(MAX_LIMIT);
     #[cfg(not(unix))]
     let limit = 8192_u64;
-    (usize::try_from(limit).unwrap_or(usize::MAX).saturating_sub(KEPT) / SHARES).max(FEWEST)
+    (usize::try_from(limit).unwrap_or(usize::MAX).saturating_sub(KEPT_DESCRIPTORS) / SHARES)
+        .max(MIN_CONNECTIONS)
 }
 
 /// The open connections of one listener.

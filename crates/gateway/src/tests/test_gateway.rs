@@ -21,7 +21,7 @@ use crate::{Gateway, GatewayConfig, ListenerHealth, ServerLimits};
 pub(in crate::tests) const WEB_APP: &str = "https://app.example.test";
 pub(in crate::tests) const TOKEN: &str = "0123456789abcdef0123456789abcdef0123456789abcdef";
 /// Longer than any test takes; a wait that reaches it has failed.
-pub(in crate::tests) const PATIENCE: Duration = Duration::from_secs(20);
+pub(in crate::tests) const TIMEOUT: Duration = Duration::from_secs(20);
 
 /// What a test wants to be different.
 pub(in crate::tests) struct TestOptions {
@@ -391,5 +391,5 @@ async fn read_reply(stream: &mut (impl tokio::io::AsyncRead + Unpin), bodiless: 
 
 /// Fails a test that waits for ever.
 pub(in crate::tests) async fn within<F: Future>(work: F) -> F::Output {
-    tokio::time::timeout(PATIENCE, work).await.expect("it takes too long")
+    tokio::time::timeout(TIMEOUT, work).await.expect("it takes too long")
 }

@@ -37,8 +37,9 @@ struct TerminalEvent;
 
 /// Whether an event fits into one message. Escapes can make a text several times as long.
 fn fits(data: &Value, weight: usize) -> bool {
-    const MOST: usize = MAX_MESSAGE_BYTES - FRAME_BYTES;
-    weight <= MOST / 8 || (weight <= MOST && serde_json::to_vec(data).is_ok_and(|bytes| bytes.len() <= MOST))
+    const MAX_BYTES: usize = MAX_MESSAGE_BYTES - FRAME_BYTES;
+    weight <= MAX_BYTES / 8
+        || (weight <= MAX_BYTES && serde_json::to_vec(data).is_ok_and(|bytes| bytes.len() <= MAX_BYTES))
 }
 
 impl Executor {

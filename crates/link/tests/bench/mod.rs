@@ -42,13 +42,13 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 /// Longest wait for anything in a test.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 
 pub const KEY: &str = "lgk_live_good";
 pub const OTHER_KEY: &str = "lgk_live_other";
 
 pub async fn patiently<T>(what: &str, wait: impl Future<Output = T>) -> T {
-    match tokio::time::timeout(PATIENCE, wait).await {
+    match tokio::time::timeout(TIMEOUT, wait).await {
         Ok(value) => value,
         Err(_) => panic!("waited too long for {what}"),
     }

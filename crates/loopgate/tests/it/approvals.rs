@@ -23,7 +23,7 @@ const SOURCE: &str = "x-desktop-source";
 /// What nobody decides ends after this, when the control plane asks.
 const OVER_LINK: Duration = Duration::from_secs(50);
 /// The control plane gives up then.
-const LINK_PATIENCE: Duration = Duration::from_secs(60);
+const LINK_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A request that is held, because its caller demands it.
 pub fn hold(loopgate: &Loopgate, path: &str) -> JoinHandle<reqwest::Result<Response>> {
@@ -67,7 +67,7 @@ async fn undecided_request_ends_before_the_control_planes_timeout() -> Result<()
     let took = begun.elapsed();
     ensure!(status == 408 && body["error"] == "approval timed out", "{status} {body}");
     ensure!(body["code"] == "approval_timed_out" && body["operationId"] == "health_check", "{body}");
-    ensure!(took >= OVER_LINK && took < LINK_PATIENCE, "it took {took:?}");
+    ensure!(took >= OVER_LINK && took < LINK_TIMEOUT, "it took {took:?}");
     let path = format!("/compute-targets/{target}/commands/{command}/events?stream=true");
     let stream = system.page.0.request(Method::GET, &path).header("accept", "text/event-stream");
     let told_by_link = stream.send().await?.text().await?;

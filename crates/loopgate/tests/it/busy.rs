@@ -17,7 +17,7 @@ use crate::owner::{Owner, OwnerWatch};
 /// More than there are threads.
 const SLOW: usize = 24;
 /// Longer than any request here takes unless it waits for another.
-const PATIENCE: Duration = Duration::from_secs(10);
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 fn fifo(path: &Path) -> Result<()> {
     let mode = rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR;
@@ -63,7 +63,7 @@ async fn slow_routes_stop_no_other() -> Result<()> {
             "/api/gateway/approvals",
             "/api/gateway/settings/binary-paths",
         ] {
-            let answer = loopgate.gateway(Method::GET, path).timeout(PATIENCE).send().await;
+            let answer = loopgate.gateway(Method::GET, path).timeout(TIMEOUT).send().await;
             let status = answer.with_context(|| format!("{path} in round {round}"))?.status();
             ensure!(status == 200, "{path}: {status}");
         }
@@ -91,7 +91,7 @@ async fn requests_look_at_no_settings_file_and_rewrite_no_log() -> Result<()> {
     let begun = Instant::now();
     for n in 0..300 {
         let path = ["/health", "/api/gateway/version", "/api/gateway/repos", "/api/gateway/nope"][n % 4];
-        let request = loopgate.gateway(Method::GET, path).timeout(PATIENCE);
+        let request = loopgate.gateway(Method::GET, path).timeout(TIMEOUT);
         request.send().await.with_context(|| format!("{path} waits for the settings"))?;
     }
     let seconds = begun.elapsed().as_secs() + 1;

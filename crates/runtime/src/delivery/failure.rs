@@ -23,7 +23,7 @@ use crate::jobs::{Job, UserVisibleFailure};
 /// A loop driver that ran out of context says so by this code.
 const CONTEXT_EXIT_CODE: i32 = 2;
 /// What an execution whose processes vanished leaves.
-const KEPT: &str = "What was done stays in the worktree; the next execution goes on with it";
+const WORK_IS_KEPT: &str = "What was done stays in the worktree; the next execution goes on with it";
 /// Exit code of a loop driver that was told to stop.
 const INTERRUPTED_EXIT_CODE: i32 = 130;
 const INTERRUPTED: &str =
@@ -188,7 +188,7 @@ pub(super) async fn classify(job: &Job, outcome: &LoopOutcome<'_>) -> LoopFailur
     match outcome.exit {
         ExitKind::Lost => LoopFailure {
             job_event: JobEvent::Lost,
-            live_activity: (job.command == LoopCommand::Execute).then(|| KEPT.to_owned()),
+            live_activity: (job.command == LoopCommand::Execute).then(|| WORK_IS_KEPT.to_owned()),
             ..LoopFailure::new(code::PROCESS_STOPPED, "Process ended with terminal status UNKNOWN")
         },
         ExitKind::ReportedStop => LoopFailure {

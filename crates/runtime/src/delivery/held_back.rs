@@ -23,7 +23,7 @@ use super::retry::DeliveryError;
 /// Bytes of a file that is looked into.
 const MAX_READ: u64 = 1024 * 1024;
 /// Entries that are named to a person.
-const NAMED: usize = 10;
+const MAX_NAMED: usize = 10;
 
 /// What is held back in one repository.
 #[derive(Debug, Default)]
@@ -170,11 +170,11 @@ fn text(path: &[u8]) -> String {
 impl HeldBack {
     /// For a person: what, and why.
     pub fn describe(&self) -> String {
-        let named = self.entries.iter().take(NAMED);
+        let named = self.entries.iter().take(MAX_NAMED);
         let mut named: Vec<String> =
             named.map(|entry| format!("{} ({})", entry.path, entry.reason.as_text())).collect();
-        if self.entries.len() > NAMED {
-            named.push(format!("{} more", self.entries.len() - NAMED));
+        if self.entries.len() > MAX_NAMED {
+            named.push(format!("{} more", self.entries.len() - MAX_NAMED));
         }
         named.join(", ")
     }

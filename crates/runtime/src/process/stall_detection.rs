@@ -32,7 +32,7 @@ const SHORTEST_INTERVAL: Duration = Duration::from_millis(100);
 const IDLE_PART: u32 = 50;
 const IDLE_TIME: Duration = Duration::from_millis(200);
 /// How much longer the model may take.
-const MODEL_PATIENCE: u32 = 3;
+const MODEL_FACTOR: u32 = 3;
 
 /// What a loop does at this moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -133,7 +133,7 @@ fn state_after(quiet: Duration, in_tool: bool, limit: Duration) -> ActivityState
     match in_tool {
         true if quiet >= limit => ActivityState::Stuck,
         true => ActivityState::Working,
-        false if quiet >= limit * MODEL_PATIENCE => ActivityState::Stuck,
+        false if quiet >= limit * MODEL_FACTOR => ActivityState::Stuck,
         false if quiet >= limit / SAMPLES => ActivityState::WaitingForModel,
         false => ActivityState::Working,
     }

@@ -28,7 +28,7 @@ use crate::workspace::worktree_layout::WorktreeLayout;
 /// Branches of loops begin with this.
 const LOOP_BRANCHES: &str = "orchestrator/";
 /// Worktrees that are looked at at the same time.
-const AT_ONCE: usize = 4;
+const CONCURRENCY: usize = 4;
 /// Before the first round of tidying: a start has other things to do.
 const FIRST_RUN: Duration = Duration::from_secs(600);
 /// Between two runs.
@@ -179,7 +179,7 @@ impl WorktreeGc {
         }
         let looked_at = futures_util::stream::iter(found)
             .map(|(repository, worktree, job)| self.inspect(repository, worktree, job));
-        let mut worktrees: Vec<LoopWorktree> = looked_at.buffer_unordered(AT_ONCE).collect().await;
+        let mut worktrees: Vec<LoopWorktree> = looked_at.buffer_unordered(CONCURRENCY).collect().await;
         worktrees.sort_by(|one, other| {
             other.size_bytes.cmp(&one.size_bytes).then_with(|| one.path.cmp(&other.path))
         });

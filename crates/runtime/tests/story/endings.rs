@@ -107,7 +107,7 @@ async fn stop_is_recorded_before_the_process_is_signalled() {
     let desktop = Desktop::new().await;
     desktop.driver(r#"trap 'echo heard > "$STATE/heard"; until_there end; exit 1' TERM; echo up > "$STATE/up"; while :; do sleep 0.02; done"#);
     let timing =
-        loopgate_runtime::RuntimeTiming { kill_grace: crate::support::PATIENCE, ..crate::support::quick() };
+        loopgate_runtime::RuntimeTiming { kill_grace: crate::support::TIMEOUT, ..crate::support::quick() };
     let runtime = desktop.open_with(timing).await;
     let id = new_id();
     start(&runtime, &request(id, "PLAN")).await.unwrap();

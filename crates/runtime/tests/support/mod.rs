@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 use uuid::Uuid;
 
 /// Nothing in these tests takes this long unless it hangs.
-pub const PATIENCE: Duration = Duration::from_secs(60);
+pub const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A driver that plans: one line of output, a plan.
 pub const PLANS: &str = r##"
@@ -166,7 +166,7 @@ impl Desktop {
                 }
             }
         };
-        tokio::time::timeout(PATIENCE, looking).await.unwrap_or_else(|_| panic!("never: {what}"))
+        tokio::time::timeout(TIMEOUT, looking).await.unwrap_or_else(|_| panic!("never: {what}"))
     }
 
     /// Waits until a job has ended and the control plane knows it.
@@ -175,7 +175,7 @@ impl Desktop {
             runtime.jobs.get(id).await.unwrap().filter(|job| job.report.cloud_finalized_at.is_some())
         })
         .await;
-        tokio::time::timeout(PATIENCE, runtime.launcher.wait_until_released(id)).await.unwrap();
+        tokio::time::timeout(TIMEOUT, runtime.launcher.wait_until_released(id)).await.unwrap();
         runtime.jobs.get(id).await.unwrap().unwrap()
     }
 
@@ -234,7 +234,7 @@ impl Desktop {
     pub async fn git(&self, directory: &Path, args: &[&str]) -> String {
         let identity = ["-c", "user.name=Test", "-c", "user.email=test@example.org"];
         let command = Command::new("git").args(identity).args(args).directory(directory);
-        let output = command.run(Limits::time(PATIENCE)).await.unwrap();
+        let output = command.run(Limits::time(TIMEOUT)).await.unwrap();
         assert!(output.status.success(), "git {args:?}: {}", output.stderr_text());
         output.stdout_text().trim().to_owned()
     }

@@ -14,7 +14,7 @@ use super::{CodeHost, GraphQlError, PullNumber};
 /// Comments after which no further page is asked for.
 const ENOUGH: usize = 100;
 /// Pages of each list.
-const PAGES_MOST: u32 = 3;
+const MAX_PAGES: u32 = 3;
 
 /// Each list is read from its end: what was said last matters most.
 const QUESTION: PullQuestion = PullQuestion {
@@ -157,7 +157,7 @@ impl CodeHost {
         number: PullNumber,
     ) -> Result<Discussion, GraphQlError> {
         let mut collector = Collector::default();
-        for _ in 0..PAGES_MOST {
+        for _ in 0..MAX_PAGES {
             let pull = self.graph_of_pull(repository, number, &QUESTION, collector.cursors()).await?;
             collector.take(pull);
             if collector.complete() || collector.comments.len() >= ENOUGH {

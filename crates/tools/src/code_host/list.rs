@@ -6,7 +6,7 @@ use serde::Deserialize;
 use super::{CodeHost, CodeHostError};
 
 /// Entries of a list.
-pub const LISTED_MOST: usize = 50;
+pub const MAX_LISTED: usize = 50;
 
 /// Which pull requests are meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,7 +49,7 @@ struct PullRequestRow {
 }
 
 impl CodeHost {
-    /// The newest pull requests, at most [`LISTED_MOST`], and whether there are more.
+    /// The newest pull requests, at most [`MAX_LISTED`], and whether there are more.
     ///
     /// # Errors
     /// [`CodeHostError`]
@@ -62,7 +62,7 @@ impl CodeHost {
             ListState::Open => "open",
             ListState::Merged => "merged",
         };
-        let limit = (LISTED_MOST + 1).to_string();
+        let limit = (MAX_LISTED + 1).to_string();
         let fields = "number,title,url,author,state,createdAt,headRefName";
         let args = ["pr", "list", "-R", repository.as_str(), "--state", state, "--limit", &limit];
         let args: Vec<&str> = args.into_iter().chain(["--json", fields]).collect();
@@ -72,8 +72,8 @@ impl CodeHost {
 
 fn parse(printed: &[u8]) -> Result<(Vec<PullRequestSummary>, bool), CodeHostError> {
     let rows: Vec<PullRequestRow> = serde_json::from_slice(printed).map_err(|_| CodeHostError::Unreadable)?;
-    let more = rows.len() > LISTED_MOST;
-    Ok((rows.into_iter().take(LISTED_MOST).map(PullRequestSummary::from).collect(), more))
+    let more = rows.len() > MAX_LISTED;
+    Ok((rows.into_iter().take(MAX_LISTED).map(PullRequestSummary::from).collect(), more))
 }
 
 impl From<PullRequestRow> for PullRequestSummary {

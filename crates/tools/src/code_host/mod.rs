@@ -28,7 +28,7 @@ pub use comments::{Comment, CommentKind, Discussion};
 pub use error::{CodeHostError, explain};
 pub use files::{ChangedFile, parse_files};
 pub use graphql::GraphQlError;
-pub use list::{LISTED_MOST, ListState, PullRequestSummary};
+pub use list::{ListState, MAX_LISTED, PullRequestSummary};
 pub use name::{PullNumber, origin_at_code_host};
 pub use open::{OpenPullRequestError, OpenResult, Proposal};
 pub use pull_request::{NewPullRequest, PullRequest, parse_pull_request};

@@ -14,7 +14,7 @@ use super::{CallerPresence, Git, GitError, checked, finish, time};
 /// How long all of it may take.
 const TOTAL: Duration = Duration::from_secs(60);
 /// Remotes that are asked at the same time.
-const AT_ONCE: usize = 4;
+const CONCURRENCY: usize = 4;
 
 /// What became of each worktree.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -72,7 +72,7 @@ impl Git {
                     || CleanupDecision::Unclear(format!("not looked at within {} seconds", TOTAL.as_secs()));
                 (place, verdict.unwrap_or_else(|_| late()))
             })
-            .buffered(AT_ONCE);
+            .buffered(CONCURRENCY);
         let mut cleanup = CleanupOutcome::default();
         while let Some((place, verdict)) = judged.next().await {
             let reason = match verdict {

@@ -18,7 +18,7 @@ use super::{CallerPresence, Git, GitError, checked, finish, time};
 use crate::process::{Command, Stdin};
 
 /// Bytes of the largest side that is shown.
-pub const LARGEST_SIDE: usize = 5 * 1024 * 1024;
+pub const MAX_SIDE_BYTES: usize = 5 * 1024 * 1024;
 
 /// A file of a repository: relative, without `.` and `..`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,7 +68,7 @@ pub enum FileDiffError {
     /// It is as it was.
     #[error("File has no changes")]
     Unchanged,
-    /// A side is larger than [`LARGEST_SIDE`].
+    /// A side is larger than [`MAX_SIDE_BYTES`].
     #[error("File too large to diff")]
     TooLarge,
     /// Git could not tell.
@@ -295,7 +295,7 @@ fn submodule_line(commit: &str) -> Vec<u8> {
 }
 
 fn limited(diff: FileDiff) -> Result<FileDiff, FileDiffError> {
-    let large = |side: &Option<Vec<u8>>| side.as_ref().is_some_and(|bytes| bytes.len() > LARGEST_SIDE);
+    let large = |side: &Option<Vec<u8>>| side.as_ref().is_some_and(|bytes| bytes.len() > MAX_SIDE_BYTES);
     if large(&diff.old) || large(&diff.new) { Err(FileDiffError::TooLarge) } else { Ok(diff) }
 }
 
@@ -315,7 +315,7 @@ fn read_from_disk(root: &Directory, path: &Path) -> Result<WorktreeEntry, FileDi
             Ok(WorktreeEntry::Bytes(root.read_link(path)?.into_os_string().as_bytes().to_vec()))
         }
         Some(EntryKind::Other) => Ok(WorktreeEntry::Bytes(Vec::new())),
-        Some(EntryKind::File) => match root.read(path, LARGEST_SIDE as u64) {
+        Some(EntryKind::File) => match root.read(path, MAX_SIDE_BYTES as u64) {
             Err(error) if error.kind() == io::ErrorKind::FileTooLarge => Err(FileDiffError::TooLarge),
             read => Ok(WorktreeEntry::Bytes(read?)),
         },

@@ -45,7 +45,7 @@ pub use checkout::CheckoutKind;
 pub use cleanup::{CleanupOutcome, pull_request_worktrees};
 pub use error::GitError;
 pub use failure::{FailureCategory, GitFailure};
-pub use file_diff::{FileDiff, FileDiffError, FilePath, LARGEST_SIDE, is_binary};
+pub use file_diff::{FileDiff, FileDiffError, FilePath, MAX_SIDE_BYTES, is_binary};
 pub use locks::free_locks;
 pub use outgoing::OutgoingFile;
 pub use preserved_state::{PreservedState, rename_out_of_place};

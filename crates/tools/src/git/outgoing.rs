@@ -10,7 +10,7 @@ use crate::process::{Command, Limits, Stdin};
 /// Bytes that a listing may take.
 const LISTING: usize = 256 * 1024 * 1024;
 /// Bytes of files that are read at once.
-const READ_AT_ONCE: u64 = 8 * 1024 * 1024;
+const READ_BYTES: u64 = 8 * 1024 * 1024;
 
 /// A version of a file in a commit.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -89,7 +89,7 @@ impl Git {
         let mut bytes = 0;
         for (at, size) in sizes.iter().enumerate() {
             let Some(size) = size.filter(|size| *size <= largest) else { continue };
-            if bytes + size > READ_AT_ONCE && !wanted.is_empty() {
+            if bytes + size > READ_BYTES && !wanted.is_empty() {
                 self.read_into(&mut contents, directory, objects, &wanted).await?;
                 wanted.clear();
                 bytes = 0;

@@ -23,7 +23,7 @@ const RESULT_LIFE: Duration = Duration::from_secs(60);
 /// Life of a server's name.
 const NAME_LIFE: Duration = Duration::from_hours(24);
 /// Results kept; callers choose the URLs.
-const MOST_RESULTS: usize = 32;
+const MAX_RESULTS: usize = 32;
 
 /// Who may know an MCP server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -120,7 +120,7 @@ impl Detector {
             return detection.clone();
         }
         state.detections.retain(|_, (_, detection)| is_good(detection));
-        if state.detections.len() >= MOST_RESULTS {
+        if state.detections.len() >= MAX_RESULTS {
             let oldest = state.detections.iter().min_by_key(|(_, (began, _))| *began);
             if let Some(oldest) = oldest.map(|(key, _)| key.clone()) {
                 state.detections.remove(&oldest);

@@ -18,7 +18,7 @@ use crate::extract::{QueryMembers, TicketPath};
 use crate::route::Endpoint;
 
 const LINES_DEFAULT: usize = 100;
-const LINES_MOST: usize = 10_000;
+const MAX_LINES: usize = 10_000;
 
 /// Whether work goes on in a directory
 #[utoipa::path(get, path = "/api/gateway/orchestrator/status", operation_id = "directory_status", tag = "orchestrator",
@@ -175,7 +175,7 @@ pub(crate) fn judges_endpoint() -> Endpoint {
 
 fn lines_wanted(text: Option<&str>) -> usize {
     let wanted = text.and_then(|text| text.parse::<u64>().ok()).filter(|lines| *lines > 0);
-    wanted.map_or(LINES_DEFAULT, |lines| usize::try_from(lines).unwrap_or(LINES_MOST).min(LINES_MOST))
+    wanted.map_or(LINES_DEFAULT, |lines| usize::try_from(lines).unwrap_or(MAX_LINES).min(MAX_LINES))
 }
 
 fn unreadable(reason: impl AsRef<str>) -> HttpError {

@@ -5,12 +5,12 @@ use loopgate_tools::code_host::Discussion;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::comment::{BODY_MOST, PullRequestComment};
+use super::comment::{MAX_BODY, PullRequestComment};
 
 /// Comments in an answer.
-const COMMENTS_MOST: usize = 100;
+const MAX_COMMENTS: usize = 100;
 /// Bytes of an answer.
-const ANSWER_MOST: usize = 524_288;
+const MAX_ANSWER: usize = 524_288;
 
 /// The limits, and what they cost.
 #[derive(Debug, Clone, Serialize, ToSchema)]
@@ -44,12 +44,12 @@ pub(super) fn fit(
     shown: impl Fn(loopgate_tools::code_host::Comment) -> PullRequestComment,
 ) -> CommentSelection {
     let collected = conversation.comments.len();
-    let provider_truncated = conversation.truncated || collected > COMMENTS_MOST;
+    let provider_truncated = conversation.truncated || collected > MAX_COMMENTS;
     let unseen = usize::from(provider_truncated);
-    let mut omitted = collected.checked_sub(COMMENTS_MOST).filter(|more| *more > 0).unwrap_or(unseen);
+    let mut omitted = collected.checked_sub(MAX_COMMENTS).filter(|more| *more > 0).unwrap_or(unseen);
     let mut found = conversation.comments;
     found.sort_by(|one, other| other.created_at.cmp(&one.created_at));
-    found.truncate(COMMENTS_MOST);
+    found.truncate(MAX_COMMENTS);
     let mut comments: Vec<_> = found.into_iter().map(shown).collect();
     comments.iter_mut().for_each(PullRequestComment::shorten);
 
@@ -57,7 +57,7 @@ pub(super) fn fit(
     let mut sizes: Vec<usize> = comments.iter().map(|comment| length(comment) + 1).collect();
     let mut size = frame + sizes.iter().sum::<usize>();
     let mut response_truncated = false;
-    while size > ANSWER_MOST && comments.pop().is_some() {
+    while size > MAX_ANSWER && comments.pop().is_some() {
         size -= sizes.pop().unwrap_or_default();
         omitted += 1;
         response_truncated = true;
@@ -68,10 +68,10 @@ pub(super) fn fit(
         (false, false) => "populated",
     };
     let budget = Budget {
-        max_comments: COMMENTS_MOST,
+        max_comments: MAX_COMMENTS,
         page_size: 50,
-        max_body_bytes: BODY_MOST,
-        max_response_bytes: ANSWER_MOST,
+        max_body_bytes: MAX_BODY,
+        max_response_bytes: MAX_ANSWER,
         provider_truncated,
         response_truncated,
         omitted_comments: omitted,
@@ -129,13 +129,13 @@ mod tests {
 
     #[test]
     fn a_long_text_is_cut_between_characters() {
-        let mut text = "ä".repeat(BODY_MOST);
+        let mut text = "ä".repeat(MAX_BODY);
         assert!(cut(&mut text));
-        assert_eq!(text.len(), BODY_MOST);
-        let mut text = format!("x{}", "ä".repeat(BODY_MOST));
+        assert_eq!(text.len(), MAX_BODY);
+        let mut text = format!("x{}", "ä".repeat(MAX_BODY));
         assert!(cut(&mut text));
-        assert_eq!(text.len(), BODY_MOST - 1);
-        let long = fitted(&["y".repeat(BODY_MOST + 1), "z".repeat(BODY_MOST)], false);
+        assert_eq!(text.len(), MAX_BODY - 1);
+        let long = fitted(&["y".repeat(MAX_BODY + 1), "z".repeat(MAX_BODY)], false);
         assert_eq!((long.budget.body_truncated_count, long.state), (1, "populated"));
     }
 
@@ -147,7 +147,7 @@ mod tests {
             let bodies: Vec<_> = bodies.iter().map(|(text, times)| text.repeat(times / 2)).collect();
             let fitting = fitted(&bodies, false);
             let size: usize = fitting.comments.iter().map(|comment| length(comment) + 1).sum();
-            prop_assert!(size + 1000 <= ANSWER_MOST);
+            prop_assert!(size + 1000 <= MAX_ANSWER);
             prop_assert_eq!(fitting.comments.len() + fitting.budget.omitted_comments, bodies.len());
             prop_assert_eq!(fitting.budget.response_truncated, fitting.comments.len() < bodies.len());
         }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 /// Bytes of UTF-8 in a comment.
-pub(super) const BODY_MOST: usize = 16_384;
+pub(super) const MAX_BODY: usize = 16_384;
 
 /// Something that was said.
 #[derive(Debug, Serialize, ToSchema)]
@@ -108,9 +108,9 @@ impl PullRequestComment {
 
 /// Cuts a text to the length that a comment may have; whether anything was cut.
 pub(super) fn cut(text: &mut String) -> bool {
-    let too_long = text.len() > BODY_MOST;
+    let too_long = text.len() > MAX_BODY;
     if too_long {
-        let mut end = BODY_MOST;
+        let mut end = MAX_BODY;
         while !text.is_char_boundary(end) {
             end -= 1;
         }

@@ -286,7 +286,7 @@ async fn a_stored_port_tells_whether_and_where_it_runs() {
 }
 
 /// Longer than any project here takes to be built and started on a busy machine.
-const BUILD_PATIENCE: Duration = Duration::from_secs(300);
+const BUILD_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Programs of this machine that the projects need.
 const TOOLS: [&str; 4] = ["node", "npm", "cargo", "python3"];
@@ -380,7 +380,7 @@ impl Project {
                 }
             }
         };
-        let status = tokio::time::timeout(BUILD_PATIENCE, wait).await.expect("it runs on without answering");
+        let status = tokio::time::timeout(BUILD_TIMEOUT, wait).await.expect("it runs on without answering");
         assert_eq!(status["status"], "completed", "{status}");
         status["deployedUrl"].as_str().unwrap().to_owned()
     }

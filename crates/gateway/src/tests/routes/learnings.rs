@@ -322,7 +322,7 @@ async fn git(directory: &Path, args: &[&str]) {
     use loopgate_tools::process::{Command, Limits};
     let command = Command::new("git").args(["-c", "user.name=Sam", "-c", "user.email=sam@example.test"]);
     let command = command.args(args).directory(directory);
-    let output = command.run(Limits::time(crate::tests::test_gateway::PATIENCE)).await.unwrap();
+    let output = command.run(Limits::time(crate::tests::test_gateway::TIMEOUT)).await.unwrap();
     assert!(output.status.success(), "{args:?}: {}", output.stderr_text());
 }
 

@@ -16,7 +16,7 @@ use tokio::net::TcpStream;
 use crate::local::Local;
 
 /// How long an answer may take; nothing here has to wait for anything.
-const PATIENCE: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(20);
 /// Connections that a slow stranger opens.
 const SLOW: usize = 200;
 
@@ -33,12 +33,12 @@ async fn answer(loopgate: &Loopgate, bytes: &[u8], and_ends: bool) -> Result<Str
         }
         let _ = stream.read_to_end(&mut answer).await;
     };
-    tokio::time::timeout(PATIENCE, talk).await?;
+    tokio::time::timeout(TIMEOUT, talk).await?;
     Ok(String::from_utf8_lossy(&answer).into_owned())
 }
 
 async fn answers_still(loopgate: &Loopgate, after: &str) -> Result<()> {
-    let health = loopgate.gateway_bare(Method::GET, "/health").timeout(PATIENCE).send().await;
+    let health = loopgate.gateway_bare(Method::GET, "/health").timeout(TIMEOUT).send().await;
     ensure!(health.is_ok_and(|health| health.status() == 200), "no /health after {after}");
     Ok(())
 }
@@ -189,7 +189,7 @@ async fn slow_connections_do_not_block_others() -> Result<()> {
         strangers.push(stream);
     }
     for path in ["/health", "/api/gateway/version", "/api/gateway/repos"] {
-        let answer = loopgate.gateway(Method::GET, path).timeout(PATIENCE).send().await?;
+        let answer = loopgate.gateway(Method::GET, path).timeout(TIMEOUT).send().await?;
         ensure!(answer.status() == 200, "{path}: {}", answer.status());
     }
     drop(strangers);

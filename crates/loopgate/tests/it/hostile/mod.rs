@@ -17,7 +17,7 @@ use crate::local::write;
 /// Stands in every file that must not be read.
 const SECRET: &str = "SECRET-OF-ANOTHER-PLACE";
 /// Kilobytes that the program may have taken at its largest.
-const MOST_MEMORY_KB: u64 = 200 * 1024;
+const MAX_MEMORY_KB: u64 = 200 * 1024;
 
 /// What surrounds the sandbox, and the program that must not run.
 struct Surroundings {

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use super::{MOST_MEMORY_KB, SECRET, Surroundings, make, most_memory_kb};
+use super::{MAX_MEMORY_KB, SECRET, Surroundings, make, most_memory_kb};
 use crate::files::form::{TestPart, content_type, form};
 use crate::local::Local;
 
@@ -107,7 +107,7 @@ async fn ask_everything(local: &Local, outside: &Surroundings, name: &str, repos
         outside.is_untouched(&local.home).with_context(|| format!("{asked}\n{answer}"))?;
     }
     let most = most_memory_kb(local.loopgate.pid().context("it runs")?)?;
-    ensure!(most < MOST_MEMORY_KB, "{most} kB after {name}");
+    ensure!(most < MAX_MEMORY_KB, "{most} kB after {name}");
     Ok(())
 }
 

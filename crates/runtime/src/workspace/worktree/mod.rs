@@ -32,7 +32,7 @@ use repair::return_to_branch;
 const SETUP_TIME: Duration = Duration::from_secs(600);
 const SETUP_SCRIPT: &str = ".loopgate/loops-setup.sh";
 /// What the key of a worktree on no branch begins with.
-const VISIT: &str = "code-review-";
+const REVIEW_PREFIX: &str = "code-review-";
 /// Bytes of a file that tells git what to leave out.
 const MAX_EXCLUDE: u64 = 1024 * 1024;
 /// Files of BOOTSTRAP in a clone that are excluded from commits.
@@ -168,7 +168,7 @@ async fn prepare_once(
     }
     let visit = wanted.checkout == WorktreeSource::Visited;
     let branch = (!visit).then(|| wanted.naming.branch.clone());
-    let dir = new_worktree_path(worktrees, wanted, if visit { VISIT } else { "" })?;
+    let dir = new_worktree_path(worktrees, wanted, if visit { REVIEW_PREFIX } else { "" })?;
     reservation.claim(dir.as_path()).map_err(WorktreeError::Busy)?;
     let is_worktree = repair::is_worktree_of_loop(worktrees, wanted, &dir).await?;
     if is_worktree {

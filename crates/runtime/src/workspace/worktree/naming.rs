@@ -6,7 +6,7 @@ use loopgate_api::ids::{BranchName, InvalidId, LoopId, slug};
 use sha2::{Digest as _, Sha256};
 
 /// Characters of a slug that stay when a hash is appended.
-const SLUG_KEPT: usize = 43;
+const MAX_SLUG: usize = 43;
 
 /// Name of a loop's directory and branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +48,7 @@ fn distinct_slug(text: &str) -> String {
         return key;
     }
     let hash = hex::encode(Sha256::digest(text.as_bytes()));
-    let kept: String = key.chars().take(SLUG_KEPT).collect();
+    let kept: String = key.chars().take(MAX_SLUG).collect();
     format!("{kept}-{}", &hash[..6])
 }
 

@@ -16,7 +16,7 @@ use crate::bad_input::{API_KEY, DENIED, LOOP, status_and_body};
 use crate::test_system::gone;
 
 /// Longer than a refusal may be held up, and much shorter than an event may take.
-const AT_ONCE: Duration = Duration::from_secs(10);
+const IMMEDIATE: Duration = Duration::from_secs(10);
 
 // OR-45, OR-46, LR-25
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -122,7 +122,7 @@ async fn silent_control_plane_does_not_delay_refusals() -> Result<()> {
     let loopgate = setup.env("LOOPGATE_API_KEY", API_KEY).arg("--api-origin").arg(origin).start().await?;
     let body = json!({"loopId": Uuid::new_v4(), "command": "EXECUTE", "loopgateAuthToken": "a-runner-token",
         "artifacts": [], "prompt": "Do it", "localRepoPath": "/etc"});
-    let request = loopgate.gateway(Method::POST, LOOP).json(&body).timeout(AT_ONCE);
+    let request = loopgate.gateway(Method::POST, LOOP).json(&body).timeout(IMMEDIATE);
     let (status, refused) =
         status_and_body(request.send().await.context("it waits for the control plane")?).await?;
     ensure!(status == 403 && refused["error"] == DENIED.0, "{status} {refused}");
