@@ -5,6 +5,7 @@
 //! of HTTP.
 
 pub mod acp;
+pub mod attachment;
 pub mod conversation;
 pub mod provider;
 pub mod registry;
@@ -12,6 +13,7 @@ pub mod run;
 
 use std::sync::Arc;
 
+pub use attachment::Attachment;
 pub use conversation::{ChatRequest, Conversations};
 pub use provider::{Provider, ProviderCommand, ProviderProgram, TurnOutput, TurnRequest};
 pub use registry::ProviderRegistry;

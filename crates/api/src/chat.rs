@@ -32,6 +32,9 @@ pub struct ChatMessage {
     /// ISO 8601.
     #[serde(default)]
     pub timestamp: String,
+    /// Absolute paths of the files that were sent with it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<String>,
     /// Text, thoughts and tool calls, in their order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<Object>>)]
@@ -60,6 +63,7 @@ impl ChatMessage {
             role,
             content,
             timestamp,
+            attachments: Vec::new(),
             blocks: None,
             sender: None,
             mode: None,

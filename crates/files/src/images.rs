@@ -28,6 +28,8 @@ pub enum ImageKind {
 }
 
 impl ImageKind {
+    const ALL: [Self; 4] = [Self::Png, Self::Jpeg, Self::Gif, Self::WebP];
+
     /// The kind of a media type.
     #[must_use]
     pub fn of_type(media_type: &str) -> Option<Self> {
@@ -55,6 +57,20 @@ impl ImageKind {
             Self::Gif => head.starts_with(b"GIF87a") || head.starts_with(b"GIF89a"),
             Self::WebP => head.starts_with(b"RIFF") && head.get(8..) == Some(b"WEBP"),
         })
+    }
+
+    /// The kind of a file at its beginning, by its first bytes; it is at its beginning again afterwards. Blocks on
+    /// the disk.
+    ///
+    /// # Errors
+    /// Any failure of the file system.
+    pub fn of_file(file: &mut File) -> io::Result<Option<Self>> {
+        for kind in Self::ALL {
+            if kind.is_that_of(file)? {
+                return Ok(Some(kind));
+            }
+        }
+        Ok(None)
     }
 
     const fn ending(self) -> &'static str {
@@ -144,7 +160,8 @@ mod tests {
             let mut file = tempfile::tempfile().unwrap();
             file.write_all(head).unwrap();
             file.rewind().unwrap();
-            for kind in [ImageKind::Png, ImageKind::Jpeg, ImageKind::Gif, ImageKind::WebP] {
+            assert_eq!(ImageKind::of_file(&mut file).unwrap(), wanted, "{head:?}");
+            for kind in ImageKind::ALL {
                 assert_eq!(kind.is_that_of(&mut file).unwrap(), wanted == Some(kind), "{head:?}");
             }
         }

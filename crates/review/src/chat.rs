@@ -4,6 +4,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use loopgate_agents::attachment::{self, Attachment};
 use loopgate_agents::provider::Access;
 use loopgate_agents::run::RunAnnouncement;
 use loopgate_agents::{Provider, RunStream};
@@ -32,6 +33,8 @@ pub struct ReviewerChatRequest {
     pub model: Option<String>,
     /// Whether the chat goes on in the session of the review.
     pub about_review: bool,
+    /// Files that the person sends with the prompt.
+    pub attachments: Vec<Attachment>,
 }
 
 impl Reviews {
@@ -40,7 +43,8 @@ impl Reviews {
     /// # Errors
     /// When the turn cannot be started.
     pub async fn chat(&self, request: ReviewerChatRequest) -> io::Result<RunStream> {
-        let ReviewerChatRequest { provider, cwd, worktree, directory, prompt, model, about_review } = request;
+        let ReviewerChatRequest { provider, cwd, worktree, directory, model, about_review, .. } = request;
+        let prompt = format!("{}{}", attachment::prompt_lines(&request.attachments), request.prompt);
         let turn = SessionTurn {
             model: Some(model.unwrap_or_else(|| provider.default_model().to_owned())),
             provider,
@@ -55,6 +59,7 @@ impl Reviews {
             announcement: RunAnnouncement::default(),
             anew: false,
             argument: None,
+            images: attachment::images(&request.attachments),
         };
         self.sessions().start(turn).await?.stream().await
     }

@@ -176,6 +176,7 @@ impl Debate {
             anew: *anew && self.round == 1,
             // Later arguments are answers that the assistant gave here.
             argument: (self.round == 1).then(|| argument.clone()),
+            images: Vec::new(),
             ..turn
         };
         self.reviews.sessions().start(turn).await
@@ -203,6 +204,7 @@ impl Debate {
             announcement: RunAnnouncement { mode, ..RunAnnouncement::default() },
             anew: false,
             argument: None,
+            images: Vec::new(),
         }
     }
 }

@@ -160,6 +160,8 @@ pub(crate) struct SessionTurn {
     pub(crate) anew: bool,
     /// What the other side said, as it is stored.
     pub(crate) argument: Option<String>,
+    /// Images beside the prompt.
+    pub(crate) images: Vec<PathBuf>,
 }
 
 /// Takes turns in the sessions of providers.
@@ -191,6 +193,7 @@ impl ProviderSessions {
             tools: turn.tools.to_owned(),
             access: turn.access,
             instructions: None,
+            images: turn.images.clone(),
         };
         let owner = TurnOwner { worktree: worktree.clone(), sender: provider.id().clone(), key };
         let run = self.runs.start(RunRequest {

@@ -2000,6 +2000,8 @@ export interface components {
         };
         /** @description One message of a chat. Members that are not known here are kept as they are. */
         ChatMessage: {
+            /** @description Absolute paths of the files that were sent with it. */
+            attachments?: string[];
             /** @description Text, thoughts and tool calls, in their order. */
             blocks?: Record<string, never>[] | null;
             /** @description What was said. */
@@ -2017,6 +2019,8 @@ export interface components {
         };
         /** @description A message to the assistant. */
         ChatMessageBody: {
+            /** @description Absolute paths of at most 10 files of at most 10 MiB that the message is about, such as uploaded images. */
+            attachments?: string[] | null;
             /** @description Further repositories that the assistant is told of. */
             contextRepoPaths?: string[] | null;
             /** @description Not blank. */
@@ -2090,6 +2094,8 @@ export interface components {
         };
         /** @description A message to the assistant about a comment. */
         CommentMessageBody: {
+            /** @description Absolute paths of at most 10 files of at most 10 MiB that the message is about, such as uploaded images. */
+            attachments?: string[] | null;
             commentContext?: components["schemas"]["CommentContext"] | null;
             /** @description Not blank. */
             message: string;
@@ -2783,6 +2789,8 @@ export interface components {
          *     }
          */
         FindingMessage: {
+            /** @description Absolute paths of at most 10 files of at most 10 MiB that the message is about, such as uploaded images. */
+            attachments?: string[] | null;
             /** @description The message as it is stored, when that is another one. */
             displayMessage?: string | null;
             findingContext?: components["schemas"]["FindingContext"] | null;
@@ -4207,6 +4215,8 @@ export interface components {
          *     }
          */
         ReviewerMessage: {
+            /** @description Absolute paths of at most 10 files of at most 10 MiB that the message is about, such as uploaded images. */
+            attachments?: string[] | null;
             /** @description `review` goes on in the session of the review. */
             chatContextId?: string | null;
             /** @description The model; the provider's default when it is missing. */
@@ -4397,6 +4407,8 @@ export interface components {
          *     }
          */
         RunViewerMessage: {
+            /** @description Absolute paths of at most 10 files of at most 10 MiB that the message is about, such as uploaded images. */
+            attachments?: string[] | null;
             /** @description The MCP server whose tools may be used. */
             expectedMcpUrl?: string | null;
             fileContext?: components["schemas"]["FileContext"] | null;
@@ -4631,6 +4643,8 @@ export interface components {
          *     }
          */
         TerminalMessage: {
+            /** @description Absolute paths of at most 10 files of at most 10 MiB that the message is about, such as uploaded images. */
+            attachments?: string[] | null;
             /** @description The MCP server whose tools may be used. */
             expectedMcpUrl?: string | null;
             /** @description Not blank. One that begins with `@reviewer ` is for the reviewer, every other for the assistant. */
@@ -4671,6 +4685,8 @@ export interface components {
          *     }
          */
         TicketMessage: {
+            /** @description Absolute paths of at most 10 files of at most 10 MiB that the message is about, such as uploaded images. */
+            attachments?: string[] | null;
             /** @description The MCP server whose tools may be used. */
             expectedMcpUrl?: string | null;
             /** @description Not blank. */

@@ -23,6 +23,7 @@ use serde_json::Value;
 
 use self::history::HistoryFile;
 use self::prompt::{about_comment, about_finding, transcript};
+use crate::attachment::{self, Attachment};
 use crate::provider::{Access, Provider, TurnOutput, TurnRequest};
 use crate::run::{
     AgentRuns, Fallback, FallbackRule, RunAnnouncement, RunEnd, RunRequest, RunStore, RunStoreFactory,
@@ -64,6 +65,8 @@ pub struct ChatRequest {
     pub announcement: RunAnnouncement,
     /// Whether messages are stored with the provider that they are for, or from.
     pub stores_mode: bool,
+    /// Files that the person sends with the message.
+    pub attachments: Vec<Attachment>,
 }
 
 impl ChatRequest {
@@ -91,6 +94,7 @@ impl ChatRequest {
             access: Access::default(),
             announcement: RunAnnouncement::default(),
             stores_mode: false,
+            attachments: Vec::new(),
         }
     }
 }
@@ -120,6 +124,11 @@ impl Conversations {
             members: history.session_members().clone(),
             provider: provider.id().clone(),
             text: request.displayed_message.unwrap_or_else(|| message.clone()),
+            attachments: request
+                .attachments
+                .iter()
+                .map(|attachment| attachment.path.display().to_string())
+                .collect(),
             mode: mode.clone(),
             comment: request.comment,
             finding: request.finding,
@@ -132,13 +141,15 @@ impl Conversations {
         };
         let AddedQuestion { answer_id, session, context, unseen, all } =
             added.await.map_err(io::Error::other)??;
-        let message = format!("{}{context}{message}", request.preamble);
+        let attached = attachment::prompt_lines(&request.attachments);
+        let message = format!("{}{context}{attached}{message}", request.preamble);
         let first_prompt = format!("{}{all}{message}", request.introduction);
         let turn = |prompt: String, session: Option<String>| TurnRequest {
             prompt,
             session,
             tools: request.tools.clone(),
             access: request.access,
+            images: attachment::images(&request.attachments),
             ..TurnRequest::default()
         };
         let announcement = RunAnnouncement {
@@ -193,6 +204,8 @@ struct Question {
     members: SessionMembers,
     provider: ProviderId,
     text: String,
+    /// Absolute paths.
+    attachments: Vec<String>,
     mode: Option<ProviderId>,
     comment: Option<CommentContext>,
     finding: Option<FindingContext>,
@@ -233,7 +246,7 @@ impl Question {
         let all = transcript(&history.messages, sender);
         let at = loopgate_api::time::iso(now);
         let message = ChatMessage::new(format!("user-{stamp}"), ChatRole::User, self.text, at);
-        history.messages.push(ChatMessage { mode: self.mode, ..message });
+        history.messages.push(ChatMessage { mode: self.mode, attachments: self.attachments, ..message });
         if self.comment.is_some() {
             history.comment_context = self.comment;
         }

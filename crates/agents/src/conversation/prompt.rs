@@ -18,7 +18,8 @@ pub(super) fn transcript(messages: &[ChatMessage], sender: impl Fn(&ChatMessage)
             ChatRole::User => "User".to_owned(),
             ChatRole::Assistant => capitalized(sender(message).as_str()),
         };
-        let line = format!("{speaker}: {}\n\n", message.content.trim());
+        let attached = message.attachments.iter().map(|path| format!("\n(attached: {path})"));
+        let line = format!("{speaker}: {}{}\n\n", message.content.trim(), attached.collect::<String>());
         length += line.chars().count();
         if length > TRANSCRIPT_MAX {
             break;
@@ -70,9 +71,15 @@ mod tests {
     fn transcripts_name_the_speakers_and_keep_the_end() {
         let sender = |_: &ChatMessage| ProviderId::REVIEWER;
         assert_eq!(transcript(&[], sender), "");
-        let messages = [message(ChatRole::User, "why?"), message(ChatRole::Assistant, "because ")];
+        let attachments = vec!["/w/a.png".to_owned()];
+        let question = ChatMessage { attachments, ..message(ChatRole::User, "why?") };
+        let messages = [question, message(ChatRole::Assistant, "because ")];
         let text = transcript(&messages, sender);
-        assert_eq!(text, "Earlier in this conversation:\n\nUser: why?\n\nReviewer: because\n\nUser: ");
+        let question = "User: why?\n(attached: /w/a.png)";
+        assert_eq!(
+            text,
+            format!("Earlier in this conversation:\n\n{question}\n\nReviewer: because\n\nUser: ")
+        );
         let long = "ä".repeat(TRANSCRIPT_MAX);
         let messages = [
             message(ChatRole::User, &long),

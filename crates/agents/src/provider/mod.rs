@@ -32,6 +32,8 @@ pub struct TurnRequest {
     pub access: Access,
     /// Text after the program's own instructions, where it takes some.
     pub instructions: Option<String>,
+    /// Images beside the prompt, which names them too, for programs whose models see them only so.
+    pub images: Vec<PathBuf>,
 }
 
 /// What a program may do to the directory that it works in.

@@ -66,6 +66,11 @@ impl Provider for Reviewer {
             Access::ReadOnly => "read-only",
             Access::ReadWrite => "workspace-write",
         };
+        // The option splits its value at commas; the prompt names such an image, too. Other options follow it, because
+        // it takes every argument up to the next one.
+        for image in turn.images.iter().filter(|image| !image.to_string_lossy().contains(',')) {
+            args.extend(["--image".into(), image.into()]);
+        }
         // As a setting, because current programs take no other flag for it when they resume.
         args.extend(["--json", "--skip-git-repo-check", "-c"].map(OsString::from));
         args.push(format!("sandbox_mode=\"{sandbox}\"").into());

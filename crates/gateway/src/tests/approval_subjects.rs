@@ -113,6 +113,8 @@ const HARMLESS: &[&str] = &[
     "body line",
     "body loopgateAuthToken",
     "body message",
+    // What was sent with a message that is only stored.
+    "body message.attachments.*",
     "body message.blocks.*",
     "body message.content",
     "body message.id",

@@ -7,6 +7,7 @@ mod approvals;
 mod bad_input;
 mod bootstrap;
 mod busy;
+mod chat_attachments;
 mod chat_story;
 mod cli;
 mod commands;

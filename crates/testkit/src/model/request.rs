@@ -67,6 +67,12 @@ impl ModelRequest {
         self.body["model"].as_str().unwrap_or("scripted")
     }
 
+    /// The request as the program sent it.
+    #[must_use]
+    pub const fn body(&self) -> &Value {
+        &self.body
+    }
+
     /// The system text.
     #[must_use]
     pub fn system(&self) -> &str {

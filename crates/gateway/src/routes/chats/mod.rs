@@ -2,6 +2,7 @@
 //! files of a run. Each resource is one file; what they share is here. What chats about a comment and about a
 //! finding share is in [`subject`].
 
+pub(super) mod attachments;
 pub(crate) mod run_viewer;
 pub(super) mod stream;
 pub(super) mod subject;

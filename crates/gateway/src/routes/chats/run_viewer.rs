@@ -12,6 +12,7 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
+use super::attachments::AttachmentPaths;
 use super::{base_directory, clear_history, history_file, read_history, stream};
 use crate::app::App;
 use crate::approval::{At, Source};
@@ -50,6 +51,10 @@ struct RunViewerMessage {
     /// The MCP server whose tools may be used.
     #[serde(default, deserialize_with = "lenient::non_blank")]
     expected_mcp_url: Option<String>,
+    /// Absolute paths of at most 10 files of at most 10 MiB that the message is about, such as uploaded images.
+    #[schema(value_type = Option<Vec<String>>)]
+    #[serde(default)]
+    attachments: AttachmentPaths,
 }
 
 /// A file of a run.
@@ -109,7 +114,7 @@ async fn send(
     let about = body.run_dir.as_ref().map(|directory| format!("Directory of the run: {directory}\n"));
     let introduction = format!("{ROLE}\n{}\n---\n\n", about.unwrap_or_default());
     let tools = if body.run_dir.is_some() { stream::READ_TOOLS } else { stream::WEB_TOOLS };
-    let (history, directory) = {
+    let (history, directory, attachments) = {
         let app = app.clone();
         spawn_blocking(move || {
             let history = history_file(&app, NAME, SessionMembers::Separate)?;
@@ -117,7 +122,8 @@ async fn send(
                 Some(directory) => app.sandbox.check(directory).ok(),
                 None => base_directory(&app),
             };
-            Ok::<_, HttpError>((history, directory.ok_or_else(HttpError::directory_not_allowed)?))
+            let directory = directory.ok_or_else(HttpError::directory_not_allowed)?;
+            Ok::<_, HttpError>((history, directory, body.attachments.check(&app.sandbox)?))
         })
         .await??
     };
@@ -127,6 +133,7 @@ async fn send(
         preamble: body.file_context.map(|file| file.text()).unwrap_or_default(),
         tools: stream::tools(&app, tools, body.expected_mcp_url.as_deref()),
         announcement: RunAnnouncement { spawning: true, mode, ..RunAnnouncement::default() },
+        attachments,
         ..ChatRequest::new(provider, directory, history, ChatHistory::default(), message)
     };
     stream::send(&app, agents, requester, request).await
@@ -150,7 +157,7 @@ pub(crate) fn read_endpoint() -> Endpoint {
 }
 
 pub(crate) fn send_endpoint() -> Endpoint {
-    Endpoint::new(routes!(send), &[Source::Path(At::Body("runDir"))])
+    Endpoint::new(routes!(send), &[Source::Path(At::Body("runDir")), Source::Path(At::Body("attachments.*"))])
 }
 
 pub(crate) fn clear_endpoint() -> Endpoint {

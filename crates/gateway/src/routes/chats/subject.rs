@@ -14,6 +14,7 @@ use loopgate_api::ids::TicketId;
 use loopgate_home::SandboxedPath;
 use utoipa::IntoParams;
 
+use super::attachments::AttachmentPaths;
 use super::stream;
 use crate::app::App;
 use crate::approval::{At, Source};
@@ -26,6 +27,13 @@ use crate::routes::orchestrator::sessions::SuccessResponse;
 /// Where requests name what they are about.
 pub(in crate::routes) const SOURCES: &[Source] =
     &[Source::Path(At::Query("repo")), Source::Ticket(At::Query("ticketId"))];
+
+/// Where messages name what they are about.
+pub(in crate::routes) const MESSAGE_SOURCES: &[Source] = &[
+    Source::Path(At::Query("repo")),
+    Source::Ticket(At::Query("ticketId")),
+    Source::Path(At::Body("attachments.*")),
+];
 
 /// The ticket that the thing belongs to, and its repository.
 #[derive(IntoParams)]
@@ -140,15 +148,19 @@ impl SubjectChat {
         agents: &Agents,
         requester: Requester,
         message: String,
+        attachments: AttachmentPaths,
         with_context: impl FnOnce(ChatRequest) -> ChatRequest,
     ) -> Result<Response, HttpError> {
         let new_history = self.new_history();
-        let location = {
+        let (location, attachments) = {
             let app = app.clone();
             spawn_blocking(move || {
                 let location = self.location(&app)?;
-                let is_there = location.directory.canonical().is_dir();
-                is_there.then_some(location).ok_or_else(|| HttpError::not_found("Work directory not found"))
+                if location.directory.canonical().is_dir() {
+                    Ok((location, attachments.check(&app.sandbox)?))
+                } else {
+                    Err(HttpError::not_found("Work directory not found"))
+                }
             })
             .await??
         };
@@ -156,6 +168,7 @@ impl SubjectChat {
         let request = ChatRequest {
             tools: stream::tools(app, stream::ENGINEER_TOOLS, None),
             access: Access::ReadWrite,
+            attachments,
             ..ChatRequest::new(assistant, location.directory, location.history, new_history, message)
         };
         stream::send(app, agents, requester, with_context(request)).await

@@ -15,9 +15,10 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
+use super::attachments::AttachmentPaths;
 use super::{base_directory, clear_history, history_file, read_history, stream};
 use crate::app::App;
-use crate::approval::Source;
+use crate::approval::{At, Source};
 use crate::blocking::spawn_blocking;
 use crate::error::{HttpError, JsonResult};
 use crate::extract::{JsonBody, Requester};
@@ -46,6 +47,10 @@ struct TerminalMessage {
     /// The MCP server whose tools may be used.
     #[serde(default, deserialize_with = "lenient::non_blank")]
     expected_mcp_url: Option<String>,
+    /// Absolute paths of at most 10 files of at most 10 MiB that the message is about, such as uploaded images.
+    #[schema(value_type = Option<Vec<String>>)]
+    #[serde(default)]
+    attachments: AttachmentPaths,
 }
 
 /// The chat of the terminal
@@ -82,12 +87,12 @@ async fn send(
     let message = body.message.ok_or_else(|| HttpError::missing_field("message is required"))?;
     let agents = agents_of(&app, PATH)?;
     let (provider, message) = addressee(&agents.providers, &message);
-    let (history, directory) = {
+    let (history, directory, attachments) = {
         let app = app.clone();
         spawn_blocking(move || {
             let history = history_file(&app, NAME, SessionMembers::Separate)?;
             let directory = base_directory(&app).ok_or_else(|| HttpError::failed(NO_DIRECTORY))?;
-            Ok::<_, HttpError>((history, directory))
+            Ok::<_, HttpError>((history, directory, body.attachments.check(&app.sandbox)?))
         })
         .await??
     };
@@ -97,6 +102,7 @@ async fn send(
         access: Access::ReadWrite,
         announcement: RunAnnouncement { spawning: true, mode, ..RunAnnouncement::default() },
         stores_mode: true,
+        attachments,
         ..ChatRequest::new(provider, directory, history, ChatHistory::default(), message)
     };
     stream::send(&app, agents, requester, request).await
@@ -133,7 +139,7 @@ pub(crate) fn read_endpoint() -> Endpoint {
 }
 
 pub(crate) fn send_endpoint() -> Endpoint {
-    Endpoint::new(routes!(send), &[Source::ManagedRepositories])
+    Endpoint::new(routes!(send), &[Source::ManagedRepositories, Source::Path(At::Body("attachments.*"))])
 }
 
 pub(crate) fn clear_endpoint() -> Endpoint {

@@ -13,6 +13,7 @@ use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::routes;
 
+use super::attachments::AttachmentPaths;
 use super::{base_directory, clear_history, history_file, read_history, stream};
 use crate::app::App;
 use crate::approval::{At, Source};
@@ -54,6 +55,10 @@ struct TicketMessage {
     /// The MCP server whose tools may be used.
     #[serde(default, deserialize_with = "lenient::non_blank")]
     expected_mcp_url: Option<String>,
+    /// Absolute paths of at most 10 files of at most 10 MiB that the message is about, such as uploaded images.
+    #[schema(value_type = Option<Vec<String>>)]
+    #[serde(default)]
+    attachments: AttachmentPaths,
 }
 
 /// A ticket, as its tracker shows it.
@@ -152,7 +157,7 @@ async fn send(
     let ticket = TicketId::new(ticket);
     let introduction = context.introduction(body.repo_path.as_deref());
     let tools = if body.repo_path.is_some() { stream::READ_TOOLS } else { stream::WEB_TOOLS };
-    let (history, directory) = {
+    let (history, directory, attachments) = {
         let (app, name) = (app.clone(), ticket.safe());
         spawn_blocking(move || {
             let history = history_file(&app, &name, SessionMembers::default())?;
@@ -160,7 +165,8 @@ async fn send(
                 Some(repo) => app.sandbox.check(repo).ok(),
                 None => base_directory(&app),
             };
-            Ok::<_, HttpError>((history, directory.ok_or_else(HttpError::directory_not_allowed)?))
+            let directory = directory.ok_or_else(HttpError::directory_not_allowed)?;
+            Ok::<_, HttpError>((history, directory, body.attachments.check(&app.sandbox)?))
         })
         .await??
     };
@@ -168,6 +174,7 @@ async fn send(
         introduction,
         tools: stream::tools(&app, tools, body.expected_mcp_url.as_deref()),
         announcement: RunAnnouncement { spawning: true, resuming: Some(false), ..RunAnnouncement::default() },
+        attachments,
         ..ChatRequest::new(provider, directory, history, empty(&ticket), message)
     };
     stream::send(&app, agents, requester, request).await
@@ -195,7 +202,10 @@ pub(crate) fn read_endpoint() -> Endpoint {
 }
 
 pub(crate) fn send_endpoint() -> Endpoint {
-    Endpoint::new(routes!(send), &[Source::Path(At::Body("repoPath"))])
+    Endpoint::new(
+        routes!(send),
+        &[Source::Path(At::Body("repoPath")), Source::Path(At::Body("attachments.*"))],
+    )
 }
 
 pub(crate) fn clear_endpoint() -> Endpoint {

@@ -27,6 +27,7 @@ use crate::route::Endpoint;
 use crate::routes::directory::ticket_worktree;
 
 use crate::routes::agents::{agents_of, known_provider};
+use crate::routes::chats::attachments::AttachmentPaths;
 use crate::routes::chats::stream;
 
 const PATH: &str = "/api/gateway/orchestrator/chat/{ticketId}";
@@ -50,6 +51,10 @@ struct ChatMessageBody {
     #[schema(value_type = Option<ProviderId>)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     provider: Option<String>,
+    /// Absolute paths of at most 10 files of at most 10 MiB that the message is about, such as uploaded images.
+    #[schema(value_type = Option<Vec<String>>)]
+    #[serde(default)]
+    attachments: AttachmentPaths,
 }
 
 /// Ask the assistant about a ticket
@@ -80,10 +85,13 @@ async fn chat(
         return Err(HttpError::missing_field("message and repoPath are required"));
     };
     let (context, provider) = (body.context_repo_paths, body.provider);
-    let location = {
+    let (location, attachments) = {
         let (app, ticket, repo) = (app.clone(), ticket.clone(), repo.clone());
-        spawn_blocking(move || ChatLocation::find(&app, &repo, &ticket, &context, provider.as_deref()))
-            .await??
+        spawn_blocking(move || {
+            let location = ChatLocation::find(&app, &repo, &ticket, &context, provider.as_deref())?;
+            Ok::<_, HttpError>((location, body.attachments.check(&app.sandbox)?))
+        })
+        .await??
     };
     let new_history = ChatHistory::new(ticket.as_str(), repo);
     let agents = agents_of(&app, PATH)?;
@@ -92,6 +100,7 @@ async fn chat(
         preamble: preamble(&location.context),
         tools: stream::tools(&app, stream::ENGINEER_TOOLS, None),
         access: Access::ReadWrite,
+        attachments,
         ..ChatRequest::new(assistant, location.directory, location.history, new_history, message)
     };
     stream::send(&app, agents, requester, request).await
@@ -140,6 +149,7 @@ pub(crate) fn endpoint() -> Endpoint {
             Source::Path(At::Query("repo")),
             Source::Path(At::Body("repoPath")),
             Source::Path(At::Body("contextRepoPaths.*")),
+            Source::Path(At::Body("attachments.*")),
             Source::Ticket(At::Segment("ticketId")),
         ],
     )

@@ -18,7 +18,8 @@ use crate::extract::{JsonBody, Requester};
 use crate::lenient;
 use crate::route::Endpoint;
 use crate::routes::agents::agents_of;
-use crate::routes::chats::subject::{SOURCES, SubjectId, SubjectKind, SubjectQuery};
+use crate::routes::chats::attachments::AttachmentPaths;
+use crate::routes::chats::subject::{MESSAGE_SOURCES, SOURCES, SubjectId, SubjectKind, SubjectQuery};
 
 const PATH: &str = "/api/gateway/orchestrator/comment-chat/{commentId}";
 
@@ -33,6 +34,10 @@ struct CommentMessageBody {
     /// The comment; the last one that was sent is kept.
     #[serde(default, deserialize_with = "lenient::any")]
     comment_context: Option<CommentContext>,
+    /// Absolute paths of at most 10 files of at most 10 MiB that the message is about, such as uploaded images.
+    #[schema(value_type = Option<Vec<String>>)]
+    #[serde(default)]
+    attachments: AttachmentPaths,
 }
 
 /// Which message was answered on the code host.
@@ -82,7 +87,7 @@ async fn chat(
     let message = body.message.ok_or_else(|| HttpError::missing_field("message is required"))?;
     let (chat, agents) = (subject.of_kind(SubjectKind::Comment), agents_of(&app, PATH)?);
     let with_comment = |request| ChatRequest { comment: body.comment_context, ..request };
-    chat.send(&app, agents, requester, message, with_comment).await
+    chat.send(&app, agents, requester, message, body.attachments, with_comment).await
 }
 
 /// Note that a comment was answered
@@ -122,7 +127,7 @@ pub(crate) fn read_endpoint() -> Endpoint {
 }
 
 pub(crate) fn chat_endpoint() -> Endpoint {
-    Endpoint::new(routes!(chat), SOURCES)
+    Endpoint::new(routes!(chat), MESSAGE_SOURCES)
 }
 
 pub(crate) fn mark_endpoint() -> Endpoint {

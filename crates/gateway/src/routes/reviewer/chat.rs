@@ -20,6 +20,7 @@ use crate::extract::{JsonBody, Requester, TicketPath};
 use crate::lenient;
 use crate::route::Endpoint;
 use crate::routes::agents::agents_of;
+use crate::routes::chats::attachments::AttachmentPaths;
 use crate::routes::chats::stream;
 
 const PATH: &str = "/api/gateway/reviewer/chat/{ticketId}";
@@ -45,6 +46,10 @@ struct ReviewerMessage {
     /// `review` goes on in the session of the review.
     #[serde(default, deserialize_with = "lenient::non_blank")]
     chat_context_id: Option<String>,
+    /// Absolute paths of at most 10 files of at most 10 MiB that the message is about, such as uploaded images.
+    #[schema(value_type = Option<Vec<String>>)]
+    #[serde(default)]
+    attachments: AttachmentPaths,
 }
 
 /// Ask the reviewer about a ticket
@@ -73,19 +78,20 @@ async fn chat(
     };
     let provider = agents_of(&app, PATH)?.providers.reviewer();
     let model = argument("model", body.model)?;
-    let (cwd, worktree, directory) = {
+    let (cwd, worktree, directory, attachments) = {
         let app = app.clone();
         spawn_blocking(move || {
             let (repository, worktree) = locate(&app, &repo, &ticket)?;
             let directory = ReviewDirectory::of(&app.sandbox, worktree.as_path())?;
             let path = worktree.as_path().to_owned();
             let cwd = if worktree.canonical().is_dir() { worktree } else { repository };
-            Ok::<_, HttpError>((cwd, path, directory))
+            Ok::<_, HttpError>((cwd, path, directory, body.attachments.check(&app.sandbox)?))
         })
         .await??
     };
     let about_review = body.chat_context_id.as_deref() == Some(REVIEW_CONTEXT);
-    let request = ReviewerChatRequest { provider, cwd, worktree, directory, prompt, model, about_review };
+    let request =
+        ReviewerChatRequest { provider, cwd, worktree, directory, prompt, model, about_review, attachments };
     let answer = reviews_of(&app, &Method::POST, PATH)?.chat(request).await;
     let answer = answer.map_err(|error| HttpError::operation("Failed to start the chat", &error))?;
     Ok(stream::answer(&app, requester, answer))
@@ -94,6 +100,10 @@ async fn chat(
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(
         routes!(chat),
-        &[Source::Path(At::Body("repoPath")), Source::Ticket(At::Segment("ticketId"))],
+        &[
+            Source::Path(At::Body("repoPath")),
+            Source::Path(At::Body("attachments.*")),
+            Source::Ticket(At::Segment("ticketId")),
+        ],
     )
 }

@@ -18,7 +18,8 @@ use crate::extract::{JsonBody, Requester};
 use crate::lenient;
 use crate::route::Endpoint;
 use crate::routes::agents::agents_of;
-use crate::routes::chats::subject::{SOURCES, SubjectId, SubjectKind, SubjectQuery};
+use crate::routes::chats::attachments::AttachmentPaths;
+use crate::routes::chats::subject::{MESSAGE_SOURCES, SOURCES, SubjectId, SubjectKind, SubjectQuery};
 use crate::routes::orchestrator::sessions::SuccessResponse;
 
 const PATH: &str = "/api/gateway/reviewer/finding-chat/{findingId}";
@@ -40,6 +41,10 @@ struct FindingMessage {
     /// The finding; the last one that was sent is remembered.
     #[serde(default, deserialize_with = "lenient::any")]
     finding_context: Option<FindingContext>,
+    /// Absolute paths of at most 10 files of at most 10 MiB that the message is about, such as uploaded images.
+    #[schema(value_type = Option<Vec<String>>)]
+    #[serde(default)]
+    attachments: AttachmentPaths,
 }
 
 /// A message to add, or which message was answered on the code host. A message to add goes before.
@@ -105,7 +110,7 @@ async fn send(
         introduction: ROLE.to_owned(),
         ..request
     };
-    chat.send(&app, agents, requester, message, with_finding).await
+    chat.send(&app, agents, requester, message, body.attachments, with_finding).await
 }
 
 /// Add a message, or note that one was answered
@@ -160,7 +165,7 @@ pub(crate) fn read_endpoint() -> Endpoint {
 }
 
 pub(crate) fn send_endpoint() -> Endpoint {
-    Endpoint::new(routes!(send), SOURCES)
+    Endpoint::new(routes!(send), MESSAGE_SOURCES)
 }
 
 pub(crate) fn change_endpoint() -> Endpoint {
