@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory as _, Parser, Subcommand};
 use loopgate_plugin_kit::cache::CacheCommand;
+use loopgate_plugin_kit::debate::DebateCommand;
 use loopgate_plugin_kit::hook::HookCommand;
 use loopgate_plugin_kit::perf_summary::PerfCommand;
 use loopgate_plugin_kit::plan::PlanCommand;
@@ -68,6 +69,9 @@ enum CliCommand {
     /// Say whether the result of an earlier step of a loop still holds.
     #[command(subcommand, hide = true)]
     Cache(CacheCommand),
+    /// Let the assistant write a plan and the reviewer argue about it.
+    #[command(subcommand)]
+    Debate(DebateCommand),
     /// Find the repositories that a plan may need something from.
     #[command(subcommand, hide = true)]
     Repos(ReposCommand),
@@ -116,6 +120,7 @@ impl Cli {
             CliCommand::Loop(command) => Ok(command.run()),
             CliCommand::Plan(command) => Ok(command.run()),
             CliCommand::Cache(command) => Ok(command.run()),
+            CliCommand::Debate(command) => Ok(command.run()),
             CliCommand::Repos(command) => Ok(command.run()),
             CliCommand::Hook(command) => Ok(command.run()),
             CliCommand::Stream(command) => Ok(command.run()),

@@ -10,6 +10,7 @@ pub mod cache;
 mod clock;
 pub mod config_env;
 mod console;
+pub mod debate;
 pub mod formatter;
 pub mod hook;
 pub mod loop_cancel;

@@ -21,7 +21,7 @@ mod progress;
 mod review;
 mod spurious;
 pub(crate) mod state_file;
-mod stop;
+pub(crate) mod stop;
 mod stream;
 
 use std::ffi::OsString;

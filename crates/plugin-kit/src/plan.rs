@@ -4,6 +4,7 @@
 //! from the other, judging both, ticking a task and setting the phase happen here, each under one lock
 //! and in one step, so that subagents may work at the same time.
 
+mod amend;
 mod build;
 mod document;
 pub(crate) mod evaluation;
@@ -27,6 +28,7 @@ use serde_json::Value;
 
 use crate::console::{print_error, print_line};
 
+pub use amend::AmendCommand;
 pub use state::SetStateArgs;
 pub(crate) use state::await_user;
 pub(crate) use task_report::says_blocked;
@@ -57,6 +59,9 @@ pub enum PlanCommand {
     Round(RoundArgs),
     /// Say whether the plan is small, and which critics it gets
     Evaluate(WorkdirArgs),
+    /// Keep the conversation about changes of a plan, and apply them
+    #[command(subcommand)]
+    Amend(AmendCommand),
     /// Write state.json: phase, status, and what the user should do
     SetState(SetStateArgs),
 }
@@ -147,6 +152,7 @@ impl PlanCommand {
             Self::Changed(args) => task_changes::since(&args.place.workdir, &args.since_task, args.patch),
             Self::Round(args) => rounds::next(&args.place.workdir, &args.step, args.max),
             Self::Evaluate(args) => evaluation::evaluate(&args.workdir),
+            Self::Amend(command) => command.apply(),
             Self::SetState(args) => args.apply(),
         };
         match result {

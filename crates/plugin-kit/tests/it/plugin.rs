@@ -58,12 +58,26 @@ fn every_front_matter_names_its_file() {
     }
 }
 
+// PL-40
+#[test]
+fn the_visual_check_goes_on_with_the_same_agent() {
+    let prompt = std::fs::read_to_string(plugin().join("prompts/prompt.md")).unwrap();
+    for status in ["INCOMPLETE_DOCS", "BLOCKED"] {
+        let row = prompt.lines().find(|line| line.starts_with(&format!("| `{status}` |"))).unwrap();
+        assert!(row.contains("by SendMessage to its id, and wait for its notification"), "{row}");
+    }
+    assert!(prompt.contains("SendMessage answers at once with a receipt, not with a result."));
+}
+
 #[test]
 fn every_program_that_is_named_exists() {
     let project = Project::new();
     let mut named = BTreeSet::new();
     for (_, text) in texts(&plugin()) {
-        named.extend(found(r"loopgate ((?:loop|plan|hook|stream|cache|repos) [a-z]+(?:-[a-z]+)*)", &text));
+        named.extend(found(
+            r"loopgate ((?:loop|plan|hook|stream|cache|repos|debate) [a-z]+(?:-[a-z]+)*)",
+            &text,
+        ));
     }
     assert!(named.len() >= 9, "{named:?}");
     for command in named {

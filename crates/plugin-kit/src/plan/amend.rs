@@ -1,0 +1,422 @@
+//! `loopgate plan amend …`: the conversation about changes of a plan, and their application.
+//!
+//! The session lies in `amend-session.json` until its changes are applied; then it becomes an entry of the
+//! plan's `amendments`, and what critics said about the plan before is out of date.
+
+use std::fmt::Write as _;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use loopgate_api::names::STATE_JSON;
+use loopgate_home::untrusted;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::document::{self, PlanLock};
+use super::paths::plan_path;
+use super::sync;
+use crate::clock::now;
+use crate::quoting;
+use crate::variables as var;
+
+/// Version of the session's form.
+const VERSION: &str = "1.0";
+/// The plan of older loops, in Markdown alone.
+const MARKDOWN_PLAN: &str = "implementation-plan.md";
+
+/// File of the session in a work directory.
+const SESSION: &str = "amend-session.json";
+/// Work directory where none is named.
+const DEFAULT_WORKDIR: &str = ".loopgate/work";
+/// Longest arguments that are read.
+const ARGUMENTS_CAP: u64 = 1024 * 1024;
+
+/// Keeps the conversation about a plan, and applies what was agreed.
+#[derive(Debug, clap::Subcommand)]
+pub enum AmendCommand {
+    /// Read the arguments of the command from standard input, and print them with the conversation so far
+    Arguments,
+    /// Print the session
+    Load {
+        /// Session
+        #[command(flatten)]
+        session: SessionFile,
+        /// Work directory of the plan
+        #[arg(long)]
+        run_dir: Option<PathBuf>,
+    },
+    /// Replace the session
+    Save {
+        /// Session
+        #[command(flatten)]
+        session: SessionFile,
+        /// The whole session as JSON
+        #[arg(long)]
+        state_json: String,
+    },
+    /// Append a message
+    AddMessage {
+        /// Session
+        #[command(flatten)]
+        session: SessionFile,
+        /// Who said it
+        #[arg(long, value_enum)]
+        role: Role,
+        /// What was said
+        #[arg(long)]
+        content: String,
+    },
+    /// Note a change that is agreed but not applied
+    AddChange {
+        /// Session
+        #[command(flatten)]
+        session: SessionFile,
+        /// What changes
+        #[arg(long)]
+        description: String,
+        /// Task that it concerns
+        #[arg(long)]
+        task_id: Option<String>,
+    },
+    /// Forget the changes
+    ClearChanges {
+        /// Session
+        #[command(flatten)]
+        session: SessionFile,
+    },
+    /// Record the changes in the plan and end the session
+    Apply {
+        /// Session
+        #[command(flatten)]
+        session: SessionFile,
+        /// Work directory of the plan
+        #[arg(long)]
+        run_dir: PathBuf,
+        /// Form of the plan
+        #[arg(long, value_enum, default_value = "md")]
+        plan_format: PlanFormat,
+    },
+    /// Print the conversation as text
+    Context {
+        /// Session
+        #[command(flatten)]
+        session: SessionFile,
+    },
+}
+
+/// Where the session lies.
+#[derive(Debug, clap::Args)]
+pub struct SessionFile {
+    /// Session file [default: amend-session.json of the work directory]
+    #[arg(long)]
+    state_file: Option<PathBuf>,
+}
+
+/// Who speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// The person.
+    User,
+    /// The assistant.
+    Assistant,
+}
+
+/// Form of a plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum PlanFormat {
+    /// implementation-plan.md
+    Md,
+    /// plan.json
+    Json,
+}
+
+/// A session, its members in the order of their names.
+#[derive(Debug, Serialize, Deserialize)]
+struct Session {
+    conversation: Vec<Message>,
+    created_at: String,
+    pending_changes: Vec<Change>,
+    run_dir: String,
+    status: SessionStatus,
+    updated_at: String,
+    version: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum SessionStatus {
+    Discussing,
+    Applied,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Message {
+    content: String,
+    role: Role,
+    timestamp: String,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Change {
+    description: String,
+    discussed_at: String,
+    task_id: Option<String>,
+}
+
+impl SessionFile {
+    fn path(&self) -> PathBuf {
+        self.state_file.clone().unwrap_or_else(|| {
+            let workdir = var::text(var::WORKDIR).unwrap_or_else(|| DEFAULT_WORKDIR.to_owned());
+            Path::new(&workdir).join(SESSION)
+        })
+    }
+
+    /// The session; a missing file is a fresh one.
+    fn load(&self, run_dir: Option<&Path>) -> Result<Session, String> {
+        let path = self.path();
+        if untrusted::kind(&path).is_some() {
+            return untrusted::read_json(&path)
+                .ok_or_else(|| format!("Error: {} is malformed", path.display()));
+        }
+        let run_dir = run_dir.or_else(|| path.parent()).unwrap_or(Path::new("."));
+        Ok(Session {
+            conversation: Vec::new(),
+            created_at: now(),
+            pending_changes: Vec::new(),
+            run_dir: run_dir.display().to_string(),
+            status: SessionStatus::Discussing,
+            updated_at: now(),
+            version: VERSION.to_owned(),
+        })
+    }
+
+    /// Changes the session and prints it.
+    fn change(&self, change: impl FnOnce(&mut Session)) -> Result<String, String> {
+        let path = self.path();
+        let _lock = PlanLock::take(path.parent().unwrap_or(Path::new(".")))?;
+        let mut session = self.load(None)?;
+        change(&mut session);
+        session.updated_at = now();
+        self.save(&session)?;
+        text(&session)
+    }
+
+    fn save(&self, session: &Session) -> Result<(), String> {
+        untrusted::write(&self.path(), format!("{}\n", text(session)?).as_bytes())
+            .map_err(|error| format!("Error: cannot write the session: {error}"))
+    }
+}
+
+fn text(session: &Session) -> Result<String, String> {
+    serde_json::to_string_pretty(session).map_err(|error| format!("Error: {error}"))
+}
+
+impl AmendCommand {
+    /// Runs the verb.
+    ///
+    /// # Errors
+    /// The line to print.
+    pub fn apply(self) -> Result<String, String> {
+        match self {
+            Self::Arguments => arguments(),
+            Self::Load { session, run_dir } => text(&session.load(run_dir.as_deref())?),
+            Self::Save { session, state_json } => {
+                let new: Session = serde_json::from_str(&state_json)
+                    .map_err(|error| format!("Error: no session: {error}"))?;
+                session.save(&new)?;
+                Ok(json!({"saved": true}).to_string())
+            }
+            Self::AddMessage { session, role, content } => session
+                .change(|session| session.conversation.push(Message { content, role, timestamp: now() })),
+            Self::AddChange { session, description, task_id } => session.change(|session| {
+                session.pending_changes.push(Change { description, discussed_at: now(), task_id });
+            }),
+            Self::ClearChanges { session } => session.change(|session| session.pending_changes.clear()),
+            Self::Apply { session, run_dir, plan_format } => apply(&session, &run_dir, plan_format),
+            Self::Context { session } => Ok(context(&session.load(None)?)),
+        }
+    }
+}
+
+/// What a person typed behind `/code:amend-plan`: `--workdir`, `--state-file` and `--message`, each up to the
+/// next of them; what stands before the first is the message too.
+fn arguments() -> Result<String, String> {
+    let mut typed = String::new();
+    std::io::stdin()
+        .take(ARGUMENTS_CAP)
+        .read_to_string(&mut typed)
+        .map_err(|error| format!("Error: cannot read the arguments: {error}"))?;
+    let (mut workdir, mut state_file, mut message) = (Vec::new(), Vec::new(), Vec::new());
+    let mut list = &mut message;
+    for word in quoting::words(&typed) {
+        match word.as_str() {
+            "--workdir" => list = &mut workdir,
+            "--state-file" => list = &mut state_file,
+            "--message" => list = &mut message,
+            _ => list.push(word),
+        }
+    }
+    let named = Some(workdir.join(" ")).filter(|path| !path.is_empty()).or_else(|| var::text(var::WORKDIR));
+    let workdir = PathBuf::from(named.unwrap_or_else(|| DEFAULT_WORKDIR.to_owned()));
+    if !workdir.is_dir() {
+        return Err(format!("Error: workdir does not exist: {}", workdir.display()));
+    }
+    if untrusted::kind(&plan_path(&workdir)).is_none() {
+        return Err(format!("Error: there is no plan.json in {}", workdir.display()));
+    }
+    let file = Some(state_file.join(" ")).filter(|path| !path.is_empty()).map(PathBuf::from);
+    let session = SessionFile { state_file: Some(file.unwrap_or_else(|| workdir.join(SESSION))) };
+    let said = context(&session.load(Some(&workdir))?);
+    Ok(format!(
+        "WORKDIR: {}\nSTATE_FILE: {}\nMESSAGE: {}\n\nConversation so far:\n{said}",
+        workdir.display(),
+        session.path().display(),
+        message.join(" ")
+    ))
+}
+
+fn context(session: &Session) -> String {
+    let mut text = String::new();
+    for message in &session.conversation {
+        let speaker = if message.role == Role::User { "User" } else { "Assistant" };
+        let _ = write!(text, "{speaker}: {}\n\n", message.content);
+    }
+    text.trim_end().to_owned()
+}
+
+fn apply(file: &SessionFile, run_dir: &Path, format: PlanFormat) -> Result<String, String> {
+    let _lock = PlanLock::take(run_dir)?;
+    let session = file.load(Some(run_dir))?;
+    let changes: Vec<&str> =
+        session.pending_changes.iter().map(|change| change.description.as_str()).collect();
+    let amendment = json!({"timestamp": now(), "changes": changes, "conversation": session.conversation});
+    let (plan_file, name) = match format {
+        PlanFormat::Json => (plan_path(run_dir), "plan.json"),
+        PlanFormat::Md => (run_dir.join(MARKDOWN_PLAN), MARKDOWN_PLAN),
+    };
+    if untrusted::kind(&plan_file).is_none() {
+        return Ok(json!({"error": format!("No {name} found to amend"), "applied": false}).to_string());
+    }
+    match format {
+        PlanFormat::Json => {
+            let mut plan = sync::current(run_dir)?;
+            append(plan.entry("amendments").or_insert_with(|| json!([])), amendment);
+            document::write(run_dir, &plan)?;
+        }
+        PlanFormat::Md => {
+            let path = run_dir.join(STATE_JSON);
+            let mut state: Value =
+                untrusted::read_json(&path).filter(Value::is_object).unwrap_or_else(|| json!({}));
+            append(&mut state["amended"], amendment);
+            untrusted::write(&path, state.to_string().as_bytes())
+                .map_err(|error| format!("Error: cannot write the state: {error}"))?;
+        }
+    }
+    remove_reviews(run_dir);
+    let deleted = untrusted::remove(&file.path()).is_ok();
+    Ok(json!({"applied": true, "plan_file": plan_file, "state_file_deleted": deleted}).to_string())
+}
+
+fn append(list: &mut Value, entry: Value) {
+    match list.as_array_mut() {
+        Some(list) => list.push(entry),
+        None => *list = json!([entry]),
+    }
+}
+
+/// What critics said about the plan before its change says nothing any more.
+fn remove_reviews(run_dir: &Path) {
+    let reviews = run_dir.join("reviews");
+    for entry in untrusted::entries(&reviews) {
+        if entry.name.to_string_lossy().ends_with(".review.json") {
+            let _ = untrusted::remove(&reviews.join(entry.name));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::build::from_markdown;
+    use super::super::structure::tests::CONTENT;
+    use super::*;
+
+    fn session(dir: &Path) -> SessionFile {
+        SessionFile { state_file: Some(dir.join("amend-session.json")) }
+    }
+
+    fn discussed(dir: &Path) {
+        for (role, content) in [(Role::User, "Drop the page"), (Role::Assistant, "I can do that")] {
+            AmendCommand::AddMessage { session: session(dir), role, content: content.into() }
+                .apply()
+                .unwrap();
+        }
+        let change = AmendCommand::AddChange {
+            session: session(dir),
+            description: "Drop it".into(),
+            task_id: Some("T-1.1".into()),
+        };
+        change.apply().unwrap();
+    }
+
+    fn apply_to(dir: &Path, plan_format: PlanFormat) -> Value {
+        let apply = AmendCommand::Apply { session: session(dir), run_dir: dir.to_owned(), plan_format };
+        serde_json::from_str(&apply.apply().unwrap()).unwrap()
+    }
+
+    // PL-32
+    #[test]
+    fn applied_changes_become_an_amendment_of_the_plan() {
+        let dir = tempfile::tempdir().unwrap();
+        discussed(dir.path());
+        let refused = apply_to(dir.path(), PlanFormat::Json);
+        assert_eq!(refused, json!({"error": "No plan.json found to amend", "applied": false}));
+        assert!(session(dir.path()).path().exists(), "the session is kept");
+
+        let plan = from_markdown(CONTENT, serde_json::Map::new());
+        std::fs::write(plan_path(dir.path()), Value::Object(plan).to_string()).unwrap();
+        std::fs::create_dir(dir.path().join("reviews")).unwrap();
+        std::fs::write(dir.path().join("reviews/tests.review.json"), "{}").unwrap();
+        let applied = apply_to(dir.path(), PlanFormat::Json);
+        assert_eq!((&applied["applied"], &applied["state_file_deleted"]), (&json!(true), &json!(true)));
+        let plan = document::read(&plan_path(dir.path())).unwrap();
+        assert_eq!(plan["amendments"].as_array().unwrap().len(), 1);
+        assert_eq!(plan["amendments"][0]["changes"], json!(["Drop it"]));
+        assert_eq!(plan["amendments"][0]["conversation"][1]["role"], "assistant");
+        assert!(!dir.path().join("reviews/tests.review.json").exists());
+        assert!(!session(dir.path()).path().exists());
+    }
+
+    #[test]
+    fn a_markdown_plan_has_its_amendments_in_the_state() {
+        let dir = tempfile::tempdir().unwrap();
+        discussed(dir.path());
+        std::fs::write(dir.path().join(MARKDOWN_PLAN), "# Plan").unwrap();
+        std::fs::write(dir.path().join(STATE_JSON), r#"{"phase":"x"}"#).unwrap();
+        assert_eq!(apply_to(dir.path(), PlanFormat::Md)["applied"], true);
+        let state: Value = untrusted::read_json(&dir.path().join(STATE_JSON)).unwrap();
+        assert_eq!((&state["phase"], &state["amended"][0]["changes"]), (&json!("x"), &json!(["Drop it"])));
+    }
+
+    #[test]
+    fn the_session_is_printed_whole_and_as_text() {
+        let dir = tempfile::tempdir().unwrap();
+        discussed(dir.path());
+        let loaded = AmendCommand::Load { session: session(dir.path()), run_dir: None }.apply().unwrap();
+        let names: Vec<usize> =
+            ["conversation", "created_at", "pending_changes", "run_dir", "status", "updated_at", "version"]
+                .iter()
+                .map(|name| loaded.find(&format!("  \"{name}\"")).unwrap())
+                .collect();
+        assert!(names.is_sorted());
+        let context = AmendCommand::Context { session: session(dir.path()) }.apply().unwrap();
+        assert_eq!(context, "User: Drop the page\n\nAssistant: I can do that");
+        let cleared = AmendCommand::ClearChanges { session: session(dir.path()) }.apply().unwrap();
+        assert!(cleared.contains("\"pending_changes\": []"));
+        let saved = AmendCommand::Save { session: session(dir.path()), state_json: cleared }.apply().unwrap();
+        assert_eq!(saved, r#"{"saved":true}"#);
+        let broken = AmendCommand::Save { session: session(dir.path()), state_json: "{".into() };
+        assert!(broken.apply().is_err());
+    }
+}
