@@ -42,7 +42,7 @@ pub async fn run(options: DebateOptions) -> Result<ExitCode, String> {
     let stop = CancellationToken::new();
     stop::on_signals(stop.clone()).map_err(|error| format!("Error: cannot start: {error}"))?;
     let mut debate = Debate::open(options, assistant, stop);
-    match debate.to_its_end().await {
+    match debate.finish().await {
         Err(_) if debate.stop.is_cancelled() => {
             let plan = debate.options.plan_file.display();
             print_error(format!(
@@ -83,7 +83,7 @@ impl Debate {
         Self { state: kept.unwrap_or_else(fresh), options, assistant, stop, resumed }
     }
 
-    async fn to_its_end(&mut self) -> Result<(), String> {
+    async fn finish(&mut self) -> Result<(), String> {
         if self.resumed {
             print_line(format!("The debate goes on in round {}", self.state.round));
         } else {
