@@ -21,6 +21,7 @@ use loopgate_api::chat_event::ChatEvent;
 use loopgate_tools::programs::find_on_path;
 use serde_json::Value;
 use thiserror::Error as ThisError;
+use tokio::io::AsyncReadExt as _;
 use tokio::process::Command;
 use tokio::sync::watch;
 use tokio_util::compat::{TokioAsyncReadCompatExt as _, TokioAsyncWriteCompatExt as _};
@@ -29,6 +30,9 @@ use crate::provider::Access;
 
 /// What a turn says on standard error when the agent does not know its session.
 pub(crate) const SESSION_MISSING: &str = "session not found";
+
+/// Bytes that an agent may print in one turn; it is cut off there.
+const MAX_OUTPUT: u64 = 64 * 1024 * 1024;
 
 /// One turn.
 #[derive(Debug)]
@@ -101,7 +105,7 @@ impl AcpTurn {
         let missing = || io::Error::other("it has no pipes");
         let (stdin, stdout) =
             (agent.stdin.take().ok_or_else(missing)?, agent.stdout.take().ok_or_else(missing)?);
-        let transport = ByteStreams::new(stdin.compat_write(), stdout.compat());
+        let transport = ByteStreams::new(stdin.compat_write(), stdout.take(MAX_OUTPUT).compat());
         // What an agent repeats of an earlier session is no event of this turn.
         let (is_answering, answering) = watch::channel(false);
         let access = self.access;

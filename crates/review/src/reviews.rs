@@ -254,7 +254,7 @@ impl Reviews {
             time_limit: TIME_LIMIT,
             announcement: RunAnnouncement { provider: Some(key.1.clone()), ..RunAnnouncement::default() },
             kind: KIND,
-            owner: owner.to_map()?,
+            owner: RunRequest::owner(&owner)?,
             store: Box::new(ReviewStore { directory, owner }),
         });
         let run = run.await?;
@@ -453,13 +453,6 @@ struct ReviewOwner {
 }
 
 impl ReviewOwner {
-    fn to_map(&self) -> io::Result<serde_json::Map<String, Value>> {
-        match serde_json::to_value(self)? {
-            Value::Object(map) => Ok(map),
-            _ => Ok(serde_json::Map::new()),
-        }
-    }
-
     fn from_map(map: serde_json::Map<String, Value>) -> Option<Self> {
         serde_json::from_value(Value::Object(map)).ok()
     }
@@ -472,6 +465,10 @@ struct ReviewStore {
 }
 
 impl RunStore for ReviewStore {
+    fn takes_events(&self) -> bool {
+        true
+    }
+
     fn store_pid(&mut self, pid: u32) -> io::Result<()> {
         let ReviewOwner { provider, config, .. } = &self.owner;
         self.directory.state(provider).update(|state| {

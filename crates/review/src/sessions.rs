@@ -207,7 +207,7 @@ impl ProviderSessions {
             time_limit: TIME_LIMIT,
             announcement: turn.announcement,
             kind: KIND,
-            owner: owner.to_map()?,
+            owner: RunRequest::owner(&owner)?,
             store: Box::new(TurnStore { directory, owner }),
         });
         let run = run.await?;
@@ -265,15 +265,6 @@ struct TurnOwner {
     sender: ProviderId,
     #[serde(flatten)]
     key: SessionKey,
-}
-
-impl TurnOwner {
-    fn to_map(&self) -> io::Result<serde_json::Map<String, Value>> {
-        match serde_json::to_value(self)? {
-            Value::Object(map) => Ok(map),
-            _ => Ok(serde_json::Map::new()),
-        }
-    }
 }
 
 /// Stores the session of a turn at its end, and what was said in a debate.

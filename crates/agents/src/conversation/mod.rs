@@ -180,7 +180,7 @@ impl Conversations {
             time_limit: TIME_LIMIT,
             announcement,
             kind: KIND,
-            owner: owner.to_map()?,
+            owner: RunRequest::owner(&owner)?,
             store: Box::new(AnswerStore { history, owner }),
         };
         self.runs.start(request).await?.stream().await
@@ -277,15 +277,6 @@ struct AnswerOwner {
     sender: ProviderId,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     mode: Option<ProviderId>,
-}
-
-impl AnswerOwner {
-    fn to_map(&self) -> io::Result<serde_json::Map<String, Value>> {
-        match serde_json::to_value(self)? {
-            Value::Object(map) => Ok(map),
-            _ => Ok(serde_json::Map::new()),
-        }
-    }
 }
 
 /// Writes an answer to its history while it grows.

@@ -23,6 +23,7 @@ use loopgate_tools::directory_watch::DirectoryWatch;
 use loopgate_tools::environment::ProcessEnvironment;
 use loopgate_tools::programs::Programs;
 use loopgate_tools::shim::{self, ProcessRegistry, Shims};
+use serde::Serialize;
 use serde_json::Value;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -84,6 +85,16 @@ pub struct RunRequest {
     pub owner: serde_json::Map<String, Value>,
     /// Where the output goes.
     pub store: Box<dyn RunStore>,
+}
+
+impl RunRequest {
+    /// What a store that is this value records of its owner; `RunStoreFactory::reopen` gets it again.
+    ///
+    /// # Errors
+    /// When it is no JSON object.
+    pub fn owner(owner: &impl Serialize) -> io::Result<serde_json::Map<String, Value>> {
+        Ok(serde_json::from_value(serde_json::to_value(owner)?)?)
+    }
 }
 
 /// A second attempt.
@@ -296,6 +307,7 @@ impl AgentRuns {
             attempt: 0,
             output: TurnOutput::default(),
             unstored: Vec::new(),
+            output_exceeded: false,
             session_stored: false,
             store_at: None,
             store: Some(store),

@@ -19,6 +19,13 @@ pub(super) struct RunProgress {
     pub(super) outcome: Option<Arc<RunOutcome>>,
 }
 
+impl RunProgress {
+    /// Whether the rest of the output counts no more, because there is too much of it.
+    pub(super) fn is_output_exceeded(&self) -> bool {
+        self.outcome.as_ref().is_some_and(|outcome| outcome.end.output_exceeded)
+    }
+}
+
 /// The end of a run.
 #[derive(Debug, Clone)]
 pub struct RunOutcome {
@@ -41,6 +48,8 @@ pub struct RunEnd {
     pub was_started: bool,
     /// Whether it was ended because it took too long.
     pub timed_out: bool,
+    /// Whether it was ended because it printed too much.
+    pub output_exceeded: bool,
     /// What went wrong, for a person: the end of its standard error, redacted, or Loopgate's own reason.
     pub error: Option<String>,
 }

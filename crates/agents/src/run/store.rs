@@ -22,6 +22,11 @@ pub trait RunStore: Send + Sync + 'static {
         Duration::from_secs(2)
     }
 
+    /// Whether it stores events; without, [`RunStore::store`] is given none.
+    fn takes_events(&self) -> bool {
+        false
+    }
+
     /// Notes the pid of the program.
     ///
     /// # Errors

@@ -118,13 +118,16 @@ impl EventStream for RunStream {
             if progress.attempt != self.attempt {
                 self.begin_attempt(progress.attempt).await;
             }
-            while let Ok(Some(lines)) = self.output.read_lines().await {
+            if !progress.is_output_exceeded()
+                && let Ok(Some(lines)) = self.output.read_lines().await
+            {
                 let (reader, turn) = (&mut self.reader, &mut self.turn);
                 let events = lines.iter().flat_map(|line| reader.read_line(line, turn)).collect();
                 let events = self.release(events);
-                if !events.is_empty() {
-                    return Some(events);
+                if events.is_empty() {
+                    continue;
                 }
+                return Some(events);
             }
             if let Some(outcome) = progress.outcome {
                 self.is_over = true;
@@ -193,6 +196,7 @@ mod tests {
             exit_code: 1,
             was_started: true,
             timed_out: false,
+            output_exceeded: false,
             error: error.map(str::to_owned),
         };
         let error = end.error.clone().map(ChatEvent::error);

@@ -16,7 +16,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::output::GrowingFile;
+use super::output::{GrowingFile, MAX_OUTPUT};
 use super::progress::{RunEnd, RunOutcome, RunProgress};
 use super::record::{RunDirectory, RunRecord};
 use super::store::RunStore;
@@ -53,6 +53,8 @@ pub(super) struct RunTask {
     pub(super) output: TurnOutput,
     /// Events since the output was last stored.
     pub(super) unstored: Vec<ChatEvent>,
+    /// Whether the program printed more than it may.
+    pub(super) output_exceeded: bool,
     /// Whether the session was stored.
     pub(super) session_stored: bool,
     /// When the output is stored next, because it has grown.
@@ -67,6 +69,8 @@ enum ProgramEnd {
     Exited(Result<Exit, ShimError>),
     /// It took too long.
     TimedOut,
+    /// It printed too much.
+    OutputExceeded,
     /// This process stops.
     Shutdown,
 }
@@ -128,11 +132,14 @@ impl RunTask {
             }
             None => {
                 shim::reap(LoopId(self.id), KILL_GRACE).await;
-                if let Ok(mut output) = GrowingFile::open(&self.directory.output(attempt)).await {
-                    self.read(&mut output).await;
-                    self.read_rest(&mut output);
+                let mut output = GrowingFile::open(&self.directory.output(attempt)).await.ok();
+                self.read(&mut output).await;
+                self.read_rest(&mut output);
+                if self.output_exceeded {
+                    ProgramEnd::OutputExceeded
+                } else {
+                    ProgramEnd::Exited(Exit::read(&exit).ok_or(ShimError::Lost))
                 }
-                ProgramEnd::Exited(Exit::read(&exit).ok_or(ShimError::Lost))
             }
         };
         if !matches!(end, ProgramEnd::Shutdown) {
@@ -194,8 +201,11 @@ impl RunTask {
         let exit = shim.wait();
         tokio::pin!(exit);
         let exit = loop {
-            if let Some(output) = &mut output {
-                self.read(output).await;
+            self.read(&mut output).await;
+            if self.output_exceeded {
+                // Without a grace: every moment more fills the disk.
+                drop(shim.kill(Duration::ZERO).await);
+                break exit.await;
             }
             if self.output.finished && kill_at.is_none() {
                 kill_at = Some(Instant::now() + FINISHED_GRACE);
@@ -218,16 +228,24 @@ impl RunTask {
                 _ = timeout(self.config.poll, changes.next()) => {}
             }
         };
-        if let Some(output) = &mut output {
-            self.read(output).await;
-            self.read_rest(output);
+        self.read(&mut output).await;
+        self.read_rest(&mut output);
+        if self.output_exceeded {
+            ProgramEnd::OutputExceeded
+        } else if timed_out {
+            ProgramEnd::TimedOut
+        } else {
+            ProgramEnd::Exited(exit)
         }
-        if timed_out { ProgramEnd::TimedOut } else { ProgramEnd::Exited(exit) }
     }
 
-    /// Reads everything that was written since the last read.
-    async fn read(&mut self, output: &mut GrowingFile) {
-        while let Ok(Some(lines)) = output.read_lines().await {
+    /// Reads everything that was written since the last read, unless that is too much.
+    async fn read(&mut self, output: &mut Option<GrowingFile>) {
+        self.check_size(output.as_ref()).await;
+        let Some(output) = output else { return };
+        while !self.output_exceeded
+            && let Ok(Some(lines)) = output.read_lines().await
+        {
             for line in lines {
                 self.read_line(&line);
             }
@@ -238,7 +256,19 @@ impl RunTask {
             } else if self.unstored.len() > EVENTS_MAX {
                 self.store(None).await;
             }
+            self.check_size(Some(&*output)).await;
         }
+    }
+
+    /// Notes when the program printed more than it may.
+    async fn check_size(&mut self, output: Option<&GrowingFile>) {
+        let printed = match output {
+            Some(output) => output.size().await.unwrap_or(0),
+            None => 0,
+        };
+        let stderr = tokio::fs::metadata(self.directory.stderr(self.attempt)).await;
+        let complained = stderr.map_or(0, |metadata| metadata.len());
+        self.output_exceeded |= printed.max(complained) > MAX_OUTPUT;
     }
 
     fn read_line(&mut self, line: &str) {
@@ -246,18 +276,20 @@ impl RunTask {
         if !events.is_empty() {
             let interval = self.store.as_ref().map_or(Duration::ZERO, |store| store.interval());
             self.store_at.get_or_insert_with(|| Instant::now() + interval);
-            self.unstored.extend(events);
+            if self.store.as_ref().is_some_and(|store| store.takes_events()) {
+                self.unstored.extend(events);
+            }
         }
     }
 
-    fn read_rest(&mut self, output: &mut GrowingFile) {
-        if let Some(line) = output.take_rest() {
+    fn read_rest(&mut self, output: &mut Option<GrowingFile>) {
+        if let Some(line) = output.as_mut().and_then(GrowingFile::take_rest) {
             self.read_line(&line);
         }
     }
 
     async fn needs_fallback(&self, rule: FallbackRule, end: &RunEnd, begun: Instant) -> bool {
-        if self.cancel.is_cancelled() || rule.is_settled(&self.output) {
+        if self.cancel.is_cancelled() || end.output_exceeded || rule.is_settled(&self.output) {
             return false;
         }
         match rule {
@@ -279,20 +311,19 @@ impl RunTask {
             ProgramEnd::Exited(exit) => exit,
             ProgramEnd::TimedOut | ProgramEnd::Shutdown => {
                 let error = format!("{} did not finish in time and was stopped", self.provider.id());
-                return RunEnd {
-                    success: false,
-                    exit_code: 1,
-                    was_started: true,
-                    timed_out: true,
-                    error: Some(error),
-                };
+                return RunEnd { timed_out: true, ..stopped(error) };
+            }
+            ProgramEnd::OutputExceeded => {
+                let max = MAX_OUTPUT / (1024 * 1024);
+                let error = format!("{} printed more than {max} MB and was stopped", self.provider.id());
+                return RunEnd { output_exceeded: true, ..stopped(error) };
             }
         };
         let success = exit.as_ref().is_ok_and(Exit::success);
         let exit_code = exit.as_ref().ok().and_then(|exit| exit.code).unwrap_or(1);
         let stderr = if success { None } else { self.stderr_tail().await };
         let error = stderr.or_else(|| exit.err().map(|error| error.to_string()));
-        RunEnd { success, exit_code, was_started: true, timed_out: false, error }
+        RunEnd { success, exit_code, was_started: true, timed_out: false, output_exceeded: false, error }
     }
 
     /// The end of the standard error as a person reads it; `None` when there is none.
@@ -349,12 +380,18 @@ async fn due(at: Option<Instant>) {
 }
 
 fn start_failure(error: &dyn std::fmt::Display) -> RunEnd {
+    RunEnd { was_started: false, ..stopped(error.to_string()) }
+}
+
+/// The end of a program that was not left to end by itself.
+const fn stopped(error: String) -> RunEnd {
     RunEnd {
         success: false,
         exit_code: 1,
-        was_started: false,
+        was_started: true,
         timed_out: false,
-        error: Some(error.to_string()),
+        output_exceeded: false,
+        error: Some(error),
     }
 }
 

@@ -128,6 +128,27 @@ async fn a_run_is_asked_about() -> Result<()> {
     Ok(())
 }
 
+// RC-45
+#[tokio::test]
+async fn session_chats_need_a_base_directory() -> Result<()> {
+    let local = Local::with(|setup| setup.without_sandbox()).await?;
+    let ticket = json!({"identifier": "SHOP-7", "title": "t", "url": "https://tickets.test/7"});
+    let about_ticket = json!({"ticketId": "SHOP-7", "message": "Why?", "ticketContext": ticket});
+    for (route, body) in [
+        ("terminal-chat", json!({"message": "Why?"})),
+        ("ticket-chat?ticketId=SHOP-7", about_ticket),
+        ("run-viewer-chat", json!({"message": "Why?"})),
+    ] {
+        for (method, body) in
+            [(Method::GET, String::new()), (Method::POST, body.to_string()), (Method::DELETE, String::new())]
+        {
+            let answer = local.send(method, route, body).await?;
+            answer.refused(503, "Server not configured — complete onboarding", "not_configured")?;
+        }
+    }
+    Ok(())
+}
+
 #[tokio::test]
 async fn an_answer_to_a_message_that_was_removed_is_not_stored() -> Result<()> {
     let chats = Chats::new().await?;

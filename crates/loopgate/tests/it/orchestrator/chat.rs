@@ -369,6 +369,34 @@ async fn slow_reader_blocks_nobody_and_misses_nothing() -> Result<()> {
     Ok(())
 }
 
+/// Programs that print without an end are ended with all that they started, and the person is told why.
+#[tokio::test]
+async fn endless_output_ends_the_program_and_is_reported() -> Result<()> {
+    let shop = Shop::new().await?;
+    let said = r#"echo '{"type":"assistant","message":{"content":[{"type":"text","text":"First."}]}}'"#;
+    let line = "rubbish ".repeat(32);
+    for endless in [
+        format!("trap '' TERM; yes '{line}' & yes '{line}'"),
+        "cat /dev/zero".to_owned(),
+        format!("yes '{line}' >&2"),
+    ] {
+        let pid = shop.repo.join("pid");
+        shop.assistant(&format!("echo $$ > '{}'; {said}; {endless}", pid.display()))?;
+        let events = shop.chat("chat/SHOP-7", shop.question()).await?;
+        ensure!(kinds(&events) == ["status", "text", "error", "result", "done"], "{endless}: {events:?}");
+        let error = "assistant printed more than 64 MB and was stopped";
+        ensure!(events[2]["error"] == error && events[3]["success"] == false, "{events:?}");
+        let process = std::fs::read_to_string(&pid)?.trim().to_owned();
+        ensure!(!std::path::Path::new("/proc").join(&process).exists(), "{process} still runs");
+        let kept = std::fs::read_to_string(shop.repo.join(".loopgate/work/chat-history.json"))?;
+        ensure!(kept.contains("First.") && kept.len() < 10_000, "{} bytes are kept", kept.len());
+    }
+    let runs = shop.local.loopgate.setup().data_dir().join("chats");
+    let left = std::fs::read_dir(&runs).map(Iterator::count).unwrap_or(0);
+    ensure!(left == 0, "{left} runs left their files in {}", runs.display());
+    Ok(())
+}
+
 // OR-41
 #[tokio::test]
 async fn a_comment_is_talked_about() -> Result<()> {
