@@ -15,6 +15,7 @@ mod log;
 mod merged;
 mod plain;
 mod prompt;
+mod review_store;
 mod reviews;
 mod scope;
 mod sessions;

@@ -7,22 +7,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use loopgate_agents::provider::assistant::Assistant;
-use loopgate_agents::run::{FallbackRule, RunAnnouncement, RunEnd};
+use loopgate_agents::run::{FallbackRule, RunAnnouncement};
 use loopgate_agents::{
     AgentRuns, Agents, Fallback, Provider, ProviderRegistry, RunHandle, RunRequest, RunStore,
-    RunStoreFactory, RunStream, TurnOutput, TurnRequest,
+    RunStoreFactory, RunStream, TurnRequest,
 };
-use loopgate_api::chat_event::ChatEvent;
 use loopgate_api::ids::{BranchName, TicketId};
-use loopgate_api::names::REVIEWER_CHAT_REVIEW;
 use loopgate_api::provider::ProviderId;
 use loopgate_home::{JsonFileError, Sandbox, SandboxedPath};
 use loopgate_tools::code_host::CodeHost;
 use loopgate_tools::git::Git;
 use loopgate_tools::keyed_locks::KeyedLocks;
 use loopgate_tools::process::identity;
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 use thiserror::Error;
 
 use crate::files::ReviewDirectory;
@@ -30,6 +27,7 @@ use crate::log::{self, LOG_SHOWN};
 use crate::merged;
 use crate::plain::PlainReview;
 use crate::prompt;
+use crate::review_store::{ReviewOwner, ReviewStore};
 use crate::scope::ReviewScope;
 use crate::sessions::ProviderSessions;
 use crate::state::{ReviewConfig, ReviewState, ReviewStatus};
@@ -43,8 +41,6 @@ const TIME_LIMIT: Duration = Duration::from_hours(1);
 const REVIEW_TOOLS: &str = "Bash,Read,Glob,Grep,Task,TodoWrite";
 /// What tickets of pull requests begin with.
 const PULL_REQUEST_PREFIX: &str = "pr-";
-/// Phrases for a context that is full, in lower case.
-const CONTEXT_FULL: [&str; 2] = ["context window", "out of room"];
 
 /// What a review is asked for.
 pub struct ReviewRequest {
@@ -437,126 +433,6 @@ impl ReviewPlan {
         }
         let turn = TurnRequest { prompt: prompt::review(&scope, instructions), ..turn };
         Self { provider: request.provider.clone(), turn, fallback: None, plain: None }
-    }
-}
-
-/// What must be known to store a review.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct ReviewOwner {
-    worktree: PathBuf,
-    #[serde(rename = "reviewer")]
-    provider: ProviderId,
-    config: ReviewConfig,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    plain: Option<ReviewScope>,
-}
-
-impl ReviewOwner {
-    fn from_map(map: serde_json::Map<String, Value>) -> Option<Self> {
-        serde_json::from_value(Value::Object(map)).ok()
-    }
-}
-
-/// Writes the state and the log of a review while it runs.
-struct ReviewStore {
-    directory: ReviewDirectory,
-    owner: ReviewOwner,
-}
-
-impl RunStore for ReviewStore {
-    fn takes_events(&self) -> bool {
-        true
-    }
-
-    fn store_pid(&mut self, pid: u32) -> io::Result<()> {
-        let ReviewOwner { provider, config, .. } = &self.owner;
-        self.directory.state(provider).update(|state| {
-            // One that is followed again keeps what is known of it.
-            if state.as_ref().is_none_or(|state| state.pid != Some(pid)) {
-                *state = Some(ReviewState {
-                    status: ReviewStatus::Running,
-                    pid: Some(pid),
-                    started_at: loopgate_api::time::now_iso(),
-                    completed_at: None,
-                    exit_code: None,
-                    provider: provider.clone(),
-                    session_id: None,
-                    config: config.clone(),
-                });
-            }
-            Ok::<_, JsonFileError>(())
-        })?;
-        self.directory.write_pid(provider, pid)
-    }
-
-    fn store(&mut self, output: &TurnOutput, events: &[ChatEvent], end: Option<&RunEnd>) -> io::Result<()> {
-        let provider = &self.owner.provider;
-        // A review whose files somebody removed is not written again, nor one that was never started.
-        if self.directory.state(provider).read()?.is_none() {
-            return Ok(());
-        }
-        let failure = end.and_then(|end| end.error.clone()).map(ChatEvent::error);
-        let mut log = Vec::new();
-        for event in events.iter().chain(&failure) {
-            self.log_event(event, &mut log)?;
-        }
-        self.directory.append_log(provider, &log)?;
-        let Some(end) = end else { return Ok(()) };
-        self.directory.state(provider).update(|state| {
-            if let Some(state) = state {
-                state.end(end.success, end.exit_code, output.session_id.clone());
-            }
-            Ok::<_, JsonFileError>(())
-        })?;
-        self.directory.remove_pid(provider)?;
-        if *provider == ProviderId::REVIEWER
-            && let Some(session) = &output.session_id
-        {
-            // A chat about the review goes on in its session.
-            self.directory.json::<Value>(REVIEWER_CHAT_REVIEW).update(|chat| {
-                *chat = Some(json!({"sessionId": session, "messageCount": 0}));
-                Ok::<_, JsonFileError>(())
-            })?;
-        }
-        Ok(())
-    }
-
-    fn reset(&mut self) -> io::Result<()> {
-        self.directory.clear_log(&self.owner.provider)
-    }
-
-    fn last_events(&self, _output: &TurnOutput, end: &RunEnd) -> Vec<ChatEvent> {
-        let error = end.error.clone();
-        let is_context_full =
-            |error: &String| CONTEXT_FULL.iter().any(|phrase| error.to_lowercase().contains(phrase));
-        if error.as_ref().is_some_and(is_context_full) {
-            let error = "The review was interrupted because the context window ran out; the findings above may \
-                         be incomplete";
-            return vec![ChatEvent::Error { error: error.to_owned(), terminal: true }];
-        }
-        let result = end.was_started.then_some(ChatEvent::Result { success: end.success });
-        error.map(ChatEvent::error).into_iter().chain(result).chain([ChatEvent::DONE]).collect()
-    }
-}
-
-impl ReviewStore {
-    /// The assistant's log holds events, one JSON object a line; the log of others holds their text.
-    fn log_event(&self, event: &ChatEvent, log: &mut Vec<u8>) -> io::Result<()> {
-        if self.owner.provider == ProviderId::ASSISTANT {
-            serde_json::to_writer(&mut *log, event)?;
-            log.push(b'\n');
-            return Ok(());
-        }
-        match event {
-            ChatEvent::Text { content } => log.extend(content.as_bytes()),
-            ChatEvent::Error { error, .. } => {
-                log.extend(error.as_bytes());
-                log.push(b'\n');
-            }
-            _ => {}
-        }
-        Ok(())
     }
 }
 
