@@ -6,7 +6,7 @@ use std::process::{Output, Stdio};
 use anyhow::{Context as _, Result, ensure};
 use futures_util::future::try_join_all;
 use loopgate_testkit::home::UserHome;
-use loopgate_testkit::model::{Conversation, Script, Step};
+use loopgate_testkit::model::{Conversation, ModelRequest, Script, Step};
 use loopgate_testkit::{story, wait};
 use reqwest::Method;
 use serde_json::{Value, json};
@@ -65,7 +65,7 @@ async fn post(system: &TestSystem, route: &str, body: &Value) -> Result<Value> {
 /// The real assistant extracts, classifies, and is told in the next loop.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_loop_and_a_chat_taught_reaches_the_next_loop() -> Result<()> {
-    let system = TestSystem::playing(script()).await?;
+    let mut system = TestSystem::playing(script()).await?;
     let wish = system.page.planned().await?;
     let worktree = system.testbed.sandbox().join("garden-notes-SHOP-7");
     let place = worktree.to_str().context("a plain path")?;
@@ -118,6 +118,22 @@ async fn what_a_loop_and_a_chat_taught_reaches_the_next_loop() -> Result<()> {
     ensure!(read.contains(FROM_CHAT) && read.contains(REWORDED), "{read}");
     let read: String = requests[..before].iter().map(|request| request.tool_results()).collect();
     ensure!(!read.contains(FROM_CHAT), "the first loop knew it already");
+    system.alone(&plan).await?;
+
+    // With learnings turned off, a loop is told nothing.
+    system.loopgate.stop().await?;
+    let settings = system.loopgate.setup().data_dir().join("settings.toml");
+    let text = std::fs::read_to_string(&settings).unwrap_or_default();
+    std::fs::write(&settings, format!("learnings_enabled = false\n{text}"))?;
+    let system = system.restart().await?;
+    let before = system.testbed.model.requests_of(story::PLAN).len();
+    let plan = system.page.press(&wish, "plan").await?;
+    let end = system.page.ended(&plan).await?;
+    ensure!(end["status"] == "COMPLETED", "{end}\n{}", system.loopgate.output());
+    let requests = system.testbed.model.requests_of(story::PLAN);
+    let prompts = |request: &ModelRequest| format!("{}{}", request.user_text(), request.tool_results());
+    let read: String = requests[before..].iter().map(prompts).collect();
+    ensure!(!read.is_empty() && !read.contains(FROM_CHAT) && !read.contains(REWORDED), "{read}");
     system.alone(&plan).await
 }
 
