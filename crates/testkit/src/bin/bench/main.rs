@@ -4,6 +4,7 @@
 //! loopback only, and stops by itself.
 
 mod bare;
+mod chats;
 mod crowd;
 mod gateway;
 mod local;
@@ -57,6 +58,8 @@ enum BenchPart {
     Loops,
     /// Many clients at once.
     Crowd,
+    /// Chats, from the assistant to the client.
+    Chats,
 }
 
 /// Starts from which the median is taken.
@@ -92,6 +95,7 @@ async fn measure(binary: &Path, options: &Options) -> anyhow::Result<()> {
             BenchPart::Local => local::measure(binary, &mut table).await?,
             BenchPart::Crowd => crowd::measure(binary, load, &mut table).await?,
             BenchPart::Loops => loops::measure(binary, &mut table).await?,
+            BenchPart::Chats => chats::measure(binary, &mut table).await?,
         }
     }
 

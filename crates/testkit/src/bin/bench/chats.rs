@@ -1,0 +1,243 @@
+//! Chats: from what the assistant prints to what the client reads, beside a bare pipe of the same lines.
+//!
+//! The stand-in assistant is a script that prints prepared lines, or the time at which it prints.
+
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant, SystemTime};
+
+use anyhow::{Context as _, ensure};
+use futures_util::future::try_join_all;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
+use tokio::process::{Child, ChildStdout, Command};
+
+use crate::gateway::{GatewayProcess, TestDirectories};
+use crate::table::Table;
+
+/// Lines of a long answer.
+const LINES: usize = 20_000;
+/// Answers from which the median is taken.
+const FIRST_BYTES: usize = 21;
+/// Chats at once.
+const CHATS: usize = 8;
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+const MAX_FIRST_BYTE: Duration = Duration::from_millis(20);
+const TARGET_LINES_PER_SECOND: f64 = 260_000.0;
+/// Megabytes above the idle gateway.
+const MAX_MEMORY: f64 = 60.0;
+
+/// Measures one chat, and several at once.
+pub async fn measure(binary: &Path, table: &mut Table) -> anyhow::Result<()> {
+    let directories = TestDirectories::new()?;
+    let assistant = prepare(&directories)?;
+    let gateway = GatewayProcess::start(binary, &directories).await?;
+    measure_first_byte(&gateway, &assistant, table).await?;
+    measure_lines(&gateway, &assistant, table).await?;
+    measure_several(&gateway, &directories.path("gate"), table).await?;
+    gateway.stop().await
+}
+
+async fn measure_first_byte(
+    gateway: &GatewayProcess,
+    assistant: &Path,
+    table: &mut Table,
+) -> anyhow::Result<()> {
+    let (mut figures, mut floors) = (Vec::new(), Vec::new());
+    for _ in 0..FIRST_BYTES {
+        let mut chat = Chat::send(gateway, "T-1", "time").await?;
+        figures.push(since(&chat.next_text().await?.context("the chat says no time")?)?);
+        while chat.next_text().await?.is_some() {}
+        let mut pipe = Pipe::start(assistant, "time").await?;
+        let line = pipe.lines.next_line().await?.context("the pipe says no time")?;
+        floors.push(since(&text_of_line(&line)?)?);
+        pipe.child.wait().await?;
+    }
+    let figure = median(figures)?;
+    table.latency("chat: printed to received, p50 (floor: a pipe)", figure, median(floors)?);
+    table.time("chat: printed to received, p50", figure, MAX_FIRST_BYTE);
+    Ok(())
+}
+
+async fn measure_lines(gateway: &GatewayProcess, assistant: &Path, table: &mut Table) -> anyhow::Result<()> {
+    let before = gateway.resident_memory()?;
+    let mut most = before;
+    let mut chat = Chat::send(gateway, "T-1", "lines").await?;
+    let (mut lines, mut begin, mut end) = (0, None, None);
+    while chat.next_text().await?.is_some() {
+        begin.get_or_insert_with(Instant::now);
+        lines += 1;
+        if lines % 1000 == 0 {
+            most = most.max(gateway.resident_memory()?);
+        }
+        end = Some(Instant::now());
+    }
+    ensure!(lines == LINES, "{lines} lines arrived where {LINES} were printed");
+    let time = end.zip(begin).map(|(end, begin)| end - begin).context("nothing was said")?;
+
+    let mut pipe = Pipe::start(assistant, "lines").await?;
+    let mut begin = None;
+    while pipe.lines.next_line().await?.is_some() {
+        begin.get_or_insert_with(Instant::now);
+    }
+    let bare = begin.context("the pipe is empty")?.elapsed();
+    pipe.child.wait().await?;
+
+    let rate = LINES as f64 / time.as_secs_f64();
+    table.rate("chat: lines/s (floor: a pipe)", rate, LINES as f64 / bare.as_secs_f64());
+    table.plain("chat: share of 260,000 lines/s", format!("{:.0} %", 100.0 * rate / TARGET_LINES_PER_SECOND));
+    table.memory("gateway resident, before 20,000 lines of a chat", before, None);
+    table.memory("gateway resident, most meanwhile", most, None);
+    Ok(())
+}
+
+/// Every assistant prints a line and waits at the gate until all clients have theirs: no chat waits for another.
+async fn measure_several(gateway: &GatewayProcess, gate: &Path, table: &mut Table) -> anyhow::Result<()> {
+    let idle = gateway.resident_memory()?;
+    let begin = Instant::now();
+    let chats = (0..CHATS).map(async |number| {
+        let mut chat = Chat::send(gateway, &format!("S-{number}"), "gate").await?;
+        chat.next_text().await?.context("a chat said nothing")?;
+        anyhow::Ok(chat)
+    });
+    let chats =
+        tokio::time::timeout(TIMEOUT, try_join_all(chats)).await.context("a chat waits for another")??;
+    let first = begin.elapsed();
+    let mut most = gateway.resident_memory()?;
+    let (gate, begin) = (gate.to_owned(), Instant::now());
+    // Held until the end: an assistant that comes later goes on at once.
+    let _open =
+        tokio::task::spawn_blocking(move || std::fs::OpenOptions::new().write(true).open(gate)).await??;
+    let rest = chats.into_iter().map(async |mut chat| {
+        let mut lines = 0;
+        while chat.next_text().await?.is_some() {
+            lines += 1;
+        }
+        ensure!(lines == LINES, "{lines} of {LINES} lines arrived");
+        anyhow::Ok(())
+    });
+    let rest = try_join_all(rest);
+    tokio::pin!(rest);
+    loop {
+        let waited = tokio::time::timeout(Duration::from_millis(20), &mut rest).await;
+        most = most.max(gateway.resident_memory()?);
+        if let Ok(ended) = waited {
+            ended?;
+            break;
+        }
+    }
+    table.plain("8 chats at once: the last one's first line", format!("{first:.1?}"));
+    let rate = (CHATS * LINES) as f64 / begin.elapsed().as_secs_f64();
+    table.plain("8 chats at once: lines/s of all", format!("{rate:.0}"));
+    table.memory("8 chats at once: memory above idle, most", most - idle, Some(MAX_MEMORY));
+    Ok(())
+}
+
+/// A chat that is being answered.
+struct Chat {
+    answer: reqwest::Response,
+    pending: Vec<u8>,
+    /// Texts that were received and not asked for yet, the last one first.
+    texts: Vec<String>,
+}
+
+impl Chat {
+    async fn send(gateway: &GatewayProcess, ticket: &str, message: &str) -> anyhow::Result<Self> {
+        let context = json!({"identifier": ticket, "title": "t", "url": "https://tickets.example.com/1"});
+        let body = json!({"ticketId": ticket, "message": message, "ticketContext": context});
+        let request = reqwest::Client::new().post(gateway.url("/api/gateway/ticket-chat")).json(&body);
+        let answer = request.header("X-Desktop-Gateway-Token", &gateway.token).send().await?;
+        ensure!(answer.status().is_success(), "a chat was refused: {}", answer.text().await?);
+        Ok(Self { answer, pending: Vec::new(), texts: Vec::new() })
+    }
+
+    /// The next text; `None` after the last.
+    async fn next_text(&mut self) -> anyhow::Result<Option<String>> {
+        while self.texts.is_empty() {
+            let Some(piece) = tokio::time::timeout(TIMEOUT, self.answer.chunk()).await?? else {
+                return Ok(None);
+            };
+            self.pending.extend_from_slice(&piece);
+            let Some(end) = self.pending.iter().rposition(|byte| *byte == b'\n') else { continue };
+            let lines: Vec<u8> = self.pending.drain(..=end).collect();
+            for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+                let event: Value = serde_json::from_slice(line)?;
+                ensure!(event["type"] != "error", "a chat failed: {event}");
+                if event["type"] == "text" {
+                    self.texts.push(event["content"].as_str().unwrap_or_default().to_owned());
+                }
+            }
+            self.texts.reverse();
+        }
+        Ok(self.texts.pop())
+    }
+}
+
+/// The assistant with a pipe as its output, and nothing between.
+struct Pipe {
+    child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Pipe {
+    #[expect(clippy::disallowed_methods, reason = "a measuring program of its own, outside the product")]
+    async fn start(assistant: &Path, message: &str) -> anyhow::Result<Self> {
+        let mut child = Command::new(assistant)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()?;
+        child.stdin.take().context("no input")?.write_all(message.as_bytes()).await?;
+        let stdout = child.stdout.take().context("no output")?;
+        Ok(Self { child, lines: BufReader::new(stdout).lines() })
+    }
+}
+
+/// A line of the assistant with this text.
+fn line(text: &str) -> String {
+    json!({"type": "content_block_delta", "delta": {"type": "text_delta", "text": text}}).to_string()
+}
+
+fn text_of_line(line: &str) -> anyhow::Result<String> {
+    let record: Value = serde_json::from_str(line)?;
+    Ok(record["delta"]["text"].as_str().context("a line without text")?.to_owned())
+}
+
+/// The script, which does what the end of its prompt names, and the lines that it prints.
+fn prepare(directories: &TestDirectories) -> anyhow::Result<PathBuf> {
+    let (lines, gate) = (directories.path("lines"), directories.path("gate"));
+    let text: String = (0..LINES).map(|number| line(&format!("measured line {number} ")) + "\n").collect();
+    std::fs::write(&lines, text)?;
+    rustix::fs::mkfifoat(rustix::fs::CWD, &gate, rustix::fs::Mode::RWXU)?;
+    let script = format!(
+        "#!/bin/sh\ncase \"$(cat)\" in\n\
+         *time) printf '{}\\n' \"$(date +%s%N)\" ;;\n\
+         *lines) exec cat '{lines}' ;;\n\
+         *gate) printf '%s\\n' '{}'; : < '{gate}'; exec cat '{lines}' ;;\n\
+         esac\n",
+        line("%s"),
+        line("first"),
+        lines = lines.display(),
+        gate = gate.display(),
+    );
+    let assistant = directories.path("home/claude");
+    std::fs::write(&assistant, script)?;
+    std::fs::set_permissions(&assistant, std::fs::Permissions::from_mode(0o755))?;
+    let settings =
+        format!("onboarding_completed = true\n\n[binary_paths]\nassistant = \"{}\"\n", assistant.display());
+    std::fs::write(directories.path("data/settings.toml"), settings)?;
+    Ok(assistant)
+}
+
+/// Time since an instant, in nanoseconds since the epoch.
+fn since(nanoseconds: &str) -> anyhow::Result<Duration> {
+    let then = Duration::from_nanos(nanoseconds.trim().parse()?);
+    Ok(SystemTime::now().duration_since(SystemTime::UNIX_EPOCH)?.saturating_sub(then))
+}
+
+fn median(mut times: Vec<Duration>) -> anyhow::Result<Duration> {
+    times.sort_unstable();
+    times.get(times.len() / 2).copied().context("nothing was measured")
+}
