@@ -43,6 +43,9 @@ pub fn is_context_limit(text: &str) -> bool {
     CONTEXT_PATTERNS.iter().any(|pattern| text.contains(pattern))
 }
 
+/// Subtype of the `system` record by which the loop driver says that it waits for the end of a limit.
+pub const WAITING_FOR_LIMIT: &str = "waiting_for_limit";
+
 /// One line of a record for people, redacted; `None` when the record has nothing to show.
 #[must_use]
 pub fn display_text(record: &Value) -> Option<String> {
@@ -57,6 +60,9 @@ pub fn display_text(record: &Value) -> Option<String> {
                 .then(|| cut(delta.get("text")?.as_str()?, 200).into())?
         }
         "result" => Some(result_text(record)),
+        "system" if record.get("subtype")?.as_str()? == WAITING_FOR_LIMIT => {
+            Some(cut(record.get("message")?.as_str()?, 300))
+        }
         _ => None,
     }
 }

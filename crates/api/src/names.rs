@@ -27,6 +27,8 @@ pub const PROCESS_START: &str = "process.start";
 pub const EXIT_FILE: &str = "exit.json";
 /// Phase and status that the assistant's orchestrator keeps.
 pub const STATE_JSON: &str = "state.json";
+/// Member of `state.json`: the time, ISO 8601, until which the loop waits for the end of a limit of the assistant.
+pub const WAITING_UNTIL: &str = "waitingUntil";
 /// The plan.
 pub const PLAN_JSON: &str = "plan.json";
 /// The plan as markdown.
@@ -123,6 +125,8 @@ pub mod env {
     pub const SETTING_SOURCES: &str = "LOOPGATE_SETTING_SOURCES";
     /// Id of the loop; marks every descendant of its shim.
     pub const LOOP_ID: &str = "LOOPGATE_LOOP_ID";
+    /// Whether loops wait for the end of the assistant's limits: `true` or `false`.
+    pub const WAIT_FOR_LIMITS: &str = "LOOPGATE_WAIT_FOR_LIMITS";
     /// Data directory.
     pub const HOME: &str = "LOOPGATE_HOME";
     /// Overrides the parent directory of worktrees.

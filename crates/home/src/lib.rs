@@ -4,6 +4,7 @@
 //! Everything here lies on the local disk and belongs to one user. Nothing here starts a program
 //! or speaks to the network.
 
+mod assistant_limits;
 mod credentials;
 mod data_dir;
 mod environment_files;
@@ -26,6 +27,7 @@ pub mod untrusted;
 mod vault;
 mod watches;
 
+pub use assistant_limits::{AssistantLimit, AssistantLimits, Probe};
 pub use credentials::{API_KEY_VARIABLES, ApiKey, Credentials, Provenance};
 pub use data_dir::{DataDir, DataDirError, default_data_dir};
 pub use environment_files::copy_environment_files;

@@ -70,6 +70,8 @@ pub struct Settings {
     pub min_free_memory_mb: Option<u64>,
     /// Whether deliveries leave out what looks like secrets, dependencies and build output.
     pub hold_back_files: bool,
+    /// Whether loops wait for the end of the assistant's usage and rate limits, instead of failing.
+    pub wait_for_limits: bool,
     /// Whether chats are learned from, and loops are given what was learned.
     pub learnings_enabled: bool,
     /// Hours that a loop of the control plane waits for its owner's approval.
@@ -173,6 +175,7 @@ impl Default for Settings {
             max_loops: None,
             min_free_memory_mb: None,
             hold_back_files: true,
+            wait_for_limits: true,
             learnings_enabled: true,
             loop_approval_hours: 24,
             worktree_retention: WorktreeRetention::default(),
@@ -246,6 +249,8 @@ pub struct Overrides {
     pub max_loops: Option<u32>,
     /// `--min-free-memory`.
     pub min_free_memory_mb: Option<u64>,
+    /// `--wait-for-limits`.
+    pub wait_for_limits: Option<bool>,
     /// `--notify-desktop`.
     pub notify_desktop: Option<bool>,
     /// `--notify-command`.
@@ -376,6 +381,7 @@ fn overlay(stored: &Settings, overrides: &Overrides) -> Result<Settings, Setting
         over.relay_origin.or(settings.relay_origin).or_else(|| settings.api_origin.clone());
     settings.max_loops = over.max_loops.or(settings.max_loops);
     settings.min_free_memory_mb = over.min_free_memory_mb.or(settings.min_free_memory_mb);
+    settings.wait_for_limits = over.wait_for_limits.unwrap_or(settings.wait_for_limits);
     settings.notify.desktop = over.notify_desktop.unwrap_or(settings.notify.desktop);
     settings.notify.command = over.notify_command.map_or(settings.notify.command, |program| vec![program]);
     settings.prod_origins_only = over.prod_origins_only.unwrap_or(settings.prod_origins_only);

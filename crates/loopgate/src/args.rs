@@ -59,6 +59,9 @@ pub struct DesktopArgs {
     /// Megabytes of memory that must be free before a further loop starts. One may always run.
     #[arg(long, env = "LOOPGATE_MIN_FREE_MEMORY_MB", value_name = "MB")]
     pub min_free_memory: Option<u64>,
+    /// Whether loops wait for the end of the assistant's usage and rate limits, instead of failing.
+    #[arg(long, env = "LOOPGATE_WAIT_FOR_LIMITS", value_name = "BOOL")]
+    pub wait_for_limits: Option<bool>,
     /// Whether the desktop shows a notification when a loop has ended, or it or a request waits for
     /// you.
     #[arg(long, env = "LOOPGATE_NOTIFY_DESKTOP", value_name = "BOOL")]
@@ -84,6 +87,7 @@ impl DesktopArgs {
             ("--port", self.port.is_some()),
             ("--max-loops", self.max_loops.is_some()),
             ("--min-free-memory", self.min_free_memory.is_some()),
+            ("--wait-for-limits", self.wait_for_limits.is_some()),
             ("--notify-desktop", self.notify_desktop.is_some()),
             ("--notify-command", self.notify_command.is_some()),
             ("--api-origin", self.api_origin.is_some()),

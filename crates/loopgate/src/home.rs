@@ -75,6 +75,7 @@ pub fn settings(dir: &DataDir, desktop: &DesktopArgs) -> anyhow::Result<Settings
         web_app_origin: desktop.web_origin.clone(),
         max_loops: desktop.max_loops,
         min_free_memory_mb: desktop.min_free_memory,
+        wait_for_limits: desktop.wait_for_limits,
         notify_desktop: desktop.notify_desktop,
         notify_command: desktop.notify_command.clone(),
         prod_origins_only: flag_variable("LOOPGATE_LOCAL_GATEWAY_PROD_ORIGINS_ONLY"),

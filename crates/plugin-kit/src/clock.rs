@@ -25,16 +25,22 @@ pub struct Span {
     /// UTC, whole seconds.
     pub started_at: String,
     start: Instant,
+    waited: Duration,
 }
 
 impl Span {
     /// Begins now.
     pub fn start() -> Self {
-        Self { started_at: now(), start: Instant::now() }
+        Self { started_at: now(), start: Instant::now(), waited: Duration::ZERO }
     }
 
-    /// Since the beginning.
+    /// Since the beginning, without what was waited.
     pub fn elapsed(&self) -> Duration {
-        self.start.elapsed()
+        self.start.elapsed().saturating_sub(self.waited)
+    }
+
+    /// Leaves a time out of the span.
+    pub fn exclude(&mut self, waited: Duration) {
+        self.waited += waited;
     }
 }

@@ -13,6 +13,7 @@ mod failure;
 mod iterations;
 mod journal;
 mod judgement;
+mod limits;
 mod lock;
 mod marker;
 mod options;

@@ -30,7 +30,7 @@ use crate::console::{print_error, print_line};
 
 pub use amend::AmendCommand;
 pub use state::SetStateArgs;
-pub(crate) use state::await_user;
+pub(crate) use state::{await_user, set_waiting_until};
 pub(crate) use task_report::says_blocked;
 
 /// Longest answer of a subagent that is read.

@@ -289,6 +289,7 @@ impl Runtime {
             mcp: mcp.clone(),
             settings: settings.clone(),
             credentials: credentials.clone(),
+            data_dir,
             plugin_dirs,
             timing,
             tasks: tasks.clone(),

@@ -60,12 +60,7 @@ async fn the_assistant_does_what_the_script_says() -> Result<()> {
 
 #[tokio::test]
 async fn the_assistant_tries_again_after_an_error_and_a_dropped_connection() -> Result<()> {
-    let busy = Failure {
-        status: 529,
-        kind: "overloaded_error".into(),
-        message: "Overloaded".into(),
-        times: Some(1),
-    };
+    let busy = Failure { times: Some(1), ..Failure::new(529, "overloaded_error", "Overloaded") };
     let conversation = Conversation::when("try", "persist")
         .turn([Step::Error(busy), Step::bash("echo once >> tries.txt")])
         .turn([Step::text("Half a sen"), Step::Drop { times: Some(1) }, Step::text("tence.")]);

@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use loopgate_home::{Overrides, SettingsStore};
 use secrecy::SecretString;
 
 use crate::plugins::{Plugins, is_plugin};
@@ -52,6 +53,8 @@ pub struct RunContext {
     pub iteration_limit: Duration,
     /// Pause between iterations.
     pub pause: Duration,
+    /// Limits of the assistant's account are waited out.
+    pub wait_for_limits: bool,
     /// Timing events in the newer form.
     pub perf_v2: bool,
     /// Review cycles after the loop.
@@ -81,6 +84,7 @@ impl RunContext {
             tools: [Some(TOOLS), more_tools].into_iter().flatten().collect::<Vec<_>>().join(","),
             iteration_limit: milliseconds(var::ITERATION_TIMEOUT_MS).unwrap_or(ITERATION_LIMIT),
             pause: milliseconds(var::ITERATION_PAUSE_MS).unwrap_or(PAUSE),
+            wait_for_limits: waits_for_limits(),
             perf_v2: var::text(var::PERF_V2).as_deref() == Some("1"),
             review_cycles: var::text(var::REVIEW_CYCLES).and_then(|n| n.parse().ok()).unwrap_or(2),
             env: environment(),
@@ -104,8 +108,10 @@ impl RunContext {
 
     /// Arguments of a review or a fix; its model is left to the assistant.
     #[must_use]
-    pub fn review_args(&self, prompt: &str) -> Vec<OsString> {
-        self.finish_args(vec![format!("--allowed-tools={REVIEW_TOOLS}").into()], &[], prompt)
+    pub fn review_args(&self, session: Option<&str>, prompt: &str) -> Vec<OsString> {
+        let mut args: Vec<OsString> = vec![format!("--allowed-tools={REVIEW_TOOLS}").into()];
+        args.extend(session.into_iter().flat_map(|id| ["--resume", id]).map(OsString::from));
+        self.finish_args(args, &[], prompt)
     }
 
     fn finish_args(&self, mut args: Vec<OsString>, dirs: &[PathBuf], prompt: &str) -> Vec<OsString> {
@@ -144,6 +150,17 @@ fn is_installed(plugin: &str) -> bool {
         .flatten()
         .flatten()
         .any(|version| is_plugin(&version.path()))
+}
+
+/// What the variable says, else the settings file; what cannot be read changes nothing.
+fn waits_for_limits() -> bool {
+    if let Some(text) = var::text(var::WAIT_FOR_LIMITS) {
+        return text != "false";
+    }
+    let settings = loopgate_home::default_data_dir()
+        .ok()
+        .and_then(|dir| SettingsStore::open(&dir.join("settings.toml"), Overrides::default()).ok());
+    settings.is_none_or(|settings| settings.get().wait_for_limits)
 }
 
 fn milliseconds(name: &str) -> Option<Duration> {

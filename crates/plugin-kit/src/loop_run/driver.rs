@@ -2,14 +2,18 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use loopgate_home::untrusted;
+use loopgate_home::{Probe, untrusted};
 use tokio_util::sync::CancellationToken;
 
 use super::child::{End, Invocation};
 use super::context::RunContext;
+use super::failure::{FailureKind, KnownFailure};
 use super::journal::{Journal, JournalActivity};
+use super::judgement::known_failure;
+use super::limits::{self, AccountLimits, AccountState, CONTINUE_PROMPT};
 use super::progress::Progress;
 use super::state_file::LoopState;
 use super::stream::{RunSummary, Sink};
@@ -32,6 +36,26 @@ pub enum LoopEnd {
     Interrupted,
 }
 
+/// What the assistant is asked.
+#[derive(Debug)]
+pub struct AssistantTask {
+    /// An iteration, or what follows the loop.
+    pub kind: TaskKind,
+    /// Session that it goes on with.
+    pub session: Option<String>,
+    /// The prompt.
+    pub prompt: String,
+}
+
+/// Kinds of tasks.
+#[derive(Debug)]
+pub enum TaskKind {
+    /// An iteration, which may work in these directories outside the project.
+    Iteration(Vec<PathBuf>),
+    /// A review or a fix.
+    Review,
+}
+
 /// One run of the assistant.
 #[derive(Debug)]
 pub struct AssistantRun {
@@ -41,6 +65,14 @@ pub struct AssistantRun {
     pub stderr: String,
     /// What its output said.
     pub facts: RunSummary,
+    /// How long limits of the account were waited out.
+    pub waited: Duration,
+}
+
+impl AssistantRun {
+    fn stopped(waited: Duration) -> Self {
+        Self { end: End::Stopped, stderr: String::new(), facts: RunSummary::default(), waited }
+    }
 }
 
 /// A loop in progress.
@@ -68,6 +100,8 @@ pub struct Driver {
     pub(super) progress: Progress,
     /// The last failure, and how often it came in a row.
     pub(super) failures: (String, u32),
+    /// Limits of the assistant's account.
+    pub(super) limits: AccountLimits,
 }
 
 impl Driver {
@@ -82,6 +116,7 @@ impl Driver {
         if let Some(goal) = &goal {
             context.export(var::ACTIVE_GOAL, goal);
         }
+        let limits = AccountLimits::of_environment(&context.env);
         Self {
             perf: Perf::new(&state.workdir, &state.run_id, &command, context.perf_v2),
             journal: Journal::new(&context.project_root, &state.workdir, &state.run_id, goal.as_deref()),
@@ -94,6 +129,7 @@ impl Driver {
             corrections: 0,
             progress: Progress::default(),
             failures: (String::new(), 0),
+            limits,
         }
     }
 
@@ -106,11 +142,48 @@ impl Driver {
         marker::write(&self.state.workdir, self.context.secret.as_ref(), subcode, &failure::clamp(message));
     }
 
-    /// Runs the assistant in the project with its output going to the stream file.
+    /// Runs the assistant in the project with its output going to the stream file. Limits of its account are
+    /// waited out, before it starts and when it meets one; then the same session goes on.
     ///
     /// # Errors
     /// When it cannot be started, or its output cannot be kept.
-    pub async fn assistant(&mut self, args: Vec<OsString>) -> io::Result<AssistantRun> {
+    pub async fn assistant(&mut self, mut task: AssistantTask) -> io::Result<AssistantRun> {
+        if !self.context.wait_for_limits {
+            return self.run_assistant(self.arguments(&task), None).await;
+        }
+        let mut all_waits = Duration::ZERO;
+        loop {
+            let (state, waited) = limits::timed(self.wait_for_account()).await;
+            all_waits += waited;
+            let AccountState::Usable(probe) = state else { return Ok(AssistantRun::stopped(all_waits)) };
+            let run = self.run_assistant(self.arguments(&task), probe).await?;
+            let Some(limit) = rate_limit(&run) else {
+                self.state.session.clear();
+                return Ok(AssistantRun { waited: all_waits, ..run });
+            };
+            let session = run.facts.session_id.clone();
+            let is_iteration = matches!(task.kind, TaskKind::Iteration(_));
+            self.meet_limit(&limit, session.as_deref().filter(|_| is_iteration));
+            if session.is_some() {
+                task = AssistantTask { session, prompt: CONTINUE_PROMPT.to_owned(), ..task };
+            }
+        }
+    }
+
+    fn arguments(&self, task: &AssistantTask) -> Vec<OsString> {
+        let session = task.session.as_deref();
+        match &task.kind {
+            TaskKind::Iteration(dirs) => self.context.iteration_args(dirs, session, &task.prompt),
+            TaskKind::Review => self.context.review_args(session, &task.prompt),
+        }
+    }
+
+    /// One process of the assistant. The probe ends with the first answer of the model.
+    async fn run_assistant(
+        &mut self,
+        args: Vec<OsString>,
+        mut probe: Option<Probe>,
+    ) -> io::Result<AssistantRun> {
         let invocation = Invocation {
             program: self.context.assistant.clone(),
             args,
@@ -120,8 +193,14 @@ impl Driver {
         };
         let mut screen = io::stdout();
         let mut sink = Sink::open(&self.state.workdir, &self.state.completion_promise, &mut screen)?;
-        let finished =
-            invocation.run(&self.stop, |piece| sink.feed(piece)).await.map_err(io::Error::other)?;
+        let limits = &mut self.limits;
+        let output = |piece: &[u8]| {
+            sink.feed(piece);
+            if sink.has_answer() {
+                limits.pass(&mut probe);
+            }
+        };
+        let finished = invocation.run(&self.stop, output).await.map_err(io::Error::other)?;
         let (facts, lost) = sink.finish();
         if let Some(error) = lost {
             return Err(error);
@@ -130,8 +209,14 @@ impl Driver {
             self.last_session = Some(id.clone());
             self.context.export(var::SESSION_ID, id);
         }
-        Ok(AssistantRun { end: finished.end, stderr: finished.stderr, facts })
+        Ok(AssistantRun { end: finished.end, stderr: finished.stderr, facts, waited: Duration::ZERO })
     }
+}
+
+/// The limit of the account that ended a run.
+fn rate_limit(run: &AssistantRun) -> Option<KnownFailure> {
+    let End::Exited(code) = run.end else { return None };
+    known_failure(run, code).filter(|known| known.kind == FailureKind::RateLimit)
 }
 
 /// `active_goal` of the goal file.

@@ -5,6 +5,7 @@
 
 use std::sync::LazyLock;
 
+use jiff::Timestamp;
 use loopgate_api::redact;
 use regex::Regex;
 use serde_json::Value;
@@ -32,6 +33,8 @@ pub struct KnownFailure {
     pub kind: FailureKind,
     /// For the user.
     pub message: String,
+    /// When a limit ends, as far as the assistant says.
+    pub resets_at: Option<Timestamp>,
 }
 
 impl FailureKind {
@@ -87,7 +90,8 @@ impl FailureKind {
         let detail = if detail.trim().is_empty() { self.hint() } else { detail.trim() };
         let is_overload = self == Self::Account && detail.to_lowercase().contains("overloaded");
         let prefix = if is_overload { "The model's service is overloaded." } else { self.prefix() };
-        KnownFailure { kind: self, message: clamp(&redact::credentials(&format!("{prefix} {detail}"))) }
+        let message = clamp(&redact::credentials(&format!("{prefix} {detail}")));
+        KnownFailure { kind: self, message, resets_at: None }
     }
 }
 
@@ -154,14 +158,20 @@ fn rate_limit_event(record: &Value) -> Option<KnownFailure> {
         return None;
     }
     let limit = member(["rateLimitType", "rate_limit_type"]).map(|limit| format!("Limit: {limit}."));
-    let reset = member(["resetsAt", "resets_at"]).map(|at| format!("It resets at {}.", instant(&at)));
-    Some(FailureKind::RateLimit.failure(&[limit, reset].into_iter().flatten().collect::<Vec<_>>().join(" ")))
+    let stated_reset = member(["resetsAt", "resets_at"]);
+    let resets_at = stated_reset.as_deref().and_then(instant);
+    let shown = resets_at.map(|at| at.to_string()).or(stated_reset);
+    let reset = shown.map(|at| format!("It resets at {at}."));
+    let detail = [limit, reset].into_iter().flatten().collect::<Vec<_>>().join(" ");
+    Some(KnownFailure { resets_at, ..FailureKind::RateLimit.failure(&detail) })
 }
 
-/// Unix seconds as a date; anything else as it is.
-fn instant(text: &str) -> String {
-    let seconds = text.parse().ok().and_then(|seconds| jiff::Timestamp::from_second(seconds).ok());
-    seconds.map_or_else(|| text.to_owned(), |at| at.to_string())
+/// Unix seconds, or a date.
+fn instant(text: &str) -> Option<Timestamp> {
+    match text.parse() {
+        Ok(seconds) => Timestamp::from_second(seconds).ok(),
+        Err(_) => text.parse().ok(),
+    }
 }
 
 fn is_rate_limited(record: &Value) -> bool {

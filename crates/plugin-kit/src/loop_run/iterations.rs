@@ -10,8 +10,9 @@ use loopgate_home::untrusted;
 use tokio_util::sync::CancellationToken;
 
 use super::context::RunContext;
-use super::driver::{Driver, LoopEnd};
+use super::driver::{AssistantTask, Driver, LoopEnd, TaskKind};
 use super::exit_code::{FAILED, INTERRUPTED};
+use super::limits::CONTINUE_PROMPT;
 use super::lock::{self, LockError, LoopLock};
 use super::options::LoopOptions;
 use super::state_file::{self, LoopState, StateFileError};
@@ -91,6 +92,7 @@ async fn new_state(
         self_learning: options.self_learning,
         command: options.prompt.clone().unwrap_or_default(),
         started_at: clock::now(),
+        session: String::new(),
         prompt: state_file::prompt_line(&workdir, options),
         workdir,
     })
@@ -206,7 +208,7 @@ impl Driver {
 
     /// One iteration; `Some` ends the loop.
     async fn iteration(&mut self) -> io::Result<Option<LoopEnd>> {
-        let span = Span::start();
+        let mut span = Span::start();
         let number = self.state.iteration;
         if self.is_used_up() {
             self.journal
@@ -227,11 +229,8 @@ impl Driver {
         self.context.export(var::ITERATION, number.to_string());
         self.mark_iteration()?;
         self.journal.progress(&format!("Iteration {number} of run {}", self.state.run_id));
-        let correction = self.correction.take();
-        let session = self.last_session.as_deref().filter(|_| correction.is_some());
-        let prompt = correction.as_deref().unwrap_or(&self.state.prompt);
-        let args = self.context.iteration_args(&self.outside_dirs(), session, prompt);
-        let run = match self.assistant(args).await {
+        let task = self.next_task();
+        let run = match self.assistant(task).await {
             Ok(run) => run,
             Err(error) => {
                 let program = self.context.assistant.display().to_string();
@@ -243,10 +242,25 @@ impl Driver {
                 return Ok(Some(LoopEnd::Failed));
             }
         };
+        span.exclude(run.waited);
         if let Some(id) = &run.facts.session_id {
             self.journal.session(id);
         }
         Ok(self.evaluate_run(&run, &span).await)
+    }
+
+    /// What the iteration asks: a correction of the last session, the rest of a session that a limit interrupted, or
+    /// all of it in a new one.
+    fn next_task(&mut self) -> AssistantTask {
+        let kind = TaskKind::Iteration(self.outside_dirs());
+        if let Some(prompt) = self.correction.take() {
+            return AssistantTask { kind, session: self.last_session.clone(), prompt };
+        }
+        if !self.state.session.is_empty() {
+            let session = Some(self.state.session.clone());
+            return AssistantTask { kind, session, prompt: CONTINUE_PROMPT.to_owned() };
+        }
+        AssistantTask { kind, session: None, prompt: self.state.prompt.clone() }
     }
 
     /// Directories that the assistant works in beside the project: peers, and a work directory elsewhere.

@@ -198,7 +198,7 @@ impl Driver {
 }
 
 /// The stream is asked first, standard error only when it says nothing and the run has failed.
-fn known_failure(run: &AssistantRun, code: i32) -> Option<failure::KnownFailure> {
+pub(super) fn known_failure(run: &AssistantRun, code: i32) -> Option<failure::KnownFailure> {
     let known = run.facts.final_failure().cloned();
     known.or_else(|| (code != 0).then(|| failure::in_stderr(&run.stderr)).flatten())
 }

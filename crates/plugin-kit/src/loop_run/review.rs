@@ -12,7 +12,7 @@ use loopgate_home::{EntryKind, untrusted};
 use serde_json::Value;
 
 use super::child::End;
-use super::driver::Driver;
+use super::driver::{AssistantTask, Driver, TaskKind};
 use super::journal::JournalActivity;
 use crate::clock::Span;
 use crate::project_git::ProjectGit;
@@ -102,8 +102,8 @@ async fn fix(driver: &mut Driver, cycle: u32, session: &Path) -> bool {
 
 /// Exit code of the assistant, `None` when the driver is asked to stop.
 async fn run_command(driver: &mut Driver, prompt: &str) -> Option<i32> {
-    let args = driver.context.review_args(prompt);
-    match driver.assistant(args).await {
+    let task = AssistantTask { kind: TaskKind::Review, session: None, prompt: prompt.to_owned() };
+    match driver.assistant(task).await {
         Ok(run) => match run.end {
             End::Exited(code) => Some(code),
             End::TimedOut => Some(super::child::UNKNOWN_EXIT),

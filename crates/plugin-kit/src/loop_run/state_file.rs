@@ -36,6 +36,8 @@ pub struct LoopState {
     pub command: String,
     /// UTC, whole seconds.
     pub started_at: String,
+    /// Session that the iteration goes on with after a limit, or empty.
+    pub session: String,
     /// What the assistant is started with; begins with the slash command.
     pub prompt: String,
 }
@@ -89,6 +91,7 @@ impl LoopState {
             self_learning: field("self_learning") == "true",
             command: field("command"),
             started_at: field("started_at"),
+            session: field("session"),
             prompt: prompt.trim().to_owned(),
         };
         if state.prompt.is_empty() {
@@ -103,7 +106,7 @@ impl LoopState {
         format!(
             "---\nactive: true\niteration: {}\nmax_iterations: {}\ncompletion_promise: \"{}\"\nworkdir: \"{}\"\n\
              prd_file: \"{}\"\nrun_id: \"{}\"\nstart_sha: \"{}\"\nself_learning: \"{}\"\ncommand: \"{}\"\n\
-             started_at: \"{}\"\n---\n{}\n",
+             started_at: \"{}\"\nsession: \"{}\"\n---\n{}\n",
             self.iteration,
             self.max_iterations,
             self.completion_promise,
@@ -114,6 +117,7 @@ impl LoopState {
             self.self_learning,
             self.command,
             self.started_at,
+            self.session,
             self.prompt,
         )
     }
@@ -177,6 +181,7 @@ mod tests {
             self_learning: false,
             command: String::new(),
             started_at: "2026-01-02T03:04:05Z".into(),
+            session: String::new(),
             prompt: "/code:code \"/a/My Work\"".into(),
         }
     }

@@ -43,7 +43,9 @@ pub struct RunSummary {
     pub has_result_text: bool,
     /// The last text of the main session ends with the promise.
     pub promised: bool,
-    /// First failure of the kind that wins.
+    /// The model has answered.
+    pub answered: bool,
+    /// First failure of the kind that wins; of limits the first that says when it ends.
     pub failure: Option<KnownFailure>,
     /// What the assistant wrote instead of starting, for instance because set-up refused.
     pub refusal: Option<String>,
@@ -59,6 +61,7 @@ impl RunSummary {
         }
         match record.get("type").and_then(Value::as_str) {
             Some("assistant") => {
+                self.answered |= is_of_model(record);
                 if let Some(text) = said(record) {
                     self.promised = makes(text, promise);
                 }
@@ -68,7 +71,7 @@ impl RunSummary {
             _ => {}
         }
         if let Some(failure) = failure::in_record(record)
-            && self.failure.as_ref().is_none_or(|known| failure.kind < known.kind)
+            && self.failure.as_ref().is_none_or(|known| wins(&failure, known))
         {
             self.failure = Some(failure);
         }
@@ -90,6 +93,18 @@ impl RunSummary {
         let is_error = record.get("is_error").and_then(Value::as_bool).unwrap_or(false);
         self.result = Some(RunResult { is_error, text: text.to_owned() });
     }
+}
+
+/// Whether a later failure says more than the one that is known.
+fn wins(failure: &KnownFailure, known: &KnownFailure) -> bool {
+    let is_first_end = failure.resets_at.is_some() && known.resets_at.is_none();
+    failure.kind < known.kind || (failure.kind == known.kind && is_first_end)
+}
+
+/// Whether a record is an answer of the model, and not what the assistant itself says in its place.
+fn is_of_model(record: &Value) -> bool {
+    record.get("error").is_none_or(Value::is_null)
+        && record.pointer("/message/model").and_then(Value::as_str) != Some("<synthetic>")
 }
 
 /// The text of the main session in a record, the last one when there are several.
@@ -181,6 +196,11 @@ impl<'a> Sink<'a> {
         });
         self.lines = lines;
         self.flush(&whole);
+    }
+
+    /// Whether the model has answered.
+    pub const fn has_answer(&self) -> bool {
+        self.facts.answered
     }
 
     /// Ends the stream and tells what was learned. A last line without its break counts when it is a

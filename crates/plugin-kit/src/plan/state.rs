@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use loopgate_api::names::STATE_JSON;
+use loopgate_api::names::{STATE_JSON, WAITING_UNTIL};
 use loopgate_home::untrusted;
 use serde_json::{Map, Value, json};
 
@@ -143,6 +143,26 @@ pub fn await_user(workdir: &Path, reason: &str, action: &str) -> Result<(), Stri
         action_command: None,
     };
     args.apply().map(|_| ())
+}
+
+/// Writes until when the loop waits, or that it waits no longer. The rest of the state stays as it is.
+///
+/// # Errors
+/// The line to print.
+pub fn set_waiting_until(workdir: &Path, until: Option<&str>) -> Result<(), String> {
+    let _lock = PlanLock::take(workdir)?;
+    let path = workdir.join(STATE_JSON);
+    let mut state: Map<String, Value> = untrusted::read_json(&path).unwrap_or_default();
+    match until {
+        Some(until) => drop(state.insert(WAITING_UNTIL.into(), until.into())),
+        None if state.remove(WAITING_UNTIL).is_none() => return Ok(()),
+        None => {}
+    }
+    state.entry("phase").or_insert_with(|| "Loop".into());
+    state.entry("status").or_insert_with(|| PlanStatus::InProgress.name().into());
+    state.insert("timestamp".into(), now().into());
+    untrusted::write(&path, format!("{}\n", Value::Object(state)).as_bytes())
+        .map_err(|error| format!("Error: cannot write the state: {error}"))
 }
 
 fn start_sha(workdir: &Path) -> Option<String> {

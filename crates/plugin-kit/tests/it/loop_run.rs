@@ -284,7 +284,9 @@ fn limits_of_the_account_end_the_loop_at_once() {
         (r#"{"type":"result","is_error":true,"result":"Invalid API key"}"#, "assistant_auth_error"),
     ];
     for (record, status) in cases {
-        let project = Project::new().env("LOOPGATE_USER_VISIBLE_FAILURE_SECRET", "key");
+        let project = Project::new()
+            .env("LOOPGATE_USER_VISIBLE_FAILURE_SECRET", "key")
+            .env("LOOPGATE_WAIT_FOR_LIMITS", "false");
         project.assistant(&format!("echo '{record}'; exit 1"));
         assert_eq!(project.run(&["--max-iterations", "9"]).code, 1);
         assert_eq!(project.statuses(), [status]);

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "what a test cannot go on without has failed it")]
 
 mod debate;
+mod limits;
 mod loop_run;
 mod plugin;
 mod real_assistant;

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use loopgate_testkit::home::UserHome;
-use loopgate_testkit::model::{Conversation, ModelServer, Script, Step};
+use loopgate_testkit::model::{Conversation, Failure, ModelServer, Script, Step};
 use serde_json::{Value, json};
 
 use crate::support::{Ended, Project, example};
@@ -152,12 +152,7 @@ async fn a_real_context_limit_ends_the_loop_in_one_iteration() {
 async fn a_busy_model_that_recovers_does_not_end_the_loop() {
     let project = Project::new();
     let recovering = Conversation::when("recovering", "# Coding loop").turn([
-        Step::Error(loopgate_testkit::model::Failure {
-            status: 529,
-            kind: "overloaded_error".to_owned(),
-            message: "Overloaded".to_owned(),
-            times: Some(1),
-        }),
+        Step::Error(Failure { times: Some(1), ..Failure::new(529, "overloaded_error", "Overloaded") }),
         Step::text("<promise>COMPLETE</promise>"),
     ]);
     let model = ModelServer::start(Script::new([recovering])).await.unwrap();

@@ -41,6 +41,10 @@ pub(crate) struct ProcessRequest<'a> {
     pub session: Option<&'a str>,
     /// What keeps the programs of its checkouts from running.
     pub guard: &'a TrustGuard,
+    /// Where the driver finds what this machine's loops share.
+    pub data_dir: &'a Path,
+    /// Whether limits of the assistant are waited out.
+    pub wait_for_limits: bool,
 }
 
 /// Program, arguments, input and environment of a loop's process.
@@ -141,6 +145,8 @@ async fn environment(
     set(env::ASSISTANT_BIN, launch.assistant.into());
     set(env::LOOP_ID, launch.id.to_string().into());
     if matches!(runner, Runner::Driver(_)) {
+        set(env::HOME, launch.data_dir.into());
+        set(env::WAIT_FOR_LIMITS, launch.wait_for_limits.to_string().into());
         set(env::FAILURE_SECRET, launch.failure_secret.expose_secret().into());
         if let Some(plugin) = launch.plugin {
             set(env::PLUGIN_DIR, plugin.into());

@@ -74,6 +74,8 @@ pub struct Launcher {
     pub(crate) mcp: Detector,
     pub(crate) settings: Arc<SettingsStore>,
     pub(crate) credentials: Arc<Credentials>,
+    /// Data directory of this desktop.
+    pub(crate) data_dir: PathBuf,
     /// Directory with one folder a plugin.
     pub(crate) plugin_dirs: PathBuf,
     pub(crate) timing: RuntimeTiming,

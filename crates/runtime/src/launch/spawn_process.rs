@@ -72,6 +72,8 @@ impl Launcher {
             mcp: &mcp,
             session: request.parent_session_id.as_deref(),
             guard: &guard,
+            data_dir: &self.data_dir,
+            wait_for_limits: self.settings.get().wait_for_limits,
         };
         let previous = self.jobs.store.job(request.loop_id).await.map_err(LoopRequestError::from)?;
         let mut job = self.record(request, headers, repository, workspace, previous.as_ref());

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
@@ -179,7 +179,19 @@ fn usage_of(steps: &[Step]) -> Option<Usage> {
 
 fn refused(api: Api, failure: &Failure) -> Response {
     let status = StatusCode::from_u16(failure.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    (status, axum::Json(error_body(api, failure))).into_response()
+    let mut response = (status, axum::Json(error_body(api, failure))).into_response();
+    if let Some(seconds) = failure.limit_seconds {
+        let reset = jiff::Timestamp::now().as_second() + seconds;
+        let headers = response.headers_mut();
+        headers.insert("x-should-retry", HeaderValue::from_static("false"));
+        headers.insert("anthropic-ratelimit-unified-status", HeaderValue::from_static("rejected"));
+        headers.insert("anthropic-ratelimit-unified-reset", HeaderValue::from(reset));
+        headers.insert(
+            "anthropic-ratelimit-unified-representative-claim",
+            HeaderValue::from_static("five_hour"),
+        );
+    }
+    response
 }
 
 /// An answer whose connection breaks before its first byte of content.

@@ -89,6 +89,9 @@ pub struct Failure {
     /// Attempts that fail before the turn goes on; `None` means every attempt.
     #[serde(default)]
     pub times: Option<u32>,
+    /// Seconds from the answer to the end of the usage limit that it names; `None` when it is no usage limit.
+    #[serde(default)]
+    pub limit_seconds: Option<i64>,
 }
 
 /// Token counts of one answer.
@@ -103,6 +106,22 @@ pub struct Usage {
     pub cache_read: u64,
     /// Tokens put in the cache.
     pub cache_write: u64,
+}
+
+impl Failure {
+    /// A failure of every attempt.
+    #[must_use]
+    pub fn new(status: u16, kind: &str, message: &str) -> Self {
+        let (kind, message) = (kind.to_owned(), message.to_owned());
+        Self { status, kind, message, times: None, limit_seconds: None }
+    }
+
+    /// The usage limit of a subscription, which ends that many seconds after the answer.
+    #[must_use]
+    pub fn usage_limit(seconds: i64) -> Self {
+        let message = "This request would exceed your account's rate limit. Please try again later.";
+        Self { limit_seconds: Some(seconds), ..Self::new(429, "rate_limit_error", message) }
+    }
 }
 
 impl Default for Usage {
@@ -218,7 +237,7 @@ impl Step {
     /// Fails every attempt with this status.
     #[must_use]
     pub fn error(status: u16, kind: &str, message: &str) -> Self {
-        Self::Error(Failure { status, kind: kind.to_owned(), message: message.to_owned(), times: None })
+        Self::Error(Failure::new(status, kind, message))
     }
 
     /// Waits at a gate.

@@ -174,8 +174,7 @@ impl Case {
 
     /// The model's service fails so often, or always.
     pub fn fails(mut self, status: u16, kind: &str, times: Option<u32>) -> Self {
-        let failure =
-            Failure { status, kind: kind.to_owned(), message: format!("{kind} of the service"), times };
+        let failure = Failure { times, ..Failure::new(status, kind, &format!("{kind} of the service")) };
         self.turns.push(Turn(vec![Step::Error(failure), Step::bash("true")]));
         self
     }

@@ -1,0 +1,244 @@
+//! Usage and rate limits that accounts of the assistant have met, with the times of their ends.
+//!
+//! One file in the data directory, by account, which all loops of this machine share, so that a limit
+//! outlives the process that met it. When a limit has ended, one process at a time takes the [`Probe`]: it
+//! tries whether the account can be used again. Everything here blocks on the disk.
+
+use std::collections::BTreeMap;
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::files;
+use crate::json_file::{JsonFile, JsonFileError};
+
+/// Name of the file in the data directory.
+const FILE: &str = "assistant-limits.json";
+/// First wait for a limit whose end is unknown; it doubles each time the limit is still there.
+const FIRST_BACKOFF: Duration = Duration::from_mins(5);
+/// Longest such wait.
+const LONGEST_BACKOFF: Duration = Duration::from_hours(1);
+/// One part of this many of a back-off is left to chance, so that machines do not come back all at once.
+const JITTER_PART: f64 = 10.0;
+
+/// A limit that an account has met.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct AssistantLimit {
+    /// When it ends, or is tried again when nobody knows.
+    pub until: Timestamp,
+    /// What the assistant said.
+    pub reason: String,
+    /// How often in a row the end was unknown.
+    #[serde(default)]
+    pub backoffs: u32,
+}
+
+impl AssistantLimit {
+    /// The limit after one more refusal at `now`. The later end wins; when the refusal names no end in the future,
+    /// the end that is known holds, or else a back-off.
+    #[must_use]
+    pub fn after_refusal(known: Option<&Self>, end: Option<Timestamp>, reason: &str, now: Timestamp) -> Self {
+        let pending = known.filter(|known| known.until > now);
+        match (end.filter(|end| *end > now), pending) {
+            (Some(end), pending) if pending.is_none_or(|pending| end > pending.until) => {
+                Self { until: end, reason: reason.to_owned(), backoffs: 0 }
+            }
+            (_, Some(pending)) => pending.clone(),
+            (_, None) => {
+                let backoffs = known.map_or(0, |known| known.backoffs);
+                let wait = FIRST_BACKOFF.saturating_mul(1 << backoffs.min(10)).min(LONGEST_BACKOFF);
+                let wait = wait.mul_f64(1.0 - rand::random::<f64>() / JITTER_PART);
+                let until = now.checked_add(wait).unwrap_or(Timestamp::MAX);
+                Self { until, reason: reason.to_owned(), backoffs: backoffs.saturating_add(1) }
+            }
+        }
+    }
+}
+
+/// The limits of all accounts.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct Limits {
+    #[serde(default)]
+    limits: BTreeMap<String, AssistantLimit>,
+}
+
+/// The stored limits of this machine's accounts.
+#[derive(Debug)]
+pub struct AssistantLimits {
+    file: JsonFile<Limits>,
+    data_dir: PathBuf,
+}
+
+/// The right to try an account after its limit; the system takes it back when its process ends.
+#[derive(Debug)]
+pub struct Probe {
+    _lock: File,
+}
+
+impl AssistantLimits {
+    /// The limits that are stored in a data directory. A malformed file counts as none, and is moved aside by the
+    /// next change.
+    #[must_use]
+    pub fn in_data_dir(data_dir: &Path) -> Self {
+        let file = JsonFile::private(data_dir.join(FILE)).moving_malformed_aside();
+        Self { file, data_dir: data_dir.to_owned() }
+    }
+
+    /// The limit of an account, also when it has ended and nobody has tried the account since.
+    ///
+    /// # Errors
+    /// Any failure of the file system.
+    pub fn get(&self, account: &str) -> io::Result<Option<AssistantLimit>> {
+        match self.file.read() {
+            Ok(stored) => Ok(stored.and_then(|mut stored| stored.limits.remove(account))),
+            Err(JsonFileError::Malformed { .. }) => Ok(None),
+            Err(JsonFileError::Io(error)) => Err(error),
+        }
+    }
+
+    /// Stores that the account was refused; see [`AssistantLimit::after_refusal`].
+    ///
+    /// # Errors
+    /// Any failure of the file system; nothing is stored then.
+    pub fn store(&self, account: &str, end: Option<Timestamp>, reason: &str) -> io::Result<AssistantLimit> {
+        self.file.update(|stored| {
+            let limits = &mut stored.get_or_insert_default().limits;
+            let limit = AssistantLimit::after_refusal(limits.get(account), end, reason, Timestamp::now());
+            limits.insert(account.to_owned(), limit.clone());
+            Ok(limit)
+        })
+    }
+
+    /// Forgets the limit of an account, which can be used again.
+    ///
+    /// # Errors
+    /// Any failure of the file system.
+    pub fn clear(&self, account: &str) -> io::Result<()> {
+        self.file.update(|stored| {
+            if let Some(stored) = stored {
+                stored.limits.remove(account);
+            }
+            Ok(())
+        })
+    }
+
+    /// Takes the right to try an account; `None` while another process has it.
+    ///
+    /// # Errors
+    /// Any failure of the file system.
+    pub fn try_probe(&self, account: &str) -> io::Result<Option<Probe>> {
+        let path = self.data_dir.join(format!("assistant-probe-{account}.lock"));
+        files::create_private_dir(&self.data_dir)?;
+        files::make_private(&path)?;
+        let lock = File::options().append(true).open(&path)?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Some(Probe { _lock: lock })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::from_second(2_000_000_000 + seconds).unwrap()
+    }
+
+    fn soon(seconds: i64) -> Timestamp {
+        Timestamp::from_second(Timestamp::now().as_second() + seconds).unwrap()
+    }
+
+    #[test]
+    fn later_end_wins_and_an_unknown_end_backs_off() {
+        let refuse = |known: Option<&AssistantLimit>, end: Option<i64>, now: i64| {
+            AssistantLimit::after_refusal(known, end.map(at), "why", at(now))
+        };
+        let first = refuse(None, Some(100), 0);
+        assert_eq!((first.until, first.backoffs), (at(100), 0));
+        assert_eq!(refuse(Some(&first), Some(50), 1).until, at(100), "an earlier end");
+        assert_eq!(refuse(Some(&first), Some(150), 1).until, at(150), "a later end");
+        assert_eq!(refuse(Some(&first), None, 1), first, "no end, while one is known");
+        assert_eq!(refuse(Some(&first), Some(200), 101).until, at(200), "refused again after the end");
+
+        let mut limit = None;
+        let mut now = 0;
+        for minutes in [5, 10, 20, 40, 60, 60] {
+            // The end that has just passed tells nothing.
+            let next = refuse(limit.as_ref(), Some(now), now);
+            let wait = next.until.as_second() - at(now).as_second();
+            assert!((minutes * 54 - 1..=minutes * 60).contains(&wait), "{minutes} minutes: {wait} s");
+            now += wait + 1;
+            limit = Some(next);
+        }
+    }
+
+    #[test]
+    fn limits_are_stored_by_account_until_they_are_cleared() {
+        let dir = tempfile::tempdir().unwrap();
+        let data_dir = dir.path().join("data");
+        let limits = AssistantLimits::in_data_dir(&data_dir);
+        assert_eq!(limits.get("a").unwrap(), None);
+        limits.store("a", Some(soon(60)), "five hours").unwrap();
+        limits.store("b", Some(soon(90)), "a week").unwrap();
+        let again = AssistantLimits::in_data_dir(&data_dir);
+        assert_eq!(again.get("a").unwrap().unwrap().reason, "five hours");
+        again.clear("a").unwrap();
+        assert_eq!(limits.get("a").unwrap(), None);
+        assert_eq!(limits.get("b").unwrap().unwrap().reason, "a week");
+    }
+
+    #[test]
+    fn malformed_file_counts_as_none_and_is_moved_aside() {
+        let dir = tempfile::tempdir().unwrap();
+        let limits = AssistantLimits::in_data_dir(dir.path());
+        std::fs::write(dir.path().join(FILE), r#"{"limits": {"a": 7}}"#).unwrap();
+        assert_eq!(limits.get("a").unwrap(), None);
+        std::fs::write(dir.path().join(FILE), "[]").unwrap();
+        assert_eq!(limits.get("a").unwrap(), None);
+        limits.store("a", Some(soon(60)), "why").unwrap();
+        assert_eq!(limits.get("a").unwrap().unwrap().reason, "why");
+        let names = std::fs::read_dir(dir.path()).unwrap().flatten().map(|entry| entry.file_name());
+        assert_eq!(names.filter(|name| name.to_string_lossy().contains(".corrupt-")).count(), 1);
+    }
+
+    #[test]
+    fn one_probe_an_account() {
+        let dir = tempfile::tempdir().unwrap();
+        let limits = AssistantLimits::in_data_dir(dir.path());
+        let probe = limits.try_probe("a").unwrap();
+        assert!(probe.is_some() && limits.try_probe("a").unwrap().is_none());
+        assert!(limits.try_probe("b").unwrap().is_some());
+        drop(probe);
+        assert!(limits.try_probe("a").unwrap().is_some());
+    }
+
+    #[test]
+    fn concurrent_writers_lose_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        std::thread::scope(|scope| {
+            for writer in 0..4 {
+                let limits = AssistantLimits::in_data_dir(dir.path());
+                scope.spawn(move || {
+                    for seconds in 0..10 {
+                        limits.store("shared", Some(soon(100 * writer + seconds + 10)), "why").unwrap();
+                        limits.store(&format!("own-{writer}"), Some(soon(60)), "why").unwrap();
+                    }
+                });
+            }
+        });
+        let limits = AssistantLimits::in_data_dir(dir.path());
+        let until = limits.get("shared").unwrap().unwrap().until;
+        assert!(until.as_second() >= soon(300).as_second(), "the latest end");
+        for writer in 0..4 {
+            assert!(limits.get(&format!("own-{writer}")).unwrap().is_some());
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! Usage limits of the assistant's account: they are waited out, by all loops together.
+
+use std::path::Path;
+use std::process::Output;
+use std::time::Duration;
+
+use loopgate_home::AssistantLimits;
+use loopgate_testkit::home::UserHome;
+use loopgate_testkit::model::{Conversation, Failure, ModelServer, Script, Step};
+use serde_json::Value;
+
+use crate::support::{DONE, Project, example, plugin, signal, wait_until};
+
+/// Longest run of a scripted loop.
+const PATIENCE: Duration = Duration::from_secs(90);
+/// Seconds from a refusal to the end of the limit.
+const LIMIT_SECONDS: i64 = 4;
+
+/// A stand-in that meets a limit which ends after some seconds, in the session `s-1`.
+fn limited(seconds: u32) -> String {
+    format!(
+        "UNTIL=$(( $(date +%s) + {seconds} ))\n\
+         echo '{{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s-1\"}}'\n\
+         echo \"{{\\\"type\\\":\\\"rate_limit_event\\\",\\\"rate_limit_info\\\":{{\\\"status\\\":\\\"rejected\\\",\
+         \\\"resetsAt\\\":$UNTIL}},\\\"session_id\\\":\\\"s-1\\\"}}\"\n\
+         echo '{{\"type\":\"result\",\"is_error\":true,\"api_error_status\":429,\"result\":\"limit\",\"session_id\":\"s-1\"}}'\n\
+         exit 1\n"
+    )
+}
+
+/// A project whose loops use the same account and data directory as those of other projects.
+fn project(data_dir: &Path) -> Project {
+    Project::new()
+        .env("ANTHROPIC_API_KEY", "key")
+        .env("LOOPGATE_HOME", &data_dir.display().to_string())
+        .env("LOOPGATE_USER_VISIBLE_FAILURE_SECRET", "key")
+}
+
+fn waiting_until(project: &Project) -> Option<jiff::Timestamp> {
+    let state: Value = serde_json::from_str(&project.read("state.json")).ok()?;
+    assert_eq!(state["status"], "IN_PROGRESS");
+    state["waitingUntil"].as_str()?.parse().ok()
+}
+
+/// Runs a driver with the real assistant, signed in with a subscription.
+async fn drive(home: &UserHome, project: &Project) -> Output {
+    let mut driver = home.command(&example().display().to_string());
+    driver
+        .args(["loop", "run", &project.workdir.display().to_string(), "--max-iterations", "1"])
+        .current_dir(&project.root)
+        .env_remove("IS_SANDBOX")
+        .env_remove("ANTHROPIC_API_KEY")
+        .env("CLAUDE_CODE_OAUTH_TOKEN", "sk-ant-oat01-scripted")
+        .env("LOOPGATE_ASSISTANT_BIN", home.path().join("bin/claude"))
+        .env("LOOPGATE_COMMAND", "PLAN")
+        .env("LOOPGATE_HOME", home.path().join("data"))
+        .env("LOOPGATE_ITERATION_PAUSE_MS", "1")
+        .env("LOOPGATE_PLUGIN_DIR", plugin("code"));
+    tokio::time::timeout(PATIENCE, driver.output()).await.unwrap().unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_loop_probes_after_the_limit_and_all_continue_their_sessions() {
+    let continued = Conversation::when("continued", "A usage limit interrupted you")
+        .turn([Step::hold("probe"), Step::text("<promise>COMPLETE</promise>")]);
+    let refused = Conversation::when("refused", "# Coding loop")
+        .turn([Step::hold("refusal"), Step::Error(Failure::usage_limit(LIMIT_SECONDS))]);
+    let model = ModelServer::start(Script::new([continued, refused])).await.unwrap();
+    let mut home = UserHome::temporary().unwrap();
+    home.reach_model(&model).unwrap();
+    let projects = [Project::new(), Project::new(), Project::new()];
+
+    let test = async {
+        model.held_times("refusal", 3).await.unwrap();
+        model.release("refusal");
+        model.held("probe").await.unwrap();
+        let data_dir = home.path().join("data");
+        let text = std::fs::read_to_string(data_dir.join("assistant-limits.json")).unwrap();
+        let stored: Value = serde_json::from_str(&text).unwrap();
+        let accounts: Vec<&String> = stored["limits"].as_object().unwrap().keys().collect();
+        assert_eq!(accounts.len(), 1, "{text}");
+        assert!(AssistantLimits::in_data_dir(&data_dir).try_probe(accounts[0]).unwrap().is_none());
+        assert_eq!(model.requests_of("continued").len(), 1, "the others wait for the probe");
+        model.release("probe");
+    };
+    let [first, second, third] = &projects;
+    let (first, second, third, ()) =
+        tokio::join!(drive(&home, first), drive(&home, second), drive(&home, third), test);
+
+    for (output, project) in [first, second, third].iter().zip(&projects) {
+        let said = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(0), "{said}");
+        assert_eq!(project.statuses(), ["completed"], "the wait uses up no iteration: {said}");
+        assert!(said.contains("The loop waits until") && said.contains("goes on after the limit"), "{said}");
+        assert_eq!(waiting_until(project), None, "the wait is over");
+        assert!(project.is_clean());
+    }
+    assert_eq!((model.requests_of("refused").len(), model.requests_of("continued").len()), (3, 3));
+    assert!(
+        model.requests_of("continued").iter().all(|request| request.user_text().contains("# Coding loop"))
+    );
+}
+
+#[test]
+fn limit_ends_the_loop_where_waiting_is_turned_off() {
+    for (settings, variable) in [("", "false"), ("wait_for_limits = false\n", "")] {
+        let data_dir = tempfile::tempdir().unwrap();
+        std::fs::write(data_dir.path().join("settings.toml"), settings).unwrap();
+        let project = project(data_dir.path()).env("LOOPGATE_WAIT_FOR_LIMITS", variable);
+        project.assistant(&limited(600));
+        let ended = project.run(&[]);
+        assert_eq!((ended.code, project.statuses()), (1, vec!["assistant_rate_limit".to_owned()]));
+        assert!(project.read("loop-error.json").contains("ASSISTANT_RATE_LIMIT"));
+        assert!(!data_dir.path().join("assistant-limits.json").exists() && project.is_clean());
+    }
+}
+
+#[test]
+fn wait_ends_at_once_when_the_loop_is_stopped() {
+    let data_dir = tempfile::tempdir().unwrap();
+    let project = project(data_dir.path());
+    project.assistant(&limited(6000));
+    let mut driver = project.start(&["loop", "run", &project.workdir.display().to_string()]);
+    wait_until("it waits", || waiting_until(&project).is_some());
+    let shown = || project.read("assistant-output.jsonl").contains("waiting_for_limit");
+    wait_until("its output says so", shown);
+    signal(driver.id(), "TERM");
+    assert_eq!(driver.wait().unwrap().code(), Some(130));
+    assert!(std::fs::read_to_string(project.state_file()).unwrap().contains("\nsession: \"s-1\"\n"));
+    let mut driver = project.start(&["loop", "run"]);
+    let log = project.root.join(".loopgate/loopgate-progress.log");
+    let waits = || std::fs::read_to_string(&log).unwrap_or_default().matches("The loop waits until").count();
+    wait_until("it waits again, before anything else", || waits() == 2);
+    std::fs::remove_file(project.state_file()).unwrap();
+    assert_eq!(driver.wait().unwrap().code(), Some(130));
+}
+
+#[test]
+fn limit_outlives_the_driver_and_holds_for_other_loops() {
+    let data_dir = tempfile::tempdir().unwrap();
+    let killed = project(data_dir.path());
+    killed.assistant(&limited(4));
+    let mut driver = killed.start(&["loop", "run", &killed.workdir.display().to_string()]);
+    wait_until("it waits", || waiting_until(&killed).is_some());
+    let until = waiting_until(&killed).unwrap();
+    signal(driver.id(), "KILL");
+    driver.wait().unwrap();
+
+    let other = project(data_dir.path());
+    other.assistant(&format!("date +%s > $OUT/began\n{DONE}"));
+    let ended = other.run(&[]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(other.note("began").trim().parse::<i64>().unwrap() >= until.as_second());
+
+    killed.assistant(&format!("echo \"$@\" > $OUT/arguments\n{DONE}"));
+    let ended = killed.loopgate(&["loop", "run"]);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let arguments = killed.note("arguments");
+    assert!(
+        arguments.contains("--resume s-1 ") && arguments.contains("A usage limit interrupted you"),
+        "{arguments}"
+    );
+    assert_eq!(killed.statuses(), ["completed"]);
+    assert!(killed.is_clean());
+}
