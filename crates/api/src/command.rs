@@ -129,6 +129,8 @@ pub enum UploadForm {
     Plan,
     /// A JSON object as it is.
     Object,
+    /// A report of judges: an object whose id and statuses are computed when it is read.
+    Judges,
     /// A text as it is.
     Text,
     /// A text of the project's root directory, as `{"content"}`.
@@ -201,9 +203,9 @@ impl CommandSpec {
 const PLAN_JSON: CommandOutput = CommandOutput::required("plan.json", "plan", UploadForm::Plan);
 const OPEN_QUESTIONS: CommandOutput =
     CommandOutput::optional("open-questions.md", "openQuestions", UploadForm::Text);
-const PLAN_JUDGES: CommandOutput = CommandOutput::optional("judges.json", "judges", UploadForm::Object);
+const PLAN_JUDGES: CommandOutput = CommandOutput::optional("judges.json", "judges", UploadForm::Judges);
 const CODE_JUDGES: CommandOutput =
-    CommandOutput::optional("code-judges.json", "codeJudges", UploadForm::Object);
+    CommandOutput::optional("code-judges.json", "codeJudges", UploadForm::Judges);
 const PRD: &[CommandOutput] = &[CommandOutput::required("prd.md", "prd", UploadForm::Document)];
 
 macro_rules! commands {
@@ -369,25 +371,25 @@ impl LoopCommand {
             Self::EvaluatePrd => CommandSpec {
                 repository: Optional,
                 inputs: Inputs::JudgeSubject(JudgeSubject::Prd),
-                outputs: const { &[CommandOutput::required("prd-judges.json", "prdJudges", UploadForm::Object)] },
+                outputs: const { &[CommandOutput::required("prd-judges.json", "prdJudges", UploadForm::Judges)] },
                 ..judged
             },
             Self::EvaluateFeature => CommandSpec {
                 repository: Optional,
                 inputs: Inputs::JudgeSubject(JudgeSubject::Feature),
                 outputs: const {
-                    &[CommandOutput::required("feature-judges.json", "featureJudges", UploadForm::Object)]
+                    &[CommandOutput::required("feature-judges.json", "featureJudges", UploadForm::Judges)]
                 },
                 ..judged
             },
             Self::EvaluatePlan => CommandSpec {
                 inputs: Inputs::JudgeSubject(JudgeSubject::Plan),
-                outputs: const { &[CommandOutput::required("plan-judges.json", "planJudges", UploadForm::Object)] },
+                outputs: const { &[CommandOutput::required("plan-judges.json", "planJudges", UploadForm::Judges)] },
                 ..judged
             },
             Self::EvaluateCode => CommandSpec {
                 inputs: Inputs::JudgeSubject(JudgeSubject::Code),
-                outputs: const { &[CommandOutput::required("code-judges.json", "codeJudges", UploadForm::Object)] },
+                outputs: const { &[CommandOutput::required("code-judges.json", "codeJudges", UploadForm::Judges)] },
                 ..judged
             },
             Self::Bootstrap => CommandSpec {

@@ -10,6 +10,7 @@ use loopgate_api::time::now_iso;
 use loopgate_home::untrusted;
 use serde_json::{Map, Value, json};
 
+use super::judges;
 use super::outcome::{LoopOutcome, worktree};
 use crate::jobs::{FinalizationSource, Job};
 
@@ -65,6 +66,11 @@ fn read(places: &OutputPaths, command: LoopCommand) -> Map<String, Value> {
                 Some(json!(PlanArtifact { content, raw: None }))
             }),
             UploadForm::Object => object(&path).map(redact::json),
+            UploadForm::Judges => object(&path).map(|report| {
+                let run = places.work_dir.file_name().unwrap_or_default().to_string_lossy();
+                let report = report.as_object().cloned().unwrap_or_default();
+                redact::json(judges::computed(report, &run, output.file).into())
+            }),
             UploadForm::Text => text(&path).map(Value::String),
             UploadForm::Document => text(&path).map(|content| json!({"content": content})),
         };

@@ -13,6 +13,7 @@ mod failure;
 pub(crate) mod failure_marker;
 mod git_delivery;
 mod held_back;
+mod judges;
 mod outcome;
 mod peers;
 mod pr_text;

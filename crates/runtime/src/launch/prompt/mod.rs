@@ -127,7 +127,7 @@ const fn shape(file: &str) -> &'static str {
         b"open-questions.md" => {
             "markdown, one question a line that only a person can answer; no file when there is none"
         }
-        b"prd.md" => "the whole document as markdown, beginning with its title",
+        b"prd.md" => include_str!("shape_prd.md"),
         b"features.json" => include_str!("shape_features.md"),
         _ => include_str!("shape_judges.md"),
     }
