@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
 
+use loopgate_home::newest_version_with;
 use loopgate_tools::process::Command;
 
 use crate::worktree::Worktree;
@@ -38,21 +39,6 @@ impl PluginDirs {
         if let Some(bundled) = bundled.filter(|script| script.is_file()) {
             return Some(bundled);
         }
-        let entries = std::fs::read_dir(self.installed.as_ref()?.join(PLUGIN)).ok()?.flatten();
-        let versions = entries.filter_map(|entry| {
-            let version = version(entry.file_name().to_str()?)?;
-            Some((version, entry.path().join(SCRIPT))).filter(|(_, script)| script.is_file())
-        });
-        versions.max_by_key(|(version, _)| *version).map(|(_, script)| script)
+        newest_version_with(&self.installed.as_ref()?.join(PLUGIN), SCRIPT).map(|plugin| plugin.join(SCRIPT))
     }
-}
-
-/// The three numbers that a name begins with.
-fn version(name: &str) -> Option<[u64; 3]> {
-    let mut parts = name.splitn(3, '.');
-    let mut whole = || parts.next()?.parse().ok();
-    let (major, minor) = (whole()?, whole()?);
-    let rest = parts.next()?;
-    let digits = rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len());
-    Some([major, minor, rest[..digits].parse().ok()?])
 }
