@@ -9,6 +9,7 @@ use loopgate_plugin_kit::debate::DebateCommand;
 use loopgate_plugin_kit::hook::HookCommand;
 use loopgate_plugin_kit::perf_summary::PerfCommand;
 use loopgate_plugin_kit::plan::PlanCommand;
+use loopgate_plugin_kit::plugin_files::PluginsCommand;
 use loopgate_plugin_kit::repositories::ReposCommand;
 
 use crate::commands;
@@ -69,6 +70,9 @@ enum CliCommand {
     /// Say whether the result of an earlier step of a loop still holds.
     #[command(subcommand, hide = true)]
     Cache(CacheCommand),
+    /// Install our plugins in the assistant, and find files of installed ones.
+    #[command(subcommand, alias = "plugin")]
+    Plugins(PluginsCommand),
     /// Let the assistant write a plan and the reviewer argue about it.
     #[command(subcommand)]
     Debate(DebateCommand),
@@ -120,6 +124,7 @@ impl Cli {
             CliCommand::Loop(command) => Ok(command.run()),
             CliCommand::Plan(command) => Ok(command.run()),
             CliCommand::Cache(command) => Ok(command.run()),
+            CliCommand::Plugins(command) => Ok(command.run()),
             CliCommand::Debate(command) => Ok(command.run()),
             CliCommand::Repos(command) => Ok(command.run()),
             CliCommand::Hook(command) => Ok(command.run()),

@@ -4,7 +4,9 @@
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
-use loopgate_plugin_kit::{cache, debate, formatter, hook, loop_cancel, loop_run, plan, repositories, setup};
+use loopgate_plugin_kit::{
+    cache, debate, formatter, hook, loop_cancel, loop_run, plan, plugin_files, repositories, setup,
+};
 
 #[derive(Parser)]
 struct Cli {
@@ -24,6 +26,8 @@ enum Command {
     Hook(hook::HookCommand),
     #[command(subcommand)]
     Cache(cache::CacheCommand),
+    #[command(subcommand)]
+    Plugins(plugin_files::PluginsCommand),
     #[command(subcommand)]
     Debate(debate::DebateCommand),
     #[command(subcommand)]
@@ -48,6 +52,7 @@ fn main() -> ExitCode {
         Command::Loop(Loop::Setup(args)) => args.run(),
         Command::Loop(Loop::Cancel(args)) => args.run(),
         Command::Cache(command) => command.run(),
+        Command::Plugins(command) => command.run(),
         Command::Debate(command) => command.run(),
         Command::Repos(command) => command.run(),
         Command::Hook(command) => command.run(),

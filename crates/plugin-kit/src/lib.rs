@@ -18,6 +18,7 @@ pub mod loop_run;
 mod perf;
 pub mod perf_summary;
 pub mod plan;
+pub mod plugin_files;
 pub mod plugins;
 mod project_git;
 mod quoting;

@@ -77,6 +77,18 @@ impl Plugins {
         &self.root
     }
 
+    /// Names of our plugins, sorted.
+    #[must_use]
+    pub fn names(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(&self.root).into_iter().flatten().flatten();
+        let mut names: Vec<String> = entries
+            .filter(|entry| is_plugin(&entry.path()))
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .collect();
+        names.sort();
+        names
+    }
+
     /// Folder of one plugin, when it is among ours.
     #[must_use]
     pub fn dir(&self, plugin: &str) -> Option<PathBuf> {

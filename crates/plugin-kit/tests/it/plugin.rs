@@ -75,7 +75,7 @@ fn every_program_that_is_named_exists() {
     let mut named = BTreeSet::new();
     for (_, text) in texts(&plugin()) {
         named.extend(found(
-            r"loopgate ((?:loop|plan|hook|stream|cache|repos|debate) [a-z]+(?:-[a-z]+)*)",
+            r"loopgate ((?:loop|plan|hook|stream|cache|repos|debate|plugins) [a-z]+(?:-[a-z]+)*)",
             &text,
         ));
     }
@@ -156,12 +156,71 @@ async fn the_assistant_finds_nothing_to_complain_about() {
     let model = ModelServer::start(Script::new([])).await.unwrap();
     let mut home = UserHome::temporary().unwrap();
     home.reach_model(&model).unwrap();
-    for entry in std::fs::read_dir(plugin().parent().unwrap()).unwrap() {
-        let dir = entry.unwrap().path();
+    let marketplace = plugin().parent().unwrap().to_owned();
+    for dir in [marketplace, plugin(), crate::support::plugin("self-learning")] {
         let output =
             home.command("claude").args(["plugin", "validate", "--strict"]).arg(&dir).output().await.unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
     }
+}
+
+#[tokio::test]
+async fn the_plugins_are_installed_for_the_user_and_brought_up_to_date() {
+    let model = ModelServer::start(Script::new([])).await.unwrap();
+    let mut home = UserHome::temporary().unwrap();
+    home.reach_model(&model).unwrap();
+    let install = async |names: &[&str]| {
+        let mut command = home.command(&example().display().to_string());
+        command
+            .args(["plugins", "install"])
+            .args(names)
+            .env("LOOPGATE_ASSISTANT_BIN", home.path().join("bin/claude"));
+        Ended::from(command.output().await.unwrap())
+    };
+    for _ in 0..2 {
+        let ended = install(&[]).await;
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+        assert!(ended.stdout.contains("code@loopgate is installed for you\n"), "{}", ended.stdout);
+    }
+    let installed = home.path().join(".claude/plugins/cache/loopgate/code/1.9.3");
+    assert!(installed.join("scripts/run-loop.sh").is_file() && installed.join("hooks/run.sh").is_file());
+    let found = home
+        .command(&example().display().to_string())
+        .args(["plugins", "find", "run-loop.sh"])
+        .output()
+        .await;
+    let found = Ended::from(found.unwrap());
+    assert_eq!(found.stdout.trim(), installed.join("scripts/run-loop.sh").display().to_string());
+    let unknown = install(&["nope"]).await;
+    assert!(unknown.code == 1 && unknown.stderr.contains("no plugin nope; there are code, self-learning"));
+}
+
+#[test]
+fn the_settings_of_a_loop_are_printed_for_a_shell() {
+    let project = Project::new();
+    let work = project.workdir.display().to_string();
+    let missing = project.loopgate(&["plugins", "env", &work]);
+    assert!(missing.code == 1 && missing.stderr.starts_with("Error: Config file not found at /"));
+    assert_eq!(project.loopgate(&["loop", "setup", &work]).code, 0);
+    let ended = project.loopgate(&["plugins", "env", &work]);
+    assert!(ended.stdout.starts_with(&format!("LOOPGATE_WORKDIR={work}\n")), "{}", ended.stdout);
+    let schema = ended.stdout.lines().find_map(|line| line.strip_prefix("PLAN_SCHEMA_PATH=")).unwrap();
+    assert!(Path::new(schema).is_file(), "{schema}");
+}
+
+#[test]
+fn a_plan_that_the_program_builds_fits_its_schema() {
+    let project = Project::new();
+    let work = project.workdir.display().to_string();
+    std::fs::write(project.workdir.join("plan.md"), crate::support::plan_template()).unwrap();
+    project.loopgate(&["plan", "build", &work]);
+    project.loopgate_with_input(&["plan", "report", "T-1.1", &work], "BLOCKED: T-1.1 no key");
+    let schema = std::fs::read_to_string(plugin().join("schemas/plan-schema.json")).unwrap();
+    let schema = jsonschema::validator_for(&serde_json::from_str(&schema).unwrap()).unwrap();
+    let plan: Value = serde_json::from_str(&project.read("plan.json")).unwrap();
+    assert!(plan["blockedTasks"][0]["reason"] == "no key");
+    let faults: Vec<String> = schema.iter_errors(&plan).map(|fault| fault.to_string()).collect();
+    assert!(faults.is_empty(), "{faults:?}");
 }
 
 /// Tools in a list of a front matter: names without what stands in brackets behind them.

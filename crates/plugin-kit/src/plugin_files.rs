@@ -1,0 +1,259 @@
+//! `loopgate plugins …`: our plugins in the assistant of this user, and the files of installed ones.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use loopgate_tools::process::{Command, Limits};
+use regex::Regex;
+
+use crate::config_env::{self, ConfigEnv};
+use crate::console::{print_error, print_line};
+use crate::plugins::Plugins;
+use crate::variables as var;
+
+/// Name of our marketplace.
+const MARKETPLACE: &str = "loopgate";
+/// Where the assistant keeps the plugins of our marketplace, below the home directory.
+const CACHE: &str = ".claude/plugins/cache/loopgate";
+/// Longest call of the assistant.
+const LIMIT: Duration = Duration::from_mins(2);
+/// Longest answer of the assistant.
+const OUTPUT_CAP: usize = 1024 * 1024;
+/// Settings of a loop that `plugins env` prints.
+const SETTINGS: [&str; 5] =
+    [var::WORKDIR, var::PLUGIN_ROOT, var::PRD_FILE, var::PLAN_FILE, var::MAX_ITERATIONS];
+
+/// Installs our plugins, and finds files of installed ones.
+#[derive(Debug, clap::Subcommand)]
+pub enum PluginsCommand {
+    /// Install our plugins for the user, or bring them up to date
+    Install(InstallArgs),
+    /// Print the paths of files in the newest version of each installed plugin
+    Find(FindArgs),
+    /// Print the settings of the loop in the work directory
+    Env(EnvArgs),
+}
+
+/// Arguments of `plugins install`.
+#[derive(Debug, clap::Args)]
+pub struct InstallArgs {
+    /// Names of plugins [default: all of ours]
+    names: Vec<String>,
+}
+
+/// Arguments of `plugins find`.
+#[derive(Debug, clap::Args)]
+pub struct FindArgs {
+    /// Name of a file; with a slash the end of its path. `*` stands for any text without a slash
+    #[arg(required_unless_present = "list_plugins")]
+    pattern: Option<String>,
+    /// Look in this plugin only
+    #[arg(long, short)]
+    plugin: Option<String>,
+    /// Print every file that matches instead of the first
+    #[arg(long, short)]
+    all: bool,
+    /// Print the plugins and the directories of their newest versions
+    #[arg(long, short)]
+    list_plugins: bool,
+    /// Directory of the installed plugins
+    #[arg(long)]
+    cache_dir: Option<PathBuf>,
+}
+
+/// Arguments of `plugins env`.
+#[derive(Debug, clap::Args)]
+pub struct EnvArgs {
+    /// Work directory of the loop
+    #[arg(env = "LOOPGATE_WORKDIR", default_value = ".")]
+    workdir: PathBuf,
+}
+
+impl PluginsCommand {
+    /// Runs the command; 0, or 1 with the reason on standard error. Makes an async runtime of its own.
+    #[must_use]
+    pub fn run(self) -> ExitCode {
+        let result = match self {
+            Self::Install(args) => args.install(),
+            Self::Find(args) => args.find(),
+            Self::Env(args) => args.env(),
+        };
+        match result {
+            Ok(text) => {
+                print_line(text);
+                ExitCode::SUCCESS
+            }
+            Err(message) => {
+                print_error(message);
+                ExitCode::FAILURE
+            }
+        }
+    }
+}
+
+impl InstallArgs {
+    fn install(&self) -> Result<String, String> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        runtime.map_err(|error| format!("Error: cannot start: {error}"))?.block_on(self.install_all())
+    }
+
+    async fn install_all(&self) -> Result<String, String> {
+        let data_dir = loopgate_home::default_data_dir().map_err(|error| format!("Error: {error}"))?;
+        let plugins = Plugins::unpack(&data_dir)
+            .map_err(|error| format!("Error: cannot unpack the plugins: {error}"))?;
+        let names = if self.names.is_empty() { plugins.names() } else { self.names.clone() };
+        if let Some(unknown) = names.iter().find(|name| plugins.dir(name).is_none()) {
+            return Err(format!("Error: no plugin {unknown}; there are {}", plugins.names().join(", ")));
+        }
+        let root = plugins.root().display().to_string();
+        ask_assistant(&["plugin", "marketplace", "add", &root]).await?;
+        let mut lines = Vec::new();
+        for name in names {
+            let reference = format!("{name}@{MARKETPLACE}");
+            ask_assistant(&["plugin", "install", &reference, "--scope", "user"]).await?;
+            // One that was installed before is brought to this version.
+            ask_assistant(&["plugin", "update", &reference, "--scope", "user"]).await?;
+            lines.push(format!("{reference} is installed for you"));
+        }
+        Ok(lines.join("\n"))
+    }
+}
+
+/// Calls the assistant; what it prints when it fails is the error.
+async fn ask_assistant(args: &[&str]) -> Result<(), String> {
+    let assistant = var::text(var::ASSISTANT_BIN).unwrap_or_else(|| "claude".to_owned());
+    let limits = Limits { time: LIMIT, output: OUTPUT_CAP, grace: Duration::from_secs(1) };
+    let output =
+        Command::new(assistant).args(args).run(limits).await.map_err(|error| format!("Error: {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = format!("{}\n{}", output.stdout_text(), output.stderr_text());
+    Err(format!("Error: the assistant refused `{}`: {}", args.join(" "), said.trim()))
+}
+
+impl FindArgs {
+    fn find(&self) -> Result<String, String> {
+        let cache =
+            self.cache_dir.clone().unwrap_or_else(|| std::env::home_dir().unwrap_or_default().join(CACHE));
+        let plugins = newest_versions(&cache, self.plugin.as_deref());
+        if self.list_plugins {
+            let lines: Vec<String> =
+                plugins.iter().map(|(name, dir)| format!("{name} {}", dir.display())).collect();
+            return Ok(lines.join("\n"));
+        }
+        let pattern = self.pattern.as_deref().unwrap_or_default();
+        let wanted = regex_of(pattern)?;
+        let mut found = Vec::new();
+        for dir in plugins.values() {
+            files_below(dir, &mut |path| {
+                let relative = path.strip_prefix(dir).unwrap_or(path).to_string_lossy().into_owned();
+                if wanted.is_match(&relative) {
+                    found.push(path.display().to_string());
+                }
+            });
+        }
+        found.sort();
+        found.truncate(if self.all { found.len() } else { 1 });
+        if found.is_empty() { Err(format!("File not found: {pattern}")) } else { Ok(found.join("\n")) }
+    }
+}
+
+/// The directory of the newest version of each plugin.
+fn newest_versions(cache: &Path, only: Option<&str>) -> BTreeMap<String, PathBuf> {
+    directories(cache)
+        .filter(|(name, _)| only.is_none_or(|only| only == name))
+        .filter_map(|(name, plugin)| {
+            let versions = directories(&plugin).filter(|(version, _)| is_version(version));
+            let (_, newest) = versions.max_by_key(|(version, _)| numbers(version))?;
+            Some((name, newest))
+        })
+        .collect()
+}
+
+fn directories(dir: &Path) -> impl Iterator<Item = (String, PathBuf)> {
+    let entries = std::fs::read_dir(dir).into_iter().flatten().flatten().map(|entry| entry.path());
+    entries
+        .filter(|path| path.is_dir())
+        .filter_map(|path| Some((path.file_name()?.to_str()?.to_owned(), path)))
+}
+
+/// Digits and a dot at the beginning.
+fn is_version(name: &str) -> bool {
+    name.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with('.')
+        && name.starts_with(|c: char| c.is_ascii_digit())
+}
+
+fn numbers(name: &str) -> Vec<u64> {
+    name.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse().ok()).collect()
+}
+
+fn regex_of(pattern: &str) -> Result<Regex, String> {
+    let text = regex::escape(pattern.trim_start_matches('/')).replace("\\*", "[^/]*");
+    Regex::new(&format!("(?:^|/){text}$")).map_err(|error| format!("Error: bad pattern: {error}"))
+}
+
+fn files_below(dir: &Path, each: &mut impl FnMut(&Path)) {
+    for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => files_below(&entry.path(), each),
+            Ok(kind) if kind.is_file() => each(&entry.path()),
+            _ => {}
+        }
+    }
+}
+
+impl EnvArgs {
+    fn env(&self) -> Result<String, String> {
+        let path = config_env::path(&self.workdir);
+        if !path.is_file() {
+            return Err(format!("Error: Config file not found at {}", path.display()));
+        }
+        let config =
+            ConfigEnv::load(&self.workdir).map_err(|error| format!("Error: {}: {error}", path.display()))?;
+        let value = |name: &str| config.get(name).unwrap_or_default().to_owned();
+        let mut lines: Vec<String> = SETTINGS.iter().map(|name| format!("{name}={}", value(name))).collect();
+        lines.push(format!("PLAN_SCHEMA_PATH={}/schemas/plan-schema.json", value(var::PLUGIN_ROOT)));
+        lines.push(format!("PLAN_FILE_PATH={}/plan.json", value(var::WORKDIR)));
+        Ok(lines.join("\n"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn find(cache: &Path, pattern: &str, all: bool) -> Result<String, String> {
+        let args = FindArgs {
+            pattern: Some(pattern.to_owned()),
+            plugin: None,
+            all,
+            list_plugins: false,
+            cache_dir: Some(cache.to_owned()),
+        };
+        args.find()
+    }
+
+    #[test]
+    fn files_are_found_in_the_newest_version_of_each_plugin() {
+        let cache = tempfile::tempdir().unwrap();
+        for file in [
+            "code/1.9.3/scripts/run.sh",
+            "code/1.10.0/scripts/run.sh",
+            "code/notes/scripts/run.sh",
+            "judges/2.0.0/other/run.sh",
+        ] {
+            let path = cache.path().join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "").unwrap();
+        }
+        let at = |file: &str| cache.path().join(file).display().to_string();
+        let (code, judges) = (at("code/1.10.0/scripts/run.sh"), at("judges/2.0.0/other/run.sh"));
+        assert_eq!(find(cache.path(), "run.sh", true), Ok(format!("{code}\n{judges}")));
+        assert_eq!(find(cache.path(), "scripts/run.sh", true), Ok(code.clone()));
+        assert_eq!(find(cache.path(), "r*.sh", false), Ok(code));
+        assert_eq!(find(cache.path(), "un.sh", false), Err("File not found: un.sh".to_owned()));
+    }
+}
