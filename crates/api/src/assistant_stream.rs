@@ -166,6 +166,10 @@ impl StreamSummary {
         }
         match record.get("type").and_then(Value::as_str) {
             Some("system") => {
+                if record.get("subtype").and_then(Value::as_str) == Some(WAITING_FOR_LIMIT) {
+                    // A limit that is waited out explains no later failure.
+                    (self.failure, self.auth_failure) = (None, None);
+                }
                 if let Some(source) = record.get("apiKeySource").and_then(Value::as_str) {
                     self.api_key_source = Some(source.to_owned());
                 }

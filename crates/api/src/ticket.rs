@@ -179,8 +179,8 @@ pub struct LoopSummary {
     /// Its place among the loops that wait, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_place: Option<usize>,
-    /// What it does while it runs: `working`, `waiting-for-model` or `stuck`, since when, and for which
-    /// program it waits.
+    /// What it does while it runs: `working`, `waiting-for-model`, `waiting-for-limit` or `stuck`, since when, and
+    /// for which program or until when it waits.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub stillness: Option<Value>,

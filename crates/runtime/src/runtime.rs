@@ -19,6 +19,7 @@ use crate::jobs::Jobs;
 use crate::jobs::reservations::Reservations;
 use crate::jobs::store::{CommandLogTable, JobStore, StoreError};
 use crate::launch::Launcher;
+use crate::launch::driver_restart::DriverRestarts;
 use crate::launch::launch_queue::LaunchQueue;
 use crate::launch::queue::QueueEntries;
 use crate::notifications::Notifications;
@@ -253,15 +254,22 @@ impl Runtime {
             shims: shims.clone(),
             timing,
         });
-        let supervisor = Supervisor::new(
-            jobs.clone(),
-            tokens.clone(),
-            heartbeat.clone(),
+        let supervisor = Supervisor {
+            jobs: jobs.clone(),
+            tokens: tokens.clone(),
+            heartbeat: heartbeat.clone(),
             transcripts,
             perf,
             finalizer,
-            tasks.clone(),
-        );
+            restarts: DriverRestarts {
+                jobs: jobs.clone(),
+                shims: shims.clone(),
+                environment: environment.clone(),
+                credentials: credentials.clone(),
+                settings: settings.clone(),
+            },
+            tasks: tasks.clone(),
+        };
 
         let queue = Arc::new(LaunchQueue {
             entries: load_queue(&store, &reservations).await?,

@@ -91,6 +91,7 @@ impl Snapshot {
 fn observe(mut job: Job, followed: bool) -> Snapshot {
     job.progress.phase = None;
     job.run.sealed_failure_secret = None;
+    job.run.sealed_driver_launch = None;
     let process_running = match (job.run.pid, job.run.pid_started_at) {
         (Some(pid), Some(started)) => alive(pid, ProcessStart(started)),
         _ => false,

@@ -15,6 +15,7 @@ use crate::delivery::{ExitKind, Finalizer};
 use crate::jobs::reservations::Reservation;
 use crate::jobs::store::StoreError;
 use crate::jobs::{FinalizationSource, Job, Jobs};
+use crate::launch::driver_restart::DriverRestarts;
 use crate::reporting::failure_streak::FailureStreak;
 use crate::reporting::heartbeat::HeartbeatSender;
 use crate::reporting::tokens::Tokens;
@@ -40,28 +41,17 @@ pub(crate) enum ProcessState {
 /// Follows loops to their end.
 #[derive(Clone)]
 pub(crate) struct Supervisor {
-    jobs: Jobs,
-    tokens: Tokens,
-    heartbeat: HeartbeatSender,
-    transcripts: Transcripts,
-    perf: PerfEvents,
-    finalizer: Arc<Finalizer>,
-    tasks: Tasks,
+    pub jobs: Jobs,
+    pub tokens: Tokens,
+    pub heartbeat: HeartbeatSender,
+    pub transcripts: Transcripts,
+    pub perf: PerfEvents,
+    pub finalizer: Arc<Finalizer>,
+    pub restarts: DriverRestarts,
+    pub tasks: Tasks,
 }
 
 impl Supervisor {
-    pub const fn new(
-        jobs: Jobs,
-        tokens: Tokens,
-        heartbeat: HeartbeatSender,
-        transcripts: Transcripts,
-        perf: PerfEvents,
-        finalizer: Arc<Finalizer>,
-        tasks: Tasks,
-    ) -> Self {
-        Self { jobs, tokens, heartbeat, transcripts, perf, finalizer, tasks }
-    }
-
     /// Follows a loop to its end and finishes it.
     pub fn follow(
         &self,
@@ -145,10 +135,13 @@ impl SupervisionTask {
         let tailer = self.services.transcripts.follow(job, work_dir.clone(), ended.clone());
         let perf = self.services.perf.follow(job, &work_dir, &ended);
         let process = async {
-            let how = match begin {
+            let mut how = match begin {
                 ProcessState::Running(shim) => self.wait(&shim).await,
                 ProcessState::Exited(how) => how,
             };
+            while let Some(shim) = self.services.restarts.restart(self.id, &how).await {
+                how = self.wait(&shim).await;
+            }
             if let Err(error) = self.record_exit(&how).await {
                 tracing::error!(loop_id = %self.id, %error, "how a loop ended could not be stored");
             }

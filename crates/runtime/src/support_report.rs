@@ -74,6 +74,7 @@ impl SupportReports {
 /// Blocks on the disk.
 fn diagnose(mut job: Job, unsent: Vec<Value>) -> LoopDiagnostics {
     job.run.sealed_failure_secret = None;
+    job.run.sealed_driver_launch = None;
     let directory = job.work_dir();
     let stream = stream_file::resolve_live(&directory).unwrap_or_else(|| directory.join(ASSISTANT_OUTPUT));
     let file = |name: &str, path| SupportFile { name: name.to_owned(), path };

@@ -35,6 +35,34 @@ fn loop_awaiting_the_user_ends_with_its_process() {
 }
 
 #[test]
+fn driver_that_died_while_it_waited_for_a_limit_is_started_again() {
+    let (world, desktop) = world();
+    let waits = "mkdir -p .loopgate; echo state > .loopgate/loopgate-loop.local.md\n\
+                 printf '{\"status\":\"IN_PROGRESS\",\"waitingUntil\":\"2030-01-01T00:00:00Z\"}' > \"$W/state.json\"\n\
+                 echo up > \"$STATE/up\"; until_there never";
+    desktop.driver(waits);
+    let (life, id) = RuntimeInstance::with_loop(&desktop, "PLAN");
+    let up = || async { (!desktop.state("up").is_empty()).then_some(()) };
+    life.block_on(desktop.eventually("it waits", up));
+    let first = desktop.state("env");
+    drop(life);
+    world.block_on(desktop.kill_shim());
+    // Without a work directory the driver goes on with the loop of its directory.
+    desktop.driver(&format!("[ -z \"$1\" ] || exit 3\nW=\"$LOOPGATE_WORKDIR\"\n{PLANS}"));
+    let life = RuntimeInstance::start(&desktop);
+    assert_eq!(life.reported(id).status(), JobStatus::Completed);
+    assert_eq!(desktop.cloud.events(id, "completed").len(), 1);
+    let variable = |env: &str, name: &str| {
+        let line = env.lines().find_map(|line| line.strip_prefix(&format!("{name}=")).map(str::to_owned));
+        line.unwrap_or_else(|| panic!("no {name}"))
+    };
+    let second = desktop.state("env");
+    for name in ["LOOPGATE_COMMAND", "LOOPGATE_USER_VISIBLE_FAILURE_SECRET", "LOOPGATE_HOME", "PATH"] {
+        assert_eq!(variable(&first, name), variable(&second, name));
+    }
+}
+
+#[test]
 fn an_execution_that_did_nothing_is_found_out_after_a_restart_too() {
     let (world, desktop) = world();
     desktop.driver("until_there go; echo over > \"$STATE/over\"");

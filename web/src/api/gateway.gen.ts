@@ -3428,8 +3428,8 @@ export interface components {
             /** @description Where it stands at this moment. */
             status: components["schemas"]["JobStatus"];
             /**
-             * @description What it does while it runs: `working`, `waiting-for-model` or `stuck`, since when, and for which
-             *     program it waits.
+             * @description What it does while it runs: `working`, `waiting-for-model`, `waiting-for-limit` or `stuck`, since when, and
+             *     for which program or until when it waits.
              */
             stillness?: Record<string, never> | null;
         };

@@ -31,6 +31,15 @@ export function ActivityNotice({
       </Notice>
     );
   }
+  if (stillness?.state === "waiting-for-limit") {
+    return (
+      <Notice tone="warn" title="Waiting for the end of a usage limit">
+        The assistant&rsquo;s account can be used again
+        {stillness.until === undefined ? " later" : <> at {moment(stillness.until)}</>}. The loop
+        then goes on by itself.
+      </Notice>
+    );
+  }
   if (stillness?.state === "stuck") {
     return (
       <Notice tone="warn" title="This loop may be stuck">

@@ -1,4 +1,4 @@
-/** State of a loop besides its status, from its newest events: held, queued, working, or stuck. */
+/** State of a loop besides its status, from its newest events: held, queued, working, waiting, or stuck. */
 
 /** Its place among the loops that wait on its desktop. */
 export interface QueuePosition {
@@ -18,11 +18,13 @@ export interface LoopApproval {
 
 /** What a quiet loop is doing. */
 export interface StallState {
-  state: "working" | "waiting-for-model" | "stuck";
+  state: "working" | "waiting-for-model" | "waiting-for-limit" | "stuck";
   /** ISO time of its last sign of life. */
   since?: string;
   /** What runs and does nothing, when anything does. */
   command?: string;
+  /** ISO time at which the limit of the assistant ends that it waits for. */
+  until?: string;
 }
 
 export interface LoopActivity {

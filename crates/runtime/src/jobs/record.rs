@@ -340,6 +340,12 @@ pub struct RunRecord {
     /// Name of the repository that a failure marker must be signed for, sealed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sealed_failure_secret: Option<String>,
+    /// What its driver is started again with, sealed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sealed_driver_launch: Option<String>,
+    /// How often its driver was started again.
+    #[serde(skip_serializing_if = "is_zero_u32")]
+    pub driver_restarts: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -456,6 +462,11 @@ pub struct DeliveryCompletion {
     /// Whether a text for the pull request lies there.
     #[serde(rename = "executeFinalizationPostPrBodyPresent")]
     pub pr_body_after: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+const fn is_zero_u32(count: &u32) -> bool {
+    *count == 0
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]

@@ -13,6 +13,7 @@ use loopgate_tools::shim::{ShimError, ShimHandle, ShimState, Spec};
 use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::jobs::ProcessRecord;
+use crate::launch::driver_restart::DriverLaunch;
 use crate::launch::staging::StagedInputs;
 use crate::process::spawn;
 use crate::workspace::{Workspace, peers};
@@ -55,6 +56,8 @@ pub(crate) struct ProcessCommand {
     /// File for the assistant's stream, unless the driver writes it.
     pub jsonl: Option<PathBuf>,
     pub environment: BTreeMap<OsString, OsString>,
+    /// What the driver is started again with.
+    pub restart: Option<DriverLaunch>,
 }
 
 /// Builds the start of a loop.
@@ -63,7 +66,13 @@ pub(crate) async fn build(
     environments: &ProcessEnvironment,
     launch: &ProcessRequest<'_>,
 ) -> ProcessCommand {
-    let environment = environment(shims, environments, launch).await;
+    let variables = variables(launch);
+    let mut environment = environments.inherited().await;
+    launch.guard.add_to(&mut environment);
+    environment.extend(variables.clone());
+    if !matches!(launch.command.spec().runner, Runner::Driver(_)) {
+        spawn::own_program_first(&mut environment, &shims.exe);
+    }
     let stream = || Some(launch.workspace.work_dir.join(ASSISTANT_OUTPUT));
     match launch.command.spec().runner {
         Runner::Driver(iterations) => ProcessCommand {
@@ -72,6 +81,11 @@ pub(crate) async fn build(
             stdin_file: None,
             jsonl: None,
             environment,
+            restart: Some(DriverLaunch {
+                cwd: launch.workspace.dir.clone(),
+                args: resume_args(launch),
+                variables: variables.into_iter().collect(),
+            }),
         },
         Runner::Prompt => ProcessCommand {
             program: launch.assistant.to_owned(),
@@ -79,6 +93,7 @@ pub(crate) async fn build(
             stdin_file: launch.script.map(Path::to_owned),
             jsonl: stream(),
             environment,
+            restart: None,
         },
         Runner::EachRepository => ProcessCommand {
             program: "bash".into(),
@@ -86,6 +101,7 @@ pub(crate) async fn build(
             stdin_file: None,
             jsonl: stream(),
             environment,
+            restart: None,
         },
     }
 }
@@ -96,11 +112,18 @@ fn driver_args(launch: &ProcessRequest<'_>, iterations: u32) -> Vec<OsString> {
     if let Some(prd) = &launch.staged.prd {
         args.extend(["--prd".into(), prd.into()]);
     }
-    if let Some(tools) = launch.mcp.tools() {
-        args.extend(["--allow-tools".into(), tools.into()]);
-    }
+    args.extend(allowed_tools(launch));
     args.extend(add_dirs(launch.workspace));
     args
+}
+
+/// Goes on with the loop of the directory.
+fn resume_args(launch: &ProcessRequest<'_>) -> Vec<OsString> {
+    ["loop".into(), "run".into()].into_iter().chain(allowed_tools(launch)).collect()
+}
+
+fn allowed_tools(launch: &ProcessRequest<'_>) -> impl Iterator<Item = OsString> {
+    launch.mcp.tools().into_iter().flat_map(|tools| [OsString::from("--allow-tools"), tools.into()])
 }
 
 fn assistant_args(launch: &ProcessRequest<'_>) -> Vec<OsString> {
@@ -128,13 +151,9 @@ fn is_session_id(text: &str) -> bool {
     plain && !text.starts_with('-') && (1..=SESSION_ID_CHARS).contains(&text.len())
 }
 
-async fn environment(
-    shims: &Shims,
-    environments: &ProcessEnvironment,
-    launch: &ProcessRequest<'_>,
-) -> BTreeMap<OsString, OsString> {
-    let mut environment = environments.inherited().await;
-    launch.guard.add_to(&mut environment);
+/// The variables of a loop's process beside those of every program.
+fn variables(launch: &ProcessRequest<'_>) -> BTreeMap<OsString, OsString> {
+    let mut environment = BTreeMap::new();
     let CommandSpec { runner, .. } = launch.command.spec();
     let mut set = |name: &str, value: OsString| drop(environment.insert(name.into(), value));
     set(env::WORKDIR, launch.workspace.work_dir.clone().into());
@@ -163,9 +182,6 @@ async fn environment(
         set(env::REPO_MAP, map.join("|").into());
     }
     spawn::add_committer(&mut environment, launch.committer);
-    if !matches!(runner, Runner::Driver(_)) {
-        spawn::own_program_first(&mut environment, &shims.exe);
-    }
     environment
 }
 

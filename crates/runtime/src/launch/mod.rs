@@ -10,6 +10,7 @@ mod approval;
 mod attachments;
 mod command_line;
 mod dispatch;
+pub(crate) mod driver_restart;
 mod inputs;
 pub(crate) mod launch_queue;
 mod prompt;

@@ -85,6 +85,8 @@ impl Launcher {
         job.run.sealed_failure_secret =
             self.credentials.seal(secret.expose_secret().as_bytes()).map(|sealed| STANDARD.encode(sealed));
         let start = command_line::build(&self.shims, &self.environment, &launch).await;
+        job.run.sealed_driver_launch =
+            start.restart.as_ref().and_then(|launch| launch.seal(&self.credentials));
         job.run.spawn_meta = Some(diagnostics::spawn_meta(
             &start.program,
             &start.args,

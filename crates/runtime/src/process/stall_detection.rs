@@ -42,6 +42,8 @@ pub enum ActivityState {
     Working,
     /// No activity during a request to the model.
     WaitingForModel,
+    /// Its driver waits for the end of a limit of the assistant's account.
+    WaitingForLimit,
     /// It is quiet for too long.
     Stuck,
 }
@@ -57,6 +59,9 @@ pub struct Activity {
     /// The program that was started last, when it waits for one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+    /// The end of the limit that it waits for, ISO 8601.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub until: Option<String>,
 }
 
 /// One measurement of a loop.
@@ -68,6 +73,8 @@ struct ActivitySample {
     in_tool: bool,
     /// Whether it says itself that it waits for a person.
     asks: bool,
+    /// The end of the limit that it waits for.
+    waiting_until: Option<String>,
 }
 
 struct ActivityRecord {
@@ -88,7 +95,7 @@ impl Activities {
         record.get(&id).map(|record| record.activity.clone())
     }
 
-    /// Records a sample; returns the state before and the activity now when the state changed.
+    /// Records a sample; returns the state before and the activity now when the state changed, or the end of a limit.
     fn take(
         &self,
         id: LoopId,
@@ -101,19 +108,31 @@ impl Activities {
             state: ActivityState::Working,
             since: loopgate_api::time::now_iso(),
             command: None,
+            until: None,
         };
-        let Some(record) = all.get_mut(&id) else {
-            all.insert(id, ActivityRecord { sample, changed: now, activity: working() });
-            return None;
-        };
-        let before = record.activity.state;
-        if changed(&record.sample, &sample, now - record.changed) {
+        let record = all.entry(id).or_insert_with(|| ActivityRecord {
+            sample: sample.clone(),
+            changed: now,
+            activity: working(),
+        });
+        let (before, known_end) = (record.activity.state, record.activity.until.clone());
+        if let Some(until) = sample.waiting_until.clone() {
+            if known_end.as_ref() != Some(&until) {
+                record.activity = working();
+                record.activity.state = ActivityState::WaitingForLimit;
+                record.activity.until = Some(until);
+            }
+            (record.sample, record.changed) = (sample, now);
+        } else if before == ActivityState::WaitingForLimit
+            || changed(&record.sample, &sample, now - record.changed)
+        {
             *record = ActivityRecord { sample, changed: now, activity: working() };
         } else {
             record.activity.state = state_after(now - record.changed, sample.in_tool, limit);
             record.activity.command = sample.work.last_started.filter(|_| sample.in_tool);
         }
-        (before != record.activity.state).then(|| (before, record.activity.clone()))
+        let is_news = before != record.activity.state || known_end != record.activity.until;
+        is_news.then(|| (before, record.activity.clone()))
     }
 
     fn keep_only(&self, ids: &[LoopId]) {
@@ -200,7 +219,10 @@ impl StallDetector {
                 Some(command) => format!("This loop may be stuck: {command} does nothing"),
                 None => "This loop may be stuck: the model does not answer".to_owned(),
             },
-            (ActivityState::Stuck, _) => "This loop goes on".to_owned(),
+            (_, ActivityState::WaitingForLimit) => {
+                "This loop waits for the end of a limit of the assistant".to_owned()
+            }
+            (ActivityState::Stuck | ActivityState::WaitingForLimit, _) => "This loop goes on".to_owned(),
             _ => return,
         };
         let event = LoopEvent::new("output", &json!({"data": {"chunk": text, "stillness": now}}));
@@ -212,7 +234,7 @@ impl StallDetector {
     /// Notes for its person that a quiet loop waits for them.
     async fn record_awaiting_user(&self, job: &Job, printed: u64, asks: bool) {
         let need = match self.activities.of(job.id).map(|activity| activity.state) {
-            None | Some(ActivityState::Working) => return,
+            None | Some(ActivityState::Working | ActivityState::WaitingForLimit) => return,
             Some(_) if asks => UserAction::Question,
             Some(ActivityState::Stuck) => UserAction::Stuck,
             Some(ActivityState::WaitingForModel) => return,
@@ -241,7 +263,9 @@ fn sample(job: &Job) -> Option<ActivitySample> {
     let logs: u64 = names.iter().map(|name| bytes_of(&directory.join(name))).sum();
     let bytes = logs + stream.as_deref().map(bytes_of).unwrap_or_default();
     let asks = state_file::status(&directory) == Some(JobStatus::AwaitingUser);
-    Some(ActivitySample { work, bytes, in_tool: stream.is_some_and(|stream| in_tool(&stream)), asks })
+    let waiting_until = state_file::waiting_until(job, &directory);
+    let in_tool = stream.is_some_and(|stream| in_tool(&stream));
+    Some(ActivitySample { work, bytes, in_tool, asks, waiting_until })
 }
 
 /// Whether the last record of a stream is a tool call of the assistant.
@@ -270,6 +294,7 @@ mod tests {
             bytes,
             in_tool,
             asks: false,
+            waiting_until: None,
         }
     }
 
@@ -302,6 +327,23 @@ mod tests {
         ] {
             assert_eq!(state_after(Duration::from_secs(minutes * 60), in_tool, LIMIT), state, "{minutes}");
         }
+    }
+
+    #[test]
+    fn loop_that_waits_for_a_limit_is_not_stuck() {
+        let (activities, id, start) = (Activities::default(), LoopId(uuid::Uuid::nil()), Instant::now());
+        let at = |minutes: u64| start + Duration::from_secs(minutes * 60);
+        let waits = || ActivitySample {
+            waiting_until: Some("2030-01-01T00:00:00Z".to_owned()),
+            ..look_with(5, &[1], 3, true)
+        };
+        let (_, now) = activities.take(id, waits(), at(0), LIMIT).unwrap();
+        assert_eq!(now.state, ActivityState::WaitingForLimit);
+        assert_eq!(now.until.as_deref(), Some("2030-01-01T00:00:00Z"));
+        assert_eq!(activities.take(id, waits(), at(600), LIMIT), None);
+        let (before, now) = activities.take(id, look_with(5, &[1], 3, true), at(601), LIMIT).unwrap();
+        assert_eq!((before, now.state), (ActivityState::WaitingForLimit, ActivityState::Working));
+        assert_eq!(activities.take(id, look_with(5, &[1], 3, true), at(605), LIMIT), None);
     }
 
     #[test]

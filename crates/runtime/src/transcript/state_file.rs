@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use loopgate_api::job::JobStatus;
-use loopgate_api::names::STATE_JSON;
+use loopgate_api::names::{STATE_JSON, WAITING_UNTIL};
 use loopgate_home::untrusted;
 use serde_json::Value;
 
@@ -19,6 +19,11 @@ pub(crate) fn of_run(job: &Job, work_dir: &Path) -> Option<Value> {
 pub(crate) fn written_since(job: &Job, path: &Path) -> bool {
     let modified = untrusted::metadata(path).and_then(|metadata| metadata.modified()).ok();
     modified.zip(job.spawned()).is_some_and(|(modified, spawned)| modified >= spawned)
+}
+
+/// The end of the limit that the loop waits for, when its state was written by this run.
+pub(crate) fn waiting_until(job: &Job, work_dir: &Path) -> Option<String> {
+    of_run(job, work_dir)?.get(WAITING_UNTIL)?.as_str().map(str::to_owned)
 }
 
 /// The status that the loop claims.
