@@ -16,7 +16,8 @@ use thiserror::Error;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::engine::{EngineError, needs_engine};
+use crate::blocking::blocking;
+use crate::engine::{self, EngineError, needs_engine};
 use crate::loopback::LoopbackUrl;
 use crate::markers::{DeployFailure, FailedCommand, Markers};
 use crate::ports::{any_free, is_free};
@@ -145,6 +146,11 @@ impl Deploys {
         &self.0
     }
 
+    /// Whether a container engine is on the PATH. It may still not be running.
+    pub async fn has_engine(&self) -> bool {
+        engine::find(&self.0.programs).await.is_some()
+    }
+
     /// Monitors the runs that an earlier process of Loopgate started.
     pub async fn resume(&self) {
         let this = self.clone();
@@ -164,10 +170,10 @@ impl Deploys {
         let _starting = self.0.starting.lock().await;
         let deployment = request.deployment.completed();
         if needs_engine(&deployment) {
-            self.check_engine(&deployment).await?;
+            engine::check(&self.0.programs, &deployment).await?;
         }
         let worktree = request.worktree.canonical().to_owned();
-        if !self.end_run(&worktree, crate::stop::GRACE).await? {
+        if !self.end_run(&worktree, run::GRACE).await? {
             return Err(DeployError::StillRunning);
         }
         let environment = self.environment().await;
@@ -208,7 +214,7 @@ impl Deploys {
         let inner = self.0.clone();
         tokio::spawn(async move {
             let id = run.id;
-            stop.run_until_cancelled(crate::monitor::monitor(inner.clone(), run)).await;
+            stop.run_until_cancelled(inner.clone().follow(run)).await;
             inner.monitors().remove(&id);
         });
     }
@@ -338,9 +344,4 @@ impl Inner {
         let own = Some(preferred).filter(|port| is_unallocated(port) && is_free(*port));
         own.or_else(|| (0..PORT_TRIES).filter_map(|_| any_free()).find(is_unallocated))
     }
-}
-
-/// Work that blocks on the disk.
-pub(crate) async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> io::Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(io::Error::other)
 }

@@ -3,10 +3,9 @@
 use std::time::Duration;
 
 use loopgate_tools::process::{Command, Limits, RunStatus};
-use loopgate_tools::programs::{ProgramSource, ResolvedProgram};
+use loopgate_tools::programs::{ProgramSource, Programs, ResolvedProgram};
 use thiserror::Error;
 
-use crate::deploys::Deploys;
 use crate::settings::Deployment;
 
 /// Engines in the order in which the commands of [`crate::candidates`] look for them.
@@ -43,47 +42,41 @@ pub(crate) fn needs_engine(deployment: &Deployment) -> bool {
     matches!(deployment.kind.as_deref(), Some("compose" | "dockerfile"))
 }
 
-impl Deploys {
-    /// Whether a container engine is on the PATH. It may still not be running.
-    pub async fn has_engine(&self) -> bool {
-        self.find_engine().await.is_some()
+/// The engine on the PATH.
+pub(crate) async fn find(programs: &Programs) -> Option<(&'static str, ResolvedProgram)> {
+    for name in ENGINES {
+        let program = programs.search(name).await;
+        if program.source == ProgramSource::Path {
+            return Some((name, program));
+        }
     }
+    None
+}
 
-    async fn find_engine(&self) -> Option<(&'static str, ResolvedProgram)> {
-        for name in ENGINES {
-            let program = self.inner().programs.search(name).await;
-            if program.source == ProgramSource::Path {
-                return Some((name, program));
-            }
-        }
-        None
+/// Whether the engine can run containers, and has what a kind of project needs.
+pub(crate) async fn check(programs: &Programs, deployment: &Deployment) -> Result<(), EngineError> {
+    let (engine, program) = find(programs).await.ok_or(EngineError::NotInstalled)?;
+    let environment = programs.environment().await;
+    let ask = |args: &[&str]| {
+        let command = Command::new(&program.path).args(args).environment(environment.clone()).session();
+        async move { command.run(Limits::time(ENGINE_TIME)).await }
+    };
+    let not_running = |reason: String| EngineError::NotRunning { engine, reason };
+    let info = ask(&["info"]).await.map_err(|error| not_running(error.to_string()))?;
+    if info.status == RunStatus::TimedOut {
+        return Err(not_running(format!("no answer within {} s", ENGINE_TIME.as_secs())));
     }
-
-    /// Whether the engine can run containers, and has what a kind of project needs.
-    pub(crate) async fn check_engine(&self, deployment: &Deployment) -> Result<(), EngineError> {
-        let (engine, program) = self.find_engine().await.ok_or(EngineError::NotInstalled)?;
-        let environment = self.inner().programs.environment().await;
-        let ask = |args: &[&str]| {
-            let command = Command::new(&program.path).args(args).environment(environment.clone()).session();
-            async move { command.run(Limits::time(ENGINE_TIME)).await }
-        };
-        let not_running = |reason: String| EngineError::NotRunning { engine, reason };
-        let info = ask(&["info"]).await.map_err(|error| not_running(error.to_string()))?;
-        if info.status == RunStatus::TimedOut {
-            return Err(not_running(format!("no answer within {} s", ENGINE_TIME.as_secs())));
-        }
-        if !info.status.success() {
-            let printed = info.stderr_text();
-            let last = printed.lines().map(str::trim).rfind(|line| !line.is_empty());
-            let reason = last.unwrap_or("it printed no reason").trim_end_matches('.');
-            return Err(not_running(reason.to_owned()));
-        }
-        if deployment.kind.as_deref() == Some("compose") {
-            let compose = ask(&["compose", "version"]).await;
-            if !compose.is_ok_and(|output| output.status.success()) {
-                return Err(EngineError::NoCompose { engine });
-            }
-        }
-        Ok(())
+    if !info.status.success() {
+        let printed = info.stderr_text();
+        let last = printed.lines().map(str::trim).rfind(|line| !line.is_empty());
+        let reason = last.unwrap_or("it printed no reason").trim_end_matches('.');
+        return Err(not_running(reason.to_owned()));
     }
+    if deployment.kind.as_deref() == Some("compose") {
+        let compose = ask(&["compose", "version"]).await;
+        if !compose.is_ok_and(|output| output.status.success()) {
+            return Err(EngineError::NoCompose { engine });
+        }
+    }
+    Ok(())
 }

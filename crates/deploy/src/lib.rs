@@ -5,6 +5,7 @@
 //! processes that were started here are signalled; a recorded start time tells them from others with the same pid.
 //! Serves no HTTP.
 
+mod blocking;
 mod deploys;
 mod detect;
 mod engine;

@@ -6,66 +6,70 @@ use std::time::Duration;
 use regex::Regex;
 use tokio::time::{Instant, sleep};
 
-use crate::deploys::{Inner, blocking};
+use crate::blocking::blocking;
+use crate::deploys::Inner;
 use crate::health;
 use crate::log;
 use crate::loopback::LoopbackUrl;
 use crate::markers::{DeployFailure, FailedCommand, Markers};
-use crate::run::{Phase, Run, RunNote, read_note};
-use crate::stop::{GRACE, end_process};
+use crate::run::{GRACE, Phase, Run, RunNote, end_process, read_note};
 
 /// Pause after the first look at a run; each further pause is half as long again.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const MAX_PAUSE: Duration = Duration::from_secs(2);
 
-/// Monitors a run to its end.
-pub(crate) async fn monitor(inner: Arc<Inner>, mut run: Run) {
-    let markers = Markers::of(&run.worktree);
-    let mut pause = FIRST_PAUSE;
-    let begun = Instant::now();
-    let mut installed_at: Option<Instant> = None;
-    loop {
-        let note = read_note(&inner.note_path(&run));
-        if !run.is_alive() {
-            record_exit(&inner, &run, &markers).await;
-            return;
-        }
-        if !run.worktree.is_dir() {
-            tracing::info!("a worktree was removed; its deploy is ended");
-            end_process(&run, GRACE).await;
-            advance(&inner, &run, Phase::Ended, || {}).await;
-            return;
-        }
-        match note {
-            RunNote::Installing if begun.elapsed() > inner.timing.install => {
-                end_process(&run, GRACE).await;
-                let mut failure = DeployFailure::new(FailedCommand::Install, None);
-                failure.reason = Some(format!("it took longer than {} s", inner.timing.install.as_secs()));
-                fail(&inner, &run, &markers, failure, Phase::Ended).await;
+impl Inner {
+    /// Monitors a run to its end.
+    pub(crate) async fn follow(self: Arc<Self>, mut run: Run) {
+        let inner = self;
+        let markers = Markers::of(&run.worktree);
+        let mut pause = FIRST_PAUSE;
+        let begun = Instant::now();
+        let mut installed_at: Option<Instant> = None;
+        loop {
+            let note = read_note(&inner.note_path(&run));
+            if !run.is_alive() {
+                record_exit(&inner, &run, &markers).await;
                 return;
             }
-            RunNote::Running if run.phase == Phase::Starting => {
-                let since = *installed_at.get_or_insert_with(Instant::now);
-                match check(&run, &markers).await {
-                    Ok(Some(url)) => {
-                        run.phase = Phase::Up;
-                        let markers = markers.clone();
-                        advance(&inner, &run, Phase::Up, move || markers.write_success(&url)).await;
-                    }
-                    Ok(None) => {}
-                    Err(reason) if since.elapsed() > inner.timing.health => {
-                        run.phase = Phase::Failed;
-                        let mut failure = DeployFailure::new(FailedCommand::HealthCheckTimeout, Some(-1));
-                        failure.reason = Some(reason);
-                        fail(&inner, &run, &markers, failure, Phase::Failed).await;
-                    }
-                    Err(reason) => inner.set_unhealthy(run.id, reason),
-                }
+            if !run.worktree.is_dir() {
+                tracing::info!("a worktree was removed; its deploy is ended");
+                end_process(&run, GRACE).await;
+                advance(&inner, &run, Phase::Ended, || {}).await;
+                return;
             }
-            _ => {}
+            match note {
+                RunNote::Installing if begun.elapsed() > inner.timing.install => {
+                    end_process(&run, GRACE).await;
+                    let mut failure = DeployFailure::new(FailedCommand::Install, None);
+                    failure.reason =
+                        Some(format!("it took longer than {} s", inner.timing.install.as_secs()));
+                    fail(&inner, &run, &markers, failure, Phase::Ended).await;
+                    return;
+                }
+                RunNote::Running if run.phase == Phase::Starting => {
+                    let since = *installed_at.get_or_insert_with(Instant::now);
+                    match check(&run, &markers).await {
+                        Ok(Some(url)) => {
+                            run.phase = Phase::Up;
+                            let markers = markers.clone();
+                            advance(&inner, &run, Phase::Up, move || markers.write_success(&url)).await;
+                        }
+                        Ok(None) => {}
+                        Err(reason) if since.elapsed() > inner.timing.health => {
+                            run.phase = Phase::Failed;
+                            let mut failure = DeployFailure::new(FailedCommand::HealthCheckTimeout, Some(-1));
+                            failure.reason = Some(reason);
+                            fail(&inner, &run, &markers, failure, Phase::Failed).await;
+                        }
+                        Err(reason) => inner.set_unhealthy(run.id, reason),
+                    }
+                }
+                _ => {}
+            }
+            sleep(pause).await;
+            pause = MAX_PAUSE.min(pause * 3 / 2);
         }
-        sleep(pause).await;
-        pause = MAX_PAUSE.min(pause * 3 / 2);
     }
 }
 

@@ -4,8 +4,11 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
+use std::time::Duration;
 
-use loopgate_tools::process::{Command, ProcessStart, alive, processes_in};
+use loopgate_tools::process::{
+    Command, GroupKillOutcome, ProcessStart, alive, kill_group, kill_orphaned_group, processes_in,
+};
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -14,6 +17,9 @@ use crate::loopback::LoopbackUrl;
 use crate::markers::{DeployFailure, FailedCommand};
 use crate::ports::{Listener, group_of, listeners};
 use crate::settings::Deployment;
+
+/// Between SIGTERM and SIGKILL.
+pub(crate) const GRACE: Duration = Duration::from_secs(5);
 
 /// Runs the install command `$1`, then the start command `$2`, and writes to `$3` which one runs or how it ended; then
 /// it ends the rest of its group. As the group's leader it gives a run one pid for all of its life, also without
@@ -170,4 +176,13 @@ pub(crate) fn read_note(note: &Path) -> RunNote {
         }
         None => RunNote::Failed(DeployFailure::new(command, None)),
     }
+}
+
+/// Ends the group of a run, also when its leader is gone. Returns whether nothing of it is left.
+pub(crate) async fn end_process(run: &Run, grace: Duration) -> bool {
+    let outcome = match kill_group(run.pid, run.started, grace).await {
+        GroupKillOutcome::NotAlive => kill_orphaned_group(run.pid, &run.worktree, grace).await,
+        other => other,
+    };
+    outcome != GroupKillOutcome::StillAlive
 }

@@ -6,18 +6,17 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use loopgate_tools::process::{
-    Command, GroupKillOutcome, Limits, alive, identity, kill_group, kill_orphaned_group, processes_in,
+    Command, Limits, alive, identity, kill_group, kill_orphaned_group, processes_in,
 };
 
-use crate::deploys::{DeployError, Deploys, blocking};
+use crate::blocking::blocking;
+use crate::deploys::{DeployError, Deploys};
 use crate::markers::Markers;
 use crate::ports::{group_of, is_free, listeners};
-use crate::run::{Phase, Run};
+use crate::run::{GRACE, Phase, Run, end_process};
 use crate::settings::Deployment;
 
-/// Between SIGTERM and SIGKILL.
-pub(crate) const GRACE: Duration = Duration::from_secs(5);
-/// The same for [`Deploys::kill`].
+/// Between SIGTERM and SIGKILL of [`Deploys::kill`].
 const KILL_GRACE: Duration = Duration::from_millis(500);
 /// Time limit of the teardown command.
 const TEARDOWN_TIME: Duration = Duration::from_secs(60);
@@ -57,15 +56,6 @@ pub enum TeardownOutcome {
     NotStopped,
     /// There is no run, and neither a port nor a pid nor a command to stop one by.
     NothingToStop,
-}
-
-/// Ends the group of a run, also when its leader is gone. Returns whether nothing of it is left.
-pub(crate) async fn end_process(run: &Run, grace: Duration) -> bool {
-    let outcome = match kill_group(run.pid, run.started, grace).await {
-        GroupKillOutcome::NotAlive => kill_orphaned_group(run.pid, &run.worktree, grace).await,
-        other => other,
-    };
-    outcome != GroupKillOutcome::StillAlive
 }
 
 impl Deploys {

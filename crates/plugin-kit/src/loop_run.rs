@@ -5,14 +5,17 @@
 //! Every way out releases the lock; only an interrupted loop keeps its state, to be resumed.
 
 mod archive;
+mod assistant_run;
 pub(crate) mod child;
 mod context;
 mod driver;
 mod exit_code;
 mod failure;
+mod fingerprint;
 mod iterations;
 mod journal;
 mod judgement;
+mod limit_wait;
 mod limits;
 mod lock;
 mod marker;

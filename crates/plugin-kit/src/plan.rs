@@ -5,7 +5,9 @@
 //! and in one step, so that subagents may work at the same time.
 
 mod amend;
+mod blocked;
 mod build;
+mod common_text;
 mod document;
 pub(crate) mod evaluation;
 mod markdown;
@@ -17,6 +19,7 @@ mod sync;
 mod task_changes;
 mod task_report;
 mod text_check;
+mod tick;
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -146,7 +149,7 @@ impl PlanCommand {
             }
             Self::Check(args) => Ok(text_check::report(&args.prd, &args.place.workdir)),
             Self::ExtractMd(args) => extract(&args.plan),
-            Self::Tick(args) => document::tick(&args.place.workdir, &args.task),
+            Self::Tick(args) => tick::tick(&args.place.workdir, &args.task),
             Self::Sync(args) => sync(&args.workdir),
             Self::Report(args) => report(&args),
             Self::Changed(args) => task_changes::since(&args.place.workdir, &args.since_task, args.patch),
@@ -215,13 +218,11 @@ pub(crate) fn start_over(workdir: &Path) -> Result<(), String> {
 /// The pending tasks of a work directory's plan, a line each with the reason, when all of them are blocked.
 pub(crate) fn all_blocked(workdir: &Path) -> Option<Vec<String>> {
     let plan = document::read(&paths::plan_path(workdir)).ok()?;
-    let blocked = task_report::blocked(&plan);
-    let all = !blocked.is_empty() && blocked.len() == document::tasks(&plan, "pendingTasks").len();
+    let tasks = blocked::blocked(&plan);
+    let all = !tasks.is_empty() && tasks.len() == document::tasks(&plan, "pendingTasks").len();
     let text =
         |task: &Value, name: &str| task.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-    all.then(|| {
-        blocked.iter().map(|task| format!("{}: {}", text(task, "id"), text(task, "reason"))).collect()
-    })
+    all.then(|| tasks.iter().map(|task| format!("{}: {}", text(task, "id"), text(task, "reason"))).collect())
 }
 
 /// Judges the text of the plan of a work directory; the first line is the judgement.

@@ -4,6 +4,7 @@
 //! work directory. Nothing here knows of HTTP.
 
 mod anchors;
+mod blocking;
 mod chat;
 mod debate;
 mod duplicates;

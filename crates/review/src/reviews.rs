@@ -22,6 +22,7 @@ use loopgate_tools::process::identity;
 use serde_json::Value;
 use thiserror::Error;
 
+use crate::blocking::blocking;
 use crate::files::ReviewDirectory;
 use crate::log::{self, LOG_SHOWN};
 use crate::merged;
@@ -434,11 +435,4 @@ impl ReviewPlan {
         let turn = TurnRequest { prompt: prompt::review(&scope, instructions), ..turn };
         Self { provider: request.provider.clone(), turn, fallback: None, plain: None }
     }
-}
-
-/// Runs work of the file system on a thread that may block.
-pub(crate) async fn blocking<T: Send + 'static>(
-    work: impl FnOnce() -> io::Result<T> + Send + 'static,
-) -> io::Result<T> {
-    tokio::task::spawn_blocking(work).await.map_err(io::Error::other)?
 }

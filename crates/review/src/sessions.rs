@@ -20,8 +20,8 @@ use loopgate_tools::keyed_locks::KeyedLocks;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::blocking::blocking;
 use crate::files::ReviewDirectory;
-use crate::reviews::blocking;
 
 /// The kind of the runs of these conversations.
 const KIND: &str = "reviewer-session";

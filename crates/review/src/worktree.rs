@@ -8,7 +8,7 @@ use loopgate_home::{SandboxedPath, copy_environment_files};
 use loopgate_tools::git::{Git, GitError, PreservedState, time};
 use thiserror::Error;
 
-use crate::reviews::blocking;
+use crate::blocking::blocking;
 
 /// Files with variables that no commit holds and programs in a worktree need.
 const ENVIRONMENT_FILES: [&str; 2] = [".env", ".env.local"];

@@ -26,12 +26,10 @@ use self::prompt::{about_comment, about_finding, transcript};
 use crate::attachment::{self, Attachment};
 use crate::provider::{Access, Provider, TurnOutput, TurnRequest};
 use crate::run::{
-    AgentRuns, Fallback, FallbackRule, RunAnnouncement, RunEnd, RunRequest, RunStore, RunStoreFactory,
-    RunStream,
+    AgentRuns, CHAT_KIND, Fallback, FallbackRule, RunAnnouncement, RunEnd, RunRequest, RunStore,
+    RunStoreFactory, RunStream,
 };
 
-/// The kind of the runs of conversations.
-pub(crate) const KIND: &str = "chat";
 /// How long an answer may take.
 const TIME_LIMIT: Duration = Duration::from_secs(30 * 60);
 
@@ -179,7 +177,7 @@ impl Conversations {
             about,
             time_limit: TIME_LIMIT,
             announcement,
-            kind: KIND,
+            kind: CHAT_KIND,
             owner: RunRequest::owner(&owner)?,
             store: Box::new(AnswerStore { history, owner }),
         };
@@ -189,7 +187,7 @@ impl Conversations {
 
 impl RunStoreFactory for Conversations {
     fn kind(&self) -> &'static str {
-        KIND
+        CHAT_KIND
     }
 
     fn reopen(&self, owner: serde_json::Map<String, Value>) -> Option<Box<dyn RunStore>> {

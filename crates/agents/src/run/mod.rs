@@ -31,6 +31,7 @@ use tokio_util::task::TaskTracker;
 use uuid::Uuid;
 
 pub use progress::{RunEnd, RunOutcome};
+pub(crate) use record::CHAT_KIND;
 pub use store::{NoStore, RunStore, RunStoreFactory};
 pub use stream::{EventStream, RunAnnouncement, RunStream};
 

@@ -9,6 +9,9 @@ use loopgate_home::files::{create_private_dir, write_private};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+/// The kind of the runs of conversations, and of records that name none.
+pub(crate) const CHAT_KIND: &str = "chat";
+
 /// What the next process must know to follow a run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -30,7 +33,7 @@ pub(super) struct RunRecord {
 }
 
 fn conversation() -> String {
-    crate::conversation::KIND.to_owned()
+    CHAT_KIND.to_owned()
 }
 
 const fn never() -> i64 {

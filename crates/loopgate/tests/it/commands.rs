@@ -310,7 +310,8 @@ async fn requirements_are_split_without_a_repository() -> Result<()> {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn documents_and_code_are_judged() -> Result<()> {
     let file = r"`(?P<report>[^`]+-judges\.json)` \(required\)";
-    let report = r#"{"report_id": "r-judges", "timestamp": "2030-01-01T00:00:00Z", "stats": []}"#;
+    let report = r#"{"stats": [{"case_id": "dry-judge", "final_status": 1, "metrics":
+        [{"metric_name": "dry_score", "threshold": 0.8, "score": 0.5, "justification": "twice"}]}]}"#;
     let desktop = TestDesktop::playing([prompted("judge", "# Judge")
         .and(file)
         .turn([Step::bash("pwd; for f in prd.md feature.md plan.md .loopgate/context/code-context.json; do [ -e $f ] && echo \"$f: $(cat $f)\"; done")])
@@ -333,10 +334,11 @@ async fn documents_and_code_are_judged() -> Result<()> {
         run.completed(&command.to_lowercase())?;
         ensure!(run.started["worktreePath"].is_null() && run.last["warnings"].is_null(), "{}", run.last);
         let uploaded = desktop.uploaded(run.id)["artifacts"].clone();
-        ensure!(
-            uploaded[key]["report_id"] == "r-judges" && uploaded.as_object().map(|m| m.len()) == Some(1),
-            "{uploaded}"
-        );
+        let report = &uploaded[key];
+        let name = report["report_id"].as_str().unwrap_or_default();
+        ensure!(name.contains(&run.id.short()) && name.ends_with("-judges"), "{uploaded}");
+        ensure!(report["stats"][0]["final_status"] == 2, "the scores decide: {uploaded}");
+        ensure!(uploaded.as_object().map(|m| m.len()) == Some(1), "{uploaded}");
         let request = desktop.testbed.model.requests_of("judge").pop().context("asked")?;
         let read = request.tool_results();
         for part in seen {

@@ -8,15 +8,14 @@ use std::time::Duration;
 use loopgate_home::{Probe, untrusted};
 use tokio_util::sync::CancellationToken;
 
-use super::child::{End, Invocation};
+use super::assistant_run::AssistantRun;
+use super::child::Invocation;
 use super::context::RunContext;
-use super::failure::{FailureKind, KnownFailure};
 use super::journal::{Journal, JournalActivity};
-use super::judgement::known_failure;
 use super::limits::{self, AccountLimits, AccountState, CONTINUE_PROMPT};
 use super::progress::Progress;
 use super::state_file::LoopState;
-use super::stream::{RunSummary, Sink};
+use super::stream::Sink;
 use super::{failure, marker};
 use crate::perf::Perf;
 use crate::variables as var;
@@ -54,25 +53,6 @@ pub enum TaskKind {
     Iteration(Vec<PathBuf>),
     /// A review or a fix.
     Review,
-}
-
-/// One run of the assistant.
-#[derive(Debug)]
-pub struct AssistantRun {
-    /// How the process ended.
-    pub end: End,
-    /// End of its standard error.
-    pub stderr: String,
-    /// What its output said.
-    pub facts: RunSummary,
-    /// How long limits of the account were waited out.
-    pub waited: Duration,
-}
-
-impl AssistantRun {
-    fn stopped(waited: Duration) -> Self {
-        Self { end: End::Stopped, stderr: String::new(), facts: RunSummary::default(), waited }
-    }
 }
 
 /// A loop in progress.
@@ -157,7 +137,7 @@ impl Driver {
             all_waits += waited;
             let AccountState::Usable(probe) = state else { return Ok(AssistantRun::stopped(all_waits)) };
             let run = self.run_assistant(self.arguments(&task), probe).await?;
-            let Some(limit) = rate_limit(&run) else {
+            let Some(limit) = run.rate_limit() else {
                 self.state.session.clear();
                 return Ok(AssistantRun { waited: all_waits, ..run });
             };
@@ -211,12 +191,6 @@ impl Driver {
         }
         Ok(AssistantRun { end: finished.end, stderr: finished.stderr, facts, waited: Duration::ZERO })
     }
-}
-
-/// The limit of the account that ended a run.
-fn rate_limit(run: &AssistantRun) -> Option<KnownFailure> {
-    let End::Exited(code) = run.end else { return None };
-    known_failure(run, code).filter(|known| known.kind == FailureKind::RateLimit)
 }
 
 /// `active_goal` of the goal file.

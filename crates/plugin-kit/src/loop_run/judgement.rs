@@ -6,8 +6,9 @@ use std::path::Path;
 use loopgate_api::names::PLAN_JSON;
 use loopgate_api::redact;
 
+use super::assistant_run::AssistantRun;
 use super::child::{self, End};
-use super::driver::{AssistantRun, Driver, LoopEnd};
+use super::driver::{Driver, LoopEnd};
 use super::{failure, pipeline, spurious};
 use crate::clock::Span;
 use crate::console::print_error;
@@ -39,7 +40,7 @@ impl Driver {
                 child::UNKNOWN_EXIT
             }
         };
-        if let Some(known) = known_failure(run, code) {
+        if let Some(known) = run.known_failure(code) {
             self.fail(known.kind.subcode(), &known.message);
             return Some(self.end_failed(known.kind.status(), span, code));
         }
@@ -195,12 +196,6 @@ impl Driver {
         self.perf.iteration(self.state.iteration, span, "error", Some(code));
         LoopEnd::Failed
     }
-}
-
-/// The stream is asked first, standard error only when it says nothing and the run has failed.
-pub(super) fn known_failure(run: &AssistantRun, code: i32) -> Option<failure::KnownFailure> {
-    let known = run.facts.final_failure().cloned();
-    known.or_else(|| (code != 0).then(|| failure::in_stderr(&run.stderr)).flatten())
 }
 
 fn correction(workdir: &Path, promise: &str, faults: &[String]) -> String {

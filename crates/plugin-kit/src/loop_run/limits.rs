@@ -7,29 +7,20 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
 use jiff::Timestamp;
-use loopgate_api::assistant_stream::WAITING_FOR_LIMIT;
-use loopgate_api::names::ASSISTANT_OUTPUT;
-use loopgate_home::{AssistantLimit, AssistantLimits, Probe, untrusted};
-use serde_json::{Value, json};
+use loopgate_home::{AssistantLimit, AssistantLimits, Probe};
+use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use super::driver::Driver;
 use super::failure::KnownFailure;
 use crate::console::print_error;
-use crate::plan;
 
 /// What an interrupted session is asked.
 pub const CONTINUE_PROMPT: &str = "A usage limit interrupted you. It has ended. Go on where you were, and do what \
     you were asked for in full, including its last line.";
-/// Longest time between two looks at the stored limit.
-const LOOK: Duration = Duration::from_secs(1);
-/// The loops of an account go on within this many pauses between iterations.
-const STAGGER_PAUSES: f64 = 10.0;
 /// Hexadecimal digits of an account's name in the store.
 const ACCOUNT_DIGITS: usize = 16;
 /// Variables that name the account, in the order in which the assistant uses them, and its service.
@@ -68,7 +59,7 @@ impl AccountLimits {
     }
 
     /// The limit that holds, or has ended and was not tried since.
-    fn current(&mut self, env: &BTreeMap<OsString, OsString>) -> Option<AssistantLimit> {
+    pub fn current(&mut self, env: &BTreeMap<OsString, OsString>) -> Option<AssistantLimit> {
         let modified = modified(&self.sign_in.0);
         if modified != self.sign_in.1 {
             self.sign_in.1 = modified;
@@ -81,7 +72,7 @@ impl AccountLimits {
     }
 
     /// Stores a refusal.
-    fn store(&mut self, failure: &KnownFailure) {
+    pub fn store(&mut self, failure: &KnownFailure) {
         let stored = self
             .stored
             .as_ref()
@@ -115,88 +106,12 @@ impl AccountLimits {
     }
 
     /// Takes the probe; the outer `None` while another loop has it. Without a store there is none to take.
-    fn try_probe(&self) -> Option<Option<Probe>> {
+    pub fn try_probe(&self) -> Option<Option<Probe>> {
         match self.stored.as_ref().map(|stored| stored.try_probe(&self.account)) {
             Some(Ok(probe)) => probe.map(Some),
             Some(Err(_)) | None => Some(None),
         }
     }
-}
-
-impl Driver {
-    /// Waits while the assistant's account is limited.
-    pub(super) async fn wait_for_account(&mut self) -> AccountState {
-        let mut announced = None;
-        let state = loop {
-            let Some(limit) = self.limits.current(&self.context.env) else {
-                let stagger = self.context.pause.mul_f64(rand::random::<f64>() * STAGGER_PAUSES);
-                let goes_on = announced.is_none() || self.sleep(stagger).await;
-                break if goes_on { AccountState::Usable(None) } else { AccountState::Stopped };
-            };
-            let left = Duration::try_from(limit.until.duration_since(Timestamp::now())).unwrap_or_default();
-            if left.is_zero()
-                && let Some(probe) = self.limits.try_probe()
-            {
-                // Another loop may have tried the account between the look and the lock.
-                if self.limits.current(&self.context.env).as_ref() == Some(&limit) {
-                    break AccountState::Usable(probe);
-                }
-                continue;
-            }
-            if announced != Some(limit.until) {
-                announced = Some(limit.until);
-                self.announce_wait(&limit);
-            }
-            let look = if left.is_zero() { LOOK } else { left.min(LOOK) };
-            if !self.sleep(look).await {
-                break AccountState::Stopped;
-            }
-        };
-        if announced.is_some() && matches!(state, AccountState::Usable(_)) {
-            self.journal.progress("The loop goes on after the limit");
-            if let Err(message) = plan::set_waiting_until(&self.state.workdir, None) {
-                print_error(message);
-            }
-        }
-        state
-    }
-
-    /// Stores the limit that the assistant met, and the session that goes on after it.
-    pub(super) fn meet_limit(&mut self, failure: &KnownFailure, session: Option<&str>) {
-        self.limits.store(failure);
-        let Some(session) = session else { return };
-        session.clone_into(&mut self.state.session);
-        if let Err(error) = self.state.save(&self.context.project_root) {
-            print_error(format!("Warning: the session cannot be resumed after a restart: {error}"));
-        }
-    }
-
-    /// Says in `state.json`, the stream and the progress log until when the loop waits.
-    fn announce_wait(&self, limit: &AssistantLimit) {
-        let until = limit.until.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
-        let message = format!("{} The loop waits until {until} and then goes on by itself.", limit.reason);
-        if let Err(message) = plan::set_waiting_until(&self.state.workdir, Some(&until)) {
-            print_error(message);
-        }
-        let record =
-            json!({"type": "system", "subtype": WAITING_FOR_LIMIT, "until": until, "message": message});
-        if let Err(error) = append_record(&self.state.workdir, &record) {
-            print_error(format!("Warning: the wait is not shown in the output: {error}"));
-        }
-        self.journal.progress(&message);
-    }
-
-    /// `false` when the driver is asked to stop.
-    async fn sleep(&self, time: Duration) -> bool {
-        tokio::select! {
-            () = tokio::time::sleep(time) => true,
-            () = self.stop.cancelled() => false,
-        }
-    }
-}
-
-fn append_record(workdir: &Path, record: &Value) -> io::Result<()> {
-    untrusted::append(&workdir.join(ASSISTANT_OUTPUT))?.write_all(format!("{record}\n").as_bytes())
 }
 
 /// Measures the waits of a run.
@@ -243,6 +158,8 @@ fn modified(path: &Path) -> Option<SystemTime> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn account_of(variables: &[(&str, &str)]) -> String {

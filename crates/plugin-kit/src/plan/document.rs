@@ -8,8 +8,8 @@ use loopgate_api::names::{OPEN_QUESTIONS, PLAN_MD, STATE_DIR};
 use loopgate_home::untrusted;
 use serde_json::{Map, Value};
 
+use super::common_text;
 use super::paths::plan_path;
-use super::{markdown, sync, task_report};
 
 /// Holds back other writers of the plan and the state until it is dropped.
 #[derive(Debug)]
@@ -65,41 +65,13 @@ pub fn write_mirrors(dir: &Path, plan: &Map<String, Value>) -> Result<(), String
     };
     let text = content_text(content);
     untrusted::write(&dir.join(PLAN_MD), text.as_bytes()).map_err(failed)?;
-    sync::remember(dir, &text).map_err(failed)?;
+    common_text::remember(dir, &text).map_err(failed)?;
     let path = dir.join(OPEN_QUESTIONS);
     match open_questions(plan) {
         Some(text) => untrusted::write(&path, text.as_bytes()).map_err(failed),
         None if untrusted::kind(&path).is_some() => untrusted::remove(&path).map_err(failed),
         None => Ok(()),
     }
-}
-
-/// Marks a task as done.
-///
-/// # Errors
-/// The line to print.
-pub fn tick(workdir: &Path, id: &str) -> Result<String, String> {
-    let _lock = PlanLock::take(workdir)?;
-    let mut plan = sync::current(workdir)?;
-    let has = |plan: &Map<String, Value>, list: &str| {
-        tasks(plan, list).iter().position(|task| task.get("id").and_then(Value::as_str) == Some(id))
-    };
-    if has(&plan, "completedTasks").is_some() {
-        return Ok(format!("{id} is already done"));
-    }
-    let Some(at) = has(&plan, "pendingTasks") else { return Err(format!("Error: no pending task {id}")) };
-    let task = plan.get_mut("pendingTasks").and_then(Value::as_array_mut).map(|pending| pending.remove(at));
-    let completed = plan.entry("completedTasks").or_insert_with(|| Value::Array(Vec::new()));
-    if let (Some(task), Some(completed)) = (task, completed.as_array_mut()) {
-        completed.push(task);
-    }
-    let content = plan.get("content").and_then(Value::as_str).unwrap_or_default();
-    if let Some(ticked) = markdown::ticked(content, id) {
-        plan.insert("content".into(), ticked.into());
-    }
-    task_report::unblock(&mut plan, id);
-    write(workdir, &plan)?;
-    Ok(format!("{id} done, {} pending", tasks(&plan, "pendingTasks").len()))
 }
 
 /// A list of the plan; absent and malformed are empty.
@@ -135,31 +107,7 @@ fn open_questions(plan: &Map<String, Value>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
-
-    #[test]
-    fn ticking_from_many_threads_loses_nothing() {
-        let dir = tempfile::tempdir().unwrap();
-        let ids: Vec<String> = (1..=12).map(|n| format!("T-1.{n}")).collect();
-        let tasks: Vec<Value> =
-            ids.iter().map(|id| json!({"id": id, "description": "x", "acceptanceCriteria": []})).collect();
-        let content: String = ids.iter().map(|id| format!("- [ ] **{id}**: x\n")).collect();
-        let plan = json!({"content": content, "pendingTasks": tasks, "completedTasks": []});
-        std::fs::write(plan_path(dir.path()), plan.to_string()).unwrap();
-        std::thread::scope(|scope| {
-            for id in &ids {
-                scope.spawn(|| tick(dir.path(), id).unwrap());
-            }
-        });
-        let plan = read(&plan_path(dir.path())).unwrap();
-        assert_eq!(super::tasks(&plan, "completedTasks").len(), 12);
-        let mirror = std::fs::read_to_string(dir.path().join(PLAN_MD)).unwrap();
-        assert!(!mirror.contains("- [ ]") && mirror.matches("- [x]").count() == 12);
-        assert_eq!(tick(dir.path(), "T-1.1").unwrap(), "T-1.1 is already done");
-        assert!(tick(dir.path(), "T-9.9").is_err());
-    }
 
     #[test]
     fn a_backslash_in_the_text_stays() {

@@ -253,7 +253,7 @@ fn with_lists(status: &str, issues: &[String], plan: &Map<String, Value>, valid:
         "pending_tasks": members("pendingTasks", &TASK),
         "completed_tasks": members("completedTasks", &TASK),
         "manual_tasks": members("manualTasks", &TASK),
-        "blocked_tasks": super::task_report::blocked(plan),
+        "blocked_tasks": super::blocked::blocked(plan),
     });
     if let (true, Some(report)) = (valid, report.as_object_mut()) {
         let table = |name: &str| plan.get("decisionTable").and_then(|table| table.get(name)).cloned();

@@ -8,12 +8,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use loopgate_api::names::{PLAN_JSON, PLAN_MD, STATE_DIR};
+use loopgate_api::names::{PLAN_JSON, PLAN_MD};
 use loopgate_home::untrusted;
 use serde_json::{Map, Value};
-use sha2::{Digest, Sha256};
 
 use super::build::from_markdown;
+use super::common_text::{hash, record, remember};
 use super::document::{self, PlanLock, content_text};
 use super::paths::plan_path;
 use super::structure;
@@ -132,30 +132,11 @@ fn newer(workdir: &Path, content: &str, text: &str) -> Newer {
     }
 }
 
-/// Notes the text that both files have.
-///
-/// # Errors
-/// Any failure of the file system.
-pub fn remember(workdir: &Path, text: &str) -> io::Result<()> {
-    let hash = hash(text);
-    if untrusted::read_text(&record(workdir)).is_ok_and(|common| common == hash) {
-        return Ok(());
-    }
-    untrusted::write(&record(workdir), hash.as_bytes())
-}
-
-fn record(workdir: &Path) -> PathBuf {
-    workdir.join(STATE_DIR).join("plan-text.sha256")
-}
-
-fn hash(text: &str) -> String {
-    hex::encode(Sha256::digest(text.as_bytes()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::build::build;
     use super::super::structure::tests::CONTENT;
+    use super::super::tick;
     use super::*;
 
     fn planned() -> tempfile::TempDir {
@@ -180,7 +161,7 @@ mod tests {
         let dir = planned();
         assert_eq!(sync(dir.path()).unwrap(), SyncOutcome::InSync);
         answer(dir.path());
-        document::tick(dir.path(), "T-1.1").unwrap();
+        tick::tick(dir.path(), "T-1.1").unwrap();
         let plan = document::read(&plan_path(dir.path())).unwrap();
         assert_eq!(plan["answeredQuestions"][0]["answer"], "the second");
         assert!(text(dir.path()).contains("**Answer: the second**"));
@@ -208,7 +189,7 @@ mod tests {
         answer(dir.path());
         let answered = text(dir.path());
         assert_eq!(sync(dir.path()).unwrap(), SyncOutcome::Conflict);
-        assert!(document::tick(dir.path(), "T-1.1").unwrap_err().contains("CONFLICT"));
+        assert!(tick::tick(dir.path(), "T-1.1").unwrap_err().contains("CONFLICT"));
         assert_eq!(text(dir.path()), answered);
         assert_eq!(std::fs::read_to_string(plan_path(dir.path())).unwrap(), changed);
     }

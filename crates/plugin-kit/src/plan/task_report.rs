@@ -8,16 +8,15 @@ use std::path::Path;
 use std::sync::LazyLock;
 
 use regex::Regex;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
+use super::blocked::{BLOCKED_TASKS, unblock};
 use super::document::{self, PlanLock, tasks};
-use super::sync;
+use super::{sync, tick};
 use crate::clock::now;
 
 /// Longest reason that is kept.
 const REASON_CHARS: usize = 2000;
-/// Member of the plan with the tasks that are blocked: `[{id, reason, at}]`.
-const BLOCKED_TASKS: &str = "blockedTasks";
 
 static STATUS: LazyLock<Regex> = LazyLock::new(|| {
     #[expect(clippy::expect_used, reason = "a constant pattern, which the tests use")]
@@ -93,7 +92,7 @@ fn reason(first: &str, rest: &[&str]) -> String {
 /// The line to print.
 pub fn apply(workdir: &Path, id: &str, answer: &str) -> Result<String, String> {
     match TaskStatus::read(answer, id) {
-        TaskStatus::Verified => document::tick(workdir, id).map(|done| format!("REPORT: VERIFIED\n{done}")),
+        TaskStatus::Verified => tick::tick(workdir, id).map(|done| format!("REPORT: VERIFIED\n{done}")),
         TaskStatus::NotImplemented => Ok("REPORT: NOT_IMPLEMENTED".to_owned()),
         TaskStatus::Blocked(reason) => {
             block(workdir, id, &reason).map(|()| format!("REPORT: BLOCKED\n{id} stays open: {reason}"))
@@ -122,25 +121,6 @@ fn block(workdir: &Path, id: &str, reason: &str) -> Result<(), String> {
     document::write(workdir, &plan)
 }
 
-/// Forgets that a task was blocked.
-pub fn unblock(plan: &mut Map<String, Value>, id: &str) {
-    if let Some(list) = plan.get_mut(BLOCKED_TASKS).and_then(Value::as_array_mut) {
-        list.retain(|task| task.get("id").and_then(Value::as_str) != Some(id));
-        if list.is_empty() {
-            plan.remove(BLOCKED_TASKS);
-        }
-    }
-}
-
-/// The pending tasks that are blocked, each `{id, reason, at}`.
-#[must_use]
-pub fn blocked(plan: &Map<String, Value>) -> Vec<Value> {
-    let id = |task: &Value| task.get("id").and_then(Value::as_str).map(str::to_owned);
-    let pending: Vec<_> = tasks(plan, "pendingTasks").iter().filter_map(id).collect();
-    let list = tasks(plan, BLOCKED_TASKS).iter();
-    list.filter(|task| id(task).is_some_and(|id| pending.contains(&id))).cloned().collect()
-}
-
 /// Lets a new loop try the blocked tasks again.
 ///
 /// # Errors
@@ -158,7 +138,9 @@ pub fn unblock_all(workdir: &Path) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use serde_json::Map;
 
+    use super::super::blocked::blocked;
     use super::super::build::from_markdown;
     use super::super::paths::plan_path;
     use super::super::structure::tests::CONTENT;

@@ -1,0 +1,69 @@
+//! Marks tasks as done.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use super::blocked::unblock;
+use super::document::{PlanLock, tasks, write};
+use super::{markdown, sync};
+
+/// Marks a task as done.
+///
+/// # Errors
+/// The line to print.
+pub fn tick(workdir: &Path, id: &str) -> Result<String, String> {
+    let _lock = PlanLock::take(workdir)?;
+    let mut plan = sync::current(workdir)?;
+    let has = |plan: &Map<String, Value>, list: &str| {
+        tasks(plan, list).iter().position(|task| task.get("id").and_then(Value::as_str) == Some(id))
+    };
+    if has(&plan, "completedTasks").is_some() {
+        return Ok(format!("{id} is already done"));
+    }
+    let Some(at) = has(&plan, "pendingTasks") else { return Err(format!("Error: no pending task {id}")) };
+    let task = plan.get_mut("pendingTasks").and_then(Value::as_array_mut).map(|pending| pending.remove(at));
+    let completed = plan.entry("completedTasks").or_insert_with(|| Value::Array(Vec::new()));
+    if let (Some(task), Some(completed)) = (task, completed.as_array_mut()) {
+        completed.push(task);
+    }
+    let content = plan.get("content").and_then(Value::as_str).unwrap_or_default();
+    if let Some(ticked) = markdown::ticked(content, id) {
+        plan.insert("content".into(), ticked.into());
+    }
+    unblock(&mut plan, id);
+    write(workdir, &plan)?;
+    Ok(format!("{id} done, {} pending", tasks(&plan, "pendingTasks").len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use loopgate_api::names::PLAN_MD;
+    use serde_json::json;
+
+    use super::super::document::read;
+    use super::super::paths::plan_path;
+    use super::*;
+
+    #[test]
+    fn ticking_from_many_threads_loses_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let ids: Vec<String> = (1..=12).map(|n| format!("T-1.{n}")).collect();
+        let tasks: Vec<Value> =
+            ids.iter().map(|id| json!({"id": id, "description": "x", "acceptanceCriteria": []})).collect();
+        let content: String = ids.iter().map(|id| format!("- [ ] **{id}**: x\n")).collect();
+        let plan = json!({"content": content, "pendingTasks": tasks, "completedTasks": []});
+        std::fs::write(plan_path(dir.path()), plan.to_string()).unwrap();
+        std::thread::scope(|scope| {
+            for id in &ids {
+                scope.spawn(|| tick(dir.path(), id).unwrap());
+            }
+        });
+        let plan = read(&plan_path(dir.path())).unwrap();
+        assert_eq!(super::tasks(&plan, "completedTasks").len(), 12);
+        let mirror = std::fs::read_to_string(dir.path().join(PLAN_MD)).unwrap();
+        assert!(!mirror.contains("- [ ]") && mirror.matches("- [x]").count() == 12);
+        assert_eq!(tick(dir.path(), "T-1.1").unwrap(), "T-1.1 is already done");
+        assert!(tick(dir.path(), "T-9.9").is_err());
+    }
+}
