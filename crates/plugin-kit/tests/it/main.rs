@@ -5,6 +5,7 @@
 mod debate;
 mod limits;
 mod loop_run;
+mod plan_tools;
 mod plugin;
 mod real_assistant;
 mod setup;

@@ -1,0 +1,119 @@
+//! The tools that count and compare for the prompts: changed files, kept results, other repositories.
+
+use serde_json::{Value, json};
+
+use crate::support::Project;
+
+#[test]
+fn each_task_has_its_own_list_of_changed_files() {
+    let project = Project::new();
+    let work = project.workdir.display().to_string();
+    let template = crate::support::plan_template();
+    let line = template.lines().find(|line| line.contains("T-1.1")).unwrap();
+    let second = line.replace("T-1.1", "T-1.3");
+    std::fs::write(project.workdir.join("plan.md"), template.replace(line, &format!("{line}\n{second}")))
+        .unwrap();
+    assert_eq!(project.loopgate(&["plan", "build", &work]).stdout, "PLAN_BUILT: VALID\n");
+    let begin = |task: &str| {
+        let ended = project.loopgate(&[
+            "plan",
+            "set-state",
+            "Phase 3",
+            "IN_PROGRESS",
+            "--workdir",
+            &work,
+            "--task",
+            task,
+        ]);
+        assert_eq!(ended.code, 0, "{}", ended.stderr);
+    };
+    let changed = |task: &str| project.loopgate(&["plan", "changed", "--since-task", task, &work]).stdout;
+    begin("T-1.1");
+    std::fs::write(project.root.join("one.txt"), "1\n").unwrap();
+    std::fs::create_dir(project.root.join("node_modules")).unwrap();
+    std::fs::write(project.root.join("node_modules/x.js"), "x").unwrap();
+    assert_eq!(changed("T-1.1"), "A\tone.txt\n");
+    begin("T-1.3");
+    assert_eq!(changed("T-1.3"), "NO_CHANGES\n");
+    std::fs::write(project.root.join("README.md"), "# Changed\n").unwrap();
+    begin("T-1.3");
+    assert_eq!(changed("T-1.3"), "M\tREADME.md\n", "a task that is begun again keeps its beginning");
+    assert_eq!(changed("T-1.1"), "M\tREADME.md\nA\tone.txt\n");
+    let patch = project.loopgate(&["plan", "changed", "--since-task", "T-1.3", "--patch", &work]).stdout;
+    assert!(patch.contains("+# Changed") && !patch.contains("one.txt"));
+    assert_eq!(project.git(&["diff", "--cached", "--name-only"]), "", "nothing is staged");
+    let never = project.loopgate(&["plan", "changed", "--since-task", "T-9.9", &work]);
+    assert!(never.code == 1 && never.stderr.contains("T-9.9 was never begun"));
+}
+
+// PL-30
+#[test]
+fn results_are_reused_until_what_they_depend_on_changes() {
+    let project = Project::new();
+    let work = project.workdir.display().to_string();
+    let cache = |verb: &str, step: &str| project.loopgate(&["cache", verb, step, &work]).stdout;
+    std::fs::write(project.workdir.join("plan.json"), "{}").unwrap();
+    std::fs::create_dir_all(project.root.join(".loopgate/settings")).unwrap();
+    std::fs::create_dir_all(project.workdir.join("reviews")).unwrap();
+    std::fs::write(project.workdir.join("reviews/tests.review.json"), "{}").unwrap();
+    assert_eq!(cache("check", "critic"), "CRITIC_CACHE_MISS\nreason: there is no reviews/.plan-hash\n");
+    assert_eq!(cache("stamp", "critic"), "CRITIC_CACHE_STAMPED\n");
+    assert_eq!(cache("check", "critic"), "CRITIC_CACHE_HIT\n");
+    std::fs::write(project.root.join(".loopgate/settings/critic-gates.json"), "{}").unwrap();
+    assert_eq!(cache("check", "critic"), "CRITIC_CACHE_MISS\nreason: plan or critic gates have changed\n");
+
+    assert_eq!(cache("stamp", "build"), "BUILD_CACHE_STAMPED\n");
+    assert_eq!(cache("check", "build"), "BUILD_CACHE_HIT\n");
+    std::fs::write(project.root.join("new.txt"), "untracked").unwrap();
+    assert_eq!(cache("check", "build"), "BUILD_CACHE_MISS\nreason: the files have changed\n");
+
+    assert_eq!(cache("stamp", "cross-repo"), "CROSS_REPO_CACHE_STAMPED\n");
+    assert_eq!(cache("check", "cross-repo"), "CROSS_REPO_CACHE_HIT\nstatus: NO_CROSS_REPO_NEEDED\n");
+    let needs = json!({"needs": [{"peerName": "api", "capabilities": [{"type": "route", "description": "list of notes"}]}]});
+    std::fs::write(project.workdir.join(".cross-repo-needs.json"), needs.to_string()).unwrap();
+    assert!(cache("check", "cross-repo").starts_with("CROSS_REPO_CACHE_MISS\n"));
+    cache("stamp", "cross-repo");
+    assert_eq!(
+        cache("check", "cross-repo"),
+        "CROSS_REPO_CACHE_HIT\nstatus: CAPABILITIES_IDENTIFIED\ncapabilities:\n  - api: list of notes\n"
+    );
+    assert!(cache("check", "eval").starts_with("EVAL_CACHE_MISS\nreason: "));
+}
+
+// PL-31
+#[test]
+fn repositories_are_found_by_what_names_them_first() {
+    let project = Project::new();
+    for (dir, identity) in [
+        ("api", r#"{"name": "billing", "type": "backend"}"#),
+        ("ui", r#"{"name": "ui \"quoted\"", "type": "frontend"}"#),
+        ("hidden", r#"{"discoverable": false}"#),
+    ] {
+        let dir = project.path(dir).join(".loopgate");
+        std::fs::create_dir_all(&dir).unwrap();
+        std::fs::write(dir.join(".repo-identity.json"), identity).unwrap();
+    }
+    std::fs::create_dir_all(project.path("plain")).unwrap();
+    let discover = |project: &Project| -> Value {
+        serde_json::from_str(&project.loopgate(&["repos", "discover"]).stdout).unwrap()
+    };
+    let found = discover(&project);
+    assert_eq!(
+        (&found["discoveryMethod"], &found["currentRepo"]["name"]),
+        (&json!("sibling_scan"), &json!("project"))
+    );
+    let names = |found: &Value| -> Vec<Value> {
+        found["peers"].as_array().unwrap().iter().map(|peer| peer["name"].clone()).collect()
+    };
+    assert_eq!(names(&found), [json!("billing"), json!("ui \"quoted\"")]);
+    let api = project.path("api").display().to_string();
+    let project = project.env("LOOPGATE_ADD_DIRS", &api);
+    let found = discover(&project);
+    assert_eq!((&found["discoveryMethod"], &found["peers"][0]["local"]), (&json!("add_dir"), &json!(true)));
+    let list = format!("again:{api}, plain:../plain, gone:/nope");
+    let project = project.env("LOOPGATE_WORKSPACE_REPOS", &list);
+    let found = discover(&project);
+    assert_eq!(found["discoveryMethod"], "env_var");
+    assert_eq!(names(&found), [json!("billing"), json!("plain")]);
+    assert!(found["peers"][1].get("local").is_none() && found["monorepo"] == false);
+}
