@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use loopgate_api::names::{PLAN_JSON, STATE_DIR};
 use loopgate_home::untrusted;
 
-use crate::console::{print_error, print_line};
+use crate::console::print_result;
 use crate::hook::agents::{self, LoopAgent};
 
 const USAGE: &str = "\
@@ -44,16 +44,10 @@ impl AgentSetupArgs {
     #[must_use]
     pub fn run(self) -> ExitCode {
         let words = self.words.iter().map(|word| word.to_string_lossy().into_owned());
-        match parse(words).and_then(|options| options.map_or_else(|| Ok(USAGE.to_owned()), |o| begin(&o))) {
-            Ok(text) => {
-                print_line(text.trim_end());
-                ExitCode::SUCCESS
-            }
-            Err(message) => {
-                print_error(message);
-                ExitCode::FAILURE
-            }
-        }
+        let text = parse(words).and_then(|options| {
+            options.map_or_else(|| Ok(USAGE.trim_end().to_owned()), |options| begin(&options))
+        });
+        print_result(text)
     }
 }
 

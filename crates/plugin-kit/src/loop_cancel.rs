@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use loopgate_home::untrusted;
 
-use crate::console::{print_error, print_line};
+use crate::console::print_result;
 use crate::loop_run::state_file::{self, LoopState, StateFileError};
 
 /// `loopgate loop cancel`: removes the loop's state file, at which its driver ends the assistant and leaves.
@@ -16,16 +16,7 @@ impl CancelArgs {
     /// Says which iteration the loop was at, or that there is none; 1 when the file cannot be removed.
     #[must_use]
     pub fn run(self) -> ExitCode {
-        match cancel() {
-            Ok(text) => {
-                print_line(text);
-                ExitCode::SUCCESS
-            }
-            Err(error) => {
-                print_error(format!("Error: the loop could not be stopped: {error}"));
-                ExitCode::FAILURE
-            }
-        }
+        print_result(cancel().map_err(|error| format!("Error: the loop could not be stopped: {error}")))
     }
 }
 

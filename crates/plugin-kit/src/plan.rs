@@ -29,7 +29,7 @@ use loopgate_api::names::PLAN_MD;
 use loopgate_home::untrusted;
 use serde_json::Value;
 
-use crate::console::{print_error, print_line};
+use crate::console::print_result;
 
 pub use amend::AmendCommand;
 pub use state::SetStateArgs;
@@ -158,16 +158,7 @@ impl PlanCommand {
             Self::Amend(command) => command.apply(),
             Self::SetState(args) => args.apply(),
         };
-        match result {
-            Ok(text) => {
-                print_line(text);
-                ExitCode::SUCCESS
-            }
-            Err(message) => {
-                print_error(message);
-                ExitCode::FAILURE
-            }
-        }
+        print_result(result)
     }
 }
 

@@ -9,7 +9,7 @@ use loopgate_tools::process::{Command, Limits};
 use regex::Regex;
 
 use crate::config_env::{self, ConfigEnv};
-use crate::console::{print_error, print_line};
+use crate::console::print_result;
 use crate::plugins::Plugins;
 use crate::variables as var;
 
@@ -75,21 +75,11 @@ impl PluginsCommand {
     /// Runs the command; 0, or 1 with the reason on standard error. Makes an async runtime of its own.
     #[must_use]
     pub fn run(self) -> ExitCode {
-        let result = match self {
+        print_result(match self {
             Self::Install(args) => args.install(),
             Self::Find(args) => args.find(),
             Self::Env(args) => args.env(),
-        };
-        match result {
-            Ok(text) => {
-                print_line(text);
-                ExitCode::SUCCESS
-            }
-            Err(message) => {
-                print_error(message);
-                ExitCode::FAILURE
-            }
-        }
+        })
     }
 }
 

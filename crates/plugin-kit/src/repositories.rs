@@ -8,7 +8,7 @@ use loopgate_home::{EntryKind, untrusted};
 use serde::{Deserialize, Serialize};
 
 use crate::config_env::ConfigEnv;
-use crate::console::{print_error, print_line};
+use crate::console::print_result;
 use crate::variables as var;
 
 /// Repositories of the person's workspace: `name:path`, joined by commas.
@@ -36,16 +36,7 @@ impl ReposCommand {
         let Self::Discover(args) = self;
         let found = discover(&args.project_root)
             .and_then(|found| serde_json::to_string(&found).map_err(|error| error.to_string()));
-        match found {
-            Ok(text) => {
-                print_line(text);
-                ExitCode::SUCCESS
-            }
-            Err(message) => {
-                print_error(format!("Error: {message}"));
-                ExitCode::FAILURE
-            }
-        }
+        print_result(found.map_err(|message| format!("Error: {message}")))
     }
 }
 

@@ -19,7 +19,7 @@ use loopgate_home::{EntryKind, untrusted};
 use self::arguments::Arguments;
 use self::peers::AddedDirectory;
 use crate::config_env::{self, ConfigEnv};
-use crate::console::{print_error, print_line};
+use crate::console::print_result;
 use crate::plugins::{Plugins, prompt_names};
 use crate::quoting::{self, quote};
 use crate::variables as var;
@@ -69,16 +69,7 @@ impl SetupArgs {
     /// Writes `config.env`, prints it and the prompt; 0, or 1 with the reason on standard error.
     #[must_use]
     pub fn run(self) -> ExitCode {
-        match self.input().and_then(|input| prepare(&input)) {
-            Ok(text) => {
-                print_line(text);
-                ExitCode::SUCCESS
-            }
-            Err(message) => {
-                print_error(message);
-                ExitCode::FAILURE
-            }
-        }
+        print_result(self.input().and_then(|input| prepare(&input)))
     }
 
     fn input(self) -> Result<Input, String> {
