@@ -1,4 +1,4 @@
-//! A tree of directories, files and links, and a path into it: what the sandbox allows lies inside,
+//! A tree of directories, files and links, and a path into it: what the sandbox allows is inside,
 //! where the system says it lies, and opens as what it is.
 #![no_main]
 
@@ -13,7 +13,7 @@ use libfuzzer_sys::fuzz_target;
 use loopgate_home::{Overrides, Sandbox, SettingsStore};
 use tempfile::TempDir;
 
-/// Something that lies in the place. Names are few, so that they meet.
+/// Something that is in the place. Names are few, so that they meet.
 #[derive(Debug, Arbitrary)]
 enum Planted {
     Directory(Route),

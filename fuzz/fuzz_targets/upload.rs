@@ -1,5 +1,5 @@
 //! Any body that is sent as a form, cut anywhere: the cuts change nothing, what is taken is what was
-//! sent, and what is saved lies under a name of its own.
+//! sent, and what is saved is under a name of its own.
 #![no_main]
 
 use std::convert::Infallible;
@@ -260,7 +260,7 @@ fn expected(parts: &[Part<'_>]) -> (Option<Vec<(String, ImageKind, Vec<u8>)>>, O
     (images.filter(|images| !images.is_empty()), archive)
 }
 
-/// Saves what was taken, and looks at what lies there.
+/// Saves what was taken, and looks at what is there.
 fn save(place: &Place, form: MultipartForm, taken: &[(String, ImageKind, Vec<u8>)]) {
     let images = place.runtime.block_on(form.images(&place.spool)).unwrap();
     let saved = place.attachments.save(images.into_iter().map(|image| (image.kind, image.file)).collect());

@@ -18,6 +18,13 @@ flowchart LR
   E --> F[(store)]
 \`\`\`
 
+\`\`\`mermaid
+sequenceDiagram
+  Person->>CLI: --version
+  CLI->>package.json: read
+  CLI-->>Person: 1.4.0
+\`\`\`
+
 ## Tasks
 
 - [ ] Parse the flag before any command is looked up, in \`src/cli.ts\`

@@ -31,6 +31,7 @@ const TYPES = {
 };
 
 const state = fixtures();
+const flags = { "mermaid-enhancements": false };
 const streams = new Map();
 
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
@@ -159,6 +160,15 @@ const routes = [
   ],
   ["POST", /^\/auth\/sign-out$/, () => ({ ...ok({}), cookie: "session=; Path=/; Max-Age=0" })],
   ["GET", /^\/me$/, () => ok(state.me)],
+  ["GET", /^\/feature-flags$/, () => ok({ flags })],
+  [
+    "PUT",
+    /^\/feature-flags\/([^/]+)$/,
+    ([key], body) => {
+      flags[key] = body.enabled;
+      return ok({ flags });
+    },
+  ],
   ["GET", /^\/compute-targets$/, () => ok(state.targets)],
   [
     "POST",

@@ -345,3 +345,103 @@ test("a plan shows its versions", async ({ page }) => {
   await page.getByLabel("Version").selectOption("1");
   await expect(page.getByRole("heading", { name: "An earlier draft" })).toBeVisible();
 });
+
+const DIAGRAMS = "/acme/implementation-plans/plan-1";
+
+async function turnOnDiagramViewer(page: Page): Promise<void> {
+  const answer = await page.request.put(`${mock.origin}/feature-flags/mermaid-enhancements`, {
+    headers: { "x-session-key": "mock" },
+    data: { enabled: true },
+  });
+  expect(answer.ok()).toBe(true);
+}
+
+// CP-45
+test("diagrams are still until the organization turns the viewer on", async ({ page }) => {
+  await signIn(page);
+  await open(page, DIAGRAMS);
+  const diagrams = page.getByRole("figure", { name: "Diagram" });
+  await expect(diagrams).toHaveCount(2);
+  await expect(diagrams.first().locator("svg[viewBox]").first()).toBeVisible();
+  await expect(page.getByRole("toolbar", { name: "Diagram" })).toHaveCount(0);
+  await turnOnDiagramViewer(page);
+  await page.reload();
+  await expect(page.getByRole("toolbar", { name: "Diagram" })).toHaveCount(2);
+});
+
+test("a diagram is moved, zoomed and fitted, and fills the screen alone", async ({ page }) => {
+  const watch = new Watch(page, mock.origin);
+  await signIn(page);
+  await turnOnDiagramViewer(page);
+  await open(page, DIAGRAMS);
+  const [first, second] = [0, 1].map((n) => page.getByRole("figure", { name: "Diagram" }).nth(n));
+  if (!first || !second) throw new Error("two diagrams");
+  const canvas = first.getByRole("application");
+  const drawing = canvas.locator("> div");
+  const place = async () => {
+    const box = await drawing.boundingBox();
+    if (!box) throw new Error("the drawing is shown");
+    return box;
+  };
+  await expect(canvas.getByText("print, exit 0")).toBeVisible();
+  await expectAccessible(page);
+  await canvas.scrollIntoViewIfNeeded();
+  const fitted = await place();
+
+  // The wheel moves the drawing, never the page.
+  await canvas.hover();
+  const scrolled = await page.evaluate(() => window.scrollY);
+  await page.mouse.wheel(30, 50);
+  await expect.poll(async () => (await place()).y).toBeCloseTo(fitted.y - 50, 0);
+  expect((await place()).x).toBeCloseTo(fitted.x - 30, 0);
+  expect(await page.evaluate(() => window.scrollY)).toBe(scrolled);
+
+  await canvas.focus();
+  await page.keyboard.press("ArrowRight");
+  await expect.poll(async () => (await place()).x).toBeCloseTo(fitted.x - 70, 0);
+  await page.keyboard.press("0");
+  await expect.poll(place).toEqual(fitted);
+
+  // Dragged with the left button.
+  const centre = { x: fitted.x + fitted.width / 2, y: fitted.y + fitted.height / 2 };
+  await page.mouse.move(centre.x, centre.y);
+  await page.mouse.down();
+  await page.mouse.move(centre.x + 60, centre.y - 20, { steps: 4 });
+  await page.mouse.up();
+  await expect.poll(async () => (await place()).x).toBeCloseTo(fitted.x + 60, 0);
+  await canvas.dblclick();
+  await expect.poll(place).toEqual(fitted);
+
+  // Enlarged, an overview leads to another part.
+  await expect(first.getByTestId("overview")).toHaveCount(0);
+  for (let press = 0; press < 4; press += 1)
+    await first.getByRole("button", { name: "Zoom in" }).click();
+  await expect(first.getByTestId("overview")).toBeVisible();
+  const enlarged = await place();
+  expect(enlarged.width / fitted.width).toBeCloseTo(1.15 ** 4, 1);
+  await first.getByTestId("overview").click({ position: { x: 4, y: 4 } });
+  await expect.poll(async () => (await place()).x).toBeGreaterThan(enlarged.x);
+
+  const download = page.waitForEvent("download");
+  await first.getByRole("button", { name: "Download SVG" }).click();
+  expect((await download).suggestedFilename()).toBe("mermaid-diagram.svg");
+  const picture = page.waitForEvent("download");
+  await first.getByRole("button", { name: "Download PNG" }).click();
+  expect((await picture).suggestedFilename()).toBe("mermaid-diagram.png");
+
+  const moved = first.getByText(/^\d+ %$/);
+  const percentage = await moved.textContent();
+  await first.getByRole("button", { name: "Fullscreen" }).click();
+  await expect(first.getByRole("button", { name: "Leave fullscreen" })).toBeVisible();
+  await expect(second.getByRole("button", { name: "Leave fullscreen" })).toHaveCount(0);
+  await expect(moved).toHaveText(percentage ?? "");
+  await canvas.focus();
+  await page.keyboard.press("f");
+  await expect(first.getByRole("button", { name: "Fullscreen" })).toBeVisible();
+
+  await first.getByRole("button", { name: "Source" }).click();
+  await expect(first.getByText("flowchart LR")).toBeVisible();
+  await first.getByRole("button", { name: "Diagram" }).click();
+  await expect(canvas.getByText("print, exit 0")).toBeVisible();
+  watch.expectClean();
+});

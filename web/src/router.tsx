@@ -10,7 +10,7 @@ import {
 
 import { ApiError } from "./api/errors";
 import { setOrganization } from "./api/client";
-import { meQuery } from "./api/queries";
+import { featureFlagsQuery, meQuery } from "./api/queries";
 import type { LoopCommand, LoopStatus } from "./api/types";
 import { SignIn } from "./pages/sign-in";
 import { SignedOut } from "./pages/signed-out";
@@ -72,6 +72,8 @@ const organization = createRoute({
   beforeLoad: async ({ params }) => {
     setOrganization(params.orgSlug);
     await requireMe();
+    // Known before the first diagram asks, which counts a failure as off.
+    queryClient.query(featureFlagsQuery).catch(() => undefined);
   },
   component: Shell,
 });

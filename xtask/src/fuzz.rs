@@ -1,4 +1,4 @@
-//! Fuzzes what reads from outside, one target after the other. Targets stand in `fuzz/`, which the
+//! Fuzzes what reads from outside, one target after the other. Targets are in `fuzz/`, which the
 //! normal build does not touch.
 
 use std::process::{ExitCode, Stdio};

@@ -6,6 +6,7 @@
 mod bench;
 mod contract_rows;
 mod count;
+mod evaluate;
 mod faults;
 mod fuzz;
 mod install;
@@ -45,6 +46,8 @@ enum Command {
     Bench(bench::Bench),
     /// Let schemathesis ask a gateway everything that its OpenAPI document allows.
     Schemathesis(schemathesis::Schemathesis),
+    /// Let the assistant of this machine, on your account, do ten small tasks, and measure what comes of it.
+    Evaluate(evaluate::Evaluate),
     /// Let things go wrong at drawn moments while loops run, and look whether anything was lost.
     Faults(faults::Faults),
     /// Try the cases in which assistant, service, git, code host and person misbehave.
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
         Command::ContractRows => contract_rows::report().map(|()| ExitCode::SUCCESS),
         Command::Bench(command) => command.run(),
         Command::Schemathesis(command) => command.run(),
+        Command::Evaluate(command) => command.run(),
         Command::Faults(command) => command.run(),
         Command::Trial(command) => command.run(),
         Command::Fuzz(command) => command.run(),

@@ -34,7 +34,7 @@ const ACCOUNT_VARIABLES: [&str; 5] = [
 impl Up {
     /// Runs it.
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        // Cargo's flags may stand behind those of `loopgate up` as well.
+        // Cargo's flags may be behind those of `loopgate up` as well.
         let given = |flag: &str| self.arguments.iter().any(|argument| argument == flag);
         let (release, mut demo) = (self.release || given("--release"), self.demo || given("--demo"));
         let arguments: Vec<&String> =

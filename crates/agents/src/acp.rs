@@ -26,7 +26,7 @@ use tokio::process::Command;
 use tokio::sync::watch;
 use tokio_util::compat::{TokioAsyncReadCompatExt as _, TokioAsyncWriteCompatExt as _};
 
-use crate::provider::Access;
+use crate::provider::FileAccess;
 
 /// What a turn says on standard error when the agent does not know its session.
 pub(crate) const SESSION_MISSING: &str = "session not found";
@@ -46,7 +46,7 @@ pub struct AcpTurn {
     /// The session that goes on; a new one when absent.
     pub session: Option<String>,
     /// Whether the agent may change files and run commands.
-    pub access: Access,
+    pub access: FileAccess,
     /// Whether the turn is refused in a repository, because nobody trusts it.
     pub outside_repositories: bool,
     /// What the agent is told.
@@ -193,10 +193,10 @@ async fn open_session(
 }
 
 /// Allows this use of a tool, or refuses it.
-fn permission(access: Access, request: &RequestPermissionRequest) -> RequestPermissionOutcome {
+fn permission(access: FileAccess, request: &RequestPermissionRequest) -> RequestPermissionOutcome {
     let kind = request.tool_call.fields.kind.unwrap_or_default();
     let reads = matches!(kind, ToolKind::Read | ToolKind::Search | ToolKind::Think | ToolKind::Fetch);
-    let allowed = access == Access::ReadWrite || reads;
+    let allowed = access == FileAccess::ReadWrite || reads;
     let wanted = if allowed { PermissionOptionKind::AllowOnce } else { PermissionOptionKind::RejectOnce };
     let option = request.options.iter().find(|option| option.kind == wanted);
     option.map_or(RequestPermissionOutcome::Cancelled, |option| {

@@ -18,8 +18,8 @@ pub use conversation::{ChatRequest, Conversations};
 pub use provider::{Provider, ProviderCommand, ProviderProgram, TurnOutput, TurnRequest};
 pub use registry::ProviderRegistry;
 pub use run::{
-    AgentRuns, AgentRunsConfig, EventStream, Fallback, NoStore, RunHandle, RunRequest, RunStore,
-    RunStoreFactory, RunStream,
+    AgentRuns, AgentRunsConfig, EventStream, NoStore, RunHandle, RunRequest, RunStore, RunStoreFactory,
+    RunStream, SecondAttempt,
 };
 
 /// The providers of this desktop, and what is asked of them.

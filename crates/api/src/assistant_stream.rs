@@ -46,6 +46,9 @@ pub fn is_context_limit(text: &str) -> bool {
 /// Subtype of the `system` record by which the loop driver says that it waits for the end of a limit.
 pub const WAITING_FOR_LIMIT: &str = "waiting_for_limit";
 
+/// Subtype of the `result` record of a run that has spent its budget.
+pub const BUDGET_USED_UP: &str = "error_max_budget_usd";
+
 /// One line of a record for people, redacted; `None` when the record has nothing to show.
 #[must_use]
 pub fn display_text(record: &Value) -> Option<String> {
@@ -108,9 +111,8 @@ fn result_text(record: &Value) -> String {
     if !failed {
         return "Turn complete".to_owned();
     }
-    let text =
-        record.get("result").or_else(|| record.get("error")).and_then(Value::as_str).unwrap_or_default();
-    format!("Error: {}", cut(text, 200))
+    let text = ["/result", "/error", "/errors/0"].iter().find_map(|at| record.pointer(at)?.as_str());
+    format!("Error: {}", cut(text.unwrap_or_default(), 200))
 }
 
 /// Redacts, then keeps the first `max` characters.
@@ -259,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_is_replaced_before_the_cut() {
+    fn secret_is_replaced_before_the_cut() {
         let secret = format!("{} ghp_{}", "x".repeat(190), "a".repeat(30));
         let record = json!({"type": "assistant", "message": {"content": [{"type": "text", "text": secret}]}});
         assert!(!display_text(&record).unwrap().contains("ghp_"));

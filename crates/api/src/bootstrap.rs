@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_order_names_repositories_and_knows_its_options() {
+    fn order_names_repositories_and_knows_its_options() {
         let read = |text: &str| serde_json::from_str::<BootstrapOrder>(text);
         let whole = read(
             r#"{"repos":[{"fullName":"acme/api","branch":"main","localPath":"~/src/api"}],

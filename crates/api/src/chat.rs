@@ -82,10 +82,10 @@ pub struct CommentContext {
     /// Its text.
     #[serde(default)]
     pub body: String,
-    /// File it stands at.
+    /// File it is at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// Line it stands at.
+    /// Line it is at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
     /// Its page on the code host.

@@ -113,7 +113,7 @@ pub enum ChatEvent {
         /// The last answer of a debate.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         content: Option<String>,
-        /// Where a debate stands.
+        /// State of the debate.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         debate_status: Option<DebateStatus>,
     },

@@ -151,7 +151,7 @@ impl CommandOutput {
         Self { file, required: false, upload: None }
     }
 
-    /// Whether it lies in the root of the project, not among the files of the run.
+    /// Whether it is in the root of the project, not among the files of the run.
     #[must_use]
     pub const fn in_project_root(&self) -> bool {
         matches!(self.upload, Some((_, UploadForm::Document)))
@@ -445,7 +445,7 @@ mod tests {
     use utoipa::PartialSchema as _;
 
     #[test]
-    fn the_description_lists_commands_as_they_travel() {
+    fn description_lists_commands_as_they_travel() {
         let described = serde_json::to_value(LoopCommand::schema()).unwrap();
         let names: Vec<&str> = LoopCommand::ALL.iter().map(|command| command.as_str()).collect();
         assert_eq!(described["enum"], serde_json::json!(names));

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Where a debate stands, as the side sees it that spoke last.
+/// State of a debate, as the side sees it that spoke last.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"pendingIssues": [], "resolvedIssues": [{"id": "1", "summary": "The cache is never cleared", "resolution": "It is, in close()"}], "outcome": "concession"}))]
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_well_formed_block_counts() {
+    fn last_well_formed_block_counts() {
         let text = r#"Example: <debate-status>{"pendingIssues":[]}</debate-status>
             <debate-status>{"pendingIssues":[{"id":"1","summary":"s"}]}</debate-status> <debate-status>{</debate-status>"#;
         let status = DebateStatus::in_text(text).unwrap();
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_debate_ends_when_nothing_is_open_or_a_side_gives_up() {
+    fn debate_ends_when_nothing_is_open_or_a_side_gives_up() {
         let issue = DebateIssue { id: "1".to_owned(), ..DebateIssue::default() };
         let open = DebateStatus { pending_issues: vec![issue.clone()], ..DebateStatus::default() };
         let conceded = DebateStatus { conceded: true, ..open.clone() };

@@ -1,12 +1,13 @@
 //! Results of an EXECUTE, one entry a repository: schema v2, and v1 normalized to it.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 use utoipa::ToSchema;
 
 use crate::held_back::HeldBackFile;
 use crate::ids::BranchName;
+use crate::test_evidence::TestEvidence;
 
 /// What became of one repository.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -60,6 +61,14 @@ pub struct SuccessEntry {
     /// What was not delivered: secrets, dependencies, build output.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held_back: Vec<HeldBackFile>,
+    /// What the repository's own tests say of the changes.
+    #[serde(default, deserialize_with = "if_known", skip_serializing_if = "Option::is_none")]
+    pub tests: Option<Box<TestEvidence>>,
+}
+
+/// Reads evidence; one of an unknown form is left out, so that an entry of another version stays readable.
+fn if_known<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<TestEvidence>>, D::Error> {
+    Ok(serde_json::from_value(Value::deserialize(deserializer)?).ok())
 }
 
 impl ResultEntry {
@@ -250,6 +259,7 @@ impl ResultV1 {
                     pr_title: self.pr_title,
                     commit_sha: self.commit_sha.filter(|sha| !sha.is_empty()),
                     held_back: Vec::new(),
+                    tests: None,
                     github_id: self.github_id.map(|id| match id {
                         Value::String(text) => text,
                         other => other.to_string(),
@@ -286,7 +296,21 @@ mod tests {
     }
 
     #[test]
-    fn a_result_speaks_of_its_own_repositories_once() {
+    fn unknown_form_of_test_evidence_does_not_invalidate_the_entry() {
+        let mut entry = json!({"status": "success", "fullName": "acme/api",
+            "prUrl": "https://github.com/acme/api/pull/41", "prNumber": 41, "branchName": "b",
+            "baseBranch": "main", "hasChanges": true});
+        for (tests, known) in
+            [(json!({"outcome": "passed"}), true), (json!({"outcome": "later"}), false), (json!(7), false)]
+        {
+            entry["tests"] = tests;
+            let ResultEntry::Success(read) = serde_json::from_value(entry.clone()).unwrap() else { panic!() };
+            assert_eq!(read.tests.is_some(), known, "{entry}");
+        }
+    }
+
+    #[test]
+    fn result_speaks_of_its_own_repositories_once() {
         let skipped =
             |name: &str| ResultEntry::Skipped { full_name: name.to_owned(), reason: "r".to_owned() };
         let of = |names: &[&str]| ExecutionResult::v2(names.iter().map(|name| skipped(name)).collect());

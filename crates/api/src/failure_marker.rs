@@ -1,6 +1,6 @@
 //! `loop-error.json`: a failure that the loop driver reports for people to read.
 //!
-//! The file lies where the assistant can write too, so only a signature made with the secret that the driver
+//! The file is where the assistant can write too, so only a signature made with the secret that the driver
 //! alone was given makes it count. It covers the compact JSON without it, in the order of the members below.
 
 use hmac::{Hmac, KeyInit as _, Mac as _};

@@ -81,7 +81,7 @@ pub fn is_secret_name(path: &str) -> bool {
         || path.to_lowercase().ends_with(".aws/credentials")
 }
 
-/// The directory with a telling name that a path lies in, with its slash; the outermost counts.
+/// The directory with a telling name that a path is in, with its slash; the outermost counts.
 #[must_use]
 pub fn generated_directory(path: &str) -> Option<&str> {
     let mut end = 0;

@@ -102,7 +102,7 @@ impl FromStr for RepoFullName {
                 && part.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
         };
         match text.split_once('/') {
-            // A name stands in argument lists of programs, where a dash would begin an option.
+            // A name is in argument lists of programs, where a dash would begin an option.
             Some((org, name))
                 if text.len() <= 256 && !text.starts_with('-') && valid_part(org) && valid_part(name) =>
             {
@@ -247,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn a_branch_is_never_an_option() {
+    fn branch_is_never_an_option() {
         assert!("--upload-pack=x".parse::<BranchName>().is_err());
         assert!("a/../b".parse::<BranchName>().is_err());
         assert!("orchestrator/plan-5".parse::<BranchName>().is_ok());

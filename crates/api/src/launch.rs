@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
+use crate::usd::Usd;
+
 /// `reason` of the 409 to an order whose loop runs, or is being started, on the desktop already. The order
 /// was carried out, so its sender has nothing to do.
 pub const ALREADY_RUNNING: &str = "already_running";
@@ -65,7 +67,7 @@ pub struct Artifact {
     pub raw: Option<Map<String, Value>>,
 }
 
-/// Whose name stands in the commits.
+/// Whose name is in the commits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Committer {
     /// Name.
@@ -158,7 +160,7 @@ pub struct LoopLaunchBody {
     pub prompt: Option<String>,
     /// Primary repository.
     pub repo: Option<RepoRef>,
-    /// Whose name stands in the commits.
+    /// Whose name is in the commits.
     pub committer: Option<Committer>,
     /// Names worktree and branch.
     pub artifact_slug: Option<String>,
@@ -182,7 +184,14 @@ pub struct LoopLaunchBody {
     /// Agents in force at launch.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<AgentDefinition>,
+    /// Critic gates of its repositories.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub repo_configs: Vec<RepoConfig>,
     /// Provider.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub harness: Option<Harness>,
+    /// What the loop may spend; left out when its organization sets no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<f64>)]
+    pub max_spend_usd: Option<Usd>,
 }

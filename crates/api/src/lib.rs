@@ -24,14 +24,18 @@ pub mod names;
 pub mod operation;
 pub mod perf;
 pub mod plan;
+pub mod price;
 pub mod provider;
 pub mod redact;
 pub mod repos;
 pub mod review;
 pub mod spend;
+pub mod terminal_text;
+pub mod test_evidence;
 pub mod ticket;
 pub mod time;
 pub mod tokens;
+pub mod usd;
 
 /// Version of the desktop program, sent as `desktopClientVersion` and answered by `version`.
 pub const DESKTOP_VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_cannot_add_other_tools() {
+    fn name_cannot_add_other_tools() {
         let named = |name: &str| McpRecord::new(true, Some((name.to_owned(), String::new())), None);
         assert_eq!(named("team-1").added_to("Read"), "Read,mcp__team-1__*");
         assert_eq!(named("plugin:team:mcp").tools().as_deref(), Some("mcp__plugin_team_mcp__*"));

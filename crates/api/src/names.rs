@@ -1,6 +1,6 @@
 //! Names of files, directories, headers and variables that more than one room reads or writes.
 //!
-//! Each name stands here once; runtime, gateway, plugins and tests share it.
+//! Each name is here once; runtime, gateway, plugins and tests share it.
 
 /// Name of the state directory: below the sandbox base, a worktree and the user's home.
 pub const STATE_DIR: &str = ".loopgate";
@@ -19,6 +19,12 @@ pub const ASSISTANT_OUTPUT_NAME: &str = "assistant-output.name.txt";
 pub const ASSISTANT_STDERR: &str = "assistant-stderr.log";
 /// Stream of the assistant that commits.
 pub const COMMIT_OUTPUT: &str = "commit-output.jsonl";
+/// How the assistant that commits ended.
+pub const COMMIT_EXIT: &str = "commit-exit.json";
+/// How the tests at the base of a loop ended.
+pub const BASE_TESTS_EXIT: &str = "tests-base-exit.json";
+/// How the tests with the work of a loop ended.
+pub const HEAD_TESTS_EXIT: &str = "tests-head-exit.json";
 /// Decimal pid of the loop's process, no newline.
 pub const PROCESS_PID: &str = "process.pid";
 /// Start time of the process in `process.pid`, decimal milliseconds since the epoch.
@@ -127,6 +133,8 @@ pub mod env {
     pub const LOOP_ID: &str = "LOOPGATE_LOOP_ID";
     /// Whether loops wait for the end of the assistant's limits: `true` or `false`.
     pub const WAIT_FOR_LIMITS: &str = "LOOPGATE_WAIT_FOR_LIMITS";
+    /// US dollars that a loop may spend, 0 for no limit.
+    pub const MAX_SPEND_USD: &str = "LOOPGATE_MAX_SPEND_USD";
     /// Data directory.
     pub const HOME: &str = "LOOPGATE_HOME";
     /// Overrides the parent directory of worktrees.

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn the_description_lists_operations_as_they_travel() {
+    fn description_lists_operations_as_they_travel() {
         use utoipa::PartialSchema as _;
         let described = serde_json::to_value(OperationId::schema()).unwrap();
         assert_eq!(described["enum"], serde_json::json!(OperationId::ALL.map(OperationId::as_str)));

@@ -49,9 +49,10 @@ pub struct TaskProgress {
     pub total: usize,
 }
 
-static TRAILING_COMMA: LazyLock<Regex> = LazyLock::new(|| {
+/// A whole string, in which commas stay, or a comma before a closing bracket.
+static STRING_OR_TRAILING_COMMA: LazyLock<Regex> = LazyLock::new(|| {
     #[expect(clippy::expect_used, reason = "constant pattern")]
-    Regex::new(r",(\s*[\]}])").expect("constant pattern")
+    Regex::new(r#"(?s)("(?:[^"\\]|\\.)*")|,(\s*[\]}])"#).expect("constant pattern")
 });
 
 /// Parses a plan, forgiving a comma before a closing bracket.
@@ -59,7 +60,8 @@ static TRAILING_COMMA: LazyLock<Regex> = LazyLock::new(|| {
 /// # Errors
 /// What the JSON parser said of the text without such commas.
 pub fn parse(text: &str) -> serde_json::Result<Value> {
-    serde_json::from_str(text).or_else(|_| serde_json::from_str(&TRAILING_COMMA.replace_all(text, "$1")))
+    serde_json::from_str(text)
+        .or_else(|_| serde_json::from_str(&STRING_OR_TRAILING_COMMA.replace_all(text, "$1$2")))
 }
 
 /// Progress and the id of the first open task. A plan whose task lists are malformed has neither.
@@ -177,9 +179,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_trailing_comma_is_forgiven() {
+    fn trailing_comma_is_forgiven() {
         assert_eq!(parse(r#"{"a":[1,2, ],}"#).unwrap(), json!({"a": [1, 2]}));
         assert_eq!(parse(r#"{"a":"x, ]"}"#).unwrap(), json!({"a": "x, ]"}));
+        assert_eq!(parse(r#"{"a":"x, ]","b\"":"\\",}"#).unwrap(), json!({"a": "x, ]", "b\"": "\\"}));
         assert!(parse("{").is_err());
     }
 

@@ -31,7 +31,7 @@ impl ProviderId {
         is_valid.then(|| Self(Cow::Owned(id.to_owned())))
     }
 
-    /// The id as it travels and stands in file names.
+    /// The id as it travels and is in file names.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

@@ -174,7 +174,7 @@ pub struct LoopSummary {
     pub loop_id: String,
     /// Its command.
     pub command: &'static str,
-    /// Where it stands at this moment.
+    /// Where it is at this moment.
     pub status: JobStatus,
     /// Its place among the loops that wait, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]

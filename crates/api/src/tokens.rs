@@ -88,6 +88,18 @@ impl std::ops::AddAssign for ModelTokens {
     }
 }
 
+impl From<TokenUsage> for TokensUsed {
+    fn from(usage: TokenUsage) -> Self {
+        Self {
+            input: usage.input_tokens,
+            output: usage.output_tokens,
+            cache_creation_input_tokens: usage.cache_creation_input_tokens,
+            cache_read_input_tokens: usage.cache_read_input_tokens,
+            ..Self::default()
+        }
+    }
+}
+
 /// Tokens as the `completed` event carries them.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

@@ -7,10 +7,12 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::bus::Bus;
+use crate::code_host::CodeHost;
 use crate::config::Config;
 use crate::credentials::challenge::Challenges;
 use crate::credentials::cookie::SessionCookie;
 use crate::credentials::origin::TrustedOrigins;
+use crate::credentials::password::Passwords;
 use crate::credentials::runner_token::RunnerTokens;
 use crate::desktops::Desktops;
 use crate::storage::Storage;
@@ -32,12 +34,16 @@ pub struct ControlPlaneParts {
     pub store: Store,
     /// Wakes readers after a change.
     pub bus: Bus,
+    /// The code host, where the control plane has an App there.
+    pub code_host: Option<CodeHost>,
     /// Uploaded files.
     pub storage: Storage,
     /// The connected desktops.
     pub desktops: Arc<Desktops>,
     /// Signs and reads runner tokens.
     pub runner_tokens: RunnerTokens,
+    /// Hashes and verifies passwords.
+    pub passwords: Passwords,
     /// Signs and reads challenges.
     pub challenges: Challenges,
     /// Everything that runs on after its request; awaited by the shutdown.

@@ -1,5 +1,7 @@
 //! Configuration of a control plane.
 
+use std::collections::HashMap;
+use std::net::IpAddr;
 use std::path::PathBuf;
 
 use secrecy::SecretString;
@@ -21,8 +23,26 @@ pub struct Config {
     pub code_host_url: Option<String>,
     /// Further origins that pages may come from.
     pub trusted_origins: Vec<String>,
+    /// Reverse proxies whose `X-Forwarded-For` names the client.
+    pub trusted_proxies: Vec<IpAddr>,
+    /// The App through which a code host is asked; `None` where desktops work with their own credentials.
+    pub code_host_app: Option<CodeHostApp>,
     /// Secrets.
     pub secrets: Secrets,
+}
+
+/// An App at a code host.
+#[derive(Debug, Clone)]
+pub struct CodeHostApp {
+    /// Its number.
+    pub id: u64,
+    /// Its RSA key, in PEM.
+    pub private_key: SecretString,
+    /// Root of the API, when it is not `https://api.github.com`.
+    pub api_url: Option<String>,
+    /// Numbers of the installations, by the slug of the organization whose loops may use each. An installation of
+    /// which an organization only says that it is its own would open somebody else's repositories.
+    pub installations: HashMap<String, u64>,
 }
 
 /// Secrets of a control plane: generated once, stored in its data directory, at least 32 characters each.

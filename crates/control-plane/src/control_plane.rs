@@ -3,21 +3,27 @@
 use axum::Router;
 use loopgate_link::server::ConnectionRegistry;
 use sea_orm::DbErr;
+use secrecy::SecretString;
 use thiserror::Error;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-use crate::accounts::{self, Owner};
+use crate::accounts::email::EmailAddress;
+use crate::accounts::{self, FirstOwner, Owner};
 use crate::app::{ControlPlaneParts, ControlPlaneState};
 use crate::bus::Bus;
+use crate::code_host::{CodeHost, CodeHostAppError};
 use crate::config::Config;
 use crate::credentials::challenge::Challenges;
 use crate::credentials::cookie::SessionCookie;
 use crate::credentials::origin::TrustedOrigins;
+use crate::credentials::password::{self, Passwords};
 use crate::credentials::runner_token::RunnerTokens;
 use crate::credentials::session;
+use crate::desktops::credentials;
 use crate::desktops::host::DesktopHost;
 use crate::dispatch::{launch, presence};
+use crate::error::{ApiError, ValidationIssues};
 use crate::loops::reaper;
 use crate::repositories;
 use crate::router;
@@ -39,6 +45,12 @@ pub enum ControlPlaneError {
     /// The database.
     #[error("the database cannot be used: {0}")]
     Database(#[from] DbErr),
+    /// The owner's password.
+    #[error("the owner's password cannot be set: {0}")]
+    Password(String),
+    /// The App of the code host.
+    #[error(transparent)]
+    CodeHost(#[from] CodeHostAppError),
     /// The folder of files.
     #[error("the storage folder cannot be used: {0}")]
     Storage(#[from] object_store::Error),
@@ -60,9 +72,11 @@ impl ControlPlane {
             origins: TrustedOrigins::new(&config.api_origin, &config.web_origin, &config.trusted_origins),
             desktops: ConnectionRegistry::new(DesktopHost { store: store.clone(), bus: bus.clone() }),
             runner_tokens: RunnerTokens::new(&config.secrets.runner_tokens),
+            passwords: Passwords::default(),
             challenges: Challenges::new(&config.secrets.local_gateway),
             tasks: TaskTracker::new(),
             shutdown: CancellationToken::new(),
+            code_host: config.code_host_app.as_ref().map(CodeHost::new).transpose()?,
             config,
             store,
             bus,
@@ -75,6 +89,7 @@ impl ControlPlane {
         app.tasks.spawn(launch::recover(app.clone()));
         app.tasks.spawn(presence::run(app.clone()));
         app.tasks.spawn(reaper::run(app.clone()));
+        app.tasks.spawn(credentials::run(app.clone()));
         Ok(Self { app })
     }
 
@@ -87,8 +102,29 @@ impl ControlPlane {
     ///
     /// # Errors
     /// The database failed.
-    pub async fn ensure_first_owner(&self, name: &str, email: &str) -> Result<Owner, ControlPlaneError> {
-        Ok(accounts::ensure_first_owner(&self.app.store, name, email).await?)
+    pub async fn ensure_first_owner(&self, first: &FirstOwner) -> Result<Owner, ControlPlaneError> {
+        Ok(accounts::ensure_first_owner(&self.app.store, first).await?)
+    }
+
+    /// Gives the first owner a password, so that it signs in with its e-mail address; one that is set
+    /// already stays.
+    ///
+    /// # Errors
+    /// The address or the password does not fit, or the database failed.
+    pub async fn set_first_password(
+        &self,
+        owner: &Owner,
+        secret: SecretString,
+    ) -> Result<(), ControlPlaneError> {
+        let refused = |error: ApiError| ControlPlaneError::Password(error.body.error);
+        let address = EmailAddress::parse(&owner.email)
+            .ok_or_else(|| ControlPlaneError::Password(format!("`{}` is no e-mail address", owner.email)))?;
+        let mut issues = ValidationIssues::default();
+        password::check_new(&mut issues, "password", &secret);
+        issues.into_result().map_err(refused)?;
+        let hash = self.app.passwords.hash(secret).await.map_err(refused)?;
+        let store = &self.app.store;
+        Ok(accounts::set_first_password(store, owner.user_id, address.as_str(), hash).await?)
     }
 
     /// A link that signs a person in once, within ten minutes. The page trades the token and

@@ -5,9 +5,12 @@
 //! connections only, and never touches the machine that it runs on.
 
 mod accounts;
+mod agents;
 mod app;
+mod audit;
 mod auth;
 mod bus;
+mod code_host;
 mod config;
 mod control_plane;
 mod credentials;
@@ -21,16 +24,18 @@ mod ingest;
 mod loop_state;
 mod loops;
 mod middleware;
+mod organizations;
 mod repositories;
 mod router;
 mod routes;
+mod spending;
 mod storage;
 mod store;
 #[cfg(test)]
 mod tests;
 mod web;
 
-pub use accounts::Owner;
-pub use config::{Config, Secrets};
+pub use accounts::{FirstOwner, Owner};
+pub use config::{CodeHostApp, Config, Secrets};
 pub use control_plane::{ControlPlane, ControlPlaneError};
 pub use router::openapi;

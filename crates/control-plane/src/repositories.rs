@@ -1,9 +1,10 @@
 //! Which repositories an organization's loops may touch.
 //!
-//! Without a connected code host, an administrator may list repositories, with or without their
+//! Where the organization has an installation of the code host's App, that decides. Otherwise an administrator may list repositories, with or without their
 //! branches. No list at all means that every repository is allowed: the desktops' own sandboxes
 //! decide. A branch is refused only when the branches of its repository are known.
 
+use futures_util::future::try_join_all;
 use http::StatusCode;
 use loopgate_api::event::code;
 use loopgate_api::launch::RepoRef;
@@ -13,6 +14,7 @@ use sea_orm::sea_query::OnConflict;
 use sea_orm::{ConnectionTrait, QueryOrder};
 use serde_json::json;
 
+use crate::code_host::{CodeHostError, InstalledApp};
 use crate::error::{ApiError, ApiResult};
 use crate::store::entity::repository;
 use crate::store::now;
@@ -61,18 +63,52 @@ pub async fn authorize(
     if !foreign.is_empty() {
         return Err(unauthorized_repositories(&foreign));
     }
-    let lacks_branch = |repo: &&&RepoRef| {
+    let lacks_branch = |repo: &&RepoRef| {
         let branches: Option<Vec<String>> = find(repo).and_then(|row| parse_json(row.branches.as_ref()));
         !repo.branch.is_empty() && branches.is_some_and(|branches| !branches.contains(&repo.branch))
     };
-    let missing: Vec<&&RepoRef> = wanted.iter().filter(lacks_branch).collect();
-    match missing.as_slice() {
-        [] => Ok(()),
-        [first, ..] => Err(branch_not_found(first, &missing)),
+    let missing: Vec<&RepoRef> = wanted.into_iter().filter(lacks_branch).collect();
+    match missing.first() {
+        None => Ok(()),
+        Some(first) => Err(branch_not_found(first, &missing)),
     }
 }
 
-fn unauthorized_repositories(names: &[&str]) -> ApiError {
+/// Refuses a loop over repositories that the organization's installation does not reach, or over branches that do not
+/// exist there. Answers at once for an organization without an installation.
+pub async fn authorize_at_code_host(
+    installation: Option<InstalledApp<'_>>,
+    primary: Option<&RepoRef>,
+    peers: &[RepoRef],
+) -> ApiResult<()> {
+    let Some(installation) = installation else { return Ok(()) };
+    let wanted: Vec<&RepoRef> = primary.into_iter().chain(peers).collect();
+    let reached = try_join_all(wanted.iter().map(|repo| installation.reaches(&repo.full_name))).await;
+    let reached = reached.map_err(code_host_unavailable)?;
+    let pairs = wanted.iter().zip(reached);
+    let foreign: Vec<&str> =
+        pairs.filter(|(_, reached)| !reached).map(|(repo, _)| repo.full_name.as_str()).collect();
+    if !foreign.is_empty() {
+        return Err(unauthorized_repositories(&foreign));
+    }
+    let named: Vec<&RepoRef> = wanted.into_iter().filter(|repo| !repo.branch.is_empty()).collect();
+    let known = try_join_all(named.iter().map(|repo| installation.has_branch(repo))).await;
+    let known = known.map_err(code_host_unavailable)?;
+    let missing: Vec<&RepoRef> =
+        named.into_iter().zip(known).filter(|(_, known)| !known).map(|(repo, _)| repo).collect();
+    match missing.first() {
+        None => Ok(()),
+        Some(first) => Err(branch_not_found(first, &missing)),
+    }
+}
+
+fn code_host_unavailable(error: CodeHostError) -> ApiError {
+    ApiError::new(StatusCode::SERVICE_UNAVAILABLE, format!("The repositories cannot be checked: {error}"))
+        .code("code_host_unavailable")
+}
+
+/// The answer for repositories that the organization's loops may not touch.
+pub fn unauthorized_repositories(names: &[&str]) -> ApiError {
     let text = format!(
         "GitHub App installation does not have access to the following repositories: {}",
         names.join(", ")
@@ -83,7 +119,7 @@ fn unauthorized_repositories(names: &[&str]) -> ApiError {
         .detail("repoFullName", names.join(","))
 }
 
-fn branch_not_found(first: &RepoRef, all: &[&&RepoRef]) -> ApiError {
+fn branch_not_found(first: &RepoRef, all: &[&RepoRef]) -> ApiError {
     let text = format!("Branch \"{}\" does not exist in repository {}", first.branch, first.full_name);
     let missing: Vec<_> =
         all.iter().map(|repo| json!({"branch": repo.branch, "repoFullName": repo.full_name})).collect();

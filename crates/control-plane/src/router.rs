@@ -14,8 +14,9 @@ use crate::app::ControlPlaneState;
 use crate::credentials::{cookie, session};
 use crate::error::not_implemented;
 use crate::routes::{
-    api_keys, auth, commands, compute_targets, documents, events, feature_flags, health, link, local_auth,
-    loops, onboarding, runner, storage, usage,
+    agents, api_keys, audit_log, auth, commands, compute_targets, documents, events, feature_flags,
+    github_token, health, invitations, link, local_auth, loops, manual_loops, members, onboarding,
+    organization, organizations, runner, sessions, storage, usage,
 };
 use crate::{middleware, web};
 
@@ -26,10 +27,14 @@ pub enum Access {
     Public,
     /// A signed-in browser.
     Session,
+    /// A signed-in browser of an administrator.
+    AdminSession,
     /// An API key with the scope that the method needs.
     ApiKey,
     /// Either of the two.
     Person,
+    /// Either of the two; a key needs the scope to read only.
+    Reader,
     /// Either of the two, of an administrator.
     Admin,
     /// The token of the loop in the path; its heartbeat also takes the key of the loop's desktop.
@@ -44,20 +49,37 @@ type RouteRow = (&'static str, &'static str, Access, UtoipaMethodRouter<ControlP
 /// Every route that the OpenAPI document describes.
 #[rustfmt::skip]
 fn table() -> Vec<RouteRow> {
-    use Access::{Admin, ApiKey, Person, PersonOrRunner, Public, Runner, Session};
+    use Access::{Admin, AdminSession, ApiKey, Person, PersonOrRunner, Public, Reader, Runner, Session};
     vec![
         // Health
         ("GET", "/health", Public, routes!(health::health)),
         ("GET", "/health/db", Public, routes!(health::database)),
         // People
+        ("GET", "/auth/methods", Public, routes!(auth::methods)),
         ("POST", "/auth/sign-in-link", Public, routes!(auth::sign_in)),
+        ("POST", "/auth/sign-in", Public, routes!(auth::password_sign_in)),
+        ("PUT", "/auth/password", Session, routes!(auth::change_password)),
         ("POST", "/auth/sign-out", Session, routes!(auth::sign_out)),
         ("GET", "/me", Person, routes!(auth::me)),
+        ("PUT", "/auth/organization", Session, routes!(organizations::select)),
+        ("GET", "/organizations", Session, routes!(organizations::list)),
+        ("GET", "/members", Person, routes!(members::list)),
+        ("PATCH", "/members/{id}", AdminSession, routes!(members::update)),
+        ("GET", "/invitations", AdminSession, routes!(invitations::list)),
+        ("POST", "/invitations", AdminSession, routes!(invitations::create)),
+        ("DELETE", "/invitations/{id}", AdminSession, routes!(invitations::delete)),
+        ("POST", "/invitations/preview", Public, routes!(invitations::preview)),
+        ("POST", "/invitations/accept", Public, routes!(invitations::accept)),
+        ("GET", "/audit-log", Admin, routes!(audit_log::list)),
+        ("GET", "/sessions", Session, routes!(sessions::list)),
+        ("DELETE", "/sessions/{id}", Session, routes!(sessions::delete)),
         ("GET", "/api-keys", Session, routes!(api_keys::list)),
         ("POST", "/api-keys", Session, routes!(api_keys::create)),
         ("DELETE", "/api-keys/{id}", Session, routes!(api_keys::delete)),
         ("GET", "/feature-flags", Person, routes!(feature_flags::list)),
         ("PUT", "/feature-flags/{key}", Admin, routes!(feature_flags::set)),
+        ("GET", "/organization/settings", Person, routes!(organization::get)),
+        ("PUT", "/organization/settings", Admin, routes!(organization::set)),
         // Desktops
         ("POST", "/desktop/onboarding-attempt", Session, routes!(onboarding::attempt)),
         ("POST", "/desktop/bootstrap/claim", Public, routes!(onboarding::claim)),
@@ -75,6 +97,15 @@ fn table() -> Vec<RouteRow> {
         ("GET", "/compute-targets/{id}/commands/{command_id}", Person, routes!(commands::get)),
         ("GET", "/compute-targets/{id}/commands/{command_id}/events", Person, routes!(commands::events)),
         ("POST", "/compute-targets/{id}/commands/{command_id}/cancel", Person, routes!(commands::cancel)),
+        // Agents
+        ("GET", "/agents", Person, routes!(agents::list)),
+        ("POST", "/agents", Admin, routes!(agents::create)),
+        ("POST", "/agents/bulk-ingest", Admin, routes!(agents::bulk_ingest)),
+        ("GET", "/agents/{idOrSlug}", Person, routes!(agents::get)),
+        ("PATCH", "/agents/{idOrSlug}", Admin, routes!(agents::update)),
+        ("DELETE", "/agents/{idOrSlug}", Admin, routes!(agents::delete)),
+        ("GET", "/agents/{idOrSlug}/versions", Person, routes!(agents::versions)),
+        ("GET", "/agents/{idOrSlug}/versions/{version}", Person, routes!(agents::version)),
         // Documents
         ("GET", "/documents", Person, routes!(documents::list)),
         ("POST", "/documents", Person, routes!(documents::create)),
@@ -86,17 +117,22 @@ fn table() -> Vec<RouteRow> {
         // Loops
         ("GET", "/loops", Person, routes!(loops::list)),
         ("POST", "/loops", Person, routes!(loops::create)),
-        ("GET", "/loops/usage", Session, routes!(usage::get)),
+        ("GET", "/loops/usage", AdminSession, routes!(usage::get)),
+        ("POST", "/loops/summaries", Reader, routes!(loops::summaries)),
         ("GET", "/loops/{id}", PersonOrRunner, routes!(loops::get)),
+        ("PATCH", "/loops/{id}", Person, routes!(manual_loops::update)),
         ("DELETE", "/loops/{id}", Person, routes!(loops::delete)),
         ("POST", "/loops/{id}/cancel", Person, routes!(loops::cancel)),
         ("POST", "/loops/{id}/resume", Person, routes!(loops::resume)),
+        ("POST", "/loops/{id}/manual-events", Person, routes!(manual_loops::event)),
+        ("GET", "/loops/{id}/runtime", AdminSession, routes!(loops::runtime)),
         ("GET", "/loops/{id}/events", Session, routes!(events::list)),
         ("GET", "/loops/{id}/stream", Session, routes!(events::stream)),
         // Runners
         ("POST", "/loops/{id}/events", Runner, routes!(runner::event)),
         ("POST", "/loops/{id}/heartbeat", Runner, routes!(runner::heartbeat)),
         ("POST", "/loops/{id}/refresh-token", Runner, routes!(runner::refresh)),
+        ("POST", "/loops/{id}/github-token", Runner, routes!(github_token::create)),
         ("POST", "/loops/{id}/upload-artifacts", Runner, routes!(runner::upload_artifacts)),
         ("POST", "/loops/{id}/upload-urls", Runner, routes!(runner::upload_urls)),
         ("POST", "/loops/{id}/download-urls", Runner, routes!(runner::download_urls)),
@@ -166,7 +202,7 @@ fn description() -> OpenApi {
     let info = InfoBuilder::new()
         .title("Loopgate control plane")
         .version(loopgate_api::DESKTOP_VERSION)
-        .description(Some("Documents, loops, desktops and keys."))
+        .description(Some("Documents, loops, agents, desktops and keys."))
         .build();
     OpenApiBuilder::new()
         .info(info)

@@ -29,10 +29,11 @@ const POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self' 'u
     form-action 'self'; frame-ancestors 'none'";
 
 /// First segments of the API's paths. They never fall to the app, also where nothing is built.
-const API: [&str; 29] = [
+const API: [&str; 32] = [
     "agents",
     "api-keys",
     "attachments",
+    "audit-log",
     "auth",
     "catalog",
     "compute-targets",
@@ -50,10 +51,12 @@ const API: [&str; 29] = [
     "judge-scores",
     "loops",
     "me",
+    "members",
     "openapi.json",
     "organizations",
     "projects",
     "public-keys",
+    "sessions",
     "storage",
     "tags",
     "teams",
@@ -68,6 +71,15 @@ const API_PATHS: [&str; 4] = [
     "/onboarding/complete-wizard",
     "/onboarding/dismiss-checklist",
 ];
+
+/// First segments of the app's own pages and files; all others name organizations.
+const PAGES: [&str; 7] =
+    ["assets", "implementation-plans", "join", "onboarding", "settings", "sign-in", "signed-out"];
+
+/// Whether no organization can have a slug, because pages or routes have it.
+pub fn is_reserved(slug: &str) -> bool {
+    API.contains(&slug) || PAGES.contains(&slug)
+}
 
 /// Whether a path belongs to the API.
 pub fn is_api(path: &str) -> bool {

@@ -21,7 +21,7 @@ use crate::engine::{self, EngineError, needs_engine};
 use crate::loopback::LoopbackUrl;
 use crate::markers::{DeployFailure, FailedCommand, Markers};
 use crate::ports::{any_free, is_free};
-use crate::run::{self, Phase, Run};
+use crate::run::{self, DeployPhase, DeployRun};
 use crate::settings::Deployment;
 
 /// Files with variables that are not committed; servers in a worktree need them as well.
@@ -99,10 +99,10 @@ impl From<JsonFileError> for DeployError {
 
 /// `deploys.json`.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Records {
+struct DeployRecords {
     /// By worktree.
     #[serde(default)]
-    runs: BTreeMap<PathBuf, Run>,
+    runs: BTreeMap<PathBuf, DeployRun>,
 }
 
 /// All runs. Clones share them.
@@ -112,7 +112,7 @@ pub struct Deploys(Arc<Inner>);
 pub(crate) struct Inner {
     pub(crate) programs: Arc<Programs>,
     pub(crate) timing: DeployTimeouts,
-    records: JsonFile<Records>,
+    records: JsonFile<DeployRecords>,
     /// Private directory with the notes of the runs' own shells.
     notes: PathBuf,
     /// Monitors in this process, by the run's id.
@@ -156,7 +156,7 @@ impl Deploys {
         let this = self.clone();
         let records = blocking(move || this.0.all()).await;
         for run in records.unwrap_or_default() {
-            if run.phase < Phase::Ended {
+            if run.phase < DeployPhase::Ended {
                 self.monitor(run);
             }
         }
@@ -202,7 +202,7 @@ impl Deploys {
         environment
     }
 
-    fn monitor(&self, run: Run) {
+    fn monitor(&self, run: DeployRun) {
         let stop = CancellationToken::new();
         {
             let mut monitors = self.0.monitors();
@@ -244,12 +244,12 @@ impl Inner {
     }
 
     /// Where the shell of a run writes its note.
-    pub(crate) fn note_path(&self, run: &Run) -> PathBuf {
+    pub(crate) fn note_path(&self, run: &DeployRun) -> PathBuf {
         self.notes.join(run.id.to_string())
     }
 
     /// Every record. Blocks on the disk.
-    pub(crate) fn all(&self) -> Vec<Run> {
+    pub(crate) fn all(&self) -> Vec<DeployRun> {
         let read = self.records.read().unwrap_or_else(|error| {
             tracing::warn!(%error, "cannot read the records of deploys");
             None
@@ -258,13 +258,13 @@ impl Inner {
     }
 
     /// The run of a worktree. Blocks on the disk.
-    pub(crate) fn run_in(&self, worktree: &Path) -> Option<Run> {
+    pub(crate) fn run_in(&self, worktree: &Path) -> Option<DeployRun> {
         self.all().into_iter().find(|run| run.worktree == worktree)
     }
 
     /// Moves a run to a later phase, while it is still the run of its worktree. `write_marker` is called before the
     /// phase is recorded. Blocks on the disk.
-    pub(crate) fn advance(&self, run: &Run, phase: Phase, write_marker: impl FnOnce()) {
+    pub(crate) fn advance(&self, run: &DeployRun, phase: DeployPhase, write_marker: impl FnOnce()) {
         let advanced = self.records.update(|records| {
             let stored = records.as_mut().and_then(|records| records.runs.get_mut(&run.worktree));
             if let Some(stored) = stored.filter(|stored| stored.id == run.id && stored.phase < phase) {
@@ -285,7 +285,7 @@ impl Inner {
         worktree: &Path,
         deployment: &Deployment,
         environment: BTreeMap<OsString, OsString>,
-    ) -> Result<Run, DeployError> {
+    ) -> Result<DeployRun, DeployError> {
         let markers = Markers::of(worktree);
         markers.reset()?;
         if repository != worktree {
@@ -299,13 +299,13 @@ impl Inner {
             Some(preferred) => Some(self.allocate_port(preferred).ok_or(DeployError::NoPort)?),
             None => None,
         };
-        let mut run = Run {
+        let mut run = DeployRun {
             id: Uuid::now_v7(),
             repository: repository.to_owned(),
             worktree: worktree.to_owned(),
             pid: 0,
             started: ProcessStart(0),
-            phase: Phase::Starting,
+            phase: DeployPhase::Starting,
             port,
             health_url: run::health_url(deployment, port),
             health_log_pattern: deployment.health_log_pattern.clone(),
@@ -321,7 +321,7 @@ impl Inner {
         let is_refused = run.health_url.as_deref().is_some_and(|url| LoopbackUrl::parse(url).is_none());
         if is_refused {
             markers.write_failure(&DeployFailure::new(FailedCommand::HealthCheckPolicy, Some(-1)));
-            run.phase = Phase::Failed;
+            run.phase = DeployPhase::Failed;
         }
         let recorded = self.records.update(|records| {
             let runs = &mut records.get_or_insert_default().runs;
@@ -337,7 +337,7 @@ impl Inner {
         let allocated: Vec<u16> = self
             .all()
             .iter()
-            .filter(|run| run.phase < Phase::Ended && run.is_alive())
+            .filter(|run| run.phase < DeployPhase::Ended && run.is_alive())
             .filter_map(|run| run.port)
             .collect();
         let is_unallocated = |port: &u16| !allocated.contains(port);

@@ -12,7 +12,7 @@ use crate::health;
 use crate::log;
 use crate::loopback::LoopbackUrl;
 use crate::markers::{DeployFailure, FailedCommand, Markers};
-use crate::run::{GRACE, Phase, Run, RunNote, end_process, read_note};
+use crate::run::{DeployPhase, DeployRun, GRACE, RunNote, end_process, read_note};
 
 /// Pause after the first look at a run; each further pause is half as long again.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
@@ -20,7 +20,7 @@ const MAX_PAUSE: Duration = Duration::from_secs(2);
 
 impl Inner {
     /// Monitors a run to its end.
-    pub(crate) async fn follow(self: Arc<Self>, mut run: Run) {
+    pub(crate) async fn follow(self: Arc<Self>, mut run: DeployRun) {
         let inner = self;
         let markers = Markers::of(&run.worktree);
         let mut pause = FIRST_PAUSE;
@@ -35,7 +35,7 @@ impl Inner {
             if !run.worktree.is_dir() {
                 tracing::info!("a worktree was removed; its deploy is ended");
                 end_process(&run, GRACE).await;
-                advance(&inner, &run, Phase::Ended, || {}).await;
+                advance(&inner, &run, DeployPhase::Ended, || {}).await;
                 return;
             }
             match note {
@@ -44,23 +44,23 @@ impl Inner {
                     let mut failure = DeployFailure::new(FailedCommand::Install, None);
                     failure.reason =
                         Some(format!("it took longer than {} s", inner.timing.install.as_secs()));
-                    fail(&inner, &run, &markers, failure, Phase::Ended).await;
+                    fail(&inner, &run, &markers, failure, DeployPhase::Ended).await;
                     return;
                 }
-                RunNote::Running if run.phase == Phase::Starting => {
+                RunNote::Running if run.phase == DeployPhase::Starting => {
                     let since = *installed_at.get_or_insert_with(Instant::now);
                     match check(&run, &markers).await {
                         Ok(Some(url)) => {
-                            run.phase = Phase::Up;
+                            run.phase = DeployPhase::Up;
                             let markers = markers.clone();
-                            advance(&inner, &run, Phase::Up, move || markers.write_success(&url)).await;
+                            advance(&inner, &run, DeployPhase::Up, move || markers.write_success(&url)).await;
                         }
                         Ok(None) => {}
                         Err(reason) if since.elapsed() > inner.timing.health => {
-                            run.phase = Phase::Failed;
+                            run.phase = DeployPhase::Failed;
                             let mut failure = DeployFailure::new(FailedCommand::HealthCheckTimeout, Some(-1));
                             failure.reason = Some(reason);
-                            fail(&inner, &run, &markers, failure, Phase::Failed).await;
+                            fail(&inner, &run, &markers, failure, DeployPhase::Failed).await;
                         }
                         Err(reason) => inner.set_unhealthy(run.id, reason),
                     }
@@ -73,25 +73,36 @@ impl Inner {
     }
 }
 
-async fn advance(inner: &Arc<Inner>, run: &Run, phase: Phase, write_marker: impl FnOnce() + Send + 'static) {
+async fn advance(
+    inner: &Arc<Inner>,
+    run: &DeployRun,
+    phase: DeployPhase,
+    write_marker: impl FnOnce() + Send + 'static,
+) {
     let (inner, run) = (inner.clone(), run.clone());
     let _ = blocking(move || inner.advance(&run, phase, write_marker)).await;
 }
 
-async fn fail(inner: &Arc<Inner>, run: &Run, markers: &Markers, failure: DeployFailure, phase: Phase) {
+async fn fail(
+    inner: &Arc<Inner>,
+    run: &DeployRun,
+    markers: &Markers,
+    failure: DeployFailure,
+    phase: DeployPhase,
+) {
     let markers = markers.clone();
     advance(inner, run, phase, move || markers.write_failure(&failure)).await;
 }
 
 /// Records the exit of the group's leader, and ends what is left of the group. Exit code 0 is no failure, unless a
 /// health check was expected to succeed and never did.
-async fn record_exit(inner: &Arc<Inner>, run: &Run, markers: &Markers) {
+async fn record_exit(inner: &Arc<Inner>, run: &DeployRun, markers: &Markers) {
     end_process(run, GRACE).await;
     let note = inner.note_path(run);
     let failure = match read_note(&note) {
         RunNote::Failed(failure) => Some(failure),
         RunNote::Succeeded
-            if run.phase == Phase::Starting && run.health_url.is_some() && !run.in_container =>
+            if run.phase == DeployPhase::Starting && run.health_url.is_some() && !run.in_container =>
         {
             let mut failure = DeployFailure::new(FailedCommand::Deploy, Some(0));
             failure.reason = Some("it ended without ever answering".to_owned());
@@ -103,8 +114,8 @@ async fn record_exit(inner: &Arc<Inner>, run: &Run, markers: &Markers) {
         RunNote::Running => Some(DeployFailure::new(FailedCommand::Deploy, None)),
     };
     match failure {
-        Some(failure) => fail(inner, run, markers, failure, Phase::Ended).await,
-        None => advance(inner, run, Phase::Ended, || {}).await,
+        Some(failure) => fail(inner, run, markers, failure, DeployPhase::Ended).await,
+        None => advance(inner, run, DeployPhase::Ended, || {}).await,
     }
     let _ = std::fs::remove_file(note);
 }
@@ -113,7 +124,7 @@ async fn record_exit(inner: &Arc<Inner>, run: &Run, markers: &Markers) {
 ///
 /// # Errors
 /// Why it is not healthy yet, for a person.
-async fn check(run: &Run, markers: &Markers) -> Result<Option<String>, String> {
+async fn check(run: &DeployRun, markers: &Markers) -> Result<Option<String>, String> {
     let (checked, log_file) = (run.clone(), markers.log());
     let looked = blocking(move || (checked.listeners(), log::tail(&log_file).unwrap_or_default()));
     let (own, printed) = looked.await.map_err(|error| error.to_string())?;
@@ -144,7 +155,7 @@ async fn check(run: &Run, markers: &Markers) -> Result<Option<String>, String> {
 }
 
 /// The health URL as its settings spell it; any other URL in its normal form.
-fn display_url(run: &Run, url: &LoopbackUrl) -> String {
+fn display_url(run: &DeployRun, url: &LoopbackUrl) -> String {
     let written = run.health_url.as_deref().filter(|text| LoopbackUrl::parse(text).as_ref() == Some(url));
     written.unwrap_or_else(|| url.as_str()).to_owned()
 }

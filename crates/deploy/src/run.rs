@@ -41,7 +41,7 @@ const SIGNAL_BASE: i32 = 128;
 /// Phase of a run. It only advances: `Starting`, then `Up` or `Failed`, then `Ended` or `Stopped`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) enum Phase {
+pub(crate) enum DeployPhase {
     /// It is being installed or started, and no health check has succeeded yet.
     Starting,
     /// A health check succeeded.
@@ -57,14 +57,14 @@ pub(crate) enum Phase {
 /// The record of a run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Run {
+pub(crate) struct DeployRun {
     pub(crate) id: Uuid,
     pub(crate) repository: PathBuf,
     pub(crate) worktree: PathBuf,
     /// Process id of the leader, and id of its group.
     pub(crate) pid: u32,
     pub(crate) started: ProcessStart,
-    pub(crate) phase: Phase,
+    pub(crate) phase: DeployPhase,
     /// The port that was allocated for it.
     pub(crate) port: Option<u16>,
     pub(crate) health_url: Option<String>,
@@ -75,7 +75,7 @@ pub(crate) struct Run {
     pub(crate) in_container: bool,
 }
 
-impl Run {
+impl DeployRun {
     /// Whether its leader runs.
     pub(crate) fn is_alive(&self) -> bool {
         alive(self.pid, self.started)
@@ -179,7 +179,7 @@ pub(crate) fn read_note(note: &Path) -> RunNote {
 }
 
 /// Ends the group of a run, also when its leader is gone. Returns whether nothing of it is left.
-pub(crate) async fn end_process(run: &Run, grace: Duration) -> bool {
+pub(crate) async fn end_process(run: &DeployRun, grace: Duration) -> bool {
     let outcome = match kill_group(run.pid, run.started, grace).await {
         GroupKillOutcome::NotAlive => kill_orphaned_group(run.pid, &run.worktree, grace).await,
         other => other,

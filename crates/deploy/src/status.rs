@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use crate::deploys::Deploys;
 use crate::log;
 use crate::markers::Markers;
-use crate::run::Phase;
+use crate::run::DeployPhase;
 
 /// Status of a deploy.
 #[derive(Debug, Serialize, ToSchema)]
@@ -60,9 +60,10 @@ impl Deploys {
         let run = self.inner().run_in(worktree);
         let logs = log::tail(&markers.log());
         let (failure, success) = (markers.failure(), markers.success());
-        let is_stopped = run.as_ref().is_some_and(|run| run.phase == Phase::Stopped && Some(run.pid) == pid);
+        let is_stopped =
+            run.as_ref().is_some_and(|run| run.phase == DeployPhase::Stopped && Some(run.pid) == pid);
         // Its monitor decides when it has ended, after the markers are written.
-        let is_monitored = run.as_ref().is_some_and(|run| run.phase < Phase::Ended);
+        let is_monitored = run.as_ref().is_some_and(|run| run.phase < DeployPhase::Ended);
         let is_alive =
             is_monitored || pid.is_some_and(|pid| identity(pid).is_some_and(|started| alive(pid, started)));
         let status = if failure.is_some() {

@@ -13,7 +13,7 @@ use crate::blocking::blocking;
 use crate::deploys::{DeployError, Deploys};
 use crate::markers::Markers;
 use crate::ports::{group_of, is_free, listeners};
-use crate::run::{GRACE, Phase, Run, end_process};
+use crate::run::{DeployPhase, DeployRun, GRACE, end_process};
 use crate::settings::Deployment;
 
 /// Between SIGTERM and SIGKILL of [`Deploys::kill`].
@@ -72,7 +72,7 @@ impl Deploys {
             }
             let this = self.clone();
             blocking(move || {
-                this.inner().advance(&run, Phase::Stopped, || {});
+                this.inner().advance(&run, DeployPhase::Stopped, || {});
                 let _ = std::fs::remove_file(this.inner().note_path(&run));
                 if run.worktree.is_dir() {
                     Markers::of(&run.worktree).clear();
@@ -97,8 +97,8 @@ impl Deploys {
         let looked = blocking(move || {
             let is_alive = identity(pid).is_some_and(|started| alive(pid, started));
             // Without its leader, the rest of a group is still the run until its monitor records the end.
-            let is_run = |run: &Run| {
-                run.pid == pid && if is_alive { run.is_alive() } else { run.phase < Phase::Ended }
+            let is_run = |run: &DeployRun| {
+                run.pid == pid && if is_alive { run.is_alive() } else { run.phase < DeployPhase::Ended }
             };
             (this.inner().all().into_iter().find(is_run), is_alive)
         });

@@ -30,7 +30,7 @@ const NEXT: &str = r#"{"scripts":{"dev":"next dev -p 3100"},"dependencies":{"nex
 
 // DL-01
 #[test]
-fn a_next_project_is_known_with_its_port() {
+fn next_project_is_known_with_its_port() {
     let config = first(&[("package.json", NEXT)]);
     assert_eq!((config.framework.as_deref(), config.port), (Some("next"), Some(3100)));
     assert_eq!((config.kind.as_deref(), config.health_endpoint.as_deref()), (Some("next"), Some("/")));
@@ -39,7 +39,7 @@ fn a_next_project_is_known_with_its_port() {
 
 // DL-02
 #[test]
-fn the_lock_file_tells_the_package_manager() {
+fn lock_file_tells_the_package_manager() {
     for (lock, command, install) in [
         ("yarn.lock", "yarn dev", "yarn install"),
         ("pnpm-lock.yaml", "pnpm dev", "pnpm install"),

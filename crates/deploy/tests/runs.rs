@@ -83,7 +83,7 @@ impl DeployFixture {
     }
 }
 
-/// Asks again and again until a run stands as it should.
+/// Asks again and again until a run is as it should.
 async fn until(deploys: &Deploys, tree: &SandboxedPath, pid: u32, wanted: &str) -> Value {
     let end = Instant::now() + TIMEOUT;
     let mut ticks = interval(Duration::from_millis(50));
@@ -185,7 +185,7 @@ async fn status_without_markers_comes_from_pid_and_log() {
 }
 
 #[tokio::test]
-async fn a_node_server_that_answers_with_an_error_is_up() {
+async fn node_server_that_answers_with_an_error_is_up() {
     let place = DeployFixture::new();
     let manifest = json!({"scripts": {"dev": "node server.js"}}).to_string();
     let tree = place.tree("node", &[("package.json", &manifest), ("server.js", NODE)]);
@@ -219,7 +219,7 @@ async fn failed_command_is_reported_with_its_exit_code() {
 
 // DL-11
 #[tokio::test]
-async fn a_command_that_never_listens_runs_and_then_times_out() {
+async fn command_that_never_listens_runs_and_then_times_out() {
     let place = DeployFixture::with(DeployTimeouts {
         health: Duration::from_millis(400),
         ..DeployTimeouts::default()
@@ -237,7 +237,7 @@ async fn a_command_that_never_listens_runs_and_then_times_out() {
 
 // DL-12
 #[tokio::test]
-async fn a_failed_install_is_told_and_nothing_is_started() {
+async fn failed_install_is_told_and_nothing_is_started() {
     let place = DeployFixture::new();
     let tree = place.tree("install", &[]);
     let deployment = Deployment { install_command: Some("exit 1".to_owned()), ..running("touch started") };
@@ -250,7 +250,7 @@ async fn a_failed_install_is_told_and_nothing_is_started() {
 
 // DL-13
 #[tokio::test]
-async fn a_foreign_health_url_is_not_asked() {
+async fn foreign_health_url_is_not_asked() {
     let place = DeployFixture::new();
     let tree = place.tree("foreign", &[]);
     let url = Some("http://10.0.0.1:3000".to_owned());
@@ -381,7 +381,7 @@ fn kill_alone(pid: u32) {
 }
 
 #[tokio::test]
-async fn a_run_ends_with_its_worktree() {
+async fn run_ends_with_its_worktree() {
     let place = DeployFixture::new();
     let tree = place.tree("removed", &[]);
     let started = place.start(&tree, running("exec sleep 600")).await.unwrap();
@@ -391,7 +391,7 @@ async fn a_run_ends_with_its_worktree() {
 }
 
 #[tokio::test]
-async fn a_second_start_ends_the_first() {
+async fn second_start_ends_the_first() {
     let place = DeployFixture::new();
     let tree = place.tree("again", &[]);
     let first = place.start(&tree, running("echo first; exec sleep 600")).await.unwrap();

@@ -46,7 +46,7 @@ impl Attachments {
         &self.0
     }
 
-    /// Opens one of them for reading. Its real path lies in the real directory. Blocks on the disk.
+    /// Opens one of them for reading. Its real path is in the real directory. Blocks on the disk.
     ///
     /// # Errors
     /// See [`OpenAttachmentError`].
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_written_path_stays_inside() {
+    fn written_path_stays_inside() {
         for (path, wanted) in [
             ("a.png", Some("a.png")),
             ("a/b.png", Some("a/b.png")),

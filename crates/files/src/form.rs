@@ -1,4 +1,4 @@
-//! Forms as a browser sends them (`multipart/form-data`), with files in them. Those lie on the disk,
+//! Forms as a browser sends them (`multipart/form-data`), with files in them. Those are on the disk,
 //! without a name, while they are judged. A form is read to its end before any of it is refused: a
 //! broken one is broken, whatever it begins with.
 

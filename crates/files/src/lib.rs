@@ -2,7 +2,7 @@
 //! and runs that were sent as an archive; and the forms in which both are sent.
 //!
 //! A path from outside is opened through the sandbox alone, as a [`loopgate_home::SandboxedPath`].
-//! Runs lie elsewhere, and are known by the form of their path. Knows nothing of HTTP, and starts no
+//! Runs are elsewhere, and are known by the form of their path. Knows nothing of HTTP, and starts no
 //! program.
 
 mod archive;

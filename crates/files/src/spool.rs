@@ -1,4 +1,4 @@
-//! Bytes on their way through a file without a name: large bodies never lie in memory, and nothing
+//! Bytes on their way through a file without a name: large bodies are never in memory, and nothing
 //! is left behind, however the program ends.
 
 use std::fs::File;

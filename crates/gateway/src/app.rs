@@ -114,7 +114,7 @@ impl App {
     }
 }
 
-/// Patterns lie in the home state directory, beside which the assistant keeps its own.
+/// Patterns are in the home state directory, beside which the assistant keeps its own.
 fn learnings(config: &GatewayConfig) -> Learnings {
     let state_dir = config.state_dir.clone().unwrap_or_else(|| config.data_dir.join(STATE_DIR));
     let of_assistant = state_dir.parent().map(|home| home.join(".claude"));

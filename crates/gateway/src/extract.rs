@@ -20,7 +20,7 @@ pub(crate) struct Requester {
     pub(crate) over_link: bool,
 }
 
-/// What stands before the ticket in the path of an attachment.
+/// What is before the ticket in the path of an attachment.
 pub(crate) const ATTACHMENTS: &str = "/api/gateway/orchestrator/attachments/";
 
 /// The members of a query. The first value of a repeated name counts; a broken percent sign stays

@@ -1,4 +1,4 @@
-//! JSON answers, and how paths and texts stand in them.
+//! JSON answers, and how paths and texts are in them.
 
 use std::path::Path;
 

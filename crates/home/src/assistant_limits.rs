@@ -62,7 +62,7 @@ impl AssistantLimit {
 
 /// The limits of all accounts.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Limits {
+struct AccountLimits {
     #[serde(default)]
     limits: BTreeMap<String, AssistantLimit>,
 }
@@ -70,7 +70,7 @@ struct Limits {
 /// The stored limits of this machine's accounts.
 #[derive(Debug)]
 pub struct AssistantLimits {
-    file: JsonFile<Limits>,
+    file: JsonFile<AccountLimits>,
     data_dir: PathBuf,
 }
 

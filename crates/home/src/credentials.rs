@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_key_is_stored_beside_the_signing_key_that_is_in_force() {
+    fn new_key_is_stored_beside_the_signing_key_that_is_in_force() {
         let dir = tempfile::tempdir().unwrap();
         let data = DataDir::open(dir.path()).unwrap();
         let credentials = Credentials::open(&data).unwrap();
@@ -282,17 +282,17 @@ mod tests {
             let mode =
                 |mode| std::fs::set_permissions(data.file(name), std::fs::Permissions::from_mode(mode));
             mode(0o644).unwrap();
-            let said = Credentials::open(&data).unwrap_err().to_string();
-            assert!(said.contains(name) && said.contains("chmod 600"), "{said}");
+            let message = Credentials::open(&data).unwrap_err().to_string();
+            assert!(message.contains(name) && message.contains("chmod 600"), "{message}");
             mode(0o600).unwrap();
         }
         std::fs::write(data.file("vault.key"), "").unwrap();
-        let said = Credentials::open(&data).unwrap_err().to_string();
-        assert!(said.contains("vault.key") && said.contains("empty"), "{said}");
+        let message = Credentials::open(&data).unwrap_err().to_string();
+        assert!(message.contains("vault.key") && message.contains("empty"), "{message}");
     }
 
     #[test]
-    fn a_signature_covers_method_path_time_and_gateway() {
+    fn signature_covers_method_path_time_and_gateway() {
         let dir = tempfile::tempdir().unwrap();
         let data = DataDir::open(dir.path()).unwrap();
         let credentials = Credentials::open(&data).unwrap();

@@ -146,7 +146,7 @@ impl DataDir {
         self.path.join(LOGS)
     }
 
-    /// Refuses a sandbox that holds this directory or lies in it, also through links.
+    /// Refuses a sandbox that holds this directory or is in it, also through links.
     ///
     /// # Errors
     /// [`DataDirError::InSandbox`], [`DataDirError::AroundSandbox`].
@@ -354,21 +354,21 @@ mod tests {
     /// Only root can change the owner of a directory; other users test with one of root's.
     #[cfg(unix)]
     #[test]
-    fn a_directory_or_file_of_another_user_is_refused() {
+    fn directory_or_file_of_another_user_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let nobody = |path: &Path| std::os::unix::fs::chown(path, Some(65_534), None);
         let Ok(()) = nobody(dir.path()) else {
             let refused = close_to_others(Path::new("/")).unwrap();
             return assert!(!refused, "it is root's");
         };
-        let said = DataDir::open(dir.path()).unwrap_err().to_string();
-        assert!(said.contains("belongs to another user"), "{said}");
+        let message = DataDir::open(dir.path()).unwrap_err().to_string();
+        assert!(message.contains("belongs to another user"), "{message}");
         let own = dir.path().join("own");
         drop(DataDir::open(&own).unwrap());
         std::fs::write(own.join("desktop.db"), "").unwrap();
         nobody(&own.join("desktop.db")).unwrap();
-        let said = DataDir::open(&own).unwrap_err().to_string();
-        assert!(said.contains("desktop.db belongs to another user"), "{said}");
+        let message = DataDir::open(&own).unwrap_err().to_string();
+        assert!(message.contains("desktop.db belongs to another user"), "{message}");
     }
 
     #[cfg(unix)]
@@ -383,8 +383,8 @@ mod tests {
         for name in ["loopgate.lock", "desktop.db", "control-plane.db-wal", "vault.key", "logs/loopgate.log"]
         {
             symlink(&target, data.join(name)).unwrap();
-            let said = DataDir::open(&data).unwrap_err().to_string();
-            assert!(said.contains(&format!("{name} is a link")), "{said}");
+            let message = DataDir::open(&data).unwrap_err().to_string();
+            assert!(message.contains(&format!("{name} is a link")), "{message}");
             std::fs::remove_file(data.join(name)).unwrap();
         }
         let mode = rustix::fs::Mode::from_raw_mode(0o600);
@@ -439,8 +439,8 @@ mod tests {
             #[cfg(unix)]
             "around",
         ] {
-            let said = data.keep_apart(&at(around)).unwrap_err().to_string();
-            assert!(said.contains("lies in the sandbox") && said.contains("home/data"), "{said}");
+            let message = data.keep_apart(&at(around)).unwrap_err().to_string();
+            assert!(message.contains("lies in the sandbox") && message.contains("home/data"), "{message}");
         }
         for inside in [
             "home/data/src",
@@ -448,8 +448,8 @@ mod tests {
             #[cfg(unix)]
             "home/inside/src",
         ] {
-            let said = data.keep_apart(&at(inside)).unwrap_err().to_string();
-            assert!(said.contains("lies in the data directory"), "{said}");
+            let message = data.keep_apart(&at(inside)).unwrap_err().to_string();
+            assert!(message.contains("lies in the data directory"), "{message}");
         }
     }
 
@@ -463,7 +463,7 @@ mod tests {
     }
 
     #[test]
-    fn a_relative_path_is_refused_by_name() {
+    fn relative_path_is_refused_by_name() {
         let error = DataDir::open(Path::new("relative")).unwrap_err().to_string();
         assert!(error.contains("LOOPGATE_HOME"), "{error}");
     }

@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_private_file_is_for_its_owner() {
+    fn private_file_is_for_its_owner() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a/b/secret");
         write_private(&path, b"one").unwrap();
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn a_corrupt_file_is_kept_under_a_name_that_says_so() {
+    fn corrupt_file_is_kept_under_a_name_that_says_so() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("keys.json");
         std::fs::write(&path, "{").unwrap();

@@ -1,6 +1,6 @@
 //! Git's configuration files, read without starting git.
 //!
-//! Nothing is included and nothing is interpreted: what stands in one file is listed in its order.
+//! Nothing is included and nothing is interpreted: what is in one file is listed in its order.
 //! The grammar is that of git-config(1), "Syntax".
 
 use std::fmt;

@@ -1,7 +1,7 @@
 //! What this desktop keeps for itself: its directories, settings, identity, keys and the list of
 //! its repositories, and the sandbox around the paths that come from outside.
 //!
-//! Everything here lies on the local disk and belongs to one user. Nothing here starts a program
+//! Everything here is on the local disk and belongs to one user. Nothing here starts a program
 //! or speaks to the network.
 
 mod assistant_limits;
@@ -16,6 +16,7 @@ mod notify;
 mod origin;
 mod path_resolution;
 mod program;
+mod project_files;
 mod repos;
 mod repository;
 mod sandbox;
@@ -38,6 +39,7 @@ pub use notify::Notify;
 pub use origin::{InvalidOrigin, normalize_origin};
 pub use path_resolution::{expand_home, leads_through};
 pub use program::{Program, ProgramPath};
+pub use project_files::ProjectFiles;
 pub use repos::{AddRepoError, Repos, ReposError, ReposFile};
 pub use repository::{Repository, RepositoryError, RepositoryHandles, origin_of_chosen};
 pub use sandbox::{

@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_is_a_path_or_a_list() {
+    fn program_is_a_path_or_a_list() {
         assert_eq!(read("").unwrap(), Notify::default());
         assert_eq!(read("command = \"/opt/tell\"").unwrap().command, ["/opt/tell"]);
         assert_eq!(read("command = [\"tell\", \"-v\"]").unwrap().command, ["tell", "-v"]);

@@ -49,7 +49,7 @@ pub(crate) fn canonical_form(path: &Path) -> Option<PathBuf> {
     }
 }
 
-/// Whether a path lies in a directory, or a link on its way or what it leads to does. Touches the disk.
+/// Whether a path is in a directory, or a link on its way or what it leads to does. Touches the disk.
 ///
 /// What may be written there decides then what is found under the path.
 #[must_use]

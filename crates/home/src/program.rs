@@ -72,7 +72,7 @@ impl Program {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum ProgramPath {
-    /// Whatever lies there is meant.
+    /// Whatever is there is meant.
     Plain(PathBuf),
     /// A way through links, which counts only while it leads where it led when it was chosen. The
     /// way matters too: some programs look at the name by which they were started.
@@ -99,7 +99,7 @@ impl ProgramPath {
         }
     }
 
-    /// Whether the way or the file lies in a directory, or leads through it. Looks at the disk.
+    /// Whether the way or the file is in a directory, or leads through it. Looks at the disk.
     #[must_use]
     pub fn leads_through(&self, directory: &Path) -> bool {
         let way = match self {

@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn a_repository_is_found_by_its_origin() {
+    fn repository_is_found_by_its_origin() {
         let (dir, _, repos, sandbox) = place();
         let clone = clone_of(dir.path(), "shop", "git@github.com:Acme/Shop.git");
         repos.add(&sandbox.check(&clone).unwrap(), None, None).unwrap();
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn a_malformed_file_is_moved_aside() {
+    fn malformed_file_is_moved_aside() {
         let (_dir, _, repos, _) = place();
         let path = repos.path().unwrap();
         files::write_atomic(&path, b"{").unwrap();
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_outside_of_the_sandbox_is_not_there_and_stays_in_the_file() {
+    fn entry_outside_of_the_sandbox_is_not_there_and_stays_in_the_file() {
         let (dir, _, repos, _) = place();
         let inside = clone_of(dir.path(), "shop", "git@github.com:acme/shop.git");
         let outside = clone_of(dir.path(), "../secret", "git@github.com:acme/secret.git");

@@ -2,7 +2,7 @@
 //! above a directory, never above the sandbox.
 //!
 //! Everything that git would follow from there is followed here first: the records of the working
-//! tree, those that it shares with others, and where it borrows objects. All of it has to lie in the
+//! tree, those that it shares with others, and where it borrows objects. All of it has to be in the
 //! sandbox, and the records have to name the working tree that names them. What was looked at is held
 //! open, so that git can be given the same directories.
 
@@ -51,7 +51,7 @@ const RULES: [&str; 4] = [".gitattributes", ".gitignore", ".gitmodules", ".mailm
 /// Why a directory is no repository that git is started in.
 #[derive(Debug, Error)]
 pub enum RepositoryError {
-    /// None is there, or none that lies in the sandbox.
+    /// None is there, or none that is in the sandbox.
     #[error("not a git repository")]
     None,
     /// One is there that is not used; the reason.
@@ -62,7 +62,7 @@ pub enum RepositoryError {
     Disk(#[from] io::Error),
 }
 
-/// A repository whose every part lies in the sandbox.
+/// A repository whose every part is in the sandbox.
 #[derive(Debug)]
 pub struct Repository {
     /// Root of the working tree; the records themselves when it is bare.

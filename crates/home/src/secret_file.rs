@@ -19,11 +19,11 @@ const MAX_BYTES: u64 = 64 * 1024;
 #[error("{} {problem}", path.display())]
 pub struct SecretFileError {
     path: PathBuf,
-    problem: Problem,
+    problem: SecretFileProblem,
 }
 
 #[derive(Debug, Error)]
-enum Problem {
+enum SecretFileProblem {
     #[error("is a link; name the file that it leads to")]
     Link,
     #[error("is no regular file")]
@@ -56,7 +56,7 @@ impl From<SecretFileError> for io::Error {
 pub fn read(path: &Path) -> Result<Option<Vec<u8>>, SecretFileError> {
     match opened(path).and_then(content) {
         Ok(bytes) => Ok(Some(bytes)),
-        Err(Problem::Io(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(SecretFileProblem::Io(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(problem) => Err(SecretFileError { path: path.to_owned(), problem }),
     }
 }
@@ -68,16 +68,18 @@ pub fn read(path: &Path) -> Result<Option<Vec<u8>>, SecretFileError> {
 /// As [`read`], but for an empty file.
 pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, SecretFileError> {
     let bytes = match read(path) {
-        Err(SecretFileError { problem: Problem::Empty, .. }) => Some(Vec::new()),
+        Err(SecretFileError { problem: SecretFileProblem::Empty, .. }) => Some(Vec::new()),
         read => read?,
     };
     let Some(bytes) = bytes else { return Ok(None) };
     match serde_json::from_slice(&bytes) {
         Ok(document) => Ok(Some(document)),
         Err(error) => {
-            let aside = files::rename_corrupt(path)
-                .map_err(|error| SecretFileError { path: path.to_owned(), problem: Problem::Io(error) })?;
-            // Where it went wrong, and not what stands there.
+            let aside = files::rename_corrupt(path).map_err(|error| SecretFileError {
+                path: path.to_owned(),
+                problem: SecretFileProblem::Io(error),
+            })?;
+            // Where it went wrong, and not what is there.
             let (line, column) = (error.line(), error.column());
             tracing::warn!(
                 file = %path.display(), kept_as = %aside.display(), line, column,
@@ -88,17 +90,21 @@ pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, SecretFi
     }
 }
 
-/// Refuses a place for a secret that lies in the sandbox, as it is written or as it is.
+/// Refuses a place for a secret that is in the sandbox, as it is written or as it is.
 ///
 /// # Errors
 /// When it does.
 pub fn check_outside(path: &Path, sandbox: &Sandbox) -> Result<(), SecretFileError> {
     let inside = sandbox.contains(path);
-    if inside { Err(SecretFileError { path: path.to_owned(), problem: Problem::InSandbox }) } else { Ok(()) }
+    if inside {
+        Err(SecretFileError { path: path.to_owned(), problem: SecretFileProblem::InSandbox })
+    } else {
+        Ok(())
+    }
 }
 
 #[cfg(unix)]
-fn opened(path: &Path) -> Result<File, Problem> {
+fn opened(path: &Path) -> Result<File, SecretFileProblem> {
     use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 
     use rustix::fs::OFlags;
@@ -106,17 +112,17 @@ fn opened(path: &Path) -> Result<File, Problem> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = File::options().read(true).custom_flags(flags.bits() as i32).open(path);
     let file = file.map_err(|error| match error.raw_os_error() {
-        Some(number) if number == rustix::io::Errno::LOOP.raw_os_error() => Problem::Link,
-        _ => Problem::Io(error),
+        Some(number) if number == rustix::io::Errno::LOOP.raw_os_error() => SecretFileProblem::Link,
+        _ => SecretFileProblem::Io(error),
     })?;
-    let metadata = file.metadata().map_err(Problem::Io)?;
+    let metadata = file.metadata().map_err(SecretFileProblem::Io)?;
     let mode = metadata.mode() & 0o777;
     if !metadata.is_file() {
-        Err(Problem::NotRegular)
+        Err(SecretFileProblem::NotRegular)
     } else if metadata.uid() != rustix::process::geteuid().as_raw() {
-        Err(Problem::ForeignOwner)
+        Err(SecretFileProblem::ForeignOwner)
     } else if mode & 0o077 != 0 {
-        Err(Problem::Open(mode))
+        Err(SecretFileProblem::Open(mode))
     } else {
         Ok(file)
     }
@@ -124,24 +130,24 @@ fn opened(path: &Path) -> Result<File, Problem> {
 
 /// Elsewhere the directory decides who may read.
 #[cfg(not(unix))]
-fn opened(path: &Path) -> Result<File, Problem> {
-    let metadata = path.symlink_metadata().map_err(Problem::Io)?;
+fn opened(path: &Path) -> Result<File, SecretFileProblem> {
+    let metadata = path.symlink_metadata().map_err(SecretFileProblem::Io)?;
     if metadata.is_symlink() {
-        Err(Problem::Link)
+        Err(SecretFileProblem::Link)
     } else if metadata.is_file() {
-        File::open(path).map_err(Problem::Io)
+        File::open(path).map_err(SecretFileProblem::Io)
     } else {
-        Err(Problem::NotRegular)
+        Err(SecretFileProblem::NotRegular)
     }
 }
 
-fn content(file: File) -> Result<Vec<u8>, Problem> {
+fn content(file: File) -> Result<Vec<u8>, SecretFileProblem> {
     let mut bytes = Vec::new();
-    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(Problem::Io)?;
+    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(SecretFileProblem::Io)?;
     if bytes.trim_ascii().is_empty() {
-        Err(Problem::Empty)
+        Err(SecretFileProblem::Empty)
     } else if bytes.len() as u64 > MAX_BYTES {
-        Err(Problem::TooLarge)
+        Err(SecretFileProblem::TooLarge)
     } else {
         Ok(bytes)
     }
@@ -169,9 +175,9 @@ mod tests {
         assert_eq!(read(&path).unwrap().unwrap(), b"token");
         for mode in [0o640, 0o604, 0o620, 0o602, 0o601, 0o644, 0o777] {
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
-            let said = refusal(&path);
-            assert!(said.contains(&format!("{mode:o}")) && said.contains("chmod 600"), "{said}");
-            assert!(said.contains("/token"), "{said}");
+            let message = refusal(&path);
+            assert!(message.contains(&format!("{mode:o}")) && message.contains("chmod 600"), "{message}");
+            assert!(message.contains("/token"), "{message}");
         }
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o400)).unwrap();
         assert!(read(&path).is_ok());
@@ -182,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pipe_a_device_and_an_empty_file_are_no_secrets() {
+    fn pipe_a_device_and_an_empty_file_are_no_secrets() {
         let dir = tempfile::tempdir().unwrap();
         let pipe = dir.path().join("pipe");
         let mode = rustix::fs::Mode::from_raw_mode(0o600);
@@ -198,7 +204,7 @@ mod tests {
 
     /// Only root can change the owner of a file; other users test with one of root's.
     #[test]
-    fn a_file_of_another_user_is_refused() {
+    fn file_of_another_user_is_refused() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("token");
         files::write_private(&path, b"token").unwrap();
@@ -224,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_lies_outside_of_the_sandbox() {
+    fn secret_lies_outside_of_the_sandbox() {
         let dir = tempfile::tempdir().unwrap();
         let base = dir.path().join("box");
         std::fs::create_dir(&base).unwrap();
@@ -234,8 +240,8 @@ mod tests {
         let settings = SettingsStore::open(&dir.path().join("settings.toml"), overrides).unwrap();
         let sandbox = Sandbox::new(Arc::new(settings), &dir.path().join("data"));
         for inside in ["box/token", "link/token", "box/out/token", "box/missing/token", "x/../box/token"] {
-            let said = check_outside(&dir.path().join(inside), &sandbox).unwrap_err().to_string();
-            assert!(said.contains("lies in the sandbox"), "{said}");
+            let message = check_outside(&dir.path().join(inside), &sandbox).unwrap_err().to_string();
+            assert!(message.contains("lies in the sandbox"), "{message}");
         }
         for outside in ["token", "box-not/token", "box/../token"] {
             check_outside(&dir.path().join(outside), &sandbox).unwrap();

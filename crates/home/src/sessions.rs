@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_malformed_file_is_moved_aside() {
+    fn malformed_file_is_moved_aside() {
         for broken in ["{", "[]", r#"{"sessions":1}"#] {
             let (_dir, sessions) = place();
             let path = sessions.path().unwrap();

@@ -1,6 +1,6 @@
 //! Settings: one TOML file that people edit, read into memory and kept there.
 //!
-//! What a flag or a variable says lies over the file and is never written to it. Writing back
+//! What a flag or a variable says is over the file and is never written to it. Writing back
 //! touches only the keys that changed, so comments and order survive.
 
 use std::collections::BTreeMap;
@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use loopgate_api::operation::{OperationId, RiskTier};
 use loopgate_api::provider::ProviderId;
+use loopgate_api::usd::Usd;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use tokio::sync::watch;
@@ -24,7 +25,7 @@ use crate::{files, normalize_origin};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// The one directory that paths from outside must lie in; none means that nothing is allowed.
+    /// The one directory that paths from outside must be in; none means that nothing is allowed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox_base_directory: Option<PathBuf>,
     /// Whether set-up was finished by hand.
@@ -72,10 +73,15 @@ pub struct Settings {
     pub hold_back_files: bool,
     /// Whether loops wait for the end of the assistant's usage and rate limits, instead of failing.
     pub wait_for_limits: bool,
+    /// US dollars that a loop may spend; none or 0 means no limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_spend_usd: Option<Usd>,
     /// Whether chats are learned from, and loops are given what was learned.
     pub learnings_enabled: bool,
     /// Hours that a loop of the control plane waits for its owner's approval.
     pub loop_approval_hours: u32,
+    /// Seconds that one run of a repository's tests may take at the end of a loop.
+    pub test_time_limit_seconds: u32,
     /// How long worktrees of loops are kept.
     pub worktree_retention: WorktreeRetention,
     /// Notifications about loops.
@@ -176,8 +182,10 @@ impl Default for Settings {
             min_free_memory_mb: None,
             hold_back_files: true,
             wait_for_limits: true,
+            max_spend_usd: None,
             learnings_enabled: true,
             loop_approval_hours: 24,
+            test_time_limit_seconds: 1800,
             worktree_retention: WorktreeRetention::default(),
             notify: Notify::default(),
         }
@@ -232,7 +240,7 @@ impl Settings {
     }
 }
 
-/// Values that lie over the file for the life of the process.
+/// Values that are over the file for the life of the process.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
     /// `--sandbox`.
@@ -251,6 +259,8 @@ pub struct Overrides {
     pub min_free_memory_mb: Option<u64>,
     /// `--wait-for-limits`.
     pub wait_for_limits: Option<bool>,
+    /// `--max-spend-usd`.
+    pub max_spend_usd: Option<Usd>,
     /// `--notify-desktop`.
     pub notify_desktop: Option<bool>,
     /// `--notify-command`.
@@ -382,6 +392,7 @@ fn overlay(stored: &Settings, overrides: &Overrides) -> Result<Settings, Setting
     settings.max_loops = over.max_loops.or(settings.max_loops);
     settings.min_free_memory_mb = over.min_free_memory_mb.or(settings.min_free_memory_mb);
     settings.wait_for_limits = over.wait_for_limits.unwrap_or(settings.wait_for_limits);
+    settings.max_spend_usd = over.max_spend_usd.or(settings.max_spend_usd);
     settings.notify.desktop = over.notify_desktop.unwrap_or(settings.notify.desktop);
     settings.notify.command = over.notify_command.map_or(settings.notify.command, |program| vec![program]);
     settings.prod_origins_only = over.prod_origins_only.unwrap_or(settings.prod_origins_only);

@@ -1,4 +1,4 @@
-//! Encryption at rest for keys and tokens: XChaCha20-Poly1305 under a key that lies in a file of
+//! Encryption at rest for keys and tokens: XChaCha20-Poly1305 under a key that is in a file of
 //! its own, readable by the owner alone.
 
 use std::io;
@@ -35,7 +35,7 @@ impl Vault {
         Ok(Self { cipher })
     }
 
-    /// Encrypts; the nonce stands before the sealed bytes.
+    /// Encrypts; the nonce is before the sealed bytes.
     pub fn seal(&self, plain: &[u8]) -> Option<Vec<u8>> {
         let nonce: [u8; NONCE_BYTES] = rand::random();
         let sealed = self.cipher.encrypt(&XNonce::from(nonce), plain).ok()?;

@@ -46,7 +46,7 @@ fn entries_of_several_processes_are_all_stored() {
 }
 
 #[test]
-fn a_full_disk_fails_the_change_and_leaves_the_file() {
+fn full_disk_fails_the_change_and_leaves_the_file() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("list.json");
     let before = json!({"list": ["old"], "unknown": "x".repeat(100)});
@@ -71,7 +71,7 @@ proptest! {
 
     /// The writer is killed by the byte after the limit. The next one succeeds.
     #[test]
-    fn a_kill_at_any_byte_leaves_the_old_or_the_new_document(
+    fn kill_at_any_byte_leaves_the_old_or_the_new_document(
         entries in proptest::collection::vec("[a-z\"é]{0,8}", 0..6),
         limit in any::<proptest::sample::Index>(),
     ) {

@@ -15,7 +15,7 @@ use proptest::prelude::*;
 type Components = Vec<String>;
 
 const BOX: &str = "box";
-/// Denied, although it lies in the box.
+/// Denied, although it is in the box.
 const SECRET: &str = "secret";
 const MAX_LINKS: usize = 40;
 
@@ -181,7 +181,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn the_sandbox_agrees_with_the_model(
+    fn sandbox_agrees_with_the_model(
         nodes in prop::collection::vec((place(), node()), 0..14),
         paths in prop::collection::vec((start(), steps()), 1..12),
     ) {

@@ -8,23 +8,23 @@ use tokio::sync::watch;
 
 /// Jobs that go on, by their work directories. Each publishes a state; its channel closes when the job ends.
 #[derive(Debug, Clone)]
-pub(crate) struct Jobs<S>(Arc<Mutex<HashMap<PathBuf, watch::Receiver<S>>>>);
+pub(crate) struct BackgroundJobs<S>(Arc<Mutex<HashMap<PathBuf, watch::Receiver<S>>>>);
 
 /// A job that goes on until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Job<S> {
-    jobs: Jobs<S>,
+pub(crate) struct BackgroundJob<S> {
+    jobs: BackgroundJobs<S>,
     work_dir: PathBuf,
     state: watch::Sender<S>,
 }
 
-impl<S> Default for Jobs<S> {
+impl<S> Default for BackgroundJobs<S> {
     fn default() -> Self {
         Self(Arc::default())
     }
 }
 
-impl<S> Jobs<S> {
+impl<S> BackgroundJobs<S> {
     fn lock(&self) -> MutexGuard<'_, HashMap<PathBuf, watch::Receiver<S>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -38,24 +38,24 @@ impl<S> Jobs<S> {
     ///
     /// # Errors
     /// The state of the one that goes on already.
-    pub(crate) fn begin(&self, work_dir: &Path, state: S) -> Result<Job<S>, watch::Receiver<S>> {
+    pub(crate) fn begin(&self, work_dir: &Path, state: S) -> Result<BackgroundJob<S>, watch::Receiver<S>> {
         let mut jobs = self.lock();
         if let Some(state) = jobs.get(work_dir) {
             return Err(state.clone());
         }
         let (state, receiver) = watch::channel(state);
         jobs.insert(work_dir.to_owned(), receiver);
-        Ok(Job { jobs: Self(Arc::clone(&self.0)), work_dir: work_dir.to_owned(), state })
+        Ok(BackgroundJob { jobs: Self(Arc::clone(&self.0)), work_dir: work_dir.to_owned(), state })
     }
 }
 
-impl<S> Job<S> {
+impl<S> BackgroundJob<S> {
     pub(crate) fn publish(&self, state: S) {
         self.state.send_replace(state);
     }
 }
 
-impl<S> Drop for Job<S> {
+impl<S> Drop for BackgroundJob<S> {
     fn drop(&mut self) {
         self.jobs.lock().remove(&self.work_dir);
     }

@@ -43,7 +43,7 @@ impl FromStr for Confidence {
 /// What kind a learning is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Category {
+pub(crate) enum PatternCategory {
     /// Something that went wrong.
     Mistake,
     /// Something that worked.
@@ -54,7 +54,7 @@ pub(crate) enum Category {
     Insight,
 }
 
-impl Category {
+impl PatternCategory {
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Mistake => "mistake",

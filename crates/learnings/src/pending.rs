@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::pattern::{Category, SUMMARY_MOST, one_line};
+use crate::pattern::{PatternCategory, SUMMARY_MOST, one_line};
 
 /// Where learnings lie, below a work directory.
 pub(crate) const LEARNINGS_DIR: &str = ".learnings";
@@ -52,7 +52,7 @@ pub struct LearningSource {
 
 /// What a pending file says, ready to be merged.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Candidate {
+pub(crate) struct PendingLearning {
     pub(crate) category: String,
     pub(crate) summary: String,
     pub(crate) applies_to: Vec<String>,
@@ -95,8 +95,8 @@ struct Context {
 }
 
 /// A file of the folder.
-enum Content {
-    Learning(Box<Candidate>),
+enum PendingContent {
+    Learning(Box<PendingLearning>),
     /// It says that there is nothing to learn.
     Nothing,
     Malformed,
@@ -130,31 +130,33 @@ impl Pending {
         names
     }
 
-    fn read(&self, name: &str, checkout: &LearningSource) -> Content {
+    fn read(&self, name: &str, checkout: &LearningSource) -> PendingContent {
         let Ok(bytes) = untrusted::read(&self.directory().join(name), MOST) else {
-            return Content::Malformed;
+            return PendingContent::Malformed;
         };
-        let Ok(document) = serde_json::from_slice::<Document>(&bytes) else { return Content::Malformed };
+        let Ok(document) = serde_json::from_slice::<Document>(&bytes) else {
+            return PendingContent::Malformed;
+        };
         if document.no_learnings == Value::Bool(true) {
-            return Content::Nothing;
+            return PendingContent::Nothing;
         }
         let run = self.work_dir.parent().and_then(Path::parent).and_then(Path::file_name);
         let run = run.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         match candidate(document, name, run, checkout) {
-            Some(candidate) => Content::Learning(Box::new(candidate)),
-            None => Content::Malformed,
+            Some(candidate) => PendingContent::Learning(Box::new(candidate)),
+            None => PendingContent::Malformed,
         }
     }
 
     /// Every learning with the name of its file. What is none is put out of the way. A file that does not say
     /// where it was learned gets the repository and the commit of `checkout`.
-    pub(crate) fn take(&self, checkout: &LearningSource) -> Vec<(String, Candidate)> {
+    pub(crate) fn take(&self, checkout: &LearningSource) -> Vec<(String, PendingLearning)> {
         let mut candidates = Vec::new();
         for name in self.names().into_iter().take(FILES_MOST) {
             match self.read(&name, checkout) {
-                Content::Learning(candidate) => candidates.push((name, *candidate)),
-                Content::Nothing => self.remove(&name),
-                Content::Malformed => {
+                PendingContent::Learning(candidate) => candidates.push((name, *candidate)),
+                PendingContent::Nothing => self.remove(&name),
+                PendingContent::Malformed => {
                     let set_aside = untrusted::rename(
                         &self.directory().join(&name),
                         format!("{name}{MALFORMED}").as_ref(),
@@ -189,7 +191,7 @@ pub fn pending_count(work_dir: &Path) -> usize {
     pending
         .names()
         .iter()
-        .filter(|name| !matches!(pending.read(name, &LearningSource::default()), Content::Nothing))
+        .filter(|name| !matches!(pending.read(name, &LearningSource::default()), PendingContent::Nothing))
         .count()
 }
 
@@ -197,14 +199,19 @@ fn or_else(text: String, otherwise: &str) -> String {
     if text.is_empty() { otherwise.to_owned() } else { text }
 }
 
-fn candidate(document: Document, name: &str, run: String, checkout: &LearningSource) -> Option<Candidate> {
+fn candidate(
+    document: Document,
+    name: &str,
+    run: String,
+    checkout: &LearningSource,
+) -> Option<PendingLearning> {
     let text = |value: &Value, most: usize| one_line(value.as_str().unwrap_or_default(), most);
     let texts = |value: &Value| -> Vec<String> {
         let texts = value.as_array().into_iter().flatten().take(10).map(|one| text(one, 60));
         texts.filter(|text| !text.is_empty()).collect()
     };
     let summary = Some(text(&document.pattern_to_remember, SUMMARY_MOST)).filter(|text| !text.is_empty())?;
-    let category = serde_json::from_value::<Category>(document.category).ok();
+    let category = serde_json::from_value::<PatternCategory>(document.category).ok();
     let account = category.is_none().then(|| Account {
         what_happened: text(&document.what_happened, ACCOUNT_MOST),
         why: text(&document.why, ACCOUNT_MOST),
@@ -226,8 +233,8 @@ fn candidate(document: Document, name: &str, run: String, checkout: &LearningSou
         chat: one_line(&told.chat, 200),
     };
     let repo = or_else(source.repo.clone(), "*");
-    Some(Candidate {
-        category: category.unwrap_or(Category::Insight).as_str().to_owned(),
+    Some(PendingLearning {
+        category: category.unwrap_or(PatternCategory::Insight).as_str().to_owned(),
         summary,
         applies_to: applies_to.unwrap_or_else(|| vec!["*".to_owned()]),
         context: texts(&document.tags),

@@ -23,7 +23,7 @@ const SOURCES_MOST: usize = 20;
 /// All records, by the ids of patterns.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub(crate) struct Records {
+pub(crate) struct LearningRecords {
     pub(crate) patterns: BTreeMap<String, Record>,
 }
 

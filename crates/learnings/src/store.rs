@@ -12,8 +12,8 @@ use loopgate_home::{JsonFile, files};
 
 use crate::outcomes::LearningUse;
 use crate::pattern::{Confidence, Pattern, SUMMARY_MOST, one_line};
-use crate::pending::Candidate;
-use crate::records::{Record, Records, fingerprint};
+use crate::pending::PendingLearning;
+use crate::records::{LearningRecords, Record, fingerprint};
 use crate::similarity::{Relation, relation, use_of};
 use crate::toon::PatternFile;
 
@@ -72,7 +72,7 @@ impl PatternStore {
         self.directory.join(PATTERNS)
     }
 
-    fn records(&self) -> JsonFile<Records> {
+    fn records(&self) -> JsonFile<LearningRecords> {
         JsonFile::private(self.directory.join(RECORDS))
     }
 
@@ -112,10 +112,10 @@ impl PatternStore {
     fn update<R>(
         &self,
         now: Timestamp,
-        change: impl FnOnce(&mut PatternFile, &mut Records) -> R,
+        change: impl FnOnce(&mut PatternFile, &mut LearningRecords) -> R,
     ) -> io::Result<R> {
         files::create_private_dir(&self.directory)?;
-        self.records().update(|stored: &mut Option<Records>| {
+        self.records().update(|stored: &mut Option<LearningRecords>| {
             let text = Self::read(&self.path())?;
             let records = stored.get_or_insert_default();
             match &text {
@@ -145,7 +145,7 @@ impl PatternStore {
     ///
     /// # Errors
     /// Any failure of the file system; nothing is changed then.
-    pub(crate) fn merge(&self, candidates: &[Candidate], now: Timestamp) -> io::Result<MergeReport> {
+    pub(crate) fn merge(&self, candidates: &[PendingLearning], now: Timestamp) -> io::Result<MergeReport> {
         self.update(now, |file, records| {
             let mut report = MergeReport::default();
             for candidate in candidates {
@@ -224,7 +224,7 @@ const BRIEF: &str = "# Learnings from earlier loops\n\n\
     Notes, not orders: use those that fit, check them against the code, and let the task decide.\n\n";
 
 /// Finds out what a person did to the rows since they were written.
-fn notice_edits(file: &PatternFile, records: &mut Records) {
+fn notice_edits(file: &PatternFile, records: &mut LearningRecords) {
     for (id, record) in &mut records.patterns {
         match file.patterns().find(|pattern| pattern.id == *id) {
             Some(pattern) => {
@@ -238,8 +238,8 @@ fn notice_edits(file: &PatternFile, records: &mut Records) {
 
 fn merge_one(
     file: &mut PatternFile,
-    records: &mut Records,
-    candidate: &Candidate,
+    records: &mut LearningRecords,
+    candidate: &PendingLearning,
     now: Timestamp,
     report: &mut MergeReport,
 ) {
@@ -299,7 +299,7 @@ fn merge_one(
 }
 
 /// Drops what is worth least until the file is small enough. What a person wrote stays.
-fn cap(file: &mut PatternFile, records: &mut Records) {
+fn cap(file: &mut PatternFile, records: &mut LearningRecords) {
     let surplus = file.rows().count().saturating_sub(PATTERNS_MOST);
     let own = |pattern: &&Pattern| records.patterns.get(&pattern.id).is_some_and(|record| !record.edited);
     let worth = |pattern: &Pattern| {

@@ -12,11 +12,11 @@ const FIELDS_LEAST: usize = 9;
 /// A patterns file, line by line.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct PatternFile {
-    lines: Vec<Line>,
+    lines: Vec<ToonLine>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Line {
+enum ToonLine {
     /// A comment, a blank line, or what a person wrote otherwise.
     Text(String),
     /// Says how many rows there are.
@@ -44,13 +44,15 @@ impl PatternFile {
         let line = |line: &str| {
             let trimmed = line.trim();
             if is_header(trimmed) {
-                return Line::Header;
+                return ToonLine::Header;
             }
             match parse_row(trimmed) {
-                Some(pattern) => {
-                    Line::Row(Box::new(Row { read: pattern.clone(), pattern, source: trimmed.to_owned() }))
-                }
-                None => Line::Text(line.to_owned()),
+                Some(pattern) => ToonLine::Row(Box::new(Row {
+                    read: pattern.clone(),
+                    pattern,
+                    source: trimmed.to_owned(),
+                })),
+                None => ToonLine::Text(line.to_owned()),
             }
         };
         Self { lines: text.lines().map(line).collect() }
@@ -60,11 +62,11 @@ impl PatternFile {
         let mut text = String::new();
         for line in &self.lines {
             match line {
-                Line::Text(line) => text.push_str(line),
-                Line::Header => {
+                ToonLine::Text(line) => text.push_str(line),
+                ToonLine::Header => {
                     text.push_str(&format!("patterns[{}]{{{FIELDS}}}:", self.rows().count()));
                 }
-                Line::Row(row) => text.push_str(&format!("  {}", row.text())),
+                ToonLine::Row(row) => text.push_str(&format!("  {}", row.text())),
             }
             text.push('\n');
         }
@@ -73,11 +75,11 @@ impl PatternFile {
 
     /// Whether it has the form at all.
     pub(crate) fn has_form(&self) -> bool {
-        self.lines.iter().any(|line| !matches!(line, Line::Text(_)))
+        self.lines.iter().any(|line| !matches!(line, ToonLine::Text(_)))
     }
 
     pub(crate) fn rows(&self) -> impl Iterator<Item = &Row> {
-        self.lines.iter().filter_map(|line| if let Line::Row(row) = line { Some(&**row) } else { None })
+        self.lines.iter().filter_map(|line| if let ToonLine::Row(row) = line { Some(&**row) } else { None })
     }
 
     pub(crate) fn patterns(&self) -> impl Iterator<Item = &Pattern> {
@@ -87,24 +89,24 @@ impl PatternFile {
     pub(crate) fn patterns_mut(&mut self) -> impl Iterator<Item = &mut Pattern> {
         self.lines
             .iter_mut()
-            .filter_map(|line| if let Line::Row(row) = line { Some(&mut row.pattern) } else { None })
+            .filter_map(|line| if let ToonLine::Row(row) = line { Some(&mut row.pattern) } else { None })
     }
 
     /// Adds a row at the end, and the header when there is none.
     pub(crate) fn push(&mut self, pattern: Pattern) {
         if self.lines.is_empty() {
-            self.lines.push(Line::Text(TITLE.to_owned()));
+            self.lines.push(ToonLine::Text(TITLE.to_owned()));
         }
-        if !self.lines.iter().any(|line| matches!(line, Line::Header)) {
-            let before_rows = self.lines.iter().position(|line| matches!(line, Line::Row(_)));
-            self.lines.insert(before_rows.unwrap_or(self.lines.len()), Line::Header);
+        if !self.lines.iter().any(|line| matches!(line, ToonLine::Header)) {
+            let before_rows = self.lines.iter().position(|line| matches!(line, ToonLine::Row(_)));
+            self.lines.insert(before_rows.unwrap_or(self.lines.len()), ToonLine::Header);
         }
         let source = format_row(&pattern);
-        self.lines.push(Line::Row(Box::new(Row { read: pattern.clone(), pattern, source })));
+        self.lines.push(ToonLine::Row(Box::new(Row { read: pattern.clone(), pattern, source })));
     }
 
     pub(crate) fn remove(&mut self, id: &str) {
-        self.lines.retain(|line| !matches!(line, Line::Row(row) if row.pattern.id == id));
+        self.lines.retain(|line| !matches!(line, ToonLine::Row(row) if row.pattern.id == id));
     }
 }
 
@@ -217,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_or_open_row_is_a_persons_text() {
+    fn short_or_open_row_is_a_persons_text() {
         let text = "P-001,a,b\nP-002,pattern,\"open,high,5,0.85,,x,y,*\n";
         let file = PatternFile::parse(text);
         assert_eq!(file.rows().count(), 0);

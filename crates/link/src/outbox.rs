@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_limit_counts_what_is_being_written() {
+    async fn limit_counts_what_is_being_written() {
         let outbox = SendQueue::default();
         let big = frame(&"x".repeat(MAX_QUEUED_BYTES / 2));
         outbox.push(&big).unwrap();
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_is_cut_at_a_character() {
+    fn reason_is_cut_at_a_character() {
         assert_eq!(CloseReason::new(1000, &"ä".repeat(100)).reason, "ä".repeat(61));
     }
 }

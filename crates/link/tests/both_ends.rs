@@ -18,7 +18,7 @@ use serde_json::json;
 use tokio::sync::mpsc;
 
 #[tokio::test]
-async fn a_command_goes_there_and_its_answer_comes_back() {
+async fn command_goes_there_and_its_answer_comes_back() {
     let control_plane = ServerFixture::start().await;
     let mut desktop = DesktopFixture::start(&control_plane.origin());
     let target = desktop.online().await;
@@ -43,7 +43,7 @@ async fn a_command_goes_there_and_its_answer_comes_back() {
 }
 
 #[tokio::test]
-async fn the_upgrade_proves_the_possession_of_its_key() {
+async fn upgrade_proves_the_possession_of_its_key() {
     let control_plane = ServerFixture::start().await;
     let mut desktop = DesktopFixture::start(&control_plane.origin());
     desktop.online().await;
@@ -89,7 +89,7 @@ async fn without_a_key_or_an_origin_there_is_no_connection() {
 
 // CL-50
 #[tokio::test]
-async fn a_revoked_key_waits_for_a_person() {
+async fn revoked_key_waits_for_a_person() {
     let control_plane = ServerFixture::start().await;
     let mut desktop = DesktopFixture::start(&control_plane.origin());
     desktop.online().await;
@@ -113,7 +113,7 @@ fn line(n: usize) -> Result<Bytes, std::io::Error> {
 
 // CL-26, CL-49
 #[tokio::test]
-async fn a_stream_survives_a_restart_of_the_server() {
+async fn stream_survives_a_restart_of_the_server() {
     let control_plane = ServerFixture::start().await;
     let mut desktop = DesktopFixture::start(&control_plane.origin());
     let target = desktop.online().await;
@@ -172,7 +172,7 @@ async fn every_event_is_delivered_once_over_reconnects() {
 
 // CL-43
 #[tokio::test]
-async fn a_command_for_an_absent_desktop_waits_for_its_hello() {
+async fn command_for_an_absent_desktop_waits_for_its_hello() {
     let control_plane = ServerFixture::start().await;
     let mut desktop = DesktopFixture::start(&control_plane.origin());
     let target = desktop.online().await;
@@ -186,7 +186,7 @@ async fn a_command_for_an_absent_desktop_waits_for_its_hello() {
 
 // CL-17
 #[tokio::test]
-async fn a_cancelled_command_says_so() {
+async fn cancelled_command_says_so() {
     let control_plane = ServerFixture::start().await;
     let mut desktop = DesktopFixture::start(&control_plane.origin());
     let target = desktop.online().await;
@@ -201,7 +201,7 @@ async fn a_cancelled_command_says_so() {
 }
 
 #[tokio::test]
-async fn a_restarted_desktop_tells_of_what_it_interrupted() {
+async fn restarted_desktop_tells_of_what_it_interrupted() {
     let control_plane = ServerFixture::start().await;
     let command_log = Arc::new(InMemoryCommandLog::default());
     let start = || {

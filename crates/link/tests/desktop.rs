@@ -130,7 +130,7 @@ fn start(server: &Server, timing: client::ClientTiming) -> DesktopFixture {
 
 // CL-10, CL-11
 #[tokio::test]
-async fn a_silent_server_gets_a_second_hello_and_then_a_new_connection() {
+async fn silent_server_gets_a_second_hello_and_then_a_new_connection() {
     let server = Server::start().await;
     let wait = Duration::from_millis(100);
     let mut desktop = start(&server, client::ClientTiming { hello_ack: wait, ..quick() });
@@ -149,7 +149,7 @@ async fn a_silent_server_gets_a_second_hello_and_then_a_new_connection() {
 
 // CL-08
 #[tokio::test]
-async fn the_target_is_kept_over_a_reconnect() {
+async fn target_is_kept_over_a_reconnect() {
     let server = Server::start().await;
     let mut desktop = start(&server, quick());
     let mut line = server.accept().await;
@@ -163,7 +163,7 @@ async fn the_target_is_kept_over_a_reconnect() {
 
 // CL-09
 #[tokio::test]
-async fn a_refused_hello_is_shown_and_waits_for_a_person() {
+async fn refused_hello_is_shown_and_waits_for_a_person() {
     let server = Server::start().await;
     let mut desktop = start(&server, quick());
     let mut line = server.accept().await;
@@ -180,7 +180,7 @@ async fn a_refused_hello_is_shown_and_waits_for_a_person() {
 }
 
 #[tokio::test]
-async fn a_superseded_desktop_waits_its_time() {
+async fn superseded_desktop_waits_its_time() {
     let server = Server::start().await;
     let wait = Duration::from_millis(300);
     let mut desktop = start(&server, client::ClientTiming { superseded_retry: wait, ..quick() });
@@ -245,7 +245,7 @@ async fn unknown_events_and_broken_commands_leave_the_connection_alone() {
 }
 
 #[tokio::test]
-async fn a_reported_gap_is_filled() {
+async fn reported_gap_is_filled() {
     let server = Server::start().await;
     let mut desktop = start(&server, quick());
     let mut line = server.register(&mut desktop).await;
@@ -262,7 +262,7 @@ async fn a_reported_gap_is_filled() {
 }
 
 #[tokio::test]
-async fn an_ended_command_that_the_server_lost_is_sent_from_the_start() {
+async fn ended_command_that_the_server_lost_is_sent_from_the_start() {
     let server = Server::start().await;
     let mut desktop = start(&server, quick());
     let mut line = server.register(&mut desktop).await;
@@ -282,7 +282,7 @@ async fn an_ended_command_that_the_server_lost_is_sent_from_the_start() {
 }
 
 #[tokio::test]
-async fn a_missing_subprotocol_is_no_connection() {
+async fn missing_subprotocol_is_no_connection() {
     let server = Server::start().await;
     let mut desktop = start(&server, quick());
     let (socket, _) = patiently("a connection", server.listener.accept()).await.unwrap();

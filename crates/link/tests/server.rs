@@ -27,7 +27,7 @@ fn bearer(key: &str) -> String {
 
 // CL-01, CL-02, CL-53
 #[tokio::test]
-async fn an_upgrade_is_checked_in_order() {
+async fn upgrade_is_checked_in_order() {
     let control_plane = ServerFixture::start().await;
     let refused = async |headers: &[(&'static str, &str)], subprotocol| {
         RawDesktop::try_connect(&control_plane, headers, subprotocol).await.err().unwrap()
@@ -49,7 +49,7 @@ async fn an_upgrade_is_checked_in_order() {
 
 // CL-01, CL-02
 #[tokio::test]
-async fn a_plain_request_must_upgrade_and_a_key_in_the_query_counts_for_nothing() {
+async fn plain_request_must_upgrade_and_a_key_in_the_query_counts_for_nothing() {
     let control_plane = ServerFixture::start().await;
     let upgrade = "Connection: upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: loopgate.v1\r\n";
     for (query, headers, status) in
@@ -66,7 +66,7 @@ async fn a_plain_request_must_upgrade_and_a_key_in_the_query_counts_for_nothing(
 
 // CL-08
 #[tokio::test]
-async fn a_hello_is_acknowledged_and_a_second_one_gives_the_same_target() {
+async fn hello_is_acknowledged_and_a_second_one_gives_the_same_target() {
     let control_plane = ServerFixture::start().await;
     let gateway = Uuid::new_v4();
     let mut first = RawDesktop::connect(&control_plane, KEY).await;
@@ -86,7 +86,7 @@ async fn a_hello_is_acknowledged_and_a_second_one_gives_the_same_target() {
 
 // CL-07, CL-09
 #[tokio::test]
-async fn a_bad_hello_is_refused_with_its_reason() {
+async fn bad_hello_is_refused_with_its_reason() {
     let control_plane = ServerFixture::start().await;
     let mut without_name = hello(Uuid::new_v4());
     without_name.as_object_mut().unwrap().remove("machineName");
@@ -116,7 +116,7 @@ async fn a_bad_hello_is_refused_with_its_reason() {
 }
 
 #[tokio::test]
-async fn a_registration_that_hangs_is_refused() {
+async fn registration_that_hangs_is_refused() {
     let timing = ServerTiming { registration_step: Duration::from_millis(50), ..ServerTiming::default() };
     let control_plane = ServerFixture::start_with(timing).await;
     let (_never, gate) = oneshot::channel();
@@ -128,7 +128,7 @@ async fn a_registration_that_hangs_is_refused() {
 }
 
 #[tokio::test]
-async fn a_desktop_that_says_nothing_is_closed() {
+async fn desktop_that_says_nothing_is_closed() {
     let timing = ServerTiming { hello: Duration::from_millis(50), ..ServerTiming::default() };
     let control_plane = ServerFixture::start_with(timing).await;
     let mut raw = RawDesktop::connect(&control_plane, KEY).await;
@@ -276,7 +276,7 @@ async fn events_are_acknowledged_once_stored_and_a_gap_is_reported() {
 }
 
 #[tokio::test]
-async fn a_slow_command_holds_up_only_itself() {
+async fn slow_command_holds_up_only_itself() {
     let control_plane = ServerFixture::start().await;
     let (mut raw, target) = registered(&control_plane).await;
     for id in ["slow", "quick"] {
@@ -332,7 +332,7 @@ async fn outstanding_commands_follow_the_hello_in_order() {
 
 // CL-44
 #[tokio::test]
-async fn a_newer_connection_takes_over() {
+async fn newer_connection_takes_over() {
     let control_plane = ServerFixture::start().await;
     let gateway = Uuid::new_v4();
     let mut first = RawDesktop::connect(&control_plane, KEY).await;
@@ -378,7 +378,7 @@ async fn connections_end_with_their_key_their_target_and_the_server() {
 
 // CL-48
 #[tokio::test]
-async fn a_desktop_that_answers_no_ping_is_dropped() {
+async fn desktop_that_answers_no_ping_is_dropped() {
     let timing = ServerTiming {
         ping: Duration::from_millis(30),
         pong: Duration::from_millis(60),
@@ -399,7 +399,7 @@ async fn a_desktop_that_answers_no_ping_is_dropped() {
 }
 
 #[tokio::test]
-async fn a_desktop_that_does_not_read_is_too_far_behind() {
+async fn desktop_that_does_not_read_is_too_far_behind() {
     let control_plane = ServerFixture::start().await;
     let (mut raw, target) = registered(&control_plane).await;
     let mut big = command("big");

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use loopgate_api::usd::Usd;
 use loopgate_home::{DataDirError, LogFormat, default_data_dir};
 
 /// Which Loopgate of this machine is meant.
@@ -40,7 +41,7 @@ pub struct CommonArgs {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Settings")]
 pub struct DesktopArgs {
-    /// The one directory that repositories and worktrees must lie in.
+    /// The one directory that repositories and worktrees must be in.
     #[arg(long, env = "LOOPGATE_SANDBOX", value_name = "DIR")]
     pub sandbox: Option<PathBuf>,
     /// Take the sandbox without asking, also your home directory or one above it.
@@ -62,6 +63,9 @@ pub struct DesktopArgs {
     /// Whether loops wait for the end of the assistant's usage and rate limits, instead of failing.
     #[arg(long, env = "LOOPGATE_WAIT_FOR_LIMITS", value_name = "BOOL")]
     pub wait_for_limits: Option<bool>,
+    /// US dollars that a loop may spend; 0 is no limit. Default: no limit.
+    #[arg(long, env = "LOOPGATE_MAX_SPEND_USD", value_name = "AMOUNT")]
+    pub max_spend_usd: Option<Usd>,
     /// Whether the desktop shows a notification when a loop has ended, or it or a request waits for
     /// you.
     #[arg(long, env = "LOOPGATE_NOTIFY_DESKTOP", value_name = "BOOL")]
@@ -88,6 +92,7 @@ impl DesktopArgs {
             ("--max-loops", self.max_loops.is_some()),
             ("--min-free-memory", self.min_free_memory.is_some()),
             ("--wait-for-limits", self.wait_for_limits.is_some()),
+            ("--max-spend-usd", self.max_spend_usd.is_some()),
             ("--notify-desktop", self.notify_desktop.is_some()),
             ("--notify-command", self.notify_command.is_some()),
             ("--api-origin", self.api_origin.is_some()),

@@ -7,6 +7,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use loopgate_plugin_kit::cache::CacheCommand;
 use loopgate_plugin_kit::debate::DebateCommand;
 use loopgate_plugin_kit::hook::HookCommand;
+use loopgate_plugin_kit::judges::JudgesCommand;
 use loopgate_plugin_kit::perf_summary::PerfCommand;
 use loopgate_plugin_kit::plan::PlanCommand;
 use loopgate_plugin_kit::plugin_files::PluginsCommand;
@@ -79,6 +80,9 @@ enum CliCommand {
     /// Find the repositories that a plan may need something from.
     #[command(subcommand, hide = true)]
     Repos(ReposCommand),
+    /// Check and keep what judges of a loop need and say.
+    #[command(subcommand, hide = true)]
+    Judges(JudgesCommand),
     /// Answer a hook of the assistant.
     #[command(subcommand, hide = true)]
     Hook(HookCommand),
@@ -127,6 +131,7 @@ impl Cli {
             CliCommand::Plugins(command) => Ok(command.run()),
             CliCommand::Debate(command) => Ok(command.run()),
             CliCommand::Repos(command) => Ok(command.run()),
+            CliCommand::Judges(command) => Ok(command.run()),
             CliCommand::Hook(command) => Ok(command.run()),
             CliCommand::Stream(command) => Ok(command.run()),
             CliCommand::Learnings(command) => command.run(),

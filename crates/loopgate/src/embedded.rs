@@ -1,13 +1,13 @@
 //! The control plane inside this process: its secrets, its first owner, its listener.
 
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Context as _;
 use loopgate_api::names::CONTROL_PLANE_PORT;
-use loopgate_control_plane::{Config, ControlPlane, Owner, Secrets};
+use loopgate_control_plane::{CodeHostApp, Config, ControlPlane, FirstOwner, Owner, Secrets};
 use loopgate_gateway::{SignIn, serve_limited};
 use loopgate_home::{DataDir, Program, files, secret_file};
 use loopgate_tools::process::Limits;
@@ -20,6 +20,8 @@ use tokio_util::sync::CancellationToken;
 /// Where the web app opens pages of the code host; the demonstration has one of its own.
 const CODE_HOST_URL: &str = "LOOPGATE_CODE_HOST_URL";
 
+/// Name of the first organization, unless one is given.
+pub const DEFAULT_ORGANIZATION: &str = "Home";
 /// Ports that are tried after the preferred one.
 const FALLBACK_PORTS: u16 = 9;
 /// Time for one question to git.
@@ -33,7 +35,18 @@ pub struct EmbeddedControlPlane {
     listener: TcpListener,
 }
 
-/// The secrets as they lie in the data directory, readable by the owner alone.
+/// What only a control plane for a team is given.
+#[derive(Default)]
+pub struct ServerOptions {
+    /// URL of the database; a file in the data directory when absent.
+    pub database: Option<String>,
+    /// Reverse proxies whose `X-Forwarded-For` names the client.
+    pub trusted_proxies: Vec<IpAddr>,
+    /// The App at the code host.
+    pub code_host_app: Option<CodeHostApp>,
+}
+
+/// The secrets as they are in the data directory, readable by the owner alone.
 #[derive(Serialize, Deserialize)]
 struct ControlPlaneSecretsFile {
     runner_tokens: String,
@@ -54,9 +67,9 @@ impl EmbeddedControlPlane {
         listener: TcpListener,
         api_origin: &str,
         web_origin: &str,
-        database: Option<String>,
+        options: ServerOptions,
     ) -> anyhow::Result<Self> {
-        let (database_url, subject) = match database {
+        let (database_url, subject) = match options.database {
             Some(url) => (url, "the database that --database (DATABASE_URL) names"),
             None => (own_database(&dir.file("control-plane.db"))?, "the control plane's database"),
         };
@@ -68,6 +81,8 @@ impl EmbeddedControlPlane {
             web_origin: web_origin.to_owned(),
             code_host_url: std::env::var(CODE_HOST_URL).ok().filter(|url| !url.is_empty()),
             trusted_origins: Vec::new(),
+            trusted_proxies: options.trusted_proxies,
+            code_host_app: options.code_host_app,
             secrets: secrets(&dir.file("control-plane-secrets.json"))?,
         })
         .await
@@ -76,8 +91,13 @@ impl EmbeddedControlPlane {
     }
 
     /// Makes the first organization and its owner when there is none.
-    pub async fn ensure_owner(&self, name: &str, email: &str) -> anyhow::Result<Owner> {
-        self.control_plane.ensure_first_owner(name, email).await.context("cannot make the first owner")
+    pub async fn ensure_owner(&self, first: &FirstOwner) -> anyhow::Result<Owner> {
+        self.control_plane.ensure_first_owner(first).await.context("cannot make the first owner")
+    }
+
+    /// Lets the owner sign in with a password, unless there is one.
+    pub async fn set_owner_password(&self, owner: &Owner, password: SecretString) -> anyhow::Result<()> {
+        Ok(self.control_plane.set_first_password(owner, password).await?)
     }
 
     /// A link that signs the owner in once.
@@ -150,12 +170,12 @@ pub async fn bind() -> anyhow::Result<TcpListener> {
 }
 
 /// Who the first owner is: the name and address under which this user commits.
-pub async fn owner(programs: &Programs) -> (String, String) {
+pub async fn owner(programs: &Programs) -> FirstOwner {
     let user =
         std::env::var("USER").ok().filter(|user| !user.is_empty()).unwrap_or_else(|| "owner".to_owned());
     let name = git_setting(programs, "user.name").await.unwrap_or_else(|| user.clone());
     let email = git_setting(programs, "user.email").await.unwrap_or_else(|| format!("{user}@localhost"));
-    (name, email)
+    FirstOwner { organization: DEFAULT_ORGANIZATION.to_owned(), name, email }
 }
 
 async fn git_setting(programs: &Programs, name: &str) -> Option<String> {

@@ -1,4 +1,4 @@
-//! Opens the data directory with what lies in it, in the order that a start needs.
+//! Opens the data directory with what is in it, in the order that a start needs.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub struct DesktopHome {
 }
 
 impl DesktopHome {
-    /// Opens what lies in the directory; flags lie over its settings. A sandbox that reaches the
+    /// Opens what is in the directory; flags are over its settings. A sandbox that reaches the
     /// directory is refused.
     pub fn open(dir: DataDir, desktop: &DesktopArgs) -> anyhow::Result<Self> {
         let settings = Arc::new(settings(&dir, desktop)?);
@@ -76,6 +76,7 @@ pub fn settings(dir: &DataDir, desktop: &DesktopArgs) -> anyhow::Result<Settings
         max_loops: desktop.max_loops,
         min_free_memory_mb: desktop.min_free_memory,
         wait_for_limits: desktop.wait_for_limits,
+        max_spend_usd: desktop.max_spend_usd,
         notify_desktop: desktop.notify_desktop,
         notify_command: desktop.notify_command.clone(),
         prod_origins_only: flag_variable("LOOPGATE_LOCAL_GATEWAY_PROD_ORIGINS_ONLY"),

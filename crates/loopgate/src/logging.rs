@@ -96,7 +96,7 @@ pub fn start(directory: &Path, format: LogFormat) -> anyhow::Result<WorkerGuard>
 }
 
 /// A layer that says nothing about lines that it could not write. It would print that to standard
-/// error, and a process whose standard error lies on a full disk would panic in the middle of its work.
+/// error, and a process whose standard error is on a full disk would panic in the middle of its work.
 fn quiet<S>(layer: fmt::Layer<S>) -> fmt::Layer<S> {
     layer.log_internal_errors(false)
 }

@@ -25,7 +25,7 @@ pub async fn telemetry(mut reported: Receiver<Telemetry>, executor: Arc<Executor
     }
 }
 
-/// Tells of each path that was refused because it lies outside of the sandbox, and never which.
+/// Tells of each path that was refused because it is outside of the sandbox, and never which.
 pub async fn blocked(mut times: watch::Receiver<u64>, client: Arc<Client>) {
     let mut told = 0;
     while times.changed().await.is_ok() {

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_checkout_offers_its_parent() {
+    fn checkout_offers_its_parent() {
         let dir = tempfile::tempdir().unwrap();
         let shop = dir.path().join("src/shop");
         std::fs::create_dir_all(shop.join(".git")).unwrap();
@@ -115,14 +115,14 @@ mod tests {
     }
 
     #[test]
-    fn the_whole_machine_is_never_taken() {
+    fn whole_machine_is_never_taken() {
         for path in ["/", "/etc", "/home/dev", "/usr/local"] {
             assert!(from_current_directory(Path::new(path), None).is_err(), "{path}");
         }
     }
 
     #[test]
-    fn the_home_directory_and_what_is_above_it_hold_it() {
+    fn home_directory_and_what_is_above_it_hold_it() {
         let dir = tempfile::tempdir().unwrap();
         let home = dir.path().join("home");
         std::fs::create_dir_all(home.join("src")).unwrap();
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_with_blanks_and_quotes_is_one_word() {
+    fn path_with_blanks_and_quotes_is_one_word() {
         assert_eq!(shell_word(Path::new("/home/dev/src")), "/home/dev/src");
         assert_eq!(shell_word(Path::new("/it's here")), r"'/it'\''s here'");
     }

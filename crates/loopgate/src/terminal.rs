@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
+pub use loopgate_api::terminal_text::escape_control;
 use owo_colors::OwoColorize as _;
 
 /// Asks the person at the terminal; `None` where there is none.
@@ -33,22 +34,6 @@ fn with_causes(error: &anyhow::Error) -> String {
     text
 }
 
-/// A text that somebody else chose, for a terminal: what would move the cursor, change colours or
-/// turn the direction of writing is shown by its number.
-#[must_use]
-pub fn escape_control(text: &str) -> String {
-    let is_bidi = |c: char| matches!(c, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c.is_control() || is_bidi(c) {
-            escaped.extend(c.escape_unicode());
-        } else {
-            escaped.push(c);
-        }
-    }
-    escaped
-}
-
 #[cfg(test)]
 mod tests {
     use loopgate_home::SettingsError;
@@ -60,11 +45,5 @@ mod tests {
         let error = SettingsError::Io { path: "/a".into(), source: io::Error::other("disk on fire") };
         let error = anyhow::Error::new(error).context("the start");
         assert_eq!(with_causes(&error), "the start: cannot use /a: disk on fire");
-    }
-
-    #[test]
-    fn control_characters_are_escaped() {
-        assert_eq!(escape_control("/src/grüße \u{1b}[2J\n"), r"/src/grüße \u{1b}[2J\u{a}");
-        assert_eq!(escape_control("/a\u{202e}b\u{9b}c"), r"/a\u{202e}b\u{9b}c");
     }
 }

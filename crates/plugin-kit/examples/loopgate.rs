@@ -5,7 +5,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use loopgate_plugin_kit::{
-    cache, debate, formatter, hook, loop_cancel, loop_run, plan, plugin_files, repositories, setup,
+    cache, debate, formatter, hook, judges, loop_cancel, loop_run, perf_summary, plan, plugin_files,
+    repositories, setup,
 };
 
 #[derive(Parser)]
@@ -31,6 +32,10 @@ enum Command {
     #[command(subcommand)]
     Debate(debate::DebateCommand),
     #[command(subcommand)]
+    Judges(judges::JudgesCommand),
+    #[command(subcommand)]
+    Perf(perf_summary::PerfCommand),
+    #[command(subcommand)]
     Repos(repositories::ReposCommand),
 }
 
@@ -54,6 +59,8 @@ fn main() -> ExitCode {
         Command::Cache(command) => command.run(),
         Command::Plugins(command) => command.run(),
         Command::Debate(command) => command.run(),
+        Command::Judges(command) => command.run(),
+        Command::Perf(command) => command.run(),
         Command::Repos(command) => command.run(),
         Command::Hook(command) => command.run(),
         Command::Plan(command) => command.run(),

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_begins_once() {
+    fn loop_begins_once() {
         let dir = tempfile::tempdir().unwrap();
         let prd = dir.path().join("prd.md");
         std::fs::write(&prd, "wish").unwrap();

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rewrite_keeps_the_drivers_keys_once() {
+    fn rewrite_keeps_the_drivers_keys_once() {
         let previous = ConfigEnv::parse("LOOPGATE_START_SHA=abc\nOTHER=\"x\"\nLOOPGATE_SELF_LEARNING=true\n");
         let mut next = ConfigEnv::default();
         next.keep_driver_keys(&previous);

@@ -69,6 +69,12 @@ impl Formatter {
         Self { colour, ..Self::default() }
     }
 
+    /// A formatter of the same style that has counted nothing yet.
+    #[must_use]
+    pub fn renewed(&self) -> Self {
+        Self { colour: self.colour, ..Self::default() }
+    }
+
     /// Formats a line; what is no record is skipped.
     ///
     /// # Errors
@@ -202,7 +208,7 @@ fn blocks(record: &Value) -> impl Iterator<Item = &Value> {
 }
 
 /// Name of a tool and what it works on.
-fn tool(block: &Value) -> String {
+pub fn tool(block: &Value) -> String {
     let name = text(block, "name");
     let input = block.get("input").unwrap_or(&Value::Null);
     let context = match name {

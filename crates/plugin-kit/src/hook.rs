@@ -2,7 +2,7 @@
 //!
 //! Each hook reads one JSON object from standard input and answers with one or with nothing. Outside a
 //! loop only the refusal of credentials remains. A hook that cannot do its work says nothing: it must
-//! never stand in the way of the assistant.
+//! are never in the way of the assistant.
 
 pub(crate) mod agents;
 mod credentials;

@@ -2,7 +2,7 @@
 //!
 //! Each public module is one group of sub-commands of `loopgate`: its arguments are a clap type with
 //! a `run` that answers an exit code. The loop driver owns the loop's files in the work directory;
-//! the prompts and manifests themselves lie in the folder `plugins/`, embedded here. Nothing in this
+//! the prompts and manifests themselves are in the folder `plugins/`, embedded here. Nothing in this
 //! crate serves HTTP or talks to the control plane.
 
 pub mod agent_setup;
@@ -13,6 +13,7 @@ mod console;
 pub mod debate;
 pub mod formatter;
 pub mod hook;
+pub mod judges;
 pub mod loop_cancel;
 pub mod loop_run;
 mod perf;

@@ -10,6 +10,7 @@ use loopgate_home::untrusted;
 use serde_json::{Map, Value, json};
 
 use crate::clock::{Span, now};
+use crate::variables as var;
 
 /// Writes the events of one run.
 #[derive(Debug, Clone)]
@@ -30,6 +31,14 @@ impl Perf {
             run_id: run_id.to_owned(),
             command: v2.then(|| command.to_owned()),
         }
+    }
+
+    /// For a work directory and the run that the environment of a command names.
+    #[must_use]
+    pub fn of_environment(workdir: &Path) -> Self {
+        let command = var::text(var::COMMAND).unwrap_or_else(|| "interactive".to_owned());
+        let v2 = var::text(var::PERF_V2).as_deref() == Some("1");
+        Self::new(workdir, &var::text(var::RUN_ID).unwrap_or_default(), &command, v2)
     }
 
     /// The beginning of a run, in the newer form only.
@@ -142,7 +151,7 @@ mod tests {
 
     // PL-33
     #[test]
-    fn the_newer_members_appear_only_when_asked_for() {
+    fn newer_members_appear_only_when_asked_for() {
         let old = events(false);
         assert_eq!(old.len(), 2);
         assert!(old.iter().all(|event| event.get("command").is_none() && event["run_id"] == "unknown"));

@@ -1,4 +1,4 @@
-//! `loopgate perf summary`: where the time of a loop went, from its timing events.
+//! `loopgate perf …`: where the time of a loop went, from its timing events, and the events that prompts note.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -6,11 +6,16 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use loopgate_api::names::PERF_JSONL;
+use loopgate_api::names::{PERF_JSONL, STATE_JSON};
+use loopgate_api::redact;
 use loopgate_home::untrusted;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::console::{print_error, print_line};
+use crate::perf::Perf;
+use crate::plan;
+use crate::project_git::BlockingGit;
+use crate::variables as var;
 
 /// Bytes of a run's timing events.
 const MAX_EVENTS: u64 = 256 * 1024 * 1024;
@@ -20,6 +25,18 @@ const MAX_EVENTS: u64 = 256 * 1024 * 1024;
 pub enum PerfCommand {
     /// Sum the timing events of a work directory up
     Summary(SummaryArgs),
+    /// Note that the phase of state.json has begun
+    Phase(RecordArgs),
+    /// Note that the run has begun, where the newer events are asked for (LOOPGATE_PERF_V2=1)
+    Run(RecordArgs),
+}
+
+/// Arguments of `perf phase` and `perf run`; run, iteration and command come from the environment.
+#[derive(Debug, clap::Args)]
+pub struct RecordArgs {
+    /// Work directory of the loop
+    #[arg(long, env = "LOOPGATE_WORKDIR")]
+    workdir: PathBuf,
 }
 
 /// Arguments of `perf summary`.
@@ -46,21 +63,50 @@ enum Format {
 }
 
 impl PerfCommand {
-    /// Prints the summary; without events a line on standard error. Always 0.
+    /// Prints the summary; without events a line on standard error. Always 0: nothing waits for timing events.
     #[must_use]
     pub fn run(self) -> ExitCode {
-        let Self::Summary(args) = self;
+        match self {
+            Self::Summary(args) => args.print(),
+            Self::Phase(args) => {
+                let state: Option<Map<String, Value>> = untrusted::read_json(&args.workdir.join(STATE_JSON));
+                if !state.is_some_and(|state| plan::record_phase(&args.workdir, &state)) {
+                    print_error(format!("No phase in {}", args.workdir.join(STATE_JSON).display()));
+                }
+            }
+            Self::Run(args) => record_run(&args.workdir),
+        }
+        ExitCode::SUCCESS
+    }
+}
+
+/// Notes the beginning of a run once.
+fn record_run(workdir: &Path) {
+    let perf = Perf::of_environment(workdir);
+    let run_id = var::text(var::RUN_ID);
+    let is_known = || events(workdir, run_id.as_deref()).iter().any(|event| event["event"] == "run");
+    if !perf.wants_run() || is_known() {
+        return;
+    }
+    let project = std::env::current_dir().unwrap_or_default();
+    let Ok(git) = BlockingGit::new() else { return };
+    let (repo, branch) = (git.origin(&project), git.branch(&project));
+    perf.run(&redact::credentials(&repo.unwrap_or_default()), &branch.unwrap_or_default());
+}
+
+impl SummaryArgs {
+    fn print(self) {
+        let args = self;
         let events = events(&args.workdir, args.run_id.as_deref());
         if events.is_empty() {
             print_error(format!("No timing events in {}", args.workdir.join(PERF_JSONL).display()));
-            return ExitCode::SUCCESS;
+            return;
         }
         let summary = if args.timeline { json!({"timeline": timeline(&events)}) } else { summary(&events) };
         match args.format {
             Format::Json => print_line(summary),
             Format::Text => print_line(text(&summary).trim_end()),
         }
-        ExitCode::SUCCESS
     }
 }
 
@@ -254,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn an_open_phase_has_no_end() {
+    fn open_phase_has_no_end() {
         let mut events = sample();
         events.retain(|event| event["event"] != "iteration");
         let rows = timeline(&events);

@@ -4,6 +4,8 @@
 //! from the other, judging both, ticking a task and setting the phase happen here, each under one lock
 //! and in one step, so that subagents may work at the same time.
 
+#[cfg(test)]
+mod acceptance_tests;
 mod amend;
 mod blocked;
 mod build;
@@ -27,13 +29,13 @@ use std::process::ExitCode;
 
 use loopgate_api::names::PLAN_MD;
 use loopgate_home::untrusted;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::console::print_result;
 
 pub use amend::AmendCommand;
 pub use state::SetStateArgs;
-pub(crate) use state::{await_user, set_waiting_until};
+pub(crate) use state::{await_user, record_phase, set_waiting_until};
 pub(crate) use task_report::says_blocked;
 
 /// Longest answer of a subagent that is read.
@@ -206,9 +208,14 @@ pub(crate) fn start_over(workdir: &Path) -> Result<(), String> {
     task_report::unblock_all(workdir)
 }
 
+/// The plan of a work directory, when there is one that can be read.
+pub(crate) fn read(workdir: &Path) -> Option<Map<String, Value>> {
+    document::read(&paths::plan_path(workdir)).ok()
+}
+
 /// The pending tasks of a work directory's plan, a line each with the reason, when all of them are blocked.
 pub(crate) fn all_blocked(workdir: &Path) -> Option<Vec<String>> {
-    let plan = document::read(&paths::plan_path(workdir)).ok()?;
+    let plan = read(workdir)?;
     let tasks = blocked::blocked(&plan);
     let all = !tasks.is_empty() && tasks.len() == document::tasks(&plan, "pendingTasks").len();
     let text =

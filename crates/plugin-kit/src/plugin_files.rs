@@ -120,8 +120,8 @@ async fn ask_assistant(args: &[&str]) -> Result<(), String> {
     if output.status.success() {
         return Ok(());
     }
-    let said = format!("{}\n{}", output.stdout_text(), output.stderr_text());
-    Err(format!("Error: the assistant refused `{}`: {}", args.join(" "), said.trim()))
+    let message = format!("{}\n{}", output.stdout_text(), output.stderr_text());
+    Err(format!("Error: the assistant refused `{}`: {}", args.join(" "), message.trim()))
 }
 
 impl FindArgs {

@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_was_never_finished_is_replaced() {
+    fn folder_that_was_never_finished_is_replaced() {
         let home = tempfile::tempdir().unwrap();
         let root = Plugins::unpack(home.path()).unwrap().root().to_owned();
         std::fs::remove_file(root.join(COMPLETE)).unwrap();

@@ -93,6 +93,12 @@ impl<'a> ProjectGit<'a> {
         self.ask_within(&["diff", "--no-ext-diff", "--no-color", from, to], TREE_LIMIT).await
     }
 
+    /// How many files differ from a commit, those included that git does not track; `None` without a commit.
+    pub async fn count_changed_since(&self, sha: &str) -> Option<u64> {
+        let tree = if sha.is_empty() { None } else { self.snapshot().await }?;
+        Some(self.changed_between(sha, &tree).await?.len() as u64)
+    }
+
     async fn ask(&self, args: &[&str]) -> Option<String> {
         self.ask_within(args, LIMIT).await
     }
@@ -131,6 +137,16 @@ impl BlockingGit {
     /// See [`ProjectGit::head`].
     pub fn head(&self, dir: &Path) -> Option<String> {
         self.runtime.block_on(self.at(dir).head())
+    }
+
+    /// See [`ProjectGit::branch`].
+    pub fn branch(&self, dir: &Path) -> Option<String> {
+        self.runtime.block_on(self.at(dir).branch())
+    }
+
+    /// See [`ProjectGit::origin`].
+    pub fn origin(&self, dir: &Path) -> Option<String> {
+        self.runtime.block_on(self.at(dir).origin())
     }
 
     /// See [`ProjectGit::snapshot`].

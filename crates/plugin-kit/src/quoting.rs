@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_is_quoted_or_stands_for_itself() {
+    fn word_is_quoted_or_stands_for_itself() {
         assert_eq!(
             words("work; touch /tmp/x it's  'my dir' \"a \\\"b\\\"\" \"open end"),
             ["work;", "touch", "/tmp/x", "it's", "my dir", "a \"b\"", "\"open", "end"]

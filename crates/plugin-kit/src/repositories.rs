@@ -48,7 +48,7 @@ enum DiscoveryMethod {
     AddDir,
     /// The environment names them.
     EnvVar,
-    /// They lie beside the project and say what they are.
+    /// They are beside the project and say what they are.
     SiblingScan,
 }
 
@@ -111,8 +111,7 @@ fn discover(root: &Path) -> Result<Discovery, String> {
             peers.push(Repository::at(path, given, local));
         }
     };
-    let (dirs, names) =
-        (var::text(var::ADD_DIRS).unwrap_or_default(), var::text(var::ADD_DIR_NAMES).unwrap_or_default());
+    let (dirs, names) = (of_loop(var::ADD_DIRS), of_loop(var::ADD_DIR_NAMES));
     let mut names = names.split('|');
     for dir in dirs.split('|').filter(|dir| !dir.is_empty()) {
         add(Path::new(dir), names.next().filter(|name| !name.is_empty()), true);
@@ -133,6 +132,12 @@ fn discover(root: &Path) -> Result<Discovery, String> {
     let has = |name: &str| root.join(name).is_dir();
     let monorepo = current_repo.kind == "monorepo" || has("apps") || has("packages");
     Ok(Discovery { current_repo, discovery_method, peers, monorepo })
+}
+
+/// A variable of the loop: from the environment, else as set-up has stored it in the work directory.
+fn of_loop(name: &str) -> String {
+    let stored = || ConfigEnv::load(Path::new(&var::text(var::WORKDIR)?)).ok()?.get(name).map(str::to_owned);
+    var::text(name).or_else(stored).unwrap_or_default()
 }
 
 /// The peers of the project in the current directory, sorted by path.

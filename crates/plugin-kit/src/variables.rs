@@ -3,8 +3,8 @@
 //! Those that the runtime sets too are named in `loopgate_api::names::env`.
 
 pub use loopgate_api::names::env::{
-    ADD_DIR_NAMES, ADD_DIRS, ASSISTANT_BIN, COMMAND, FAILURE_SECRET, PLAN_FILE, PLUGIN_DIR, REPO_MAP,
-    SETTING_SOURCES, WAIT_FOR_LIMITS, WORKDIR,
+    ADD_DIR_NAMES, ADD_DIRS, ASSISTANT_BIN, COMMAND, FAILURE_SECRET, MAX_SPEND_USD, PLAN_FILE, PLUGIN_DIR,
+    REPO_MAP, SETTING_SOURCES, WAIT_FOR_LIMITS, WORKDIR,
 };
 
 /// Requirements file.

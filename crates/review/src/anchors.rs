@@ -26,25 +26,25 @@ const MAX_CANDIDATES: usize = 500;
 /// cannot be read. Blocks on the disk.
 pub(crate) fn set_anchors(findings: &mut [ReviewFinding], tree: &SourceTree) {
     for_each_file(findings, tree, |finding, content| {
-        if let (Content::Text(lines), Some(line), false) = (content, finding.line, finding.outdated) {
+        if let (FileContent::Text(lines), Some(line), false) = (content, finding.line, finding.outdated) {
             finding.anchor = lines.anchor(line).or(finding.anchor.take());
         }
     });
     findings.iter_mut().for_each(|finding| finding.outdated = false);
 }
 
-/// Moves findings to the lines where their anchors stand now. Those whose anchor is gone stay, and are
+/// Moves findings to the lines where their anchors are now. Those whose anchor is gone stay, and are
 /// outdated. Blocks on the disk.
 pub(crate) fn follow_lines(findings: &mut [ReviewFinding], tree: &SourceTree) {
     for_each_file(findings, tree, |finding, content| {
         let Some(anchor) = &finding.anchor else { return };
         match content {
-            Content::Text(lines) => match lines.find(anchor) {
+            FileContent::Text(lines) => match lines.find(anchor) {
                 Some(line) => finding.line = Some(line),
                 None => finding.outdated = true,
             },
-            Content::Missing => finding.outdated = true,
-            Content::Unreadable => {}
+            FileContent::Missing => finding.outdated = true,
+            FileContent::Unreadable => {}
         }
     });
 }
@@ -53,7 +53,7 @@ pub(crate) fn follow_lines(findings: &mut [ReviewFinding], tree: &SourceTree) {
 fn for_each_file(
     findings: &mut [ReviewFinding],
     tree: &SourceTree,
-    visit: impl Fn(&mut ReviewFinding, &Content<'_>),
+    visit: impl Fn(&mut ReviewFinding, &FileContent<'_>),
 ) {
     let mut by_file: BTreeMap<String, Vec<&mut ReviewFinding>> = BTreeMap::new();
     for finding in findings {
@@ -69,16 +69,16 @@ fn for_each_file(
             bytes_left = bytes_left.saturating_sub(text.len() as u64);
         }
         let content = match &text {
-            Ok(text) => Content::Text(SourceLines::new(text)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Content::Missing,
-            Err(_) => Content::Unreadable,
+            Ok(text) => FileContent::Text(SourceLines::new(text)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => FileContent::Missing,
+            Err(_) => FileContent::Unreadable,
         };
         findings.into_iter().for_each(|finding| visit(finding, &content));
     }
 }
 
 /// What a file of a worktree holds.
-enum Content<'a> {
+enum FileContent<'a> {
     Text(SourceLines<'a>),
     Missing,
     /// It is too large, no text, or outside of the worktree.
@@ -133,7 +133,7 @@ impl<'a> SourceLines<'a> {
         Some(LineAnchor { line, before, text, after })
     }
 
-    /// The line where an anchor stands now: of the lines with its text the one with the most of its neighbours,
+    /// The line where an anchor is now: of the lines with its text the one with the most of its neighbours,
     /// then the one nearest to its old place. A line elsewhere that has none of its neighbours counts only when
     /// no other line has its text.
     fn find(&self, anchor: &LineAnchor) -> Option<u64> {
@@ -149,7 +149,7 @@ impl<'a> SourceLines<'a> {
         is_found.then_some(best as u64 + 1)
     }
 
-    /// How many of an anchor's neighbours stand beside a line; blank ones do not count.
+    /// How many of an anchor's neighbours are beside a line; blank ones do not count.
     fn neighbours(&self, anchor: &LineAnchor, position: usize) -> usize {
         let before = anchor.before.iter().rev().zip(self.lines[..position].iter().rev());
         let after = anchor.after.iter().zip(&self.lines[position + 1..]);
@@ -189,7 +189,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_line_is_where_it_was_in_the_same_text(
+        fn line_is_where_it_was_in_the_same_text(
             lines in proptest::collection::vec("[a-c }é]{0,3}", 1..30), at in any::<prop::sample::Index>(),
         ) {
             let text = lines.join("\n") + "\n";
@@ -198,7 +198,7 @@ mod tests {
         }
 
         #[test]
-        fn a_line_moves_by_what_is_inserted_before_it(
+        fn line_moves_by_what_is_inserted_before_it(
             kept in 1..20_usize, at in any::<prop::sample::Index>(),
             inserted in proptest::collection::vec("new [a-z]{0,5}", 0..20), place in any::<prop::sample::Index>(),
         ) {

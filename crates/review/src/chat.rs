@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use loopgate_agents::attachment::{self, Attachment};
-use loopgate_agents::provider::Access;
+use loopgate_agents::provider::FileAccess;
 use loopgate_agents::run::RunAnnouncement;
 use loopgate_agents::{Provider, RunStream};
 use loopgate_home::SandboxedPath;
@@ -55,7 +55,7 @@ impl Reviews {
             prompt,
             effort: None,
             tools: READ_TOOLS,
-            access: Access::ReadOnly,
+            access: FileAccess::ReadOnly,
             announcement: RunAnnouncement::default(),
             anew: false,
             argument: None,

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use loopgate_agents::provider::Access;
+use loopgate_agents::provider::FileAccess;
 use loopgate_agents::run::RunAnnouncement;
 use loopgate_agents::{EventStream, Provider, RunHandle, RunStream};
 use loopgate_api::chat_event::ChatEvent;
@@ -87,7 +87,7 @@ impl Reviews {
     /// # Errors
     /// When the first turn cannot be started.
     pub async fn debate(&self, request: DebateRequest) -> io::Result<DebateStream> {
-        let mut debate = Debate { reviews: self.clone(), request, round: 1, last: Default::default() };
+        let mut debate = ActiveDebate { reviews: self.clone(), request, round: 1, last: Default::default() };
         let first = debate.ask_reviewer().await?;
         let (steps, turns) = mpsc::unbounded_channel();
         let stream = DebateStream { turns, turn: Some(first.stream().await?) };
@@ -107,7 +107,7 @@ impl Reviews {
 }
 
 /// A debate under way.
-struct Debate {
+struct ActiveDebate {
     reviews: Reviews,
     request: DebateRequest,
     round: u32,
@@ -115,7 +115,7 @@ struct Debate {
     last: [Option<DebateStatus>; 2],
 }
 
-impl Debate {
+impl ActiveDebate {
     /// Alternates until the debate is settled; answers its last events.
     async fn run(
         &mut self,
@@ -125,8 +125,10 @@ impl Debate {
         let mut turn = first;
         loop {
             let answer = match self.answer(&turn).await {
-                Answer::Said(text) => text,
-                Answer::Failed => return Ok(vec![ChatEvent::Result { success: false }, ChatEvent::DONE]),
+                TurnOutcome::Said(text) => text,
+                TurnOutcome::Failed => {
+                    return Ok(vec![ChatEvent::Result { success: false }, ChatEvent::DONE]);
+                }
             };
             let (status, mut outcome) = self.judge(0, &answer);
             if outcome.is_none() && self.round >= self.request.rounds {
@@ -138,8 +140,10 @@ impl Debate {
             turn = self.ask_assistant(&answer).await?;
             let _ = steps.send(Step::Turn(Box::new(turn.stream().await?)));
             let answer = match self.answer(&turn).await {
-                Answer::Said(text) => text,
-                Answer::Failed => return Ok(vec![ChatEvent::Result { success: false }, ChatEvent::DONE]),
+                TurnOutcome::Said(text) => text,
+                TurnOutcome::Failed => {
+                    return Ok(vec![ChatEvent::Result { success: false }, ChatEvent::DONE]);
+                }
             };
             if let (status, Some(outcome)) = self.judge(1, &answer) {
                 return Ok(end(answer, status, Some(outcome)));
@@ -151,14 +155,14 @@ impl Debate {
         }
     }
 
-    async fn answer(&self, turn: &RunHandle) -> Answer {
+    async fn answer(&self, turn: &RunHandle) -> TurnOutcome {
         match turn.outcome().await {
-            Some(outcome) if outcome.end.success => Answer::Said(outcome.output.text.trim().to_owned()),
-            _ => Answer::Failed,
+            Some(outcome) if outcome.end.success => TurnOutcome::Said(outcome.output.text.trim().to_owned()),
+            _ => TurnOutcome::Failed,
         }
     }
 
-    /// Where the debate stands after an answer of one side, and whether that ends it.
+    /// Where the debate is after an answer of one side, and whether that ends it.
     fn judge(&mut self, side: usize, answer: &str) -> (Option<DebateStatus>, Option<DebateOutcome>) {
         let Some(status) = DebateStatus::in_text(answer) else { return (None, None) };
         let repeated = self.last[side].as_ref().is_some_and(|before| before.is_repeated_by(&status));
@@ -200,7 +204,7 @@ impl Debate {
             model: None,
             effort: None,
             tools: READ_TOOLS,
-            access: Access::ReadOnly,
+            access: FileAccess::ReadOnly,
             announcement: RunAnnouncement { mode, ..RunAnnouncement::default() },
             anew: false,
             argument: None,
@@ -210,7 +214,7 @@ impl Debate {
 }
 
 /// What a turn came to.
-enum Answer {
+enum TurnOutcome {
     Said(String),
     Failed,
 }

@@ -247,7 +247,7 @@ mod tests {
 
     // RC-30
     #[test]
-    fn the_last_fenced_array_holds_the_findings() {
+    fn last_fenced_array_holds_the_findings() {
         let array = json!([
             {"severity": "High", "file": "src/a.rs", "line": "12", "title": "Overflow", "description": "Wraps."},
             {"severity": "bad", "file": null, "title": "Only a title", "suggestion": "rename"},

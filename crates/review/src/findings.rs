@@ -42,7 +42,7 @@ impl FindingsFile {
         Self { file: directory.json(&format!("review-findings-{provider}.json")), tree }
     }
 
-    /// The findings, at the lines where their code stands now; `None` when there are none yet.
+    /// The findings, at the lines where their code is now; `None` when there are none yet.
     ///
     /// # Errors
     /// [`JsonFileError`].

@@ -62,7 +62,7 @@ mod tests {
         }
 
         #[test]
-        fn the_last_block_is_read_back(before in "[^`]*", values in proptest::collection::vec(".*", 1..4)) {
+        fn last_block_is_read_back(before in "[^`]*", values in proptest::collection::vec(".*", 1..4)) {
             let blocks = values.iter().map(|value| format!("```json\n{}\n```\n", json!({"v": value})));
             let found = last_object(&format!("{before}{}", blocks.collect::<String>()));
             prop_assert_eq!(found, values.last().map(|value| json!({"v": value})));

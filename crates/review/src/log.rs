@@ -59,7 +59,7 @@ mod tests {
 
     // RC-10
     #[test]
-    fn the_first_line_of_a_cut_log_is_left_out() {
+    fn first_line_of_a_cut_log_is_left_out() {
         assert_eq!(readable(b"rtial\nwhole", true), "whole");
         assert_eq!(readable(b"only", true), "only");
     }

@@ -9,8 +9,8 @@ use std::time::Duration;
 use loopgate_agents::provider::assistant::Assistant;
 use loopgate_agents::run::{FallbackRule, RunAnnouncement};
 use loopgate_agents::{
-    AgentRuns, Agents, Fallback, Provider, ProviderRegistry, RunHandle, RunRequest, RunStore,
-    RunStoreFactory, RunStream, TurnRequest,
+    AgentRuns, Agents, Provider, ProviderRegistry, RunHandle, RunRequest, RunStore, RunStoreFactory,
+    RunStream, SecondAttempt, TurnRequest,
 };
 use loopgate_api::ids::{BranchName, TicketId};
 use loopgate_api::provider::ProviderId;
@@ -266,7 +266,7 @@ impl Reviews {
         let place = request.worktree.canonical();
         let is_reviewed = self.started().iter().any(|((at, _), run)| at == place && !run.is_over());
         if is_reviewed {
-            // Another provider reads what lies there now.
+            // Another provider reads what is there now.
             return Ok(request.scope.clone());
         }
         let wanted = ReviewWorktree {
@@ -405,7 +405,7 @@ impl RunStoreFactory for Reviews {
 struct ReviewPlan {
     provider: Arc<dyn Provider>,
     turn: TurnRequest,
-    fallback: Option<Fallback>,
+    fallback: Option<SecondAttempt>,
     /// The scope, when the provider is asked by its own command for reviews.
     plain: Option<ReviewScope>,
 }
@@ -423,7 +423,7 @@ impl ReviewPlan {
             return Self {
                 provider: Arc::new(Assistant),
                 turn: TurnRequest { prompt: prompt::REVIEW_COMMAND.to_owned(), ..turn },
-                fallback: Some(Fallback { rule: FallbackRule::NoWork, turn: fallback }),
+                fallback: Some(SecondAttempt { rule: FallbackRule::NoWork, turn: fallback }),
                 plain: None,
             };
         }

@@ -7,10 +7,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use loopgate_agents::provider::Access;
+use loopgate_agents::provider::FileAccess;
 use loopgate_agents::run::{FallbackRule, RunAnnouncement, RunEnd};
 use loopgate_agents::{
-    AgentRuns, Fallback, Provider, RunHandle, RunRequest, RunStore, RunStoreFactory, TurnOutput, TurnRequest,
+    AgentRuns, Provider, RunHandle, RunRequest, RunStore, RunStoreFactory, SecondAttempt, TurnOutput,
+    TurnRequest,
 };
 use loopgate_api::chat_event::ChatEvent;
 use loopgate_api::names::{REVIEWER_CHAT, REVIEWER_CHAT_REVIEW};
@@ -154,7 +155,7 @@ pub(crate) struct SessionTurn {
     pub(crate) model: Option<String>,
     pub(crate) effort: Option<String>,
     pub(crate) tools: &'static str,
-    pub(crate) access: Access,
+    pub(crate) access: FileAccess,
     pub(crate) announcement: RunAnnouncement,
     /// Whether an earlier session is left and a new one begun.
     pub(crate) anew: bool,
@@ -200,7 +201,7 @@ impl ProviderSessions {
             provider,
             fallback: session
                 .is_some()
-                .then(|| Fallback { rule: FallbackRule::SessionMissing, turn: request(None) }),
+                .then(|| SecondAttempt { rule: FallbackRule::SessionMissing, turn: request(None) }),
             turn: request(session),
             directory: cwd,
             about: vec![worktree],

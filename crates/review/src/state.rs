@@ -19,7 +19,7 @@ pub enum ReviewStatus {
 }
 
 impl ReviewStatus {
-    /// The word that stands in the file.
+    /// The word that is in the file.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -155,7 +155,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_verdict_has_a_reason_in_any_text(parts in proptest::collection::vec(
+        fn verdict_has_a_reason_in_any_text(parts in proptest::collection::vec(
             prop_oneof![Just(OPENING.to_owned()), Just(CLOSING.to_owned()), ".{0,8}",
                 "\\{\"verdict\":\"(approve|decline|no)\",\"reason\":\"[ a]{0,2}\"\\}"], 0..12,
         )) {
@@ -164,7 +164,7 @@ mod tests {
         }
 
         #[test]
-        fn a_verdict_is_found_in_any_text(before in "[^<]*", after in "[^<]*", reason in "\\PC*[a-z]") {
+        fn verdict_is_found_in_any_text(before in "[^<]*", after in "[^<]*", reason in "\\PC*[a-z]") {
             let json = serde_json::json!({"verdict": "decline", "reason": reason}).to_string();
             let found = parse_verdict(&format!("{before}{}{after}", tag(&json)));
             // A reason may itself hold a tag's end.

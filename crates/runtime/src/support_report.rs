@@ -80,6 +80,9 @@ fn diagnose(mut job: Job, unsent: Vec<Value>) -> LoopDiagnostics {
     let file = |name: &str, path| SupportFile { name: name.to_owned(), path };
     let mut files = vec![file(ASSISTANT_OUTPUT, stream.clone())];
     files.extend([PERF_JSONL, STATE_JSON, EXIT_FILE].map(|name| file(name, directory.join(name))));
+    let tested = job.delivery.iter().flat_map(|delivery| delivery.tests.values());
+    let runs = tested.flat_map(|evidence| evidence.base.iter().chain(&evidence.head));
+    files.extend(runs.map(|run| file(&run.log, directory.join(&run.log))));
     let tails = diagnostics::tails(&directory);
     LoopDiagnostics {
         loop_id: job.id,

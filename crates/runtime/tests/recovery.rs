@@ -63,7 +63,7 @@ fn driver_that_died_while_it_waited_for_a_limit_is_started_again() {
 }
 
 #[test]
-fn an_execution_that_did_nothing_is_found_out_after_a_restart_too() {
+fn execution_that_did_nothing_is_found_out_after_a_restart_too() {
     let (world, desktop) = world();
     desktop.driver("until_there go; echo over > \"$STATE/over\"");
     let (life, id) = RuntimeInstance::with_loop(&desktop, "EXECUTE");

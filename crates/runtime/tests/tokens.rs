@@ -12,7 +12,7 @@ const REFUSED: &str = "Invalid or expired runner token";
 
 // LR-47
 #[tokio::test(flavor = "multi_thread")]
-async fn a_refused_token_is_renewed_and_the_event_keeps_its_nonce() {
+async fn refused_token_is_renewed_and_the_event_keeps_its_nonce() {
     let desktop = Desktop::new().await;
     desktop.driver(&format!("until_there go\n{}", support::PLANS));
     let runtime = desktop.open().await;
@@ -60,7 +60,7 @@ async fn lost_refresh_race_is_retried_with_a_new_key() {
 
 // LR-63
 #[tokio::test(flavor = "multi_thread")]
-async fn an_answer_that_was_lost_counts_as_delivered() {
+async fn answer_that_was_lost_counts_as_delivered() {
     let desktop = Desktop::new().await;
     // It prints nothing: its last word is all that there is to tell.
     desktop.driver("until_there go\nprintf '{\"content\":\"# Plan\"}' > \"$W/plan.json\"");

@@ -1,6 +1,6 @@
 //! The clock on the wall of a home's programs, which a test can set while they run.
 //!
-//! Debian's libfaketime stands between the programs and the system's clock. It leaves the monotonic clock
+//! Debian's libfaketime is between the programs and the system's clock. It leaves the monotonic clock
 //! alone, as a sleep of the machine does, and reads how far the clock is ahead from a file.
 
 use std::ffi::OsString;

@@ -1,4 +1,4 @@
-//! Bare git repositories that stand where the code host keeps its own.
+//! Bare git repositories that are where the code host keeps its own.
 //!
 //! One folder holds `<owner>/<name>.git`. Programs reach them through the ssh command and the URL
 //! rewriting that [`crate::home::UserHome`] sets up, so remotes keep the code host's own URLs.

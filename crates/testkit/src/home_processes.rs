@@ -63,7 +63,7 @@ mod tests {
     use crate::home::UserHome;
 
     #[tokio::test]
-    async fn a_process_of_the_home_is_found_and_ended() {
+    async fn process_of_the_home_is_found_and_ended() {
         let home = UserHome::temporary().unwrap();
         let mut command = home.command("cat");
         command.stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());

@@ -1,4 +1,4 @@
-//! Real parts for tests and for the demo: nothing here stands in for a program that can be had.
+//! Real parts for tests and for the demo: nothing here replaces a program that can be had.
 //!
 //! The real assistant and reviewer talk to a scripted [`model`], the real code-host CLI talks to a
 //! [`code_host`] in memory, the real git talks to bare repositories of [`git`], and all of them see

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_cut_breaks_what_is_open_and_lets_nothing_through_until_it_is_mended() {
+    async fn cut_breaks_what_is_open_and_lets_nothing_through_until_it_is_mended() {
         let echo = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let far = echo.local_addr().unwrap().port();
         let _echoing = AbortOnDropHandle::new(tokio::spawn(async move {

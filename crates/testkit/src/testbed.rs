@@ -100,7 +100,7 @@ impl Testbed {
         self.host.add_repository(full_name)
     }
 
-    /// The directory that paths must lie in.
+    /// The directory that paths must be in.
     #[must_use]
     pub fn sandbox(&self) -> PathBuf {
         self.home.path().join("src")

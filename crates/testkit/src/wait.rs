@@ -185,7 +185,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[tokio::test]
-    async fn the_end_of_a_process_is_seen() {
+    async fn end_of_a_process_is_seen() {
         let home = UserHome::temporary().unwrap();
         let mut child = home.command("cat").stdin(std::process::Stdio::piped()).spawn().unwrap();
         let pid = child.id().unwrap();

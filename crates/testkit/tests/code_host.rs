@@ -50,7 +50,7 @@ impl HostFixture {
 }
 
 #[tokio::test]
-async fn a_pull_request_lives_from_creation_to_approval() -> Result<()> {
+async fn pull_request_lives_from_creation_to_approval() -> Result<()> {
     let fixture = HostFixture::new().await?;
     fixture.clone_with_branch().await?;
     let url = fixture
@@ -152,7 +152,7 @@ async fn refusals_are_the_hosts_own() -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_cli_is_logged_in() -> Result<()> {
+async fn cli_is_logged_in() -> Result<()> {
     let fixture = HostFixture::new().await?;
     assert_eq!(fixture.run("", "gh", &["api", "user", "--jq", ".login"]).await?.trim(), "octo-dev");
     fixture.run("", "gh", &["auth", "status"]).await?;
@@ -161,7 +161,7 @@ async fn the_cli_is_logged_in() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_pull_request_has_a_page_at_its_own_path() -> Result<()> {
+async fn pull_request_has_a_page_at_its_own_path() -> Result<()> {
     let fixture = HostFixture::new().await?;
     fixture.clone_with_branch().await?;
     fixture.gh(&["pr", "create", "--title", "Add <a> cart", "--body", "x"]).await?;

@@ -34,7 +34,7 @@ fn result(lines: &[Value]) -> &Value {
 }
 
 #[tokio::test]
-async fn the_assistant_does_what_the_script_says() -> Result<()> {
+async fn assistant_does_what_the_script_says() -> Result<()> {
     let conversation = Conversation::when("write", r"note named (?P<name>\w+)")
         .turn([
             Step::text("I write the note."),
@@ -59,7 +59,7 @@ async fn the_assistant_does_what_the_script_says() -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_assistant_tries_again_after_an_error_and_a_dropped_connection() -> Result<()> {
+async fn assistant_tries_again_after_an_error_and_a_dropped_connection() -> Result<()> {
     let busy = Failure { times: Some(1), ..Failure::new(529, "overloaded_error", "Overloaded") };
     let conversation = Conversation::when("try", "persist")
         .turn([Step::Error(busy), Step::bash("echo once >> tries.txt")])
@@ -76,7 +76,7 @@ async fn the_assistant_tries_again_after_an_error_and_a_dropped_connection() -> 
 }
 
 #[tokio::test]
-async fn a_gate_holds_the_assistant_until_the_test_lets_it_go() -> Result<()> {
+async fn gate_holds_the_assistant_until_the_test_lets_it_go() -> Result<()> {
     let conversation = Conversation::when("gate", "wait for me")
         .turn([Step::bash("echo before > before.txt")])
         .turn([Step::hold("after the first command"), Step::text("Thanks.")]);
@@ -96,7 +96,7 @@ async fn a_gate_holds_the_assistant_until_the_test_lets_it_go() -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_reviewer_speaks_and_runs_commands() -> Result<()> {
+async fn reviewer_speaks_and_runs_commands() -> Result<()> {
     let conversation = Conversation::when("review", "look around")
         .turn([
             Step::text("I look."),
@@ -130,7 +130,7 @@ async fn the_reviewer_speaks_and_runs_commands() -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_not_streamed_is_one_object() -> Result<()> {
+async fn answer_that_is_not_streamed_is_one_object() -> Result<()> {
     let mut conversation = Conversation::when("plain", "hello").says("Hi.");
     conversation.toolless = true;
     let model = ModelServer::start(Script::new([conversation])).await?;

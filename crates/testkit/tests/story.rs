@@ -69,7 +69,7 @@ fn plugin() -> PathBuf {
 }
 
 #[tokio::test]
-async fn a_wish_becomes_a_plan_a_change_and_a_pull_request() -> Result<()> {
+async fn wish_becomes_a_plan_a_change_and_a_pull_request() -> Result<()> {
     let stage = StoryFixture::new().await?;
 
     let said = stage.act(&stage.loop_prompt("PLAN")).await?;

@@ -59,7 +59,7 @@ fn assert_no_orphans(testbed: &Testbed, loopgate: &Loopgate) -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_wish_becomes_a_pull_request() -> Result<()> {
+async fn wish_becomes_a_pull_request() -> Result<()> {
     let (testbed, mut loopgate, person) = start(story::script()).await?;
     let health = loopgate.gateway_bare(Method::GET, "/health").send().await?;
     assert_eq!(health.status(), 200);
@@ -72,7 +72,7 @@ async fn a_wish_becomes_a_pull_request() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_kill_in_the_middle_of_the_work_loses_nothing() -> Result<()> {
+async fn kill_in_the_middle_of_the_work_loses_nothing() -> Result<()> {
     let gate = "the second task";
     let (testbed, mut loopgate, person) = start(script_with_gate("T-1.2", 0, gate)).await?;
     let plan = planned(&person).await?;
@@ -87,7 +87,7 @@ async fn a_kill_in_the_middle_of_the_work_loses_nothing() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_kill_while_the_work_is_delivered_delivers_it_once() -> Result<()> {
+async fn kill_while_the_work_is_delivered_delivers_it_once() -> Result<()> {
     let gate = "before the pull request";
     let (testbed, mut loopgate, person) = start(script_with_gate(story::COMMIT, 4, gate)).await?;
     let plan = planned(&person).await?;

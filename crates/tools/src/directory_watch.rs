@@ -30,7 +30,7 @@ struct Subscription {
 }
 
 /// Changes in one directory, not in those below it, until it is dropped.
-pub struct Changes {
+pub struct DirectoryChanges {
     directory: PathBuf,
     changed: watch::Receiver<()>,
     all: DirectoryWatch,
@@ -38,7 +38,7 @@ pub struct Changes {
 
 impl DirectoryWatch {
     /// Subscribes to changes of a directory.
-    pub fn subscribe(&self, directory: &Path) -> Changes {
+    pub fn subscribe(&self, directory: &Path) -> DirectoryChanges {
         let mut watcher = lock(&self.0.watcher);
         let (changed, is_first) = {
             let mut subscriptions = lock(&self.0.subscriptions);
@@ -50,7 +50,7 @@ impl DirectoryWatch {
             tracing::info!(%error, "changes of a work directory cannot be heard; it is looked at now and then");
         }
         drop(watcher);
-        Changes { directory: directory.to_owned(), changed, all: self.clone() }
+        DirectoryChanges { directory: directory.to_owned(), changed, all: self.clone() }
     }
 
     fn watch_directory(
@@ -85,7 +85,7 @@ impl DirectoryWatch {
     }
 }
 
-impl Changes {
+impl DirectoryChanges {
     /// Waits for the next change; earlier unread changes count as one.
     pub async fn next(&mut self) {
         if self.changed.changed().await.is_err() {
@@ -94,7 +94,7 @@ impl Changes {
     }
 }
 
-impl Drop for Changes {
+impl Drop for DirectoryChanges {
     fn drop(&mut self) {
         self.all.end(&self.directory);
     }

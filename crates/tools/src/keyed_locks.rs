@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_path_is_locked_once_at_a_time() {
+    async fn path_is_locked_once_at_a_time() {
         let locks = KeyedLocks::default();
         let first = locks.lock(Path::new("/src/shop")).await;
         assert!(locks.lock(Path::new("/src/shop")).now_or_never().is_none());

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_answer_is_found_between_chatter_and_asked_for_once() {
+    async fn answer_is_found_between_chatter_and_asked_for_once() {
         let directory = tempfile::tempdir().unwrap();
         let count = directory.path().join("count");
         let script = format!(

@@ -90,7 +90,7 @@ impl Programs {
         }
     }
 
-    /// Whether a path for a program leads through the sandbox, so that what lies there may have been
+    /// Whether a path for a program leads through the sandbox, so that what is there may have been
     /// written by a repository, a page or a loop. Touches the disk.
     #[must_use]
     pub fn is_in_sandbox(&self, path: &ProgramPath) -> bool {
@@ -154,7 +154,7 @@ impl Programs {
 }
 
 /// The first executable of this name in the directories of a PATH. Directories that are not absolute do not count:
-/// what lies there depends on where the program is started.
+/// what is there depends on where the program is started.
 #[must_use]
 pub fn find_on_path(path: &str, executable: &str) -> Option<PathBuf> {
     let directories = path.split(':').filter(|segment| !segment.is_empty()).map(Path::new);
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_first_executable_on_the_path_wins() {
+    async fn first_executable_on_the_path_wins() {
         let machine = ProgramsFixture::new();
         script(&machine.at("one/git"), "", 0o644);
         script(&machine.at("two/git"), "echo git version 9; echo more", 0o755);
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_override_wins_even_when_it_is_wrong() {
+    async fn override_wins_even_when_it_is_wrong() {
         let machine = ProgramsFixture::new();
         for name in ["one/git", "one/codex", "mine"] {
             script(&machine.at(name), "", 0o755);

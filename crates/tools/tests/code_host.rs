@@ -1,6 +1,6 @@
 //! The code host's program: what it is told, and what is made of its answers.
 //!
-//! A script stands in for it where it must hang, fail half-way or print secrets.
+//! A script replaces it where it must hang, fail half-way or print secrets.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -62,7 +62,7 @@ fn branch(name: &str) -> BranchName {
 
 // LR-12
 #[tokio::test]
-async fn a_clone_appears_whole() {
+async fn clone_appears_whole() {
     let fixture = ScriptedCodeHost::new(r#"mkdir "$4"; echo code > "$4/file""#);
     let destination = fixture.code().join("widget");
     fixture.host.clone_repository(&widget(), &destination).await.unwrap();
@@ -78,7 +78,7 @@ async fn a_clone_appears_whole() {
 }
 
 #[tokio::test]
-async fn a_clone_that_fails_leaves_nothing_and_says_why_without_secrets() {
+async fn clone_that_fails_leaves_nothing_and_says_why_without_secrets() {
     let fixture = ScriptedCodeHost::new(
         r#"mkdir "$4"; echo half > "$4/file"; echo "fatal: https://ada:hunter2@host/acme/widget denied" >&2; exit 1"#,
     );
@@ -97,7 +97,7 @@ async fn directory_created_during_the_clone_is_kept() {
 }
 
 #[tokio::test]
-async fn a_clone_goes_on_when_nobody_waits_and_cleans_up_after_itself() {
+async fn clone_goes_on_when_nobody_waits_and_cleans_up_after_itself() {
     let fixture = ScriptedCodeHost::new(r#"mkfifo ../go; mkdir "$4"; read word < ../go; exit 1"#);
     let (host, destination) = (fixture.host.clone(), fixture.code().join("widget"));
     let asked = tokio::spawn(async move { host.clone_repository(&widget(), &destination).await });
@@ -109,7 +109,7 @@ async fn a_clone_goes_on_when_nobody_waits_and_cleans_up_after_itself() {
 
 // LR-16, LR-61
 #[tokio::test]
-async fn a_clone_that_hangs_is_ended_with_everything_that_it_started() {
+async fn clone_that_hangs_is_ended_with_everything_that_it_started() {
     let fixture = ScriptedCodeHost::new(r#"mkdir "$4"; sleep 600 & echo $! > ../child; wait"#);
     let (host, destination) = (fixture.host.clone(), fixture.code().join("widget"));
     let asked = tokio::spawn(async move { host.clone_repository(&widget(), &destination).await });
@@ -127,7 +127,7 @@ async fn a_clone_that_hangs_is_ended_with_everything_that_it_started() {
 }
 
 #[tokio::test]
-async fn an_open_pull_request_is_found() {
+async fn open_pull_request_is_found() {
     let fixture = ScriptedCodeHost::new(
         r#"echo '{"number":7,"state":"OPEN","url":"https://github.com/acme/widget/pull/7"}'"#,
     );
@@ -148,7 +148,7 @@ async fn an_open_pull_request_is_found() {
 }
 
 #[tokio::test]
-async fn a_pull_request_is_made_with_exactly_these_words() {
+async fn pull_request_is_made_with_exactly_these_words() {
     let fixture =
         ScriptedCodeHost::new("echo 'Creating pull request'; echo https://github.com/acme/widget/pull/31");
     let (main, head) = (branch("main"), branch("orchestrator/a"));
@@ -163,7 +163,7 @@ async fn a_pull_request_is_made_with_exactly_these_words() {
 }
 
 #[tokio::test]
-async fn a_text_is_read_and_replaced() {
+async fn text_is_read_and_replaced() {
     let fixture = ScriptedCodeHost::new(r#"printf '%s\n' '{"body":"line\nLoop ID: x"}'"#);
     assert_eq!(fixture.host.pr_body(&fixture.code(), 5).await.unwrap(), "line\nLoop ID: x");
     fixture.host.pr_edit_body(&fixture.code(), 5, "other").await.unwrap();

@@ -143,7 +143,7 @@ async fn state_directories_are_neither_seen_nor_staged() {
 }
 
 #[tokio::test]
-async fn a_commit_carries_its_committer_and_hooks_may_refuse() {
+async fn commit_carries_its_committer_and_hooks_may_refuse() {
     let code = Code::new().await;
     let (git, clone) = (&code.git, &code.clone);
     let committer = Committer { name: "Grace".to_owned(), email: "grace@example.org".to_owned() };
@@ -163,7 +163,7 @@ async fn a_commit_carries_its_committer_and_hooks_may_refuse() {
 }
 
 #[tokio::test]
-async fn a_hook_that_never_ends_goes_with_all_it_started() {
+async fn hook_that_never_ends_goes_with_all_it_started() {
     let code = Code::new().await;
     let (git, clone) = (&code.git, &code.clone);
     let told = code.machine.at("told");
@@ -205,7 +205,7 @@ async fn work_is_counted_against_the_base_and_pushed() {
 }
 
 #[tokio::test]
-async fn a_worktree_is_found_by_its_whole_branch() {
+async fn worktree_is_found_by_its_whole_branch() {
     let code = Code::new().await;
     let git = &code.git;
     let place = code.worktree("widget-loop", "orchestrator/a").await;
@@ -294,7 +294,7 @@ async fn commits_on_no_branch_and_an_unreadable_index_lose_nothing() {
 }
 
 #[tokio::test]
-async fn a_worktree_whose_work_no_commit_can_hold_stays() {
+async fn worktree_whose_work_no_commit_can_hold_stays() {
     let code = Code::new().await;
     let git = &code.git;
     let place = code.worktree("widget-loop", "orchestrator/a").await;
@@ -315,7 +315,7 @@ async fn a_worktree_whose_work_no_commit_can_hold_stays() {
 }
 
 #[tokio::test]
-async fn a_worktree_goes_with_its_files_and_a_clone_never_does() {
+async fn worktree_goes_with_its_files_and_a_clone_never_does() {
     let code = Code::new().await;
     let git = &code.git;
     let place = code.worktree("widget-loop", "orchestrator/a").await;
@@ -349,7 +349,7 @@ async fn inherited_git_variables_are_ignored() {
 }
 
 #[tokio::test]
-async fn a_remote_that_wants_a_password_fails_instead_of_asking() {
+async fn remote_that_wants_a_password_fails_instead_of_asking() {
     let code = Code::new().await;
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -422,10 +422,10 @@ async fn hooks_and_filters_run_only_when_trusted() {
     }
 }
 
-/// Hooks that the person keeps for every repository are the person's own, unless they lie where a
+/// Hooks that the person keeps for every repository are the person's own, unless they are where a
 /// repository could have put them.
 #[tokio::test]
-async fn the_persons_own_hooks_run_without_being_asked_about() {
+async fn persons_own_hooks_run_without_being_asked_about() {
     let code = Code::new().await;
     let (git, clone, ran) = (&code.git, &code.clone, code.machine.at("ran"));
     let own = tempfile::tempdir().unwrap();

@@ -24,7 +24,7 @@ async fn gone(pid: u32, started: ProcessStart) {
 }
 
 #[tokio::test]
-async fn a_run_carries_arguments_input_environment_and_directory() {
+async fn run_carries_arguments_input_environment_and_directory() {
     let directory = tempfile::tempdir().unwrap();
     let output = sh(r#"cat; printf '%s|' "$1" "$WORD" "$PWD"; echo bad >&2; exit 3"#)
         .args(["sh", "$(touch x) 'a b'"])
@@ -64,7 +64,7 @@ async fn input_larger_than_a_pipe_does_not_lock() {
 }
 
 #[tokio::test]
-async fn a_run_that_takes_too_long_ends_with_its_group() {
+async fn run_that_takes_too_long_ends_with_its_group() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("pid");
     let script = format!("trap '' TERM; sleep 600 & echo $! > {}; wait; sleep 600", file.display());
@@ -93,7 +93,7 @@ async fn dropping_a_run_kills_its_process_group() {
 }
 
 #[tokio::test]
-async fn an_undisturbed_run_ends_even_when_its_caller_does_not_wait() {
+async fn undisturbed_run_ends_even_when_its_caller_does_not_wait() {
     let directory = tempfile::tempdir().unwrap();
     let (begun, go, done) =
         (directory.path().join("begun"), directory.path().join("go"), directory.path().join("done"));
@@ -162,7 +162,7 @@ async fn failed_start_has_a_reason() {
 }
 
 #[tokio::test]
-async fn a_detached_process_writes_to_its_private_log() {
+async fn detached_process_writes_to_its_private_log() {
     use std::os::unix::fs::PermissionsExt;
 
     let directory = tempfile::tempdir().unwrap();
@@ -174,7 +174,7 @@ async fn a_detached_process_writes_to_its_private_log() {
 }
 
 #[tokio::test]
-async fn a_group_ends_politely_or_by_force_and_only_for_the_right_process() {
+async fn group_ends_politely_or_by_force_and_only_for_the_right_process() {
     let directory = tempfile::tempdir().unwrap();
     let log = directory.path().join("log");
     let grace = Duration::from_secs(10);
@@ -217,7 +217,7 @@ async fn low_pids_and_members_of_other_groups_are_never_signalled() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_session_has_no_terminal_and_a_group_of_its_own() {
+async fn session_has_no_terminal_and_a_group_of_its_own() {
     let ids = r#"cut -d' ' -f1,5,6 /proc/$$/stat; (: </dev/tty) 2>/dev/null && echo terminal; true"#;
     let output = sh(ids).session().run(Limits::time(TIMEOUT)).await.unwrap();
     let text = output.stdout_text().into_owned();

@@ -52,7 +52,7 @@ fn branch(name: &str) -> BranchName {
 }
 
 #[tokio::test]
-async fn the_real_programs_are_found_and_tell_their_versions() {
+async fn real_programs_are_found_and_tell_their_versions() {
     let fixture = RealCodeHost::new().await;
     assert_eq!(fixture.programs.resolve(Program::Git).await.source, ProgramSource::Path);
     let versions = fixture.programs.versions().await;
@@ -61,7 +61,7 @@ async fn the_real_programs_are_found_and_tell_their_versions() {
 }
 
 #[tokio::test]
-async fn a_clone_becomes_a_pull_request() {
+async fn clone_becomes_a_pull_request() {
     let fixture = RealCodeHost::new().await;
     let (git, gh) = (fixture.git.clone(), CodeHost::new(fixture.programs.clone(), fixture.git.clone()));
 
@@ -104,7 +104,7 @@ async fn a_clone_becomes_a_pull_request() {
 }
 
 #[tokio::test]
-async fn a_repository_that_is_not_there_leaves_nothing() {
+async fn repository_that_is_not_there_leaves_nothing() {
     let fixture = RealCodeHost::new().await;
     let gh = CodeHost::new(fixture.programs.clone(), fixture.git.clone());
     let missing = fixture.at("code");

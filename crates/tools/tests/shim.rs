@@ -90,7 +90,7 @@ async fn ended(handle: &ShimHandle) -> Exit {
 }
 
 #[tokio::test]
-async fn a_program_gets_what_it_was_given_and_its_exit_is_kept() {
+async fn program_gets_what_it_was_given_and_its_exit_is_kept() {
     let mut a_loop =
         ShimFixture::new(r#"cat; echo "$1|$LOOPGATE_LOOP_ID|$PWD"; echo bad >&2; umask; exit 7"#);
     fs::write(a_loop.at("prompt"), "the prompt\n").unwrap();
@@ -150,7 +150,7 @@ async fn failed_start_is_reported_and_cleaned_up() {
 }
 
 #[tokio::test]
-async fn a_kill_reaches_whoever_left_the_group() {
+async fn kill_reaches_whoever_left_the_group() {
     // The grandchild has a session of its own, no parent, no mark in its environment, and is deaf.
     let hidden = "trap '' TERM HUP; echo $$ > $HERE/hidden; while :; do sleep 1; done";
     let script = format!(r#"env -i HERE=$HERE PATH="$PATH" setsid sh -c "({hidden}) & true"; sleep 600"#);
@@ -166,7 +166,7 @@ async fn a_kill_reaches_whoever_left_the_group() {
 }
 
 #[tokio::test]
-async fn a_polite_end_does_not_wait_for_the_grace_period() {
+async fn polite_end_does_not_wait_for_the_grace_period() {
     let a_loop =
         ShimFixture::new("trap 'echo bye; exit 0' TERM; echo $$ > $HERE/pid; while :; do sleep 0.05; done");
     let (handle, _) = a_loop.start().await;
@@ -188,7 +188,7 @@ async fn no_descendant_outlives_the_program() {
 }
 
 #[tokio::test]
-async fn the_exit_is_on_disk_before_the_connection_ends() {
+async fn exit_is_on_disk_before_the_connection_ends() {
     use tokio::io::AsyncReadExt;
 
     let a_loop = ShimFixture::new("mkfifo $HERE/go; read word < $HERE/go; exit 5");
@@ -218,7 +218,7 @@ async fn sighup_is_ignored_and_sigterm_stops_the_loop() {
 }
 
 #[tokio::test]
-async fn a_shim_outlives_its_starter_and_is_found_again() {
+async fn shim_outlives_its_starter_and_is_found_again() {
     let a_loop =
         ShimFixture::new("while [ ! -e $HERE/go ]; do echo out; echo err >&2; sleep 0.02; done; exit 4");
     // The starter is a process that goes away at once, and the shim's standard streams with it.
@@ -232,7 +232,7 @@ async fn a_shim_outlives_its_starter_and_is_found_again() {
     );
     let started = Command::new("sh").args(["-c", &starter]).run(Limits::time(TIMEOUT)).await.unwrap();
     assert!(started.status.success());
-    // What the program prints lies beside the socket, so that there is always another look.
+    // What the program prints is beside the socket, so that there is always another look.
     let answers = async || attach(&a_loop.spec.socket, &a_loop.spec.exit_file).await;
     let handle = wait::seen(a_loop.directory.path(), answers).await.unwrap();
     let state = handle.state().await.unwrap();
@@ -243,7 +243,7 @@ async fn a_shim_outlives_its_starter_and_is_found_again() {
 }
 
 #[tokio::test]
-async fn a_loop_is_watched_once() {
+async fn loop_is_watched_once() {
     let a_loop = ShimFixture::new("sleep 600");
     let (handle, state) = a_loop.start().await;
     let again = spawn(probe(), &a_loop.spec).await.unwrap_err();
@@ -298,7 +298,7 @@ async fn socket_works_below_a_long_data_directory() {
 }
 
 #[tokio::test]
-async fn an_exit_that_cannot_be_written_is_told_and_written_later() {
+async fn exit_that_cannot_be_written_is_told_and_written_later() {
     let mut a_loop = ShimFixture::new("exit 6");
     let place = a_loop.at("results");
     fs::create_dir(&place).unwrap();

@@ -1,6 +1,97 @@
 // Generated from docs/openapi/control-plane.json by `npm run generate`. Do not edit.
 
 export interface paths {
+    "/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Agents of the organization, newest first. */
+        get: operations["agents_list"];
+        put?: never;
+        /** Makes an agent with its first version. */
+        post: operations["agents_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{idOrSlug}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One agent with its prompt. */
+        get: operations["agents_get"];
+        put?: never;
+        post?: never;
+        /** Removes an agent with its versions. Loops that have it keep it. */
+        delete: operations["agents_delete"];
+        options?: never;
+        head?: never;
+        /** Changes an agent; another name or prompt is a new version. */
+        patch: operations["agents_update"];
+        trace?: never;
+    };
+    "/agents/{idOrSlug}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Every version of an agent, newest first. */
+        get: operations["agents_versions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/{idOrSlug}/versions/{version}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One version of an agent with its prompt. */
+        get: operations["agents_version"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents/bulk-ingest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Takes over the agents that a bootstrap wrote for a repository: all of them, or none. The same request
+         *     again changes nothing.
+         */
+        post: operations["agents_bulk_ingest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api-keys": {
         parameters: {
             query?: never;
@@ -31,6 +122,97 @@ export interface paths {
         post?: never;
         /** Revokes a key at once, also for a desktop that is connected with it. */
         delete: operations["api_keys_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/audit-log": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The audit log of the organization, newest first. */
+        get: operations["audit_log_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/methods": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How people sign in here; a sign-in page shows what there is. */
+        get: operations["auth_methods"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/organization": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Makes another organization of the person the one that the session is about when a request names none. */
+        put: operations["organizations_select"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Changes the password, and ends every other session of the person. The first password makes a local
+         *     account with the person's e-mail address.
+         */
+        put: operations["auth_change_password"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/sign-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Trades the password of a local account for a session: a cookie, and the key that goes with it.
+         *     Every refusal has one text; after ten of them an address waits for 15 minutes (429).
+         */
+        post: operations["auth_password_sign_in"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -464,6 +646,78 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The open invitations, newest first. */
+        get: operations["invitations_list"];
+        put?: never;
+        /** Invites somebody. Nothing is sent: hand the URL to the person. */
+        post: operations["invitations_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/invitations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Takes an open invitation back. */
+        delete: operations["invitations_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/invitations/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accepts an invitation: with a new local account, with the one that has the invited address, or, without
+         *     a password, as the person who is signed in. Begins a session in the organization.
+         */
+        post: operations["invitations_accept"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/invitations/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Shows an invitation to whoever has its token. */
+        post: operations["invitations_preview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/loops": {
         parameters: {
             query?: never;
@@ -497,7 +751,8 @@ export interface paths {
         delete: operations["loops_delete"];
         options?: never;
         head?: never;
-        patch?: never;
+        /** Notes what came of a loop that is run by hand. */
+        patch: operations["loops_update_loop"];
         trace?: never;
     };
     "/loops/{id}/cancel": {
@@ -552,6 +807,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/loops/{id}/github-token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Makes a token for each repository of a loop. */
+        post: operations["runner_github_token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/loops/{id}/heartbeat": {
         parameters: {
             query?: never;
@@ -567,6 +839,26 @@ export interface paths {
          *     gets a new one.
          */
         post: operations["runner_heartbeat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/loops/{id}/manual-events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Takes in an event of a loop that is run by hand: `output`, `progress`, `completed`, `error` or `cancelled`, in the
+         *     forms of a runner's events.
+         */
+        post: operations["loops_manual_event"];
         delete?: never;
         options?: never;
         head?: never;
@@ -604,6 +896,23 @@ export interface paths {
         put?: never;
         /** Makes a child of an ended loop and launches it. */
         post: operations["loops_resume"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/loops/{id}/runtime": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How the connection to a loop's runner is; for administrators. */
+        get: operations["loops_loop_runtime"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -667,6 +976,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/loops/summaries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * What the loops of documents have come to: for each document the active one, the last that completed and the last
+         *     that failed, of its own or of a document that was made from it.
+         */
+        post: operations["loops_loop_summaries"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/loops/usage": {
         parameters: {
             query?: never;
@@ -701,6 +1030,109 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** All members, inactive ones included, oldest first. */
+        get: operations["members_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/members/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Changes the role of a member, or deactivates it. The last administrator stays one (409). */
+        patch: operations["members_update"];
+        trace?: never;
+    };
+    "/organization/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The settings. */
+        get: operations["organization_organization_settings"];
+        /** Replaces the settings; what is left out has its default again. */
+        put: operations["organization_set_organization_settings"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/organizations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The organizations to which the signed-in person belongs, in the order in which it joined. */
+        get: operations["organizations_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The living sessions of the person, in all its organizations, newest first. */
+        get: operations["sessions_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Ends a session of the person at once, with the streams that it opened. */
+        delete: operations["sessions_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/storage/{key}": {
         parameters: {
             query?: never;
@@ -723,6 +1155,100 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** @description Accepts an invitation with an account. */
+        AcceptInvitation: {
+            /** @description At most 100 characters. */
+            firstName?: string | null;
+            /** @description At most 100 characters. */
+            lastName?: string | null;
+            /**
+             * Format: password
+             * @description Of the account with the invited address, or of the one to be made: 12 to 256 characters. Left out
+             *     to accept as the person who is signed in.
+             */
+            password?: string | null;
+            /** @description The token. */
+            token: string;
+        };
+        /** @description An agent with its prompt. */
+        AgentDetail: components["schemas"]["AgentSummary"] & {
+            /** @description The bootstrap that wrote it. */
+            bootstrapRunId?: string | null;
+            /** @description Who made it. */
+            createdBy: components["schemas"]["PersonName"];
+            /** @description Its prompt. */
+            prompt: string;
+        };
+        /** @description Agents of an organization. */
+        AgentList: {
+            /** @description Newest first. */
+            agents: components["schemas"]["AgentSummary"][];
+            /**
+             * Format: int64
+             * @description How many there are, whatever the limit.
+             */
+            total: number;
+        };
+        /** @description An agent without its prompt. */
+        AgentSummary: {
+            /** @description ISO 8601. */
+            createdAt: string;
+            /**
+             * Format: int64
+             * @description Number of its newest version, from 1.
+             */
+            currentVersion: number;
+            /** @description What it is for. */
+            description?: string | null;
+            /** @description Whether loops get it. */
+            enabled: boolean;
+            /**
+             * Format: uuid
+             * @description Id.
+             */
+            id: string;
+            /** @description Name for people. */
+            name: string;
+            /** @description What it is an expert in. */
+            role: string;
+            /** @description Names the agent in its organization, and its file on a desktop. */
+            slug: string;
+            /** @description Its repository, `<org>/<repo>`; empty for all of the organization. */
+            sourceRepo: string;
+            /** @description ISO 8601. */
+            updatedAt: string;
+        };
+        /** @description A version of an agent. */
+        AgentVersionDetail: components["schemas"]["AgentVersionSummary"] & {
+            /** @description The prompt at that time. */
+            prompt: string;
+        };
+        /** @description Versions of an agent. */
+        AgentVersions: {
+            /** @description Newest first. */
+            versions: components["schemas"]["AgentVersionSummary"][];
+        };
+        /** @description A version of an agent without its prompt. */
+        AgentVersionSummary: {
+            /** @description Who changed it. */
+            changedBy: components["schemas"]["PersonName"];
+            /** @description What was changed, and why. */
+            changeNote?: string | null;
+            /** @description ISO 8601. */
+            createdAt: string;
+            /**
+             * Format: uuid
+             * @description Id.
+             */
+            id: string;
+            /** @description The agent's name at that time. */
+            name: string;
+            /**
+             * Format: int64
+             * @description Its number, from 1.
+             */
+            version: number;
+        };
         /** @description A key, never its secret. */
         ApiKeyRecord: {
             /** @description ISO 8601. */
@@ -774,6 +1300,49 @@ export interface components {
             /** @description Origin of the page. */
             webAppOrigin: string;
         };
+        /**
+         * @description What was done.
+         * @enum {string}
+         */
+        AuditAction: "sign_in" | "sign_in_failed" | "sign_out" | "session_revoked" | "password_changed" | "organization_selected" | "key_created" | "key_revoked" | "desktop_key_issued" | "invitation_created" | "invitation_revoked" | "invitation_accepted" | "member_role_changed" | "member_deactivated" | "member_activated" | "agent_created" | "agent_updated" | "agent_deleted" | "target_registered" | "target_sharing_changed" | "target_removed" | "feature_flag_set";
+        /** @description An act. */
+        AuditEntry: {
+            /** @description What was done. */
+            action: components["schemas"]["AuditAction"];
+            /** @description Where the request came from. */
+            address?: string | null;
+            /** @description ISO 8601. */
+            at: string;
+            /** @description More about it. */
+            details: Record<string, never>;
+            /**
+             * Format: uuid
+             * @description Id.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The API key that was used, if one was.
+             */
+            keyId?: string | null;
+            /** @description Id or name of what it was done to. */
+            subject: string;
+            /**
+             * Format: uuid
+             * @description Who did it; null when nobody was signed in.
+             */
+            userId?: string | null;
+        };
+        /** @description A page of the log. */
+        AuditPage: {
+            /** @description Newest first. */
+            entries: components["schemas"]["AuditEntry"][];
+            /**
+             * Format: uuid
+             * @description `before` of the next page; null on the last one.
+             */
+            nextBefore?: string | null;
+        };
         /** @description What asking for an end answers. */
         CancelRequested: {
             /** @description `false` when the command had ended before. */
@@ -792,6 +1361,19 @@ export interface components {
         ChallengeRequest: {
             /** @description Origin of the page. */
             origin: string;
+        };
+        /** @description A new password. */
+        ChangePassword: {
+            /**
+             * Format: password
+             * @description The present one; left out while there is none.
+             */
+            currentPassword?: string | null;
+            /**
+             * Format: password
+             * @description 12 to 256 characters.
+             */
+            newPassword: string;
         };
         /** @description What the desktop sends. */
         ClaimRequest: {
@@ -990,6 +1572,23 @@ export interface components {
             /** @description `DOCUMENT`. */
             sourceType?: string | null;
         };
+        /** @description An agent to be made. */
+        CreateAgent: {
+            /** @description The bootstrap that wrote it. */
+            bootstrapRunId?: string | null;
+            /** @description Note of its first version, at most 500 characters. */
+            changeNote?: string | null;
+            /** @description What it is for, at most 500 characters. */
+            description?: string | null;
+            /** @description Name for people, 1 to 200 characters. */
+            name: string;
+            /** @description Prompt, at least one character. */
+            prompt: string;
+            /** @description What it is an expert in, 1 to 100 characters with a letter or digit among them; unique in its repository. */
+            role: string;
+            /** @description Its repository, `<org>/<repo>`; all of the organization when left out. */
+            sourceRepo?: string;
+        };
         /** @description A key to be made. */
         CreateApiKey: {
             /** @description ISO 8601. */
@@ -1052,6 +1651,13 @@ export interface components {
             /** @description The key itself; shown this once. */
             plaintext: string;
         };
+        /** @description A new invitation, with what its reader needs. */
+        CreatedInvitation: components["schemas"]["Invitation"] & {
+            /** @description The secret; shown this once. */
+            token: string;
+            /** @description Page on which the invited person accepts. It carries the token. */
+            url: string;
+        };
         /** @description A document to be made. */
         CreateDocument: {
             /** @description Markdown, at least one character. */
@@ -1061,6 +1667,13 @@ export interface components {
             title: string;
             /** @description Its kind. */
             type: components["schemas"]["DocumentKind"];
+        };
+        /** @description Somebody to be invited. */
+        CreateInvitation: {
+            /** @description E-mail address; the name of the account that the person makes. */
+            email: string;
+            /** @description Role in the organization. */
+            role: components["schemas"]["Role"];
         };
         /** @description A loop to be made. */
         CreateLoop: {
@@ -1081,6 +1694,85 @@ export interface components {
         CreateVersion: {
             /** @description Markdown, at least one character. */
             content: string;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_AgentDetail: {
+            /** @description An agent with its prompt. */
+            data: components["schemas"]["AgentSummary"] & {
+                /** @description The bootstrap that wrote it. */
+                bootstrapRunId?: string | null;
+                /** @description Who made it. */
+                createdBy: components["schemas"]["PersonName"];
+                /** @description Its prompt. */
+                prompt: string;
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_AgentList: {
+            /** @description Agents of an organization. */
+            data: {
+                /** @description Newest first. */
+                agents: components["schemas"]["AgentSummary"][];
+                /**
+                 * Format: int64
+                 * @description How many there are, whatever the limit.
+                 */
+                total: number;
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_AgentVersionDetail: {
+            /** @description A version of an agent. */
+            data: components["schemas"]["AgentVersionSummary"] & {
+                /** @description The prompt at that time. */
+                prompt: string;
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_AgentVersions: {
+            /** @description Versions of an agent. */
+            data: {
+                /** @description Newest first. */
+                versions: components["schemas"]["AgentVersionSummary"][];
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_AuditPage: {
+            /** @description A page of the log. */
+            data: {
+                /** @description Newest first. */
+                entries: components["schemas"]["AuditEntry"][];
+                /**
+                 * Format: uuid
+                 * @description `before` of the next page; null on the last one.
+                 */
+                nextBefore?: string | null;
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
         };
         /** @description `{"success": true, "data": …}`. */
         Data_CancelRequested: {
@@ -1258,6 +1950,21 @@ export interface components {
             success: boolean;
         };
         /** @description `{"success": true, "data": …}`. */
+        Data_CreatedInvitation: {
+            /** @description A new invitation, with what its reader needs. */
+            data: components["schemas"]["Invitation"] & {
+                /** @description The secret; shown this once. */
+                token: string;
+                /** @description Page on which the invited person accepts. It carries the token. */
+                url: string;
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
         Data_DeleteResponse: {
             /** @description Answer of a deletion. */
             data: {
@@ -1321,6 +2028,36 @@ export interface components {
             success: boolean;
         };
         /** @description `{"success": true, "data": …}`. */
+        Data_GithubTokens: {
+            /** @description A token for each repository, good for an hour. */
+            data: {
+                /** @description For the peers. */
+                additionalRepoTokens: components["schemas"]["RepoToken"][];
+                /** @description For the primary repository. */
+                token: string;
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_HashMap_String_DocumentSummary: {
+            data: {
+                [key: string]: {
+                    activeLoop?: components["schemas"]["DocumentLoop"] | null;
+                    latestCompleted?: components["schemas"]["DocumentLoop"] | null;
+                    latestFailed?: components["schemas"]["DocumentLoop"] | null;
+                };
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
         Data_Heartbeat: {
             /** @description What a heartbeat came to. */
             data: {
@@ -1353,6 +2090,44 @@ export interface components {
             data: {
                 /** @description Always `true`. */
                 ok: boolean;
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_IngestReport: {
+            /** @description What a roster did. */
+            data: {
+                /** @description Each role of the request. */
+                agents: components["schemas"]["IngestedAgent"][];
+                /** @description How many agents were made. */
+                created: number;
+                /** @description How many were the same. */
+                unchanged: number;
+                /** @description How many have a new version. */
+                updated: number;
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_InvitationPreview: {
+            /** @description What an invitation offers. */
+            data: {
+                /** @description Who is invited. */
+                email: string;
+                /** @description ISO 8601. */
+                expiresAt: string;
+                /** @description Name of the organization. */
+                organizationName: string;
+                /** @description Role in the organization. */
+                role: components["schemas"]["Role"];
             };
             /**
              * @description Always `true`.
@@ -1424,8 +2199,73 @@ export interface components {
             success: boolean;
         };
         /** @description `{"success": true, "data": …}`. */
+        Data_Member: {
+            /** @description A member. */
+            data: {
+                /** @description Whether the member may sign in, and its keys count. */
+                active: boolean;
+                /** @description Picture. */
+                avatarUrl?: string | null;
+                /** @description ISO 8601. */
+                createdAt: string;
+                /** @description E-mail address. */
+                email: string;
+                /** @description First name. */
+                firstName?: string | null;
+                /**
+                 * Format: uuid
+                 * @description Id of the user.
+                 */
+                id: string;
+                /** @description Last name. */
+                lastName?: string | null;
+                /** @description Role in the organization. */
+                role: components["schemas"]["Role"];
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_OrganizationSettings: {
+            /** @description Settings of an organization. */
+            data: {
+                /**
+                 * Format: int64
+                 * @description Loops of one person that may be active at once, from 1; 10 when left out.
+                 * @default null
+                 */
+                maxConcurrentLoops: number | null;
+                /**
+                 * @description What loops may spend.
+                 * @default {}
+                 */
+                spendingLimits: components["schemas"]["SpendingLimits"];
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_PasswordChanged: {
+            /** @description What changing a password answers. */
+            data: {
+                /** @description Name of the account. */
+                signInEmail: string;
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
         Data_ReceivedView: {
-            /** @description Outcome of an event. */
+            /** @description Whether an event was taken in. */
             data: {
                 /** @description The loop has ended; nothing was changed. */
                 ignored?: boolean | null;
@@ -1479,6 +2319,35 @@ export interface components {
             success: boolean;
         };
         /** @description `{"success": true, "data": …}`. */
+        Data_RuntimeView: {
+            /** @description How the connection to a loop's runner is, for administrators. The token itself is in no answer. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Slot of the token in force.
+                 */
+                activeTokenJti?: string | null;
+                /**
+                 * Format: uuid
+                 * @description Id.
+                 */
+                id: string;
+                /** @description When the runner was heard of, ISO 8601. */
+                lastRunnerHeartbeatAt?: string | null;
+                /** @description What the runner can do. */
+                runnerCapabilities: components["schemas"]["RunnerCapabilities"];
+                /** @description Its status. */
+                status: components["schemas"]["LoopStatus"];
+                /** @description End of the runner's token, ISO 8601. */
+                tokenExpiresAt?: string | null;
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
         Data_SharedTarget: {
             /** @description Whether a desktop is shared. */
             data: {
@@ -1515,6 +2384,19 @@ export interface components {
             data: {
                 /** @description One for each key. */
                 urls: components["schemas"]["SignedUrl"][];
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_SignInMethods: {
+            /** @description How people sign in here. */
+            data: {
+                /** @description Whether there are local accounts, with e-mail address and password. */
+                password: boolean;
             };
             /**
              * @description Always `true`.
@@ -1843,6 +2725,34 @@ export interface components {
             success: boolean;
         };
         /** @description `{"success": true, "data": …}`. */
+        Data_Vec_Invitation: {
+            data: {
+                /** @description ISO 8601. */
+                createdAt: string;
+                /**
+                 * Format: uuid
+                 * @description User who invited.
+                 */
+                createdBy: string;
+                /** @description Who is invited. */
+                email: string;
+                /** @description ISO 8601; seven days later. */
+                expiresAt: string;
+                /**
+                 * Format: uuid
+                 * @description Id.
+                 */
+                id: string;
+                /** @description Role in the organization. */
+                role: components["schemas"]["Role"];
+            }[];
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
         Data_Vec_LoopRecord: {
             data: {
                 /** @description The peers. */
@@ -1919,7 +2829,7 @@ export interface components {
                 repo?: components["schemas"]["RepoRef"] | null;
                 /** @description The outcome of each repository, for v1 and v2 completions. */
                 results?: components["schemas"]["ResultEntry"][] | null;
-                /** @description Where its files lie in the object store. */
+                /** @description Where its files are in the object store. */
                 s3StateKey?: string | null;
                 /** @description The assistant's session. */
                 sessionId?: string | null;
@@ -1953,6 +2863,80 @@ export interface components {
                  * @description Who started it.
                  */
                 userId: string;
+            }[];
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_Vec_Member: {
+            data: {
+                /** @description Whether the member may sign in, and its keys count. */
+                active: boolean;
+                /** @description Picture. */
+                avatarUrl?: string | null;
+                /** @description ISO 8601. */
+                createdAt: string;
+                /** @description E-mail address. */
+                email: string;
+                /** @description First name. */
+                firstName?: string | null;
+                /**
+                 * Format: uuid
+                 * @description Id of the user.
+                 */
+                id: string;
+                /** @description Last name. */
+                lastName?: string | null;
+                /** @description Role in the organization. */
+                role: components["schemas"]["Role"];
+            }[];
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_Vec_Membership: {
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Id of the organization.
+                 */
+                id: string;
+                /** @description Name. */
+                name: string;
+                /** @description Role of the person there. */
+                role: components["schemas"]["Role"];
+                /** @description First segment of the web app's paths, and value of `X-Org-Slug`. */
+                slug: string;
+            }[];
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_Vec_SessionRecord: {
+            data: {
+                /** @description Where the sign-in came from. */
+                address?: string | null;
+                /** @description ISO 8601. */
+                createdAt: string;
+                /** @description Whether this request came with it. */
+                current: boolean;
+                /** @description ISO 8601; use moves it. */
+                expiresAt: string;
+                /** @description Names the session; signs nobody in. */
+                id: string;
+                /** @description ISO 8601; up to five minutes late. */
+                lastUsedAt: string;
+                /** @description What the browser calls itself. */
+                userAgent?: string | null;
             }[];
             /**
              * @description Always `true`.
@@ -2007,6 +2991,32 @@ export interface components {
          * @enum {string}
          */
         DocumentKind: "FEATURE" | "PRD";
+        /** @description One of these loops. */
+        DocumentLoop: {
+            childSubtype?: components["schemas"]["ArtifactType"] | null;
+            /** @description What it does. */
+            command: components["schemas"]["LoopCommand"];
+            /** @description ISO 8601. */
+            completedAt?: string | null;
+            /** @description ISO 8601. */
+            failedAt?: string | null;
+            /** @description Whether it is about the document in question itself. */
+            isDirectLoop: boolean;
+            /** @description Whether a desktop runs it. */
+            isLocal: boolean;
+            /**
+             * Format: uuid
+             * @description Id.
+             */
+            loopId: string;
+            /** @description ISO 8601. */
+            startedAt?: string | null;
+            /** @description Its status. */
+            status: components["schemas"]["LoopStatus"];
+            /** @description ISO 8601. */
+            updatedAt: string;
+            user?: components["schemas"]["LoopUser"] | null;
+        };
         /** @description A document without its text. */
         DocumentRecord: {
             /** @description ISO 8601. */
@@ -2048,6 +3058,12 @@ export interface components {
          * @enum {string}
          */
         DocumentStatus: "DRAFT" | "IN_REVIEW" | "CHANGES_REQUESTED" | "APPROVED" | "EXECUTED" | "OBSOLETE";
+        /** @description Loops of one document and of the documents that were made from it. */
+        DocumentSummary: {
+            activeLoop?: components["schemas"]["DocumentLoop"] | null;
+            latestCompleted?: components["schemas"]["DocumentLoop"] | null;
+            latestFailed?: components["schemas"]["DocumentLoop"] | null;
+        };
         /** @description One state of a document's text. */
         DocumentVersion: {
             /** @description Markdown. */
@@ -2114,6 +3130,18 @@ export interface components {
                 [key: string]: boolean;
             };
         };
+        /** @description Peers for which tokens are wanted. */
+        GithubTokenRequest: {
+            /** @description Some of the loop's peers, at most 5; all when left out. */
+            additionalRepos?: components["schemas"]["RepoRef"][] | null;
+        };
+        /** @description A token for each repository, good for an hour. */
+        GithubTokens: {
+            /** @description For the peers. */
+            additionalRepoTokens: components["schemas"]["RepoToken"][];
+            /** @description For the primary repository. */
+            token: string;
+        };
         /**
          * @description Provider that runs a loop.
          * @enum {string}
@@ -2155,6 +3183,59 @@ export interface components {
          * @enum {string}
          */
         HeldBackReason: "secret" | "generated";
+        /** @description An agent after a roster was taken over. */
+        IngestedAgent: components["schemas"]["AgentSummary"] & {
+            /** @description What the roster did to it. */
+            status: components["schemas"]["RosterOutcome"];
+        };
+        /** @description What a roster did. */
+        IngestReport: {
+            /** @description Each role of the request. */
+            agents: components["schemas"]["IngestedAgent"][];
+            /** @description How many agents were made. */
+            created: number;
+            /** @description How many were the same. */
+            unchanged: number;
+            /** @description How many have a new version. */
+            updated: number;
+        };
+        /** @description An open invitation. */
+        Invitation: {
+            /** @description ISO 8601. */
+            createdAt: string;
+            /**
+             * Format: uuid
+             * @description User who invited.
+             */
+            createdBy: string;
+            /** @description Who is invited. */
+            email: string;
+            /** @description ISO 8601; seven days later. */
+            expiresAt: string;
+            /**
+             * Format: uuid
+             * @description Id.
+             */
+            id: string;
+            /** @description Role in the organization. */
+            role: components["schemas"]["Role"];
+        };
+        /** @description What an invitation offers. */
+        InvitationPreview: {
+            /** @description Who is invited. */
+            email: string;
+            /** @description ISO 8601. */
+            expiresAt: string;
+            /** @description Name of the organization. */
+            organizationName: string;
+            /** @description Role in the organization. */
+            role: components["schemas"]["Role"];
+        };
+        /** @description The token of an invitation. */
+        InvitationToken: {
+            /** @description The token. */
+            token: string;
+        };
         /**
          * @description A loop command.
          * @enum {string}
@@ -2268,7 +3349,7 @@ export interface components {
             repo?: components["schemas"]["RepoRef"] | null;
             /** @description The outcome of each repository, for v1 and v2 completions. */
             results?: components["schemas"]["ResultEntry"][] | null;
-            /** @description Where its files lie in the object store. */
+            /** @description Where its files are in the object store. */
             s3StateKey?: string | null;
             /** @description The assistant's session. */
             sessionId?: string | null;
@@ -2368,6 +3449,42 @@ export interface components {
             /** @description What the person may do. */
             role: components["schemas"]["Role"];
         };
+        /** @description A member. */
+        Member: {
+            /** @description Whether the member may sign in, and its keys count. */
+            active: boolean;
+            /** @description Picture. */
+            avatarUrl?: string | null;
+            /** @description ISO 8601. */
+            createdAt: string;
+            /** @description E-mail address. */
+            email: string;
+            /** @description First name. */
+            firstName?: string | null;
+            /**
+             * Format: uuid
+             * @description Id of the user.
+             */
+            id: string;
+            /** @description Last name. */
+            lastName?: string | null;
+            /** @description Role in the organization. */
+            role: components["schemas"]["Role"];
+        };
+        /** @description An organization of the person. */
+        Membership: {
+            /**
+             * Format: uuid
+             * @description Id of the organization.
+             */
+            id: string;
+            /** @description Name. */
+            name: string;
+            /** @description Role of the person there. */
+            role: components["schemas"]["Role"];
+            /** @description First segment of the web app's paths, and value of `X-Org-Slug`. */
+            slug: string;
+        };
         /** @description Tokens of one model. */
         ModelTokens: {
             /**
@@ -2398,6 +3515,20 @@ export interface components {
             /** @description Whether the same request may succeed later. */
             retryable: boolean;
         };
+        /** @description Settings of an organization. */
+        OrganizationSettings: {
+            /**
+             * Format: int64
+             * @description Loops of one person that may be active at once, from 1; 10 when left out.
+             * @default null
+             */
+            maxConcurrentLoops: number | null;
+            /**
+             * @description What loops may spend.
+             * @default {}
+             */
+            spendingLimits: components["schemas"]["SpendingLimits"];
+        };
         /** @description An organization. */
         OrganizationView: {
             /**
@@ -2409,6 +3540,33 @@ export interface components {
             name: string;
             /** @description First segment of the web app's paths. */
             slug: string;
+        };
+        /** @description What changing a password answers. */
+        PasswordChanged: {
+            /** @description Name of the account. */
+            signInEmail: string;
+        };
+        /** @description E-mail address and password of a local account. */
+        PasswordSignIn: {
+            /** @description The address under which the account was made. */
+            email: string;
+            /**
+             * Format: password
+             * @description The password.
+             */
+            password: string;
+        };
+        /** @description Who did something. */
+        PersonName: {
+            /** @description Null when not known. */
+            firstName?: string | null;
+            /**
+             * Format: uuid
+             * @description Id.
+             */
+            id: string;
+            /** @description Null when not known. */
+            lastName?: string | null;
         };
         /** @description A pull request that a loop opened. */
         PullRequest: {
@@ -2437,7 +3595,7 @@ export interface components {
         };
         /** @description Value of a query parameter. */
         QueryValue: string | string[];
-        /** @description Outcome of an event. */
+        /** @description Whether an event was taken in. */
         ReceivedView: {
             /** @description The loop has ended; nothing was changed. */
             ignored?: boolean | null;
@@ -2495,6 +3653,13 @@ export interface components {
             /** @description `<org>/<repo>`. */
             fullName: string;
         };
+        /** @description The token for one repository. */
+        RepoToken: {
+            /** @description `owner/name`. */
+            fullName: string;
+            /** @description Reaches this repository only. */
+            token: string;
+        };
         /** @description What became of one repository. */
         ResultEntry: (components["schemas"]["SuccessEntry"] & {
             /** @enum {string} */
@@ -2529,6 +3694,33 @@ export interface components {
          * @enum {string}
          */
         Role: "org:admin" | "org:member";
+        /** @description The agents of one repository. */
+        Roster: {
+            /** @description 1 to 100; of two with the same role the last one counts. */
+            agents: components["schemas"]["RosterAgent"][];
+            /** @description The run that wrote them. */
+            bootstrapRunId: string;
+            /** @description Its critic gates. */
+            criticGates?: Record<string, never> | null;
+            /** @description Their repository, `<org>/<repo>`. */
+            sourceRepo: string;
+        };
+        /** @description One agent of a roster. */
+        RosterAgent: {
+            /** @description What it is for, at most 500 characters. */
+            description?: string | null;
+            /** @description Name for people, 1 to 200 characters. */
+            name: string;
+            /** @description Prompt, at least one character. */
+            prompt: string;
+            /** @description Role, 1 to 100 characters. */
+            role: string;
+        };
+        /**
+         * @description What a roster did to an agent.
+         * @enum {string}
+         */
+        RosterOutcome: "created" | "updated" | "unchanged";
         /**
          * @description Commands that can be started from a document.
          * @enum {string}
@@ -2555,11 +3747,67 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
+        /** @description What a runner can do. */
+        RunnerCapabilities: {
+            /**
+             * @description It says that it is alive.
+             * @default false
+             */
+            loopRunnerHeartbeatSupported: boolean;
+            /**
+             * @description It exchanges its token before the end.
+             * @default false
+             */
+            loopRunnerRefreshSupported: boolean;
+        };
+        /** @description How the connection to a loop's runner is, for administrators. The token itself is in no answer. */
+        RuntimeView: {
+            /**
+             * Format: uuid
+             * @description Slot of the token in force.
+             */
+            activeTokenJti?: string | null;
+            /**
+             * Format: uuid
+             * @description Id.
+             */
+            id: string;
+            /** @description When the runner was heard of, ISO 8601. */
+            lastRunnerHeartbeatAt?: string | null;
+            /** @description What the runner can do. */
+            runnerCapabilities: components["schemas"]["RunnerCapabilities"];
+            /** @description Its status. */
+            status: components["schemas"]["LoopStatus"];
+            /** @description End of the runner's token, ISO 8601. */
+            tokenExpiresAt?: string | null;
+        };
         /**
          * @description What a key may be used for. No scope includes another.
          * @enum {string}
          */
         Scope: "read" | "write" | "delete" | "admin";
+        /** @description The organization that a session is to be about. */
+        SelectOrganization: {
+            /** @description Slug of the organization. */
+            slug: string;
+        };
+        /** @description A browser that is signed in. */
+        SessionRecord: {
+            /** @description Where the sign-in came from. */
+            address?: string | null;
+            /** @description ISO 8601. */
+            createdAt: string;
+            /** @description Whether this request came with it. */
+            current: boolean;
+            /** @description ISO 8601; use moves it. */
+            expiresAt: string;
+            /** @description Names the session; signs nobody in. */
+            id: string;
+            /** @description ISO 8601; up to five minutes late. */
+            lastUsedAt: string;
+            /** @description What the browser calls itself. */
+            userAgent?: string | null;
+        };
         /** @description Where a switch is to stand. */
         SetFlag: {
             /** @description On or off. */
@@ -2602,10 +3850,36 @@ export interface components {
             /** @description The token of the link. */
             token: string;
         };
+        /** @description How people sign in here. */
+        SignInMethods: {
+            /** @description Whether there are local accounts, with e-mail address and password. */
+            password: boolean;
+        };
         /** @description What signing out answers. */
         SignOutResponse: {
             /** @description Always `true`. */
             signedOut: boolean;
+        };
+        /** @description US dollars that loops may spend; no limit where one is left out. */
+        SpendingLimits: {
+            /**
+             * Format: double
+             * @description All loops of the organization on a day, in UTC.
+             * @default null
+             */
+            perDayUsd: number | null;
+            /**
+             * Format: double
+             * @description One loop.
+             * @default null
+             */
+            perLoopUsd: number | null;
+            /**
+             * Format: double
+             * @description All loops of the organization in a month, in UTC.
+             * @default null
+             */
+            perMonthUsd: number | null;
         };
         /** @description An event as it is stored, in flat form. */
         StoredEvent: {
@@ -2659,6 +3933,12 @@ export interface components {
             prTitle?: string | null;
             /** @description `https://github.com/<fullName>/pull/<prNumber>`. */
             prUrl: string;
+            tests?: components["schemas"]["TestEvidence"] | null;
+        };
+        /** @description Documents whose loops are wanted. */
+        SummariesQuery: {
+            /** @description 1 to 100 ids. */
+            documentIds: string[];
         };
         /** @description How a desktop is protected. */
         TargetSecurity: {
@@ -2669,11 +3949,114 @@ export interface components {
             /** @description Whether it can be bettered from here. */
             upgradeSupported: boolean;
         };
+        /** @description Numbers of tests. */
+        TestCounts: {
+            /**
+             * Format: int64
+             * @description Tests that failed.
+             */
+            failed: number;
+            /**
+             * Format: int64
+             * @description Tests that passed.
+             */
+            passed: number;
+            /**
+             * Format: int64
+             * @description Tests that were skipped.
+             */
+            skipped: number;
+        };
+        /** @description The tests of one repository, before and after a loop. */
+        TestEvidence: {
+            base?: components["schemas"]["TestRun"] | null;
+            /** @description The command that was run, or that would be. */
+            command?: string | null;
+            /** @description Changes that make tests say less. Told, not judged. */
+            flags?: components["schemas"]["TestFlag"][];
+            head?: components["schemas"]["TestRun"] | null;
+            /**
+             * @description Names of tests that fail at the head and not at the base. Where the output names no tests, the command
+             *     counts as the one test.
+             */
+            newFailures?: string[];
+            /** @description Why the tests were not run, or not to their end, and what to do; for a person. */
+            note?: string | null;
+            /** @description What it comes to. */
+            outcome: components["schemas"]["TestOutcome"];
+        };
+        /** @description A change that makes tests say less. */
+        TestFlag: {
+            /** @description The test, the line or the numbers. */
+            detail: string;
+            /** @description What was changed. */
+            kind: components["schemas"]["TestFlagKind"];
+            /** @description The file, where one is known. */
+            path?: string | null;
+        };
+        /**
+         * @description How tests were changed to say less.
+         * @enum {string}
+         */
+        TestFlagKind: "file-deleted" | "test-removed" | "test-skipped" | "assertions-removed" | "command-changed";
+        /**
+         * @description What the tests come to.
+         * @enum {string}
+         */
+        TestOutcome: "passed" | "failed-before" | "new-failures" | "not-run" | "inconclusive";
+        /** @description One run of a test command in a clean worktree. */
+        TestRun: {
+            /** @description Full hash of the commit. */
+            commit: string;
+            counts?: components["schemas"]["TestCounts"] | null;
+            /**
+             * Format: int64
+             * @description How long it took, in milliseconds.
+             */
+            durationMs: number;
+            /** @description Why it could not be run to its end. */
+            error?: string | null;
+            /**
+             * Format: int32
+             * @description Exit code of the command; none when it did not end by itself.
+             */
+            exitCode?: number | null;
+            /** @description Name of the log in the loop's work directory. */
+            log: string;
+        };
+        /** @description What is to change in an agent; what is left out stays. */
+        UpdateAgent: {
+            /** @description What is changed and why, at most 500 characters. Required with a name or a prompt. */
+            changeNote?: string | null;
+            /** @description What it is for, at most 500 characters; empty removes it. */
+            description?: string | null;
+            /** @description Whether loops get it. */
+            enabled?: boolean | null;
+            /** @description Name for people, 1 to 200 characters. */
+            name?: string | null;
+            /** @description Prompt, at least one character. */
+            prompt?: string | null;
+        };
         /** @description What is to be changed. */
         UpdateDocument: {
             status?: components["schemas"]["DocumentStatus"] | null;
             /** @description 1 to 200 characters. */
             title?: string | null;
+        };
+        /** @description What a person notes of a loop. Members that are left out stay as they are. */
+        UpdateLoop: {
+            /** @description Branch of the work. */
+            branchName?: string | null;
+            /** @description URL of the pull request, `http` or `https`, at most 2048 characters. */
+            prUrl?: string | null;
+            /** @description What was done, at most 10 000 characters; `summary` in the loop's metadata. */
+            summary?: string | null;
+        };
+        /** @description What changes in a member; what is left out stays. */
+        UpdateMember: {
+            /** @description `false` ends the member's sessions and connections at once, and its keys count no longer. */
+            active?: boolean | null;
+            role?: components["schemas"]["Role"] | null;
         };
         /** @description What is to be changed; at least one member. */
         UpdateTarget: {
@@ -2822,6 +4205,624 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    agents_list: {
+        parameters: {
+            query?: {
+                /** @description Only those that loops get, or do not get. */
+                enabled?: boolean;
+                /** @description How many at most; all when left out. */
+                limit?: number;
+                /** @description How many are left out at the beginning. */
+                offset?: number;
+                /** @description Only those with this in their name or role, whatever its case; at most 200 characters. */
+                search?: string;
+                /** @description Only those of this repository; empty for those of the whole organization. */
+                sourceRepo?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_AgentList"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    agents_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateAgent"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_AgentDetail"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    agents_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                idOrSlug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_AgentDetail"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    agents_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                idOrSlug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_DeleteResponse"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    agents_update: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                idOrSlug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateAgent"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_AgentDetail"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    agents_versions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                idOrSlug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_AgentVersions"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    agents_version: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                idOrSlug: string;
+                version: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_AgentVersionDetail"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    agents_bulk_ingest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Roster"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_IngestReport"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     api_keys_list: {
         parameters: {
             query?: never;
@@ -2989,6 +4990,390 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Data_DeleteResponse"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    audit_log_list: {
+        parameters: {
+            query?: {
+                /** @description Only this action. */
+                action?: components["schemas"]["AuditAction"];
+                /** @description Only rows older than this one: `nextBefore` of the page before. */
+                before?: string;
+                /** @description 1 to 200; 50 when left out. */
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_AuditPage"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    auth_methods: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_SignInMethods"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    organizations_select: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SelectOrganization"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_Me"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    auth_change_password: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangePassword"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_PasswordChanged"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    auth_password_sign_in: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordSignIn"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_SignedIn"];
                 };
             };
             /** @description The request does not fit. */
@@ -5007,9 +7392,390 @@ export interface operations {
             };
         };
     };
+    invitations_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_Vec_Invitation"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    invitations_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateInvitation"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_CreatedInvitation"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    invitations_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_DeleteResponse"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    invitations_accept: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AcceptInvitation"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_SignedIn"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    invitations_preview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InvitationToken"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_InvitationPreview"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     loops_list: {
         parameters: {
             query?: {
+                /** @description Id of a loop; only those that come after it in the list. Costs the same however far down the list it is. */
+                after?: string;
                 /** @description Only this command. */
                 command?: components["schemas"]["LoopCommand"];
                 /** @description Id or slug of a document. */
@@ -5253,6 +8019,85 @@ export interface operations {
             cookie?: never;
         };
         requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_LoopDetail"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    loops_update_loop: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateLoop"];
+            };
+        };
         responses: {
             200: {
                 headers: {
@@ -5644,6 +8489,93 @@ export interface operations {
             };
         };
     };
+    runner_github_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["GithubTokenRequest"] | null;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_GithubTokens"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     runner_heartbeat: {
         parameters: {
             query?: never;
@@ -5709,6 +8641,87 @@ export interface operations {
                 };
             };
             410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    loops_manual_event: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    [key: string]: unknown;
+                };
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_ReceivedView"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5831,6 +8844,81 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Data_LoopStarted"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    loops_loop_runtime: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_RuntimeView"];
                 };
             };
             /** @description The request does not fit. */
@@ -6087,6 +9175,83 @@ export interface operations {
             };
         };
     };
+    loops_loop_summaries: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SummariesQuery"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_HashMap_String_DocumentSummary"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     loops_usage: {
         parameters: {
             query?: {
@@ -6182,6 +9347,529 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Data_Me"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    members_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_Vec_Member"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    members_update: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateMember"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_Member"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    organization_organization_settings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_OrganizationSettings"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    organization_set_organization_settings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OrganizationSettings"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_OrganizationSettings"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    organizations_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_Vec_Membership"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    sessions_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_Vec_SessionRecord"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    sessions_delete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_DeleteResponse"];
                 };
             };
             /** @description The request does not fit. */

@@ -1279,7 +1279,7 @@ export interface paths {
         };
         /**
          * What a review found
-         * @description At the lines where the code stands now; a finding whose code is gone keeps its line and is `outdated`.
+         * @description At the lines where the code is now; a finding whose code is gone keeps its line and is `outdated`.
          */
         get: operations["review_findings"];
         put?: never;
@@ -2026,7 +2026,7 @@ export interface components {
             /** @description Not blank. */
             message: string;
             provider?: components["schemas"]["ProviderId"] | null;
-            /** @description Path of the repository; may stand in the query as `repo` instead. */
+            /** @description Path of the repository; may be in the query as `repo` instead. */
             repoPath?: string | null;
         };
         /**
@@ -2082,10 +2082,10 @@ export interface components {
             body?: string;
             /**
              * Format: int64
-             * @description Line it stands at.
+             * @description Line it is at.
              */
             line?: number | null;
-            /** @description File it stands at. */
+            /** @description File it is at. */
             path?: string | null;
             /** @description What others answered. */
             replies?: components["schemas"]["CommentReply"][] | null;
@@ -2150,7 +2150,7 @@ export interface components {
             message: string;
             success: boolean;
         };
-        /** @description Whose name stands in the commits. */
+        /** @description Whose name is in the commits. */
         Committer: {
             /** @description E-mail address. */
             email: string;
@@ -2201,7 +2201,7 @@ export interface components {
          */
         DebateOutcome: "agreement" | "concession" | "stalemate" | "limit";
         /**
-         * @description Where a debate stands, as the side sees it that spoke last.
+         * @description State of a debate, as the side sees it that spoke last.
          * @example {
          *       "pendingIssues": [],
          *       "resolvedIssues": [
@@ -2591,7 +2591,7 @@ export interface components {
          *     }
          */
         Duplicates: {
-            /** @description Index in the first list and index in the second one. Each stands in one pair at most. */
+            /** @description Index in the first list and index in the second one. Each is in one pair at most. */
             duplicates: number[][];
         };
         /** @description A loop to end. */
@@ -3425,7 +3425,7 @@ export interface components {
             /** @description Its place among the loops that wait, from 1. */
             queuePlace?: number | null;
             spend?: components["schemas"]["Spend"] | null;
-            /** @description Where it stands at this moment. */
+            /** @description Where it is at this moment. */
             status: components["schemas"]["JobStatus"];
             /**
              * @description What it does while it runs: `working`, `waiting-for-model`, `waiting-for-limit` or `stuck`, since when, and
@@ -3458,6 +3458,11 @@ export interface components {
             loopgateAuthToken: string;
             /** @description Id of the loop. */
             loopId: string;
+            /**
+             * Format: double
+             * @description What the loop may spend; left out when its organization sets no limit.
+             */
+            maxSpendUsd?: number | null;
             /** @description Its branch. */
             parentBranchName?: string | null;
             /** @description Loop whose work is continued. */
@@ -3469,6 +3474,8 @@ export interface components {
             /** @description Wish in plain words. */
             prompt?: string | null;
             repo?: components["schemas"]["RepoRef"] | null;
+            /** @description Critic gates of its repositories. */
+            repoConfigs?: components["schemas"]["RepoConfig"][];
             /** @description Prefix for support files in the object store. */
             s3StateKey?: string | null;
             /** @description Appended to the requirements of a PLAN. */
@@ -4062,6 +4069,13 @@ export interface components {
             /** @description Whether it is a review that asks for changes. */
             requestChanges?: boolean | null;
         };
+        /** @description Critic gates of one repository. */
+        RepoConfig: {
+            /** @description Written to the worktree's settings as it is. */
+            criticGates: Record<string, never>;
+            /** @description `<org>/<repo>`. */
+            repoFullName: string;
+        };
         /**
          * @description Path of a repository's clone.
          * @example {
@@ -4297,6 +4311,11 @@ export interface components {
          * @enum {string}
          */
         ReviewMode: "uncommitted" | "base" | "commit";
+        /** @description A review, or why there is none. */
+        ReviewOrReason: components["schemas"]["ReviewAnswer"] | {
+            /** @description Why not. */
+            message: string;
+        };
         /**
          * @description How far a review is.
          * @enum {string}
@@ -4324,11 +4343,9 @@ export interface components {
          *       "logSize": 12
          *     }
          */
-        ReviewStatusAnswer: (components["schemas"]["ReviewAnswer"] | null) & {
+        ReviewStatusAnswer: components["schemas"]["ReviewOrReason"] & {
             /** @description Whether a review was started. */
             hasReview: boolean;
-            /** @description Why there is none. */
-            message?: string | null;
             /** @description The ticket's worktree. */
             worktreeDir: string;
         };
@@ -8913,7 +8930,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description How it stands, also when there was none */
+            /** @description Its status, also when there was none */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9753,7 +9770,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description How it stands, also when there was none */
+            /** @description Its status, also when there was none */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -9866,7 +9883,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description How it stands, also when nothing was processed */
+            /** @description Its status, also when nothing was processed */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10358,7 +10375,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description How it stands, also when there is no worktree */
+            /** @description Its status, also when there is no worktree */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -13543,7 +13560,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Where it lies, also when there is none */
+            /** @description Its path, also when there is none */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -21,6 +21,13 @@ export const meQuery = queryOptions({
   staleTime: 5 * 60_000,
 });
 
+/** What the organization has turned on. */
+export const featureFlagsQuery = queryOptions({
+  queryKey: ["feature-flags"],
+  queryFn: ({ signal }) => unwrap(api.GET("/feature-flags", { signal })),
+  staleTime: 5 * 60_000,
+});
+
 export const loopsQuery = queryOptions({
   queryKey: ["loops"],
   queryFn: ({ signal }) =>

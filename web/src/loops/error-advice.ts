@@ -46,6 +46,16 @@ const contextLimit: Advice = {
   ],
 };
 
+const spendingLimit: Advice = {
+  title: "The loop used up its spending limit",
+  explanation:
+    "The assistant was not done when the limit was reached. What it did is kept; work on code is committed on the loop's branch, and not pushed.",
+  steps: [
+    "Run the loop again: it goes on from the work already done, with a new budget.",
+    "Raise `max_spend_usd` in the desktop's `settings.toml` if the work needs more.",
+  ],
+};
+
 const SUBCODES: Record<string, Advice> = {
   ASSISTANT_AUTH_CHALLENGE: signIn,
   ASSISTANT_CONTEXT_LIMIT: contextLimit,
@@ -76,6 +86,7 @@ const SUBCODES: Record<string, Advice> = {
       "The assistant was not done when the limit was reached. What it did is committed on the loop's branch, and not pushed.",
     steps: ["Run Execute again: it goes on from the work already done."],
   },
+  SPENDING_LIMIT: spendingLimit,
   BAD_PLAN_STATE: {
     title: "The plan cannot be read",
     explanation: "The plan file in the worktree is missing or damaged.",
@@ -198,6 +209,17 @@ const CODES: Record<string, Write> = {
     explanation: "The assistant ended at once and used no tokens.",
     steps: ["Look at the output for the reason.", "Check that the assistant works in a terminal."],
   }),
+  NEW_TEST_FAILURES: (fill) => ({
+    title: "Tests fail that did not fail before",
+    explanation: fill(
+      "message",
+      "The work is pushed, and its pull request is open. The repository's own tests fail with it.",
+    ),
+    steps: [
+      "Look at the failing tests under Result, and at the log that is named there.",
+      "Execute the plan again: the next loop goes on with this work.",
+    ],
+  }),
   PLAN_STATE_UNAVAILABLE: () => ({
     title: "The plan's state is gone",
     explanation: "The loop that made the plan left nothing that Execute could continue from.",
@@ -225,6 +247,7 @@ const CODES: Record<string, Write> = {
     explanation: `${fill("repoFullName", "It")} is missing from the team's list of repositories.`,
     steps: ["Ask an administrator to add it."],
   }),
+  SPENDING_LIMIT: () => spendingLimit,
   SPAWN_FAILED: (fill) => CATEGORIES.spawn_failed?.(fill) ?? generic("SPAWN_FAILED"),
   STALE_DISPATCH: () => ({
     title: "The desktop never took the loop",

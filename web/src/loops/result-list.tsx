@@ -8,6 +8,7 @@ import { Panel } from "@/ui/panel";
 import { Badge } from "@/ui/status-badge";
 
 import { reasonText } from "./results";
+import { TestEvidenceView } from "./test-evidence";
 import { usePullRequestHref } from "./use-pull-request-href";
 
 export function ResultList({ entries }: { entries: ResultEntry[] }) {
@@ -68,6 +69,7 @@ function Story({ entry }: { entry: ResultEntry }) {
         {entry.commitSha && <span className="ml-2 text-ink-3">{entry.commitSha.slice(0, 10)}</span>}
       </p>
       {entry.heldBack && entry.heldBack.length > 0 && <HeldBack files={entry.heldBack} />}
+      {entry.tests && <TestEvidenceView tests={entry.tests} />}
     </div>
   );
 }

@@ -1,13 +1,16 @@
 /** A Mermaid diagram. With everything it needs a chunk of its own, fetched for the first diagram. */
 import { Code2, Workflow } from "lucide-react";
 import mermaid from "mermaid";
-import { useEffect, useId, useRef, useState } from "react";
+import { useQuery } from "@tanstack/react-query";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "react";
 
+import { featureFlagsQuery } from "@/api/queries";
 import { useTheme } from "@/shell/theme";
 import { Button } from "@/ui/button";
 import { Notice, Skeleton } from "@/ui/panel";
 
 import { CodeBlock } from "./code-block";
+import { DiagramViewer } from "./diagram-viewer";
 import { sanitiseSvg } from "./sanitise-svg";
 
 const FONT = '"IBM Plex Sans Variable", system-ui, sans-serif';
@@ -76,21 +79,15 @@ function draw(id: string, source: string, theme: "light" | "dark"): Promise<stri
 export default function Diagram({ source }: { source: string }) {
   const theme = useTheme();
   const id = `diagram-${useId().replace(/[^\w-]/g, "")}`;
-  const canvas = useRef<HTMLDivElement>(null);
-  const [state, setState] = useState<"drawing" | "drawn" | { error: string }>("drawing");
+  const { data: features, isPending } = useQuery(featureFlagsQuery);
+  const [state, setState] = useState<"drawing" | SVGSVGElement | { error: string }>("drawing");
   const [showSource, setShowSource] = useState(false);
 
   useEffect(() => {
     let current = true;
     draw(id, source, theme).then(
       (svg) => {
-        if (!current) return;
-        const safe = sanitiseSvg(svg);
-        if (safe) {
-          safe.style.minWidth = `${Math.min(safe.viewBox.baseVal.width, READABLE_WIDTH_PX)}px`;
-          canvas.current?.replaceChildren(safe);
-        }
-        setState(safe ? "drawn" : { error: "The drawing was empty." });
+        if (current) setState(sanitiseSvg(svg) ?? { error: "The drawing was empty." });
       },
       (error: unknown) => {
         if (current) setState({ error: error instanceof Error ? error.message : String(error) });
@@ -101,7 +98,7 @@ export default function Diagram({ source }: { source: string }) {
     };
   }, [id, source, theme]);
 
-  if (typeof state === "object") {
+  if (typeof state === "object" && "error" in state) {
     return (
       <div className="space-y-2">
         <Notice tone="warn" title="This diagram cannot be drawn">
@@ -111,31 +108,57 @@ export default function Diagram({ source }: { source: string }) {
       </div>
     );
   }
+  const isInteractive = features?.flags["mermaid-enhancements"] ?? false;
   return (
     <figure
       className="group relative rounded-md border border-line bg-surface"
       aria-label="Diagram"
     >
-      <div
-        ref={canvas}
-        hidden={showSource}
-        // A scrolling region must be reachable without a mouse.
-        // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
-        tabIndex={0}
-        className="flex overflow-x-auto p-5 [&>svg]:mx-auto [&>svg]:h-auto [&>svg]:max-h-[36rem] [&>svg]:shrink-0"
-      />
-      {state === "drawing" && !showSource && <Skeleton className="m-5 h-32" />}
-      {showSource && <CodeBlock source={source} language="mermaid" />}
-      <Button
-        look="plain"
-        size="sm"
-        className="absolute top-2 left-2 opacity-0 group-hover:opacity-100 focus-visible:opacity-100 pointer-coarse:opacity-100"
-        aria-pressed={showSource}
-        onClick={() => setShowSource(!showSource)}
-      >
-        {showSource ? <Workflow aria-hidden /> : <Code2 aria-hidden />}
-        {showSource ? "Diagram" : "Source"}
-      </Button>
+      {showSource ? (
+        <CodeBlock source={source} language="mermaid" />
+      ) : state === "drawing" || isPending ? (
+        <Skeleton className="m-5 h-32" />
+      ) : isInteractive ? (
+        <DiagramViewer
+          svg={state}
+          onShowSource={() => {
+            setShowSource(true);
+          }}
+        />
+      ) : (
+        <StaticDrawing svg={state} />
+      )}
+      {(showSource || !isInteractive) && (
+        <Button
+          look="plain"
+          size="sm"
+          className="absolute top-2 left-2 opacity-0 group-hover:opacity-100 focus-visible:opacity-100 pointer-coarse:opacity-100"
+          aria-pressed={showSource}
+          onClick={() => setShowSource(!showSource)}
+        >
+          {showSource ? <Workflow aria-hidden /> : <Code2 aria-hidden />}
+          {showSource ? "Diagram" : "Source"}
+        </Button>
+      )}
     </figure>
+  );
+}
+
+/** The drawing as wide as the text; it scrolls where that would be too small to read. */
+function StaticDrawing({ svg }: { svg: SVGSVGElement }) {
+  const canvas = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    const shown = svg.cloneNode(true) as SVGSVGElement;
+    shown.style.minWidth = `${Math.min(svg.viewBox.baseVal.width, READABLE_WIDTH_PX)}px`;
+    canvas.current?.replaceChildren(shown);
+  }, [svg]);
+  return (
+    <div
+      ref={canvas}
+      // A scrolling region must be reachable without a mouse.
+      // eslint-disable-next-line jsx-a11y/no-noninteractive-tabindex
+      tabIndex={0}
+      className="flex overflow-x-auto p-5 [&>svg]:mx-auto [&>svg]:h-auto [&>svg]:max-h-[36rem] [&>svg]:shrink-0"
+    />
   );
 }

@@ -157,6 +157,10 @@ const WARNING_TEXT: Record<string, string> = {
   GIT_PUSH_FAILED: "The branch could not be pushed. The commits are in the worktree.",
   SUPPORT_UPLOAD_FAILED: "The support files could not be stored.",
   REQUIRED_OUTPUT_MISSING: "The assistant left out a file that this command should produce.",
+  TESTS_FAILED_BEFORE: "The repository's tests fail, as they did before this loop.",
+  TESTS_INCONCLUSIVE:
+    "The repository's tests could not be run to their end; nothing is known of them.",
+  TESTS_WEAKENED: "The loop changed tests so that they may say less. Look at each change below.",
   REVIEW_CHANGED_FILES: "The review changed files; the changes were set aside.",
 };
 

@@ -1,12 +1,19 @@
 import { Tooltip } from "radix-ui";
-import type { ReactNode } from "react";
+import type { ReactNode, RefObject } from "react";
+
+interface TipProps {
+  label: string;
+  children: ReactNode;
+  /** Where it is put; the page when left out. */
+  within?: RefObject<HTMLElement | null>;
+}
 
 /** A short hint beside a control that has no text of its own. */
-export function Tip({ label, children }: { label: string; children: ReactNode }) {
+export function Tip({ label, children, within }: TipProps) {
   return (
     <Tooltip.Root>
       <Tooltip.Trigger asChild>{children}</Tooltip.Trigger>
-      <Tooltip.Portal>
+      <Tooltip.Portal container={within?.current}>
         <Tooltip.Content
           sideOffset={6}
           className="z-50 rounded-sm bg-ink px-2 py-1 text-xs font-medium text-canvas"

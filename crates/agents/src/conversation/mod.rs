@@ -24,10 +24,10 @@ use serde_json::Value;
 use self::history::HistoryFile;
 use self::prompt::{about_comment, about_finding, transcript};
 use crate::attachment::{self, Attachment};
-use crate::provider::{Access, Provider, TurnOutput, TurnRequest};
+use crate::provider::{FileAccess, Provider, TurnOutput, TurnRequest};
 use crate::run::{
-    AgentRuns, CHAT_KIND, Fallback, FallbackRule, RunAnnouncement, RunEnd, RunRequest, RunStore,
-    RunStoreFactory, RunStream,
+    AgentRuns, CHAT_KIND, FallbackRule, RunAnnouncement, RunEnd, RunRequest, RunStore, RunStoreFactory,
+    RunStream, SecondAttempt,
 };
 
 /// How long an answer may take.
@@ -58,7 +58,7 @@ pub struct ChatRequest {
     /// Tools that the program may use, separated by commas.
     pub tools: String,
     /// Whether the program may change files and run commands.
-    pub access: Access,
+    pub access: FileAccess,
     /// What status events say.
     pub announcement: RunAnnouncement,
     /// Whether messages are stored with the provider that they are for, or from.
@@ -89,7 +89,7 @@ impl ChatRequest {
             introduction: String::new(),
             preamble: String::new(),
             tools: String::new(),
-            access: Access::default(),
+            access: FileAccess::default(),
             announcement: RunAnnouncement::default(),
             stores_mode: false,
             attachments: Vec::new(),
@@ -118,7 +118,7 @@ impl Conversations {
         let mut about = vec![history.path()];
         about.extend(new_history.repo_path.as_deref().map(expand_home));
         let mode = request.stores_mode.then(|| provider.id().clone());
-        let question = Question {
+        let question = UserMessage {
             members: history.session_members().clone(),
             provider: provider.id().clone(),
             text: request.displayed_message.unwrap_or_else(|| message.clone()),
@@ -158,7 +158,7 @@ impl Conversations {
             None => (turn(first_prompt, None), None),
             Some(session) => {
                 let fallback =
-                    Fallback { rule: FallbackRule::SessionMissing, turn: turn(first_prompt, None) };
+                    SecondAttempt { rule: FallbackRule::SessionMissing, turn: turn(first_prompt, None) };
                 (turn(format!("{unseen}{message}"), Some(session)), Some(fallback))
             }
         };
@@ -198,7 +198,7 @@ impl RunStoreFactory for Conversations {
 }
 
 /// A message of the person, before it is stored.
-struct Question {
+struct UserMessage {
     members: SessionMembers,
     provider: ProviderId,
     text: String,
@@ -222,7 +222,7 @@ struct AddedQuestion {
     all: String,
 }
 
-impl Question {
+impl UserMessage {
     fn add_to(self, history: &mut ChatHistory) -> AddedQuestion {
         let now = jiff::Timestamp::now();
         let mut stamp = now.as_millisecond();

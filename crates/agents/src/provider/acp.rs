@@ -10,7 +10,7 @@ use loopgate_home::AgentProgram;
 use loopgate_tools::environment::TrustGuard;
 use serde_json::json;
 
-use super::{Access, OutputReader, Provider, ProviderCommand, ProviderProgram, TurnOutput, TurnRequest};
+use super::{FileAccess, OutputReader, Provider, ProviderCommand, ProviderProgram, TurnOutput, TurnRequest};
 use crate::acp::SESSION_MISSING;
 
 /// An agent of the settings.
@@ -45,7 +45,7 @@ impl Provider for AcpAgent {
 
     fn command(&self, turn: &TurnRequest, guard: &TrustGuard) -> ProviderCommand {
         let mut args: Vec<OsString> = vec!["agent-turn".into()];
-        if turn.access == Access::ReadWrite {
+        if turn.access == FileAccess::ReadWrite {
             args.push("--write".into());
         }
         if !guard.is_trusted() && !self.program.any_repository {
@@ -65,7 +65,7 @@ impl Provider for AcpAgent {
     }
 
     fn reader(&self) -> Box<dyn OutputReader> {
-        Box::new(EventReader)
+        Box::new(AcpEventReader)
     }
 
     fn is_session_missing(&self, stderr: &str) -> bool {
@@ -74,9 +74,9 @@ impl Provider for AcpAgent {
 }
 
 /// Reads one [`ChatEvent`] a line. What is none is ignored.
-struct EventReader;
+struct AcpEventReader;
 
-impl OutputReader for EventReader {
+impl OutputReader for AcpEventReader {
     fn read_line(&mut self, line: &str, output: &mut TurnOutput) -> Vec<ChatEvent> {
         let Ok(event) = serde_json::from_str::<ChatEvent>(line) else { return Vec::new() };
         match &event {
@@ -118,7 +118,8 @@ mod tests {
             r#"{"type":"usage","contextPercent":7}"#,
             r#"{"type":"result","success":true}"#,
         ];
-        let events: Vec<_> = lines.iter().flat_map(|line| EventReader.read_line(line, &mut output)).collect();
+        let events: Vec<_> =
+            lines.iter().flat_map(|line| AcpEventReader.read_line(line, &mut output)).collect();
         assert_eq!(events.len(), 5);
         assert_eq!((output.text.as_str(), output.session_id.as_deref()), ("Two parts.", Some("s-1")));
         assert!(output.finished && output.context_percent == Some(7));
@@ -127,7 +128,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_line_breaks_the_reader(line in ".*") {
-            EventReader.read_line(&line, &mut TurnOutput::default());
+            AcpEventReader.read_line(&line, &mut TurnOutput::default());
         }
     }
 }

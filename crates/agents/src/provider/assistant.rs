@@ -233,7 +233,7 @@ mod tests {
 
     // OR-35, OR-36
     #[test]
-    fn an_answer_with_a_tool_becomes_events_and_blocks() {
+    fn answer_with_a_tool_becomes_events_and_blocks() {
         let (turn, events) = read(&[
             json!({"type": "system", "subtype": "init", "session_id": "s-1"}),
             message(json!([{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "I look."}])),
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_result_is_reported_with_its_kind() {
+    fn error_result_is_reported_with_its_kind() {
         let failed = json!({"type": "result", "is_error": true, "result": "rate limit reached"});
         let (turn, events) = read(&[failed]);
         assert!(turn.auth_failed && turn.finished);

@@ -29,7 +29,7 @@ pub struct TurnRequest {
     /// Tools that the program may use, separated by commas. Programs without such a list ignore it.
     pub tools: String,
     /// Whether the program may change files and run commands.
-    pub access: Access,
+    pub access: FileAccess,
     /// Text after the program's own instructions, where it takes some.
     pub instructions: Option<String>,
     /// Images beside the prompt, which names them too, for programs whose models see them only so.
@@ -38,7 +38,7 @@ pub struct TurnRequest {
 
 /// What a program may do to the directory that it works in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Access {
+pub enum FileAccess {
     /// Read files.
     #[default]
     ReadOnly,

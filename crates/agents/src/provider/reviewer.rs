@@ -12,7 +12,8 @@ use regex::Regex;
 use serde_json::{Value, json};
 
 use super::{
-    Access, OutputReader, Provider, ProviderCommand, ProviderProgram, TurnOutput, TurnRequest, contains_any,
+    FileAccess, OutputReader, Provider, ProviderCommand, ProviderProgram, TurnOutput, TurnRequest,
+    contains_any,
 };
 
 /// Tokens of a context; the reviewer does not say.
@@ -63,8 +64,8 @@ impl Provider for Reviewer {
             args.extend(["resume".into(), session.into()]);
         }
         let sandbox = match turn.access {
-            Access::ReadOnly => "read-only",
-            Access::ReadWrite => "workspace-write",
+            FileAccess::ReadOnly => "read-only",
+            FileAccess::ReadWrite => "workspace-write",
         };
         // The option splits its value at commas; the prompt names such an image, too. Other options follow it, because
         // it takes every argument up to the next one.

@@ -2,7 +2,7 @@
 //!
 //! A run belongs to nobody's connection. One task follows it to its end and stores its output; each client
 //! reads the same file at its own pace, so a slow one delays nobody and one that leaves ends nothing. The files
-//! of a run lie in a private directory until its output is stored, so that the next process finds it again.
+//! of a run are in a private directory until its output is stored, so that the next process finds it again.
 
 mod output;
 mod progress;
@@ -36,7 +36,7 @@ pub use store::{NoStore, RunStore, RunStoreFactory};
 pub use stream::{EventStream, RunAnnouncement, RunStream};
 
 use progress::RunProgress;
-use record::{RunDirectory, RunRecord};
+use record::{ProviderRun, RunDirectory};
 use task::RunTask;
 
 use crate::provider::{Provider, TurnOutput, TurnRequest};
@@ -71,7 +71,7 @@ pub struct RunRequest {
     /// What is asked.
     pub turn: TurnRequest,
     /// What is asked instead when the first attempt comes to nothing.
-    pub fallback: Option<Fallback>,
+    pub fallback: Option<SecondAttempt>,
     /// Where the program works.
     pub directory: SandboxedPath,
     /// Directories that the work is about: who may stop it is decided by them.
@@ -100,7 +100,7 @@ impl RunRequest {
 
 /// A second attempt.
 #[derive(Debug, Clone)]
-pub struct Fallback {
+pub struct SecondAttempt {
     /// When it is made.
     pub rule: FallbackRule,
     /// What is asked then.
@@ -221,7 +221,7 @@ impl AgentRuns {
         } = request;
         let id = Uuid::new_v4();
         let seconds = i64::try_from(time_limit.as_secs()).unwrap_or(i64::MAX);
-        let record = RunRecord {
+        let record = ProviderRun {
             provider: provider.id().clone(),
             kind: kind.to_owned(),
             deadline: jiff::Timestamp::now().as_second().saturating_add(seconds),
@@ -281,7 +281,7 @@ impl AgentRuns {
         id: Uuid,
         provider: Arc<dyn Provider>,
         directory: RunDirectory,
-        record: RunRecord,
+        record: ProviderRun,
         store: Box<dyn RunStore>,
         announcement: RunAnnouncement,
     ) -> (RunTask, RunHandle) {

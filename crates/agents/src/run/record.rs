@@ -15,7 +15,7 @@ pub(crate) const CHAT_KIND: &str = "chat";
 /// What the next process must know to follow a run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct RunRecord {
+pub(super) struct ProviderRun {
     #[serde(default)]
     pub(super) provider: ProviderId,
     /// Whose run it is.
@@ -40,7 +40,7 @@ const fn never() -> i64 {
     i64::MAX
 }
 
-impl RunRecord {
+impl ProviderRun {
     /// Time until the deadline.
     pub(super) fn time_left(&self) -> Duration {
         let seconds = self.deadline.saturating_sub(jiff::Timestamp::now().as_second());
@@ -83,7 +83,7 @@ impl RunDirectory {
         &self.0
     }
 
-    pub(super) fn read_record(&self) -> Option<RunRecord> {
+    pub(super) fn read_record(&self) -> Option<ProviderRun> {
         serde_json::from_slice(&std::fs::read(self.0.join(Self::RECORD)).ok()?).ok()
     }
 
@@ -93,7 +93,7 @@ impl RunDirectory {
     }
 
     /// Writes everything that a run needs before it begins.
-    pub(super) fn create(&self, record: &RunRecord, prompt: &str) -> io::Result<()> {
+    pub(super) fn create(&self, record: &ProviderRun, prompt: &str) -> io::Result<()> {
         create_private_dir(&self.0)?;
         self.begin_attempt(0, prompt)?;
         write_private(&self.0.join(Self::RECORD), &serde_json::to_vec(record)?)

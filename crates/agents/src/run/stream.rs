@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_run_that_is_given_up_ends_its_streams() {
+    async fn run_that_is_given_up_ends_its_streams() {
         let (_dir, sender, mut stream) = stream(None).await;
         drop(sender);
         assert_eq!(stream.next(None).await, None);

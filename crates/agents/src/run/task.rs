@@ -18,9 +18,9 @@ use uuid::Uuid;
 
 use super::output::{GrowingFile, MAX_OUTPUT};
 use super::progress::{RunEnd, RunOutcome, RunProgress};
-use super::record::{RunDirectory, RunRecord};
+use super::record::{ProviderRun, RunDirectory};
 use super::store::RunStore;
-use super::{AgentRunsConfig, Fallback, FallbackRule, spawn_blocking};
+use super::{AgentRunsConfig, FallbackRule, SecondAttempt, spawn_blocking};
 use crate::provider::{OutputReader, Provider, ProviderProgram, TurnOutput, TurnRequest};
 
 /// Time between SIGTERM and SIGKILL.
@@ -46,7 +46,7 @@ pub(super) struct RunTask {
     pub(super) id: Uuid,
     pub(super) provider: Arc<dyn Provider>,
     pub(super) directory: RunDirectory,
-    pub(super) record: RunRecord,
+    pub(super) record: ProviderRun,
     pub(super) progress: watch::Sender<RunProgress>,
     pub(super) attempt: u32,
     pub(super) reader: Box<dyn OutputReader>,
@@ -76,7 +76,12 @@ enum ProgramEnd {
 }
 
 impl RunTask {
-    pub(super) async fn start(mut self, cwd: SandboxedPath, turn: TurnRequest, fallback: Option<Fallback>) {
+    pub(super) async fn start(
+        mut self,
+        cwd: SandboxedPath,
+        turn: TurnRequest,
+        fallback: Option<SecondAttempt>,
+    ) {
         let begun = Instant::now();
         match self.run(&cwd, &turn).await {
             Ok(ProgramEnd::Shutdown) => {}

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use serde_json::Value;
 
+use crate::price;
 use crate::spend::{Cost, Run, Spend, Turn};
 use crate::tokens::{ModelTokens, TokenUsage};
 
@@ -131,6 +132,13 @@ impl Ledger {
     #[must_use]
     pub const fn cost(&self) -> Option<&Cost> {
         self.cost.as_ref()
+    }
+
+    /// Money that was reported, and the list price of the answers since, whose run has not ended or was cut off.
+    #[must_use]
+    pub fn estimated_usd(&self) -> f64 {
+        let open: f64 = self.open.iter().map(|(model, tokens)| price::dollars(model, tokens)).sum();
+        money(self.cost.as_ref().map_or(0.0, |cost| cost.total_usd) + open)
     }
 
     /// Everything, as it is stored.

@@ -50,7 +50,7 @@ fn recorded_streams_are_summed_once() {
 }
 
 #[test]
-fn the_reviewer_tells_the_sum_of_its_thread() {
+fn reviewer_tells_the_sum_of_its_thread() {
     let ledger = ledger(&[REVIEWER]);
     assert_eq!(ledger.by_model()[UNKNOWN_MODEL], tokens(140, 20, 0, 60));
     assert_eq!((ledger.turns(), ledger.cost()), (2, None));
@@ -62,6 +62,16 @@ fn interrupted_run_counts_its_messages() {
     let ledger = ledger(&[&cut, TWO_MESSAGES]);
     assert_eq!(ledger.by_model()[MODEL], tokens(400, 151, 28, 12));
     assert_eq!(ledger.turns(), 4);
+}
+
+#[test]
+fn answers_without_a_reported_cost_are_estimated() {
+    assert!((ledger(&[ONE_RUN]).estimated_usd() - 0.003_591).abs() < 2e-6, "a report counts as it is");
+    let answer = json!({"type": "assistant", "message": {"id": "m", "model": MODEL,
+        "usage": {"input_tokens": 100_000, "output_tokens": 1_000}}});
+    let mut ledger = ledger(&[ONE_RUN]);
+    ledger.feed(&answer);
+    assert!((ledger.estimated_usd() - 0.528_591).abs() < 2e-6, "{}", ledger.estimated_usd());
 }
 
 #[test]

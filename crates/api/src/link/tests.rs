@@ -12,7 +12,7 @@ fn command() -> Value {
 }
 
 #[test]
-fn a_command_keeps_what_it_can_and_drops_the_rest() {
+fn command_keeps_what_it_can_and_drops_the_rest() {
     let command: LinkCommand = serde_json::from_value(command()).unwrap();
     assert_eq!(command.headers.len(), 1);
     assert_eq!(command.query["many"].values(), ["1", "2"]);
@@ -22,7 +22,7 @@ fn a_command_keeps_what_it_can_and_drops_the_rest() {
 }
 
 #[test]
-fn the_envelope_comes_first_and_the_payload_wins() {
+fn envelope_comes_first_and_the_payload_wins() {
     let telemetry = Telemetry { timestamp: "then".into(), ..Telemetry::new(Severity::Info, "c", "m") };
     let frame = Frame::event(event::TELEMETRY, &telemetry);
     let names: Vec<&str> = frame.data.as_object().unwrap().keys().map(String::as_str).collect();
@@ -32,7 +32,7 @@ fn the_envelope_comes_first_and_the_payload_wins() {
 }
 
 #[test]
-fn an_acknowledgement_has_no_envelope() {
+fn acknowledgement_has_no_envelope() {
     let text = Frame::acknowledging(event::ANALYTICS, "a17", &ReportAck::yes()).to_text();
     assert_eq!(text, r#"{"event":"desktop.analytics","ack":"a17","data":{"accepted":true}}"#);
 }
@@ -47,7 +47,7 @@ fn only_objects_with_an_event_are_frames() {
 }
 
 #[test]
-fn a_hello_needs_its_required_members() {
+fn hello_needs_its_required_members() {
     let whole = json!({
         "machineName": "m", "platform": "linux", "pluginVersion": "1.0.0", "supportedOperations": ["git_pr", 1],
         "maxInFlightCommands": 2, "gatewayId": "not a uuid", "capabilities": [],
@@ -67,7 +67,7 @@ fn a_hello_needs_its_required_members() {
 }
 
 #[test]
-fn an_unknown_nack_reason_is_an_internal_error() {
+fn unknown_nack_reason_is_an_internal_error() {
     let nack: HelloNack = serde_json::from_value(json!({"reason": "solar_flare"})).unwrap();
     assert_eq!(nack.reason, NackReason::InternalError);
 }
@@ -133,7 +133,7 @@ proptest! {
     }
 
     #[test]
-    fn a_damaged_command_never_panics(member in 0_usize..9, value in any_json()) {
+    fn damaged_command_never_panics(member in 0_usize..9, value in any_json()) {
         let mut data = command();
         let name = data.as_object().unwrap().keys().nth(member).unwrap().clone();
         data[&name] = value;

@@ -2,7 +2,7 @@
 //!
 //! Order matters: ANSI sequences are removed first, then secrets, and only then is a text cut,
 //! because cutting first can leave half a secret behind. What a text without its secrets looks like
-//! stands in `corpus.json`, for every place where one was found to hide.
+//! is in `corpus.json`, for every place where one was found to hide.
 
 mod named;
 mod names;
@@ -38,7 +38,7 @@ static BASE64: LazyLock<Regex> = LazyLock::new(|| rules::compiled(r"[A-Za-z0-9+/
 /// A part of a path as people name them, which chance does not.
 static NAME: LazyLock<Regex> =
     LazyLock::new(|| rules::compiled(r"^(?:(?:[A-Z]?[a-z]+)*[0-9]{0,4}|[A-Z]{1,20})$"));
-/// Absolute paths. What stands behind a scheme is no path of this machine.
+/// Absolute paths. What is behind a scheme is no path of this machine.
 static LOCAL_PATHS: LazyLock<Regex> =
     LazyLock::new(|| rules::compiled(r#"(^|[\s'"(=:])(?:/[^\s'"/:]+)+/([^\s'"/:]+)"#));
 
@@ -70,7 +70,7 @@ pub fn cause(text: &str) -> String {
     message(&LOCAL_PATHS.replace_all(text, "${1}…/${2}"))
 }
 
-/// Cleans a path or URL with its query, also of what stands there percent-encoded. A text in which
+/// Cleans a path or URL with its query, also of what is there percent-encoded. A text in which
 /// something was hidden so is answered decoded, on one line.
 #[must_use]
 pub fn target(text: &str) -> String {
@@ -147,7 +147,7 @@ pub fn json(value: Value) -> Value {
     }
 }
 
-/// What stands behind an option that asks for a secret is one, and so is a user with a password.
+/// What is behind an option that asks for a secret is one, and so is a user with a password.
 fn elements(items: Vec<Value>) -> Vec<Value> {
     let (mut hidden, mut user) = (false, false);
     let clean = |item: Value| {

@@ -10,7 +10,7 @@ use super::names::{NameKind, kind};
 
 const REDACTED: &str = "[REDACTED]";
 
-/// What stands behind a colon where there is no secret: nothing, or the name of a type.
+/// What is behind a colon where there is no secret: nothing, or the name of a type.
 const ORDINARY: [&str; 26] = [
     "any",
     "basic",
@@ -143,7 +143,7 @@ impl NameOccurrence<'_> {
         let quoted_name = sign.starts_with(['\\', '"', '\'', '`']) || sign.contains("value");
         if let Some(value) = self.quoted() {
             let inner = &self.text[value.clone()];
-            // In a sentence a word may stand in such quotes for itself.
+            // In a sentence a word may be in such quotes itself.
             let in_prose = self.text[..value.start].ends_with('`') && self.kind == NameKind::Token;
             let vague = (self.kind == NameKind::Vague || in_prose) && !looks_made(inner);
             return (!vague).then(|| value.end - self.kind.without_scheme(inner).len()..value.end);
@@ -215,7 +215,7 @@ impl NameOccurrence<'_> {
         self.at..self.at + rest[..length].trim_end().len()
     }
 
-    /// Whether nothing but what may stand before a variable or a key is on the line.
+    /// Whether nothing but what may be before a variable or a key is on the line.
     fn begins_line(&self) -> bool {
         let before = &self.text[..self.name.start];
         let before = before.rsplit('\n').next().unwrap_or_default().trim();
@@ -248,7 +248,7 @@ impl NameOccurrence<'_> {
         self.at..self.at + length
     }
 
-    /// The inside of a string, also of one that stands inside other strings, with as many
+    /// The inside of a string, also of one that is inside other strings, with as many
     /// backslashes before its quotes. One that is cut off goes to the end of its line.
     fn quoted(&self) -> Option<Range<usize>> {
         let rest = &self.text[self.at..];
@@ -310,7 +310,7 @@ fn begins_member(after: &str) -> bool {
     name.is_some_and(|end| end > 0 && after[end..].starts_with(['=', ':']))
 }
 
-/// The length of a replacement that stands here already.
+/// The length of a replacement that is here already.
 fn marker(text: &str) -> Option<usize> {
     let inside = text.strip_prefix("[REDACTED")?;
     let end = inside.find(|c: char| !c.is_ascii_uppercase() && c != '_')?;
@@ -319,7 +319,7 @@ fn marker(text: &str) -> Option<usize> {
     is_whole.then(|| text.len() - after.len())
 }
 
-/// Whether a value says that there is none, or that it stands elsewhere.
+/// Whether a value says that there is none, or that it is elsewhere.
 fn is_placeholder(value: &str) -> bool {
     let value = value.trim();
     let variable = value.strip_prefix('$').map(|name| name.trim_matches(['{', '}']));

@@ -90,7 +90,7 @@ static RULES: [(&str, Replacement); 25] = [
     (vendors::SLACK, Text("${1}[REDACTED_TOKEN]")),
     (vendors::TOKEN, Text("${1}[REDACTED_TOKEN]")),
     (vendors::INNER_MARK, TextOf(vendors::MARKED_TOKEN, "${1}[REDACTED_TOKEN]")),
-    // Last, because their marks are short enough to stand in another key by chance.
+    // Last, because their marks are short enough to be in another key by chance.
     (r"(?:AKIA|ASIA|AROA|ABIA|ACCA|A3T[A-Z0-9])[A-Z0-9]{16}", Text("[REDACTED_AWS_KEY]")),
     (r"(^|[^A-Za-z0-9])sk-[A-Za-z0-9_-]{10,}", Text("${1}[REDACTED_SK_KEY]")),
 ];

@@ -124,7 +124,7 @@ fn every_secret_of_a_shape_is_hidden_in_a_path_encoded_or_not() {
 }
 
 #[test]
-fn a_message_loses_every_user_and_long_words_but_no_path() {
+fn message_loses_every_user_and_long_words_but_no_path() {
     for (text, cleaned) in [
         ("\u{1b}[31mfailed\u{1b}[0m at 0123456789abcdef0123456789abcdef01234567", "failed at [REDACTED]"),
         ("clone https://a:b@h/x and ssh://git@h/y", "clone https://***@h/x and ssh://***@h/y"),
@@ -175,7 +175,7 @@ fn cause_contains_no_local_path() {
 }
 
 #[test]
-fn a_document_is_cleaned_by_the_names_of_its_members() {
+fn document_is_cleaned_by_the_names_of_its_members() {
     let cleaned = json(json!({
         "password": "hunter", "tokenUsage": {"inputTokens": 3}, "commitSha": "0123456789abcdef0123456789abcdef01234567",
         "headers": {"Authorization": "Bearer abc"}, "env": [{"name": "GH_TOKEN", "value": "abc"}],
@@ -232,7 +232,7 @@ fn arguments_are_cleaned_one_by_one() {
 }
 
 #[test]
-fn a_tail_begins_with_a_whole_line_or_word() {
+fn tail_begins_with_a_whole_line_or_word() {
     let text: String = (0..100).map(|n| format!("line {n}\n")).collect();
     let lines = tail(&text, 64, 50).unwrap();
     assert!(lines.starts_with("line ") && lines.ends_with("line 99") && lines.len() <= 64);
@@ -241,7 +241,7 @@ fn a_tail_begins_with_a_whole_line_or_word() {
 }
 
 #[test]
-fn a_log_line_keeps_its_colours() {
+fn log_line_keeps_its_colours() {
     let line = "\u{1b}[2mWARN\u{1b}[0m token=abc of 0123456789abcdef0123456789abcdef01234567\n";
     assert_eq!(log_line(line), "\u{1b}[2mWARN\u{1b}[0m token=[REDACTED] of [REDACTED]\n");
 }
@@ -335,7 +335,7 @@ proptest! {
     }
 
     #[test]
-    fn a_tail_keeps_its_limits(text in "(?s).{0,400}", bytes in 1usize..200, lines in 1usize..10) {
+    fn tail_keeps_its_limits(text in "(?s).{0,400}", bytes in 1usize..200, lines in 1usize..10) {
         if let Some(tail) = tail(&text, bytes, lines) {
             prop_assert!(tail.lines().count() <= lines);
             prop_assert!(tail.len() <= bytes);

@@ -6,7 +6,7 @@
 //! Where the documented length is not fixed, more is taken, so that a longer token does not leave its
 //! end behind. Shapes that commit hashes, UUIDs or words share are left to the names beside them.
 
-/// What may stand directly before a token: the end of a word, an underscore, a percent-encoded
+/// What may be directly before a token: the end of a word, an underscore, a percent-encoded
 /// character, or an escape of a JSON string. It stays in the text.
 macro_rules! left_edge {
     () => {
@@ -25,7 +25,7 @@ pub(super) const API_KEY: &str = concat!(
 pub(super) const SLACK: &str =
     concat!(left_edge!(), r"(?:xox[a-z](?:\.xox[a-z])?-|xapp-|xwfp-)[A-Za-z0-9-]{10,}");
 
-/// Marks that stand inside a token or at its end, in the order of [`MARKED_TOKEN`].
+/// Marks that are inside a token or at its end, in the order of [`MARKED_TOKEN`].
 pub(super) const INNER_MARK: &str = concat!(
     r"[0-9]Q~|AZDO|\.atlasv1\.|NRAL|_mmk|[a-f0-9]-[a-f0-9]{8}-[a-f0-9]{8}|[a-f0-9]-us[0-9]",
     r"|[0-9]:A[A-Za-z0-9_-]{34}|\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27}",

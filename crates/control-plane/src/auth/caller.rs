@@ -6,7 +6,9 @@ use http::request::Parts;
 use loopgate_api::names::API_KEY_PREFIX;
 use sea_orm::prelude::*;
 
+use super::client::ClientInfo;
 use crate::app::ControlPlaneState;
+use crate::audit::Actor;
 use crate::credentials::api_key::{self, Scope};
 use crate::credentials::cookie::RenewedCookie;
 use crate::credentials::header::{bearer, header};
@@ -30,15 +32,24 @@ pub struct Caller {
     pub session: Option<String>,
     /// The key, when there is one.
     pub key: Option<entity::api_key::Model>,
+    /// Where the request comes from.
+    pub client: ClientInfo,
 }
 
 impl Caller {
+    /// The caller as the audit log names it.
+    pub fn actor(&self) -> Actor {
+        let key_id = self.key.as_ref().map(|key| key.id);
+        Actor { key_id, ..Actor::signed_in(self.user.id, &self.client) }
+    }
+
     /// Id of the organization; every query filters on it.
     pub const fn organization_id(&self) -> Uuid {
         self.organization.id
     }
 
-    /// Whether the credential still counts: no sign-out, revocation or expiry came since.
+    /// Whether the credential still counts: no sign-out, revocation or expiry came since, and the user
+    /// is active.
     pub async fn is_current(&self, store: &Store) -> Result<bool, DbErr> {
         let session = match &self.session {
             Some(id_hash) => session::find_by_hash(store, id_hash).await?.is_some(),
@@ -48,12 +59,17 @@ impl Caller {
             Some(key) => api_key::find_by_hash(store, &key.key_hash).await?.is_some(),
             None => true,
         };
-        Ok(session && key)
+        let user = user::Entity::find_by_id(self.user.id).one(store.reader()).await?;
+        Ok(session && key && user.is_some_and(|user| user.active))
     }
 
     /// Whether the person administers the organization.
     pub fn is_admin(&self) -> bool {
         self.user.role.0 == Role::Admin
+    }
+
+    fn require_admin(self) -> ApiResult<Self> {
+        if self.is_admin() { Ok(self) } else { Err(forbidden()) }
     }
 }
 
@@ -69,9 +85,17 @@ pub struct ApiKeyAuth(pub Caller);
 #[derive(Debug, Clone)]
 pub struct PersonAuth(pub Caller);
 
+/// Either of them, and a key needs no scope but that to read, whatever the method.
+#[derive(Debug, Clone)]
+pub struct ReaderAuth(pub Caller);
+
 /// One of them, and an administrator.
 #[derive(Debug, Clone)]
 pub struct AdminAuth(pub Caller);
+
+/// A signed-in browser of an administrator.
+#[derive(Debug, Clone)]
+pub struct AdminSessionAuth(pub Caller);
 
 const AUTH_FAILED: &str = "Authentication failed";
 
@@ -89,7 +113,7 @@ impl FromRequestParts<ControlPlaneState> for ApiKeyAuth {
     async fn from_request_parts(parts: &mut Parts, app: &ControlPlaneState) -> ApiResult<Self> {
         let key = bearer(&parts.headers).filter(|token| token.starts_with(API_KEY_PREFIX));
         let key = key.ok_or_else(unauthorized)?.to_owned();
-        by_key(app, parts, &key).await.context(AUTH_FAILED).map(Self)
+        by_key(app, parts, &key, Scope::required_by(&parts.method)).await.context(AUTH_FAILED).map(Self)
     }
 }
 
@@ -97,14 +121,25 @@ impl FromRequestParts<ControlPlaneState> for PersonAuth {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &ControlPlaneState) -> ApiResult<Self> {
-        // The form of the credential decides which way is tried; a failure there is final.
-        match bearer(&parts.headers).filter(|token| token.starts_with(API_KEY_PREFIX)) {
-            Some(key) => by_key(app, parts, key).await,
-            None => by_session(app, parts).await,
-        }
-        .context(AUTH_FAILED)
-        .map(Self)
+        person(app, parts, Scope::required_by(&parts.method)).await.map(Self)
     }
+}
+
+impl FromRequestParts<ControlPlaneState> for ReaderAuth {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &ControlPlaneState) -> ApiResult<Self> {
+        person(app, parts, Scope::Read).await.map(Self)
+    }
+}
+
+/// The form of the credential decides which way is tried; a failure there is final.
+async fn person(app: &ControlPlaneState, parts: &Parts, scope: Scope) -> ApiResult<Caller> {
+    match bearer(&parts.headers).filter(|token| token.starts_with(API_KEY_PREFIX)) {
+        Some(key) => by_key(app, parts, key, scope).await,
+        None => by_session(app, parts).await,
+    }
+    .context(AUTH_FAILED)
 }
 
 impl FromRequestParts<ControlPlaneState> for AdminAuth {
@@ -112,7 +147,16 @@ impl FromRequestParts<ControlPlaneState> for AdminAuth {
 
     async fn from_request_parts(parts: &mut Parts, app: &ControlPlaneState) -> ApiResult<Self> {
         let PersonAuth(caller) = PersonAuth::from_request_parts(parts, app).await?;
-        if caller.is_admin() { Ok(Self(caller)) } else { Err(forbidden()) }
+        caller.require_admin().map(Self)
+    }
+}
+
+impl FromRequestParts<ControlPlaneState> for AdminSessionAuth {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, app: &ControlPlaneState) -> ApiResult<Self> {
+        let SessionAuth(caller) = SessionAuth::from_request_parts(parts, app).await?;
+        caller.require_admin().map(Self)
     }
 }
 
@@ -133,11 +177,12 @@ async fn by_session(app: &ControlPlaneState, parts: &Parts) -> ApiResult<Caller>
     let user = active_user(app, found.user_id).await?;
     let user = select_organization(app, headers, user).await?;
     let organization = active_organization(app, user.organization_id).await?;
+    let client = ClientInfo::of(parts, app);
     let lifetime = session::prolong(&app.store, &found).await?;
     if let (Some(lifetime), Some(renewed)) = (lifetime, parts.extensions.get::<RenewedCookie>()) {
         renewed.put(&app.session_cookie.set(id, lifetime));
     }
-    Ok(Caller { user, organization, session: Some(found.id_hash), key: None })
+    Ok(Caller { user, organization, session: Some(found.id_hash), key: None, client })
 }
 
 fn has_trusted_origin(app: &ControlPlaneState, headers: &HeaderMap) -> bool {
@@ -161,16 +206,15 @@ async fn select_organization(
     }
     user::Entity::find()
         .filter(user::Column::OrganizationId.eq(wanted.id))
-        .filter(user::Column::Email.eq(&user.email))
+        .filter(user::Column::IdentityId.eq(user.identity_id))
         .filter(user::Column::Active.eq(true))
         .one(app.store.reader())
         .await?
         .ok_or_else(forbidden)
 }
 
-async fn by_key(app: &ControlPlaneState, parts: &Parts, plaintext: &str) -> ApiResult<Caller> {
-    let caller = verify_key(app, plaintext, &parts.headers, parts.method.as_str(), parts.uri.path()).await?;
-    let scope = Scope::required_by(&parts.method);
+async fn by_key(app: &ControlPlaneState, parts: &Parts, plaintext: &str, scope: Scope) -> ApiResult<Caller> {
+    let caller = verify_key(app, plaintext, parts, parts.method.as_str(), parts.uri.path()).await?;
     let scoped = caller.key.as_ref().is_some_and(|key| api_key::has_scope(key, scope));
     let other_organization =
         header(&parts.headers, ORGANIZATION_HEADER).is_some_and(|slug| slug != caller.organization.slug);
@@ -184,21 +228,22 @@ async fn by_key(app: &ControlPlaneState, parts: &Parts, plaintext: &str) -> ApiR
 pub async fn verify_key(
     app: &ControlPlaneState,
     plaintext: &str,
-    headers: &HeaderMap,
+    parts: &Parts,
     method: &str,
     path: &str,
 ) -> ApiResult<Caller> {
     let key = api_key::find(&app.store, plaintext).await?.ok_or_else(unauthorized)?;
     let user = active_user(app, key.user_id).await?;
     let organization = active_organization(app, key.organization_id).await?;
-    proof::verify(&key, headers, method, path, now())?;
+    proof::verify(&key, &parts.headers, method, path, now())?;
+    let client = ClientInfo::of(parts, app);
     let (store, id) = (app.store.clone(), key.id);
     app.tasks.spawn(async move {
         if let Err(error) = api_key::touch(&store, id).await {
             tracing::warn!(%error, "use of a key was not noted");
         }
     });
-    Ok(Caller { user, organization, session: None, key: Some(key) })
+    Ok(Caller { user, organization, session: None, key: Some(key), client })
 }
 
 async fn active_user(app: &ControlPlaneState, id: Uuid) -> ApiResult<user::Model> {

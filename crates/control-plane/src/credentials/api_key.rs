@@ -90,22 +90,21 @@ pub async fn touch(store: &Store, id: Uuid) -> Result<(), DbErr> {
     Ok(())
 }
 
-/// Revokes the living managed keys of a person's desktop and makes a new one. Answers the
-/// plaintext of the new one and the ids of the revoked ones.
+/// Revokes the living managed keys of a person's desktop and makes a new one, whose plaintext is
+/// answered.
 pub async fn rotate_managed(
     tx: &DatabaseTransaction,
     organization_id: Uuid,
     user_id: Uuid,
     gateway_id: Uuid,
     public_key: String,
-) -> Result<(String, Vec<Uuid>), DbErr> {
+) -> Result<String, DbErr> {
     let living = Condition::all()
         .add(api_key::Column::OrganizationId.eq(organization_id))
         .add(api_key::Column::UserId.eq(user_id))
         .add(api_key::Column::GatewayId.eq(gateway_id))
         .add(api_key::Column::Source.eq(StoredEnum(KeySource::DesktopManaged)))
         .add(api_key::Column::RevokedAt.is_null());
-    let old = api_key::Entity::find().filter(living.clone()).all(tx).await?;
     api_key::Entity::update_many()
         .col_expr(api_key::Column::RevokedAt, Expr::value(now()))
         .filter(living)
@@ -126,5 +125,5 @@ pub async fn rotate_managed(
         ..Default::default()
     };
     api_key::Entity::insert(row).exec_without_returning(tx).await?;
-    Ok((plaintext, old.into_iter().map(|key| key.id).collect()))
+    Ok(plaintext)
 }

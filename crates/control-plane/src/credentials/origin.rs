@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_foreign_host_is_refused_on_loopback() {
+    fn foreign_host_is_refused_on_loopback() {
         let origins = TrustedOrigins::new("http://127.0.0.1:19440", "http://127.0.0.1:19440", &[]);
         let accepts = |host: &str| {
             let mut headers = HeaderMap::new();

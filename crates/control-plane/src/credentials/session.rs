@@ -4,16 +4,20 @@
 //! cookie, and its key, which the page keeps in the storage of its origin and sends in a header. The
 //! cookie reaches every port of the host and the key only ours, so a request counts with both only.
 //! The server keeps one hash over the two. A session ends after twelve hours without a request, and
-//! after seven days at the latest.
+//! after thirty days at the latest.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::*;
-use sea_orm::sea_query::Expr;
+use sea_orm::sea_query::{Expr, Query};
+use sea_orm::{ConnectionTrait, QueryOrder};
+use serde_json::json;
 use uuid::Uuid;
 
 use super::secret::{random_secret, sha256_hex};
+use crate::audit::{Actor, AuditAction};
+use crate::auth::ClientInfo;
 use crate::error::ApiResult;
 use crate::store::entity::{session, sign_in_link, user};
 use crate::store::{Store, now};
@@ -23,7 +27,7 @@ pub const KEY_HEADER: &str = "x-session-key";
 /// Milliseconds that a session lives without a request.
 pub const ROLLING: i64 = 12 * 3600 * 1000;
 /// Milliseconds that a session lives at most.
-const ABSOLUTE: i64 = 7 * 24 * 3600 * 1000;
+const ABSOLUTE: i64 = 30 * 24 * 3600 * 1000;
 /// A session is prolonged no more often than this, so that reading a page writes nothing.
 const PROLONG_AFTER: i64 = 5 * 60 * 1000;
 /// Milliseconds in which a sign-in link can be used.
@@ -67,7 +71,11 @@ pub async fn create_link(store: &Store, user_id: Uuid) -> Result<String, DbErr> 
 }
 
 /// Trades a one-time token for a session; `None` when it is unknown, used or too old.
-pub async fn consume_link(store: &Store, token: &str) -> ApiResult<Option<(SessionSecrets, user::Model)>> {
+pub async fn consume_link(
+    store: &Store,
+    token: &str,
+    client: &ClientInfo,
+) -> ApiResult<Option<(SessionSecrets, user::Model)>> {
     let tx = store.begin().await?;
     let hash = sha256_hex(token);
     let used = sign_in_link::Entity::update_many()
@@ -85,6 +93,19 @@ pub async fn consume_link(store: &Store, token: &str) -> ApiResult<Option<(Sessi
     if !user.active {
         return Ok(None);
     }
+    let secrets = begin(&tx, &user, client).await?;
+    let (actor, details) = (Actor::signed_in(user.id, client), json!({"method": "link"}));
+    actor.record(&tx, user.organization_id, AuditAction::SignIn, user.id, details).await?;
+    tx.commit().await?;
+    Ok(Some((secrets, user)))
+}
+
+/// Begins a session of a user who has just shown who it is.
+pub async fn begin(
+    db: &impl ConnectionTrait,
+    user: &user::Model,
+    client: &ClientInfo,
+) -> Result<SessionSecrets, DbErr> {
     let secrets = SessionSecrets::generate();
     let row = session::ActiveModel {
         id_hash: Set(secrets.hash()),
@@ -94,10 +115,11 @@ pub async fn consume_link(store: &Store, token: &str) -> ApiResult<Option<(Sessi
         expires_at: Set(now() + ROLLING),
         absolute_expires_at: Set(now() + ABSOLUTE),
         revoked_at: Set(None),
+        address: Set(client.address_text()),
+        user_agent: Set(client.user_agent.clone()),
     };
-    session::Entity::insert(row).exec_without_returning(&tx).await?;
-    tx.commit().await?;
-    Ok(Some((secrets, user)))
+    session::Entity::insert(row).exec_without_returning(db).await?;
+    Ok(secrets)
 }
 
 /// Finds a living session by its secrets.
@@ -130,12 +152,62 @@ pub async fn prolong(store: &Store, session: &session::Model) -> Result<Option<i
     Ok(Some(prolonged - now))
 }
 
-/// Ends a session.
-pub async fn revoke(store: &Store, id_hash: &str) -> Result<(), DbErr> {
-    session::Entity::update_many()
+/// The living sessions of a person, newest first.
+pub async fn list(store: &Store, identity_id: Uuid) -> Result<Vec<session::Model>, DbErr> {
+    session::Entity::find()
+        .filter(of_identity(identity_id))
+        .filter(session::Column::RevokedAt.is_null())
+        .filter(session::Column::ExpiresAt.gt(now()))
+        .order_by_desc(session::Column::CreatedAt)
+        .all(store.reader())
+        .await
+}
+
+/// Ends one session of a person; `false` when there is none.
+pub async fn revoke(db: &impl ConnectionTrait, identity_id: Uuid, id_hash: &str) -> Result<bool, DbErr> {
+    let revoked = session::Entity::update_many()
         .col_expr(session::Column::RevokedAt, Expr::value(now()))
         .filter(session::Column::IdHash.eq(id_hash))
-        .exec(store.writer())
+        .filter(of_identity(identity_id))
+        .filter(session::Column::RevokedAt.is_null())
+        .exec(db)
+        .await?;
+    Ok(revoked.rows_affected == 1)
+}
+
+/// Ends every session of a person but one.
+pub async fn revoke_all(
+    db: &impl ConnectionTrait,
+    identity_id: Uuid,
+    kept: Option<&str>,
+) -> Result<(), DbErr> {
+    let mut ended = session::Entity::update_many()
+        .col_expr(session::Column::RevokedAt, Expr::value(now()))
+        .filter(of_identity(identity_id))
+        .filter(session::Column::RevokedAt.is_null());
+    if let Some(kept) = kept {
+        ended = ended.filter(session::Column::IdHash.ne(kept));
+    }
+    ended.exec(db).await?;
+    Ok(())
+}
+
+/// Ends every session in which a user is selected.
+pub async fn revoke_user(db: &impl ConnectionTrait, user_id: Uuid) -> Result<(), DbErr> {
+    session::Entity::update_many()
+        .col_expr(session::Column::RevokedAt, Expr::value(now()))
+        .filter(session::Column::UserId.eq(user_id))
+        .filter(session::Column::RevokedAt.is_null())
+        .exec(db)
         .await?;
     Ok(())
+}
+
+fn of_identity(identity_id: Uuid) -> Expr {
+    let users = Query::select()
+        .column(user::Column::Id)
+        .from(user::Entity)
+        .and_where(user::Column::IdentityId.eq(identity_id))
+        .take();
+    session::Column::UserId.in_subquery(users)
 }

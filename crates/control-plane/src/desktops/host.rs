@@ -132,7 +132,7 @@ impl Host for DesktopHost {
 
     async fn telemetry(&self, session: &DesktopSession, telemetry: Telemetry) {
         let Telemetry { severity, category, message, timestamp, trace, diagnostics, .. } = telemetry;
-        // Who sent it is what the connection says, whatever stands in the payload.
+        // Who sent it is what the connection says, whatever is in the payload.
         tracing::info!(
             organization_id = %session.identity.organization_id,
             user_id = %session.identity.user_id,

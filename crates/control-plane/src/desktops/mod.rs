@@ -2,6 +2,7 @@
 //!
 //! Stores what desktops report; what is sent to them is decided by [`crate::dispatch`].
 
+pub mod credentials;
 pub mod host;
 pub mod register;
 mod results;

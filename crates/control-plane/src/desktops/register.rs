@@ -7,6 +7,7 @@ use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
 use serde_json::{Map, Value, json};
 
+use crate::audit::{Actor, AuditAction};
 use crate::store::column::StoredEnum;
 use crate::store::entity::compute_target;
 use crate::store::{Store, now};
@@ -131,6 +132,8 @@ async fn finish_insert(
         ..Default::default()
     };
     let row = compute_target::Entity::insert(row).exec_with_returning(&tx).await?;
+    let (actor, details) = (Actor::user(row.user_id), json!({"machineName": row.machine_name}));
+    actor.record(&tx, row.organization_id, AuditAction::TargetRegistered, row.id, details).await?;
     tx.commit().await?;
     Ok(row)
 }

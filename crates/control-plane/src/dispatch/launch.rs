@@ -12,18 +12,21 @@ use loopgate_api::job::LoopStatus;
 use loopgate_api::launch::{Artifact, ArtifactType, Committer, LoopLaunchBody, RepoRef};
 use loopgate_api::link::LinkCommand;
 use loopgate_api::operation::OperationId;
+use loopgate_api::usd::Usd;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 
 use super::command::{self, NewCommand};
+use crate::agents::for_loop;
 use crate::app::ControlPlaneState;
 use crate::bus::Topic;
 use crate::credentials::runner_token::IssuedToken;
 use crate::documents;
 use crate::error::{ApiError, ApiResult};
 use crate::loop_state::{self, TransitionResult, stored_statuses};
+use crate::spending;
 use crate::store::entity::{agent_loop, compute_target, document, user};
 use crate::store::now;
 use crate::store::parse_json;
@@ -156,6 +159,9 @@ async fn launch(app: &ControlPlaneState, loop_id: Uuid) -> Result<(), LaunchErro
     let issued = app.runner_tokens.issue(row.id, row.organization_id, now())?;
     let state_key = format!("{}/loops/{}/{}", row.organization_id, row.id, Uuid::now_v7());
     let body = body(app, &row, artifacts, &issued, &state_key).await?;
+    if body.max_spend_usd.is_some_and(Usd::is_zero) {
+        return Err(rejected(code::SPENDING_LIMIT, "The organization has no money left for this loop."));
+    }
     store_token_slot(app, &row, &issued, &target).await?;
     let stored = command::store(app, command_for(&row, &target, &body)?).await?;
     let command_id = stored.row.id;
@@ -223,7 +229,9 @@ async fn body(
     let owner = user::Entity::find_by_id(row.user_id).one(db).await?;
     // Only a talk goes on in the session of the loop before; carrying a plan out begins afresh.
     let session = parent.as_ref().filter(|_| row.command.0 == LoopCommand::RequestChanges);
+    let repo: Option<RepoRef> = parse_json(row.repo.as_ref());
     let peers: Vec<RepoRef> = parse_json(row.additional_repos.as_ref()).unwrap_or_default();
+    let repos: Vec<RepoRef> = repo.iter().chain(&peers).cloned().collect();
     Ok(LoopLaunchBody {
         loop_id: row.id.to_string(),
         command: row.command.0.to_string(),
@@ -232,7 +240,7 @@ async fn body(
         s3_state_key: Some(state_key.to_owned()),
         artifacts,
         prompt: row.prompt.clone(),
-        repo: parse_json(row.repo.as_ref()),
+        repo,
         committer: owner.map(committer),
         artifact_slug: row.artifact_slug.clone(),
         parent_loop_id: row.parent_loop_id.map(|id| id.to_string()),
@@ -242,8 +250,10 @@ async fn body(
         user_context: None,
         additional_repos: if row.command.0.spec().takes_peers() { peers } else { Vec::new() },
         primary_artifact_id: row.document_id.map(|id| id.to_string()),
-        agents: Vec::new(),
+        agents: for_loop::agents(db, row.organization_id, &repos).await?,
+        repo_configs: for_loop::repo_configs(db, row.organization_id, &repos).await?,
         harness: Some(row.harness.0),
+        max_spend_usd: spending::budget(db, row.organization_id).await?,
     })
 }
 

@@ -134,13 +134,13 @@ pub async fn run(
         harness: desktop.selected_harness.0,
         ..NewLoop::of(command)
     };
-    let row = create(&app.store, caller, new).await?;
+    let row = create(app, caller, new).await?;
     launch::spawn(app, row.id);
     Ok(LoopStartResponse { loop_id: row.id, status: row.status.0 })
 }
 
 /// The document that a command works on: a plan is made from its source, and carried out from
-/// the plan, whichever of the two was named. The work that is reviewed lies where a plan was carried
+/// the plan, whichever of the two was named. The work that is reviewed is where a plan was carried
 /// out, when there is one.
 async fn subject(
     db: &impl ConnectionTrait,

@@ -16,6 +16,7 @@ use serde_json::{Map, Value, json};
 
 use super::cost;
 use super::runner_event::RunnerEvent;
+use crate::agents::roster;
 use crate::documents;
 use crate::error::{ApiResult, ValidationIssues, invalid_transition};
 use crate::loop_state::{self, TransitionResult};
@@ -36,6 +37,9 @@ pub async fn completed(
     if row.command.0 == LoopCommand::Execute && outcome.used_no_tokens() {
         return no_work(tx, row, event).await;
     }
+    if row.command.0 == LoopCommand::Bootstrap {
+        roster::ingest_uploaded(tx, row).await?;
+    }
     documents::ingest::uploaded(tx, row).await?;
     store_pull_requests(tx, row, &outcome.results).await?;
     if row.command.0 == LoopCommand::Execute && outcome.delivered() {
@@ -49,8 +53,8 @@ pub async fn completed(
     }
 }
 
-/// Stores what a cancelled loop had delivered before it ended; also when it was cancelled before this
-/// event arrived. Returns whether there was anything.
+/// Stores what a loop that failed or was cancelled had delivered; also when it had ended before this event
+/// arrived. Returns whether there was anything.
 pub async fn delivered(
     tx: &DatabaseTransaction,
     row: &agent_loop::Model,

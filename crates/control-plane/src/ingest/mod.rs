@@ -1,4 +1,4 @@
-//! Takes a runner's event in: the event row, the move of the loop and everything that follows from
+//! Takes an event of a loop in: the event row, the move of the loop and everything that follows from
 //! it are one transaction.
 //!
 //! The unique index over the loop's nonces decides replays, so two requests at once cannot both
@@ -15,15 +15,19 @@ use loopgate_api::launch::RepoRef;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
 use sea_orm::{DatabaseTransaction, QuerySelect, UpdateMany};
+use serde::Serialize;
 use serde_json::{Value, json};
+use utoipa::ToSchema;
 
 use self::runner_event::RunnerEvent;
 use crate::app::ControlPlaneState;
 use crate::auth::RunnerAuth;
 use crate::bus::Topic;
+use crate::dispatch::kill;
 use crate::error::{ApiError, ApiResult, conflict, invalid_transition, not_found};
 use crate::loop_state::{self, ACTIVE, NewEvent, TransitionResult};
 use crate::loops::revival;
+use crate::spending;
 use crate::store::entity::agent_loop;
 use crate::store::entity::loop_event::{self, EventSource};
 use crate::store::parse_json;
@@ -41,24 +45,86 @@ pub enum IngestOutcome {
     Ignored,
 }
 
-/// Takes one event in.
+/// Whether an event was taken in.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct ReceivedView {
+    /// Always `true`.
+    pub received: bool,
+    /// The loop has ended; nothing was changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ignored: Option<bool>,
+}
+
+impl From<IngestOutcome> for ReceivedView {
+    fn from(outcome: IngestOutcome) -> Self {
+        Self { received: true, ignored: (outcome == IngestOutcome::Ignored).then_some(true) }
+    }
+}
+
+/// Author of an event, and what tells it from every other one of its loop.
+struct EventIdentity {
+    source: EventSource,
+    event_id: String,
+    /// Slot and nonce of a runner.
+    runner: Option<(Uuid, Uuid)>,
+}
+
+/// Takes one event of a runner in.
 pub async fn receive(
     app: &ControlPlaneState,
     runner: &RunnerAuth,
     nonce: Uuid,
     event: RunnerEvent,
 ) -> ApiResult<IngestOutcome> {
-    let loop_id = runner.row.id;
+    let (loop_id, jti) = (runner.row.id, runner.claims.jti);
     let tx = app.store.begin().await?;
-    let row = agent_loop::Entity::find_by_id(loop_id).lock_exclusive().one(&tx).await?;
-    let mut row = row.ok_or_else(|| not_found("Loop"))?;
+    let mut row = locked(&tx, loop_id).await?;
     if is_replay(&tx, loop_id, nonce).await? {
         return Err(replay());
     }
-    if revival::revive(&tx, &row, runner.claims.jti, runner.claims.exp * 1000).await? {
+    if revival::revive(&tx, &row, jti, runner.claims.exp * 1000).await? {
         row = agent_loop::Entity::find_by_id(loop_id).one(&tx).await?.ok_or_else(|| not_found("Loop"))?;
     }
+    let identity = EventIdentity {
+        source: EventSource::Runner,
+        event_id: format!("{jti}:{nonce}"),
+        runner: Some((jti, nonce)),
+    };
+    record(app, tx, row, event, identity).await
+}
+
+/// Takes one event in of a loop that a person runs by hand.
+pub async fn receive_manual(
+    app: &ControlPlaneState,
+    loop_id: Uuid,
+    event: RunnerEvent,
+) -> ApiResult<IngestOutcome> {
+    let tx = app.store.begin().await?;
+    let row = locked(&tx, loop_id).await?;
+    let event_id = Uuid::now_v7().to_string();
+    let identity = EventIdentity { source: EventSource::Person, event_id, runner: None };
+    record(app, tx, row, event, identity).await
+}
+
+async fn locked(tx: &DatabaseTransaction, loop_id: Uuid) -> ApiResult<agent_loop::Model> {
+    let row = agent_loop::Entity::find_by_id(loop_id).lock_exclusive().one(tx).await?;
+    row.ok_or_else(|| not_found("Loop"))
+}
+
+async fn record(
+    app: &ControlPlaneState,
+    tx: DatabaseTransaction,
+    row: agent_loop::Model,
+    event: RunnerEvent,
+    identity: EventIdentity,
+) -> ApiResult<IngestOutcome> {
+    let loop_id = row.id;
+    let spent = cost::total(&event);
+    if let Some(total) = spent {
+        spending::record(&tx, &row, total).await?;
+    }
     if row.status.0.is_terminal() && !accepted_after_end(&event, row.status.0) {
+        tx.commit().await?;
         return Ok(IngestOutcome::Ignored);
     }
     let stored = match take_effect(&tx, &row, event).await? {
@@ -68,24 +134,29 @@ pub async fn receive(
             app.bus.publish(Topic::Loop(loop_id));
             return Ok(IngestOutcome::Stored);
         }
-        EventEffect::Ignore => return Ok(IngestOutcome::Ignored),
+        EventEffect::Ignore => {
+            tx.commit().await?;
+            return Ok(IngestOutcome::Ignored);
+        }
     };
-    let jti = runner.claims.jti;
-    let kind = stored.kind.clone();
     let event = NewEvent {
-        kind,
-        source: EventSource::Runner,
-        event_id: format!("{jti}:{nonce}"),
+        kind: stored.kind.clone(),
+        source: identity.source,
+        event_id: identity.event_id,
         data: stored.into_data(),
-        runner: Some((jti, nonce)),
+        runner: identity.runner,
     };
     match loop_state::append(&tx, loop_id, event).await {
         Err(error) if is_duplicate(&error) => return Err(replay()),
         other => other?,
     }
     bump_heartbeat(&tx, &row).await?;
+    let stopped = spent.is_some() && spending::enforce(&tx, &row).await?;
     tx.commit().await?;
     app.bus.publish(Topic::Loop(loop_id));
+    if stopped {
+        kill::spawn(app, &row);
+    }
     Ok(IngestOutcome::Stored)
 }
 
@@ -234,6 +305,10 @@ async fn failed(
     let mut error = json!({"code": code, "message": event.text("message")});
     if let Some(result) = event.members.get("result").filter(|_| to == LoopStatus::Failed) {
         error["result"] = result.clone();
+    }
+    // A loop can fail with its work delivered.
+    if row.status.0 != LoopStatus::Completed {
+        completion::delivered(tx, row, &event).await?;
     }
     let branch = event.text("branchName").map(str::to_owned);
     let session = event.text("sessionId").map(str::to_owned);

@@ -26,6 +26,9 @@ const TYPES: [&str; 9] = [
     "cancelled",
 ];
 
+/// Types that a person may post for a loop that is run by hand.
+const MANUAL_TYPES: [&str; 5] = ["output", "progress", "completed", "error", "cancelled"];
+
 /// A valid event in flat form.
 #[derive(Debug, Clone)]
 pub struct RunnerEvent {
@@ -38,9 +41,18 @@ pub struct RunnerEvent {
 impl RunnerEvent {
     /// Reads `{"type", "data": {…}}` or `{"type", …}`.
     pub fn parse(body: Value) -> ApiResult<Self> {
+        Self::parse_one_of(&TYPES, body)
+    }
+
+    /// The same for a loop that a person runs by hand.
+    pub fn parse_manual(body: Value) -> ApiResult<Self> {
+        Self::parse_one_of(&MANUAL_TYPES, body)
+    }
+
+    fn parse_one_of(types: &[&str], body: Value) -> ApiResult<Self> {
         let Value::Object(mut members) = body else { return Err(bad_request("event must be an object")) };
         let kind = match members.remove("type") {
-            Some(Value::String(kind)) if TYPES.contains(&kind.as_str()) => kind,
+            Some(Value::String(kind)) if types.contains(&kind.as_str()) => kind,
             Some(Value::String(kind)) => {
                 return Err(bad_request(format!("type: Invalid event type \"{kind}\"")));
             }
@@ -202,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_carries_no_secret() {
+    fn failure_carries_no_secret() {
         let event =
             RunnerEvent::parse(json!({"type": "error", "code": "X", "message": "Bearer abcdef123456",
             "logTail": "x".repeat(9000)}));

@@ -12,13 +12,16 @@ use sea_orm::prelude::*;
 use sea_orm::{Condition, DatabaseTransaction, QueryOrder, QuerySelect};
 use serde_json::{Value, json};
 
+use crate::app::ControlPlaneState;
 use crate::auth::Caller;
 use crate::error::{ApiError, ApiResult, ValidationIssues, conflict};
 use crate::loop_state::{self, ACTIVE, stored_statuses};
+use crate::organizations;
 use crate::repositories;
+use crate::spending;
 use crate::store::column::StoredEnum;
 use crate::store::entity::{agent_loop, user};
-use crate::store::{Store, is_duplicate, now};
+use crate::store::{is_duplicate, now};
 
 /// Active loops of one user, unless the organization says otherwise.
 const ACTIVE_LIMIT: u64 = 10;
@@ -110,16 +113,20 @@ fn check_repo(issues: &mut ValidationIssues, path: &str, repo: &RepoRef) {
 }
 
 /// Makes the record.
-pub async fn create(store: &Store, caller: &Caller, new: NewLoop) -> ApiResult<agent_loop::Model> {
+pub async fn create(app: &ControlPlaneState, caller: &Caller, new: NewLoop) -> ApiResult<agent_loop::Model> {
     let mut issues = ValidationIssues::default();
     check_inputs(&mut issues, new.prompt.as_deref(), new.repo.as_ref(), &new.additional_repos);
     issues.into_result()?;
-    let tx = store.begin().await?;
+    let code_host = app.code_host.as_ref();
+    let installation = code_host.and_then(|host| host.installation(&caller.organization.slug));
+    repositories::authorize_at_code_host(installation, new.repo.as_ref(), &new.additional_repos).await?;
+    let tx = app.store.begin().await?;
     user::Entity::find_by_id(caller.user.id).lock_exclusive().one(&tx).await?;
     if let Some((document, _)) = new.document {
         release_stale(&tx, document, new.command).await?;
     }
     check_capacity(&tx, caller).await?;
+    spending::check(&tx, &caller.organization).await?;
     repositories::authorize(&tx, caller.organization_id(), new.repo.as_ref(), &new.additional_repos).await?;
     if let Some((document, _)) = new.document {
         check_manual(&tx, caller, document, new.command).await?;
@@ -164,7 +171,7 @@ fn words_in(statuses: impl IntoIterator<Item = LoopStatus>) -> Condition {
 }
 
 async fn check_capacity(tx: &DatabaseTransaction, caller: &Caller) -> ApiResult<()> {
-    let limit = caller.organization.settings.get("maxConcurrentLoops").and_then(Value::as_u64);
+    let limit = organizations::settings(&caller.organization).max_concurrent_loops;
     let limit = limit.filter(|limit| *limit > 0).unwrap_or(ACTIVE_LIMIT);
     let active = agent_loop::Entity::find()
         .filter(agent_loop::Column::UserId.eq(caller.user.id))

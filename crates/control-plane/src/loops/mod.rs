@@ -8,10 +8,12 @@ pub mod events;
 pub mod reaper;
 pub mod refresh;
 pub mod revival;
+pub mod summaries;
 pub mod view;
 
 use loopgate_api::job::LoopStatus;
 use sea_orm::prelude::*;
+use sea_orm::{DatabaseTransaction, QuerySelect};
 
 use crate::error::{ApiResult, not_found};
 use crate::store::entity::agent_loop;
@@ -22,11 +24,20 @@ pub async fn find(
     organization_id: Uuid,
     id: Uuid,
 ) -> ApiResult<agent_loop::Model> {
-    agent_loop::Entity::find_by_id(id)
-        .filter(agent_loop::Column::OrganizationId.eq(organization_id))
-        .one(db)
-        .await?
-        .ok_or_else(|| not_found("Loop"))
+    of_organization(organization_id, id).one(db).await?.ok_or_else(|| not_found("Loop"))
+}
+
+/// The same, held until the transaction ends.
+pub async fn find_locked(
+    tx: &DatabaseTransaction,
+    organization_id: Uuid,
+    id: Uuid,
+) -> ApiResult<agent_loop::Model> {
+    of_organization(organization_id, id).lock_exclusive().one(tx).await?.ok_or_else(|| not_found("Loop"))
+}
+
+fn of_organization(organization_id: Uuid, id: Uuid) -> Select<agent_loop::Entity> {
+    agent_loop::Entity::find_by_id(id).filter(agent_loop::Column::OrganizationId.eq(organization_id))
 }
 
 /// Status of a loop; `None` when it was deleted.

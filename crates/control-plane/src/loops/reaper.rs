@@ -66,7 +66,8 @@ fn overdue(row: &agent_loop::Model, at: i64) -> Option<&'static str> {
             (age > 90 * MINUTE && at - heard > 90 * MINUTE).then_some("claimed")
         }
         LoopStatus::Running if row.command.0 == LoopCommand::Manual => {
-            (age > 7 * DAY && at - row.updated_at > 7 * DAY).then_some("manual")
+            let heard = row.last_runner_heartbeat_at.unwrap_or(row.created_at).max(row.updated_at);
+            (at - heard > 7 * DAY).then_some("manual")
         }
         LoopStatus::Running => overdue_running(row, at),
         _ => None,

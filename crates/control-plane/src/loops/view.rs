@@ -109,7 +109,7 @@ pub struct LoopRecord {
     pub context_refs: Option<Value>,
     /// Id of the desktop command that launched it.
     pub container_id: Option<String>,
-    /// Where its files lie in the object store.
+    /// Where its files are in the object store.
     pub s3_state_key: Option<String>,
     /// Pull request of the primary repository.
     pub pr_url: Option<String>,
@@ -195,6 +195,47 @@ impl From<&agent_loop::Model> for RunnerView {
             compute_target_id: row.compute_target_id,
             started_at: row.started_at.map(iso),
             completed_at: row.completed_at.map(iso),
+        }
+    }
+}
+
+/// How the connection to a loop's runner is, for administrators. The token itself is in no answer.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct RuntimeView {
+    /// Id.
+    pub id: Uuid,
+    /// Its status.
+    pub status: LoopStatus,
+    /// End of the runner's token, ISO 8601.
+    pub token_expires_at: Option<String>,
+    /// When the runner was heard of, ISO 8601.
+    pub last_runner_heartbeat_at: Option<String>,
+    /// Slot of the token in force.
+    pub active_token_jti: Option<Uuid>,
+    /// What the runner can do.
+    pub runner_capabilities: RunnerCapabilities,
+}
+
+/// What a runner can do.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", default)]
+pub struct RunnerCapabilities {
+    /// It exchanges its token before the end.
+    pub loop_runner_refresh_supported: bool,
+    /// It says that it is alive.
+    pub loop_runner_heartbeat_supported: bool,
+}
+
+impl From<agent_loop::Model> for RuntimeView {
+    fn from(row: agent_loop::Model) -> Self {
+        Self {
+            id: row.id,
+            status: row.status.0,
+            token_expires_at: row.token_expires_at.map(iso),
+            last_runner_heartbeat_at: row.last_runner_heartbeat_at.map(iso),
+            active_token_jti: row.active_token_jti,
+            runner_capabilities: parse_json(Some(&row.runner_capabilities)).unwrap_or_default(),
         }
     }
 }
@@ -304,7 +345,8 @@ fn record(
     }
 }
 
-async fn users(
+/// The people of these ids.
+pub async fn users(
     db: &impl ConnectionTrait,
     ids: impl Iterator<Item = Uuid>,
 ) -> Result<HashMap<Uuid, LoopUser>, DbErr> {

@@ -10,6 +10,7 @@ use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::app::ControlPlaneState;
+use crate::audit::AuditAction;
 use crate::auth::SessionAuth;
 use crate::bus::Topic;
 use crate::credentials::api_key::{self as keys, Scope};
@@ -132,8 +133,16 @@ pub async fn create(
         created_at: Set(now()),
         ..Default::default()
     };
-    let row = api_key::Entity::insert(row).exec_with_returning(app.store.writer()).await;
-    let row = row.map_err(Into::into).context("Failed to create API key")?;
+    let made = async {
+        let tx = app.store.begin().await?;
+        let row = api_key::Entity::insert(row).exec_with_returning(&tx).await?;
+        let details = json!({"name": row.name, "scopes": row.scopes, "expiresAt": row.expires_at.map(iso)});
+        let organization = caller.organization_id();
+        caller.actor().record(&tx, organization, AuditAction::KeyCreated, row.id, details).await?;
+        tx.commit().await?;
+        Ok(row)
+    };
+    let row = made.await.context("Failed to create API key")?;
     Ok(Data::new(CreatedApiKey { record: row.into(), plaintext }))
 }
 
@@ -166,12 +175,16 @@ pub async fn delete(
     if !caller.is_admin() {
         living = living.filter(api_key::Column::UserId.eq(caller.user.id));
     }
-    let revoked =
-        living.exec(app.store.writer()).await.map_err(Into::into).context("Failed to delete API key")?;
-    if revoked.rows_affected == 0 {
-        return Err(not_found("API key"));
-    }
-    app.desktops.close_key(id);
+    let revoked = async {
+        let tx = app.store.begin().await?;
+        if living.exec(&tx).await?.rows_affected == 0 {
+            return Err(not_found("API key"));
+        }
+        let organization = caller.organization_id();
+        caller.actor().record(&tx, organization, AuditAction::KeyRevoked, id, json!({})).await?;
+        Ok(tx.commit().await?)
+    };
+    revoked.await.context("Failed to delete API key")?;
     app.bus.publish(Topic::Credentials);
     Ok(DeleteResponse::answer())
 }

@@ -5,18 +5,25 @@ use axum::response::{AppendHeaders, IntoResponse};
 use http::StatusCode;
 use http::header::{CACHE_CONTROL, SET_COOKIE};
 use sea_orm::prelude::*;
+use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use utoipa::ToSchema;
 
+use crate::accounts::sign_in::{self, SignedIn};
 use crate::app::ControlPlaneState;
-use crate::auth::{Caller, PersonAuth, SessionAuth};
+use crate::audit::AuditAction;
+use crate::auth::{Caller, ClientInfo, PersonAuth, SessionAuth};
 use crate::bus::Topic;
-use crate::credentials::session;
+use crate::credentials::{password, session};
 use crate::envelope::Data;
-use crate::error::{ApiError, ApiResult, ErrorResponses, ResultExt};
+use crate::error::{ApiError, ApiResult, ErrorResponses, ResultExt, ValidationIssues};
 use crate::extract::Body;
-use crate::store::entity::organization;
 use crate::store::entity::user::{self, Role};
+use crate::store::entity::{identity, organization};
+
+/// Largest body with passwords, in bytes.
+const PASSWORD_BODY_LIMIT: usize = 8 * 1024;
 
 /// An organization.
 #[derive(Debug, Serialize, ToSchema)]
@@ -53,7 +60,8 @@ pub struct Me {
 }
 
 impl Me {
-    fn new(app: &ControlPlaneState, user: user::Model, organization: organization::Model) -> Self {
+    /// A user in its organization.
+    pub fn new(app: &ControlPlaneState, user: user::Model, organization: organization::Model) -> Self {
         Self {
             id: user.id,
             email: user.email,
@@ -95,9 +103,10 @@ pub struct SignInResponse {
     responses((status = 200, body = Data<SignInResponse>), ErrorResponses))]
 pub async fn sign_in(
     State(app): State<ControlPlaneState>,
+    client: ClientInfo,
     Body(link): Body<SignInLink>,
 ) -> ApiResult<impl IntoResponse> {
-    let (secrets, user) = session::consume_link(&app.store, &link.token)
+    let (secrets, user) = session::consume_link(&app.store, &link.token, &client)
         .await
         .context("Failed to sign in")?
         .ok_or_else(|| {
@@ -109,12 +118,97 @@ pub async fn sign_in(
         })?;
     let organization = organization::Entity::find_by_id(user.organization_id).one(app.store.reader()).await?;
     let organization = organization.ok_or_else(crate::error::unauthorized)?;
+    Ok(answer(&app, SignedIn { secrets, user, organization }))
+}
+
+/// The answer of every sign-in: the cookie, and the key that goes with it.
+pub fn answer(app: &ControlPlaneState, signed_in: SignedIn) -> impl IntoResponse + use<> {
+    let SignedIn { secrets, user, organization } = signed_in;
     let headers = [
         (SET_COOKIE, app.session_cookie.set(&secrets.id, session::ROLLING)),
         (CACHE_CONTROL, "no-store".to_owned()),
     ];
-    let signed_in = SignInResponse { me: Me::new(&app, user, organization), session_key: secrets.key };
-    Ok((AppendHeaders(headers), Data::new(signed_in)))
+    let body = SignInResponse { me: Me::new(app, user, organization), session_key: secrets.key };
+    (AppendHeaders(headers), Data::new(body))
+}
+
+/// How people sign in here.
+#[derive(Debug, Serialize, ToSchema)]
+pub struct SignInMethods {
+    /// Whether there are local accounts, with e-mail address and password.
+    pub password: bool,
+}
+
+/// How people sign in here; a sign-in page shows what there is.
+#[utoipa::path(get, path = "/auth/methods", tag = "auth", responses((status = 200, body = Data<SignInMethods>), ErrorResponses))]
+pub async fn methods(State(app): State<ControlPlaneState>) -> ApiResult<Data<SignInMethods>> {
+    let account = identity::Entity::find().filter(identity::Column::PasswordHash.is_not_null());
+    Ok(Data::new(SignInMethods { password: account.one(app.store.reader()).await?.is_some() }))
+}
+
+/// E-mail address and password of a local account.
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct PasswordSignIn {
+    /// The address under which the account was made.
+    pub email: String,
+    /// The password.
+    #[schema(value_type = String, format = Password)]
+    pub password: SecretString,
+}
+
+/// Trades the password of a local account for a session: a cookie, and the key that goes with it.
+/// Every refusal has one text; after ten of them an address waits for 15 minutes (429).
+#[utoipa::path(post, path = "/auth/sign-in", tag = "auth", request_body = PasswordSignIn,
+    responses((status = 200, body = Data<SignInResponse>), ErrorResponses))]
+pub async fn password_sign_in(
+    State(app): State<ControlPlaneState>,
+    client: ClientInfo,
+    Body(PasswordSignIn { email, password }): Body<PasswordSignIn, PASSWORD_BODY_LIMIT>,
+) -> ApiResult<impl IntoResponse> {
+    let signed_in =
+        sign_in::with_password(&app, &client, &email, password).await.context("Failed to sign in")?;
+    Ok(answer(&app, signed_in))
+}
+
+/// A new password.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ChangePassword {
+    /// The present one; left out while there is none.
+    #[schema(value_type = Option<String>, format = Password)]
+    pub current_password: Option<SecretString>,
+    /// 12 to 256 characters.
+    #[schema(value_type = String, format = Password)]
+    pub new_password: SecretString,
+}
+
+/// What changing a password answers.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PasswordChanged {
+    /// Name of the account.
+    pub sign_in_email: String,
+}
+
+/// Changes the password, and ends every other session of the person. The first password makes a local
+/// account with the person's e-mail address.
+#[utoipa::path(put, path = "/auth/password", tag = "auth", request_body = ChangePassword,
+    responses((status = 200, body = Data<PasswordChanged>), ErrorResponses))]
+pub async fn change_password(
+    State(app): State<ControlPlaneState>,
+    SessionAuth(caller): SessionAuth,
+    client: ClientInfo,
+    Body(body): Body<ChangePassword, PASSWORD_BODY_LIMIT>,
+) -> ApiResult<Data<PasswordChanged>> {
+    let mut issues = ValidationIssues::default();
+    password::check_new(&mut issues, "newPassword", &body.new_password);
+    issues.into_result()?;
+    let change = sign_in::PasswordChange { current: body.current_password, new: body.new_password };
+    let sign_in_email = sign_in::change_password(&app, &caller, &client, change)
+        .await
+        .context("Failed to change the password")?;
+    app.bus.publish(Topic::Credentials);
+    Ok(Data::new(PasswordChanged { sign_in_email }))
 }
 
 /// What signing out answers.
@@ -132,7 +226,11 @@ pub async fn sign_out(
     SessionAuth(caller): SessionAuth,
 ) -> ApiResult<impl IntoResponse> {
     if let Some(session) = &caller.session {
-        session::revoke(&app.store, session).await?;
+        let tx = app.store.begin().await?;
+        session::revoke(&tx, caller.user.identity_id, session).await?;
+        let (organization, user) = (caller.organization_id(), caller.user.id);
+        caller.actor().record(&tx, organization, AuditAction::SignOut, user, json!({})).await?;
+        tx.commit().await?;
         app.bus.publish(Topic::Credentials);
     }
     Ok((

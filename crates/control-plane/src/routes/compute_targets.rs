@@ -16,6 +16,7 @@ use utoipa::ToSchema;
 
 use super::stream::{self, EventBatch, EventReader};
 use crate::app::ControlPlaneState;
+use crate::audit::AuditAction;
 use crate::auth::{Caller, PersonAuth};
 use crate::bus::Topic;
 use crate::desktops::register::{self, DesktopRegistration, RegisterError};
@@ -321,8 +322,15 @@ pub async fn delete(
     id: Id,
 ) -> ApiResult<Data<DeleteResponse>> {
     let row = find_own(&app.store, &caller, id.or_unknown("Compute target")?).await?;
-    let deleted = compute_target::Entity::delete_by_id(row.id).exec(app.store.writer()).await;
-    deleted.map_err(Into::into).context("Failed to delete compute target")?;
+    let deleted = async {
+        let tx = app.store.begin().await?;
+        compute_target::Entity::delete_by_id(row.id).exec(&tx).await?;
+        let details = json!({"machineName": row.machine_name});
+        let organization = caller.organization_id();
+        caller.actor().record(&tx, organization, AuditAction::TargetRemoved, row.id, details).await?;
+        Ok(tx.commit().await?)
+    };
+    deleted.await.context("Failed to delete compute target")?;
     app.desktops.close_target(row.id);
     app.bus.publish(Topic::Targets(row.organization_id));
     Ok(DeleteResponse::answer())
@@ -379,11 +387,16 @@ pub async fn share(
 ) -> ApiResult<Data<SharedTarget>> {
     use compute_target::Column;
     let row = find_own(&app.store, &caller, id.or_unknown("Compute target")?).await?;
+    let tx = app.store.begin().await?;
     compute_target::Entity::update_many()
         .col_expr(Column::IsSharedWithOrg, Expr::value(body.is_shared_with_org))
         .filter(Column::Id.eq(row.id))
-        .exec(app.store.writer())
+        .exec(&tx)
         .await?;
+    let details = json!({"isSharedWithOrg": body.is_shared_with_org});
+    let organization = caller.organization_id();
+    caller.actor().record(&tx, organization, AuditAction::TargetSharingChanged, row.id, details).await?;
+    tx.commit().await?;
     app.bus.publish(Topic::Targets(row.organization_id));
     Ok(Data::new(SharedTarget { id: row.id, is_shared_with_org: body.is_shared_with_org }))
 }

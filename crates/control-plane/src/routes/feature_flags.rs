@@ -7,9 +7,11 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::OnConflict;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::app::ControlPlaneState;
+use crate::audit::AuditAction;
 use crate::auth::{AdminAuth, Caller, PersonAuth};
 use crate::envelope::Data;
 use crate::error::{ApiResult, ErrorResponses, not_found};
@@ -66,7 +68,7 @@ pub async fn set(
     }
     let row = feature_flag::ActiveModel {
         organization_id: Set(caller.organization_id()),
-        key: Set(key),
+        key: Set(key.clone()),
         enabled: Set(body.enabled),
         updated_by: Set(caller.user.id),
         updated_at: Set(now()),
@@ -74,6 +76,10 @@ pub async fn set(
     let known = OnConflict::columns([Column::OrganizationId, Column::Key])
         .update_columns([Column::Enabled, Column::UpdatedBy, Column::UpdatedAt])
         .to_owned();
-    feature_flag::Entity::insert(row).on_conflict(known).exec_without_returning(app.store.writer()).await?;
+    let tx = app.store.begin().await?;
+    feature_flag::Entity::insert(row).on_conflict(known).exec_without_returning(&tx).await?;
+    let (organization, details) = (caller.organization_id(), json!({"enabled": body.enabled}));
+    caller.actor().record(&tx, organization, AuditAction::FeatureFlagSet, &key, details).await?;
+    tx.commit().await?;
     read(&app, &caller).await.map(Data::new)
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use crate::app::ControlPlaneState;
 use crate::auth::{Caller, verify_key};
+use crate::bus::Topic;
 use crate::credentials::api_key::{self, Scope};
 
 /// Connects a desktop. The key's proof is signed for the path under which keys are verified, not
@@ -24,10 +25,15 @@ pub async fn connect(State(app): State<ControlPlaneState>, request: Request) -> 
     if !key.expose_secret().starts_with(API_KEY_PREFIX) {
         return UpgradeError::Unauthorized.into_response();
     }
-    let verified = verify_key(&app, key.expose_secret(), &parts.headers, "POST", KEY_VERIFICATION_PATH).await;
+    let verified = verify_key(&app, key.expose_secret(), &parts, "POST", KEY_VERIFICATION_PATH).await;
     match verified {
         Ok(Caller { user, organization, key: Some(key), .. }) if api_key::has_scope(&key, Scope::Write) => {
+            let has_expiry = key.expires_at.is_some();
             let identity = Identity { user_id: user.id, organization_id: organization.id, key_id: key.id };
+            if has_expiry {
+                // The task that ends connections learns when.
+                app.bus.publish(Topic::Credentials);
+            }
             accept(upgrade, Arc::clone(&app.desktops), identity)
         }
         Err(error) if error.is_internal() => UpgradeError::ControlPlaneUnavailable.into_response(),

@@ -1,5 +1,7 @@
 //! Loops: made, listed, shown, cancelled, taken up again.
 
+use std::collections::HashMap;
+
 use axum::extract::{FromRequestParts, State};
 use http::StatusCode;
 use http::request::Parts;
@@ -7,12 +9,13 @@ use loopgate_api::command::LoopCommand;
 use loopgate_api::job::LoopStatus;
 use loopgate_api::launch::{Harness, RepoRef};
 use sea_orm::prelude::*;
-use sea_orm::{QueryOrder, QuerySelect};
+use sea_orm::sea_query::{Expr, ExprTrait, SimpleExpr};
+use sea_orm::{ConnectionTrait, QueryOrder, QuerySelect};
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::ControlPlaneState;
-use crate::auth::{PersonAuth, runner};
+use crate::auth::{AdminSessionAuth, PersonAuth, ReaderAuth, runner};
 use crate::credentials::header::bearer;
 use crate::credentials::runner_token;
 use crate::dispatch::{self, cancel};
@@ -24,7 +27,10 @@ use crate::error::{
 use crate::extract::{Body, Id, OptionalBody, Query};
 use crate::loops;
 use crate::loops::create::{NewLoop, create as create_loop};
-use crate::loops::view::{LoopDetail, LoopRecord, LoopStartResponse, RunnerView, detail, records};
+use crate::loops::summaries::{DocumentSummary, summarize};
+use crate::loops::view::{
+    LoopDetail, LoopRecord, LoopStartResponse, RunnerView, RuntimeView, detail, records,
+};
 use crate::store::column::StoredEnum;
 use crate::store::entity::{agent_loop, document};
 
@@ -86,7 +92,7 @@ pub async fn create(
             context_refs: body.context_refs.map(serde_json::to_value).transpose()?,
             ..NewLoop::of(body.command)
         };
-        create_loop(&app.store, &caller, new).await
+        create_loop(&app, &caller, new).await
     };
     let row = made.await.context("Failed to create loop")?;
     Ok(Data::new(LoopStartResponse { loop_id: row.id, status: row.status.0 }))
@@ -107,6 +113,8 @@ pub struct LoopQuery {
     pub limit: Option<u64>,
     /// How many to leave out.
     pub offset: Option<u64>,
+    /// Id of a loop; only those that come after it in the list. Costs the same however far down the list it is.
+    pub after: Option<Uuid>,
 }
 
 /// Loops of the organization, newest first.
@@ -137,6 +145,9 @@ pub async fn list(
                 .map_err(|error| if error.is_internal() { error } else { not_found("Artifact") })?;
             found = found.filter(Column::DocumentId.eq(known.id));
         }
+        if let Some(after) = query.after {
+            found = found.filter(older_than(db, caller.organization_id(), after).await?);
+        }
         let rows = found
             .order_by_desc(Column::CreatedAt)
             .order_by_desc(Column::Id)
@@ -147,6 +158,24 @@ pub async fn list(
         Ok(records(db, rows).await?)
     };
     read.await.context("Failed to fetch loops").map(Data::new)
+}
+
+/// What comes after a loop in the list.
+async fn older_than(db: &impl ConnectionTrait, organization_id: Uuid, after: Uuid) -> ApiResult<SimpleExpr> {
+    use agent_loop::Column;
+    let unknown = || bad_request("Invalid query parameters: after names no loop");
+    let last = loops::find(db, organization_id, after).await;
+    let last = last.map_err(|error| if error.is_internal() { error } else { unknown() })?;
+    let position = Expr::tuple([Expr::col(Column::CreatedAt), Expr::col(Column::Id)]);
+    Ok(position.lt(Expr::tuple([Expr::value(last.created_at), Expr::value(last.id)])))
+}
+
+/// Documents whose loops are wanted.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SummariesQuery {
+    /// 1 to 100 ids.
+    pub document_ids: Vec<Uuid>,
 }
 
 /// Who may see one loop: a person of its organization, or its own runner.
@@ -198,6 +227,34 @@ pub async fn get(State(app): State<ControlPlaneState>, viewer: Viewer, id: Id) -
         }
     };
     read.await.context("Failed to fetch loop").map(Data::new)
+}
+
+/// How the connection to a loop's runner is; for administrators.
+#[utoipa::path(get, path = "/loops/{id}/runtime", operation_id = "loop_runtime", tag = "loops", params(("id" = Uuid, Path)),
+    responses((status = 200, body = Data<RuntimeView>), ErrorResponses))]
+pub async fn runtime(
+    State(app): State<ControlPlaneState>,
+    AdminSessionAuth(caller): AdminSessionAuth,
+    id: Id,
+) -> ApiResult<Data<RuntimeView>> {
+    let row = loops::find(app.store.reader(), caller.organization_id(), id.or_unknown("Loop")?).await;
+    row.context("Failed to fetch loop").map(|row| Data::new(row.into()))
+}
+
+/// What the loops of documents have come to: for each document the active one, the last that completed and the last
+/// that failed, of its own or of a document that was made from it.
+#[utoipa::path(post, path = "/loops/summaries", operation_id = "loop_summaries", tag = "loops", request_body = SummariesQuery,
+    responses((status = 200, body = Data<HashMap<Uuid, DocumentSummary>>), ErrorResponses))]
+pub async fn summaries(
+    State(app): State<ControlPlaneState>,
+    ReaderAuth(caller): ReaderAuth,
+    Body(body): Body<SummariesQuery>,
+) -> ApiResult<Data<HashMap<Uuid, DocumentSummary>>> {
+    let mut issues = ValidationIssues::default();
+    issues.require((1..=100).contains(&body.document_ids.len()), "documentIds", "must have 1 to 100 items");
+    issues.into_result()?;
+    let read = summarize(app.store.reader(), caller.organization_id(), &body.document_ids).await;
+    read.map_err(ApiError::from).context("Failed to fetch loop summaries").map(Data::new)
 }
 
 /// Stops a loop.
@@ -258,7 +315,7 @@ pub async fn resume(
             )));
         }
         let target = dispatch::target::choose(&app, &caller, body.compute_target_id.map(Some)).await?;
-        let child = create_loop(&app.store, &caller, child_of(row, target.id, body.prompt)?).await?;
+        let child = create_loop(&app, &caller, child_of(row, target.id, body.prompt)?).await?;
         dispatch::launch::spawn(&app, child.id);
         Ok(LoopStartResponse { loop_id: child.id, status: child.status.0 })
     };

@@ -15,10 +15,13 @@ use sea_orm::DatabaseTransaction;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::app::ControlPlaneState;
-use crate::auth::{Caller, SessionAuth};
+use crate::audit::{Actor, AuditAction};
+use crate::auth::{Caller, ClientInfo, SessionAuth};
+use crate::bus::Topic;
 use crate::credentials::header::header;
 use crate::credentials::secret::{random_secret, sha256_hex};
 use crate::credentials::{api_key, proof};
@@ -179,6 +182,7 @@ pub struct ClaimResponse {
     responses((status = 200, body = ClaimResponse), (status = "4XX", body = OnboardingFailure)))]
 pub async fn claim(
     State(app): State<ControlPlaneState>,
+    client: ClientInfo,
     body: Result<Body<ClaimRequest>, ApiError>,
 ) -> Result<Response, OnboardingError> {
     let invalid = || failure(StatusCode::BAD_REQUEST, "INVALID_BOOTSTRAP_CLAIM_REQUEST", false);
@@ -202,10 +206,8 @@ pub async fn claim(
         gateway_id: body.gateway_id,
         public_key,
     };
-    let (plaintext, revoked) = issue(&app.store, claim).await?;
-    for key in revoked {
-        app.desktops.close_key(key);
-    }
+    let plaintext = issue(&app.store, claim, &client).await?;
+    app.bus.publish(Topic::Credentials);
     Ok(no_store(ClaimResponse { api_key: plaintext, source: "DESKTOP_MANAGED", gateway_id: body.gateway_id }))
 }
 
@@ -216,7 +218,7 @@ struct Claim {
     public_key: String,
 }
 
-async fn issue(store: &Store, claim: Claim) -> Result<(String, Vec<Uuid>), OnboardingError> {
+async fn issue(store: &Store, claim: Claim, client: &ClientInfo) -> Result<String, OnboardingError> {
     let failed = |error: DbErr| {
         if is_duplicate(&error) {
             return failure(StatusCode::CONFLICT, "DESKTOP_MANAGED_KEY_ROTATION_CONFLICT", false);
@@ -230,11 +232,14 @@ async fn issue(store: &Store, claim: Claim) -> Result<(String, Vec<Uuid>), Onboa
         return Err(invalid_attempt());
     }
     let Claim { gateway_id, public_key, .. } = claim;
-    let rotated =
-        api_key::rotate_managed(&tx, attempt.organization_id, attempt.user_id, gateway_id, public_key);
-    let rotated = rotated.await.map_err(failed)?;
+    let (organization_id, user_id) = (attempt.organization_id, attempt.user_id);
+    let plaintext = api_key::rotate_managed(&tx, organization_id, user_id, gateway_id, public_key);
+    let plaintext = plaintext.await.map_err(failed)?;
+    let actor = Actor::signed_in(user_id, client);
+    let issued = actor.record(&tx, organization_id, AuditAction::DesktopKeyIssued, gateway_id, json!({}));
+    issued.await.map_err(failed)?;
     tx.commit().await.map_err(failed)?;
-    Ok(rotated)
+    Ok(plaintext)
 }
 
 const fn invalid_attempt() -> OnboardingError {

@@ -23,7 +23,7 @@ use crate::error::{
 };
 use crate::extract::{Body, Id};
 use crate::ingest::runner_event::RunnerEvent;
-use crate::ingest::{self, HEARTBEAT_THROTTLE, IngestOutcome};
+use crate::ingest::{self, HEARTBEAT_THROTTLE, ReceivedView};
 use crate::loop_state::stored_statuses;
 use crate::loops::refresh::{RefreshRequest, refresh as refresh_token};
 use crate::loops::revival;
@@ -32,21 +32,13 @@ use crate::store::entity::agent_loop;
 use crate::store::{iso, now};
 
 /// Bytes of an event.
-const EVENT_LIMIT: usize = 20_000_000;
+pub const EVENT_LIMIT: usize = 20_000_000;
+/// Error of an event that was not stored.
+pub const EVENT_FAILED: &str = "Failed to record loop event";
 /// Bytes of an upload.
 const UPLOAD_LIMIT: usize = 20_000_000;
 const KEYS_LIMIT: usize = 500;
 const KEY_LENGTH: usize = 1024;
-
-/// Outcome of an event.
-#[derive(Debug, Serialize, ToSchema)]
-pub struct ReceivedView {
-    /// Always `true`.
-    pub received: bool,
-    /// The loop has ended; nothing was changed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ignored: Option<bool>,
-}
 
 /// Takes one event in: `{"type", …}` or `{"type", "data": {…}}`.
 #[utoipa::path(post, path = "/loops/{id}/events", tag = "runner",
@@ -63,15 +55,17 @@ pub async fn event(
         .ok_or_else(|| ApiError::new(StatusCode::UNAUTHORIZED, "Missing runner event nonce"))?;
     let nonce = Uuid::try_parse(nonce).ok().filter(|_| nonce.len() == 36);
     let nonce = nonce.ok_or_else(|| bad_request("Invalid runner event nonce"))?;
-    let Body(body) = body.map_err(|error| match error.status {
+    let event = RunnerEvent::parse(event_body(body)?)?;
+    let received = ingest::receive(&app, &runner, nonce, event).await;
+    received.context(EVENT_FAILED).map(|outcome| Data::new(outcome.into()))
+}
+
+/// The body of an event, or why there is none.
+pub fn event_body(body: ApiResult<Body<Value, EVENT_LIMIT>>) -> ApiResult<Value> {
+    body.map(|Body(body)| body).map_err(|error| match error.status {
         StatusCode::PAYLOAD_TOO_LARGE => bad_request("Event payload too large (max 20MB)"),
         _ => error,
-    })?;
-    let event = RunnerEvent::parse(body)?;
-    let received =
-        ingest::receive(&app, &runner, nonce, event).await.context("Failed to record loop event")?;
-    let ignored = (received == IngestOutcome::Ignored).then_some(true);
-    Ok(Data::new(ReceivedView { received: true, ignored }))
+    })
 }
 
 /// What a heartbeat came to.

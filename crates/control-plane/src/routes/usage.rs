@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::ControlPlaneState;
-use crate::auth::{Caller, SessionAuth};
+use crate::auth::{AdminSessionAuth, Caller};
 use crate::envelope::Data;
-use crate::error::{ApiResult, ErrorResponses, ResultExt, bad_request, forbidden};
+use crate::error::{ApiResult, ErrorResponses, ResultExt, bad_request};
 use crate::extract::Query;
 use crate::store::column::StoredEnum;
 use crate::store::entity::{agent_loop, user};
@@ -101,12 +101,9 @@ struct UsageTotals {
     responses((status = 200, body = Data<Usage>), ErrorResponses))]
 pub async fn get(
     State(app): State<ControlPlaneState>,
-    SessionAuth(caller): SessionAuth,
+    AdminSessionAuth(caller): AdminSessionAuth,
     Query(query): Query<UsageQuery>,
 ) -> ApiResult<Data<Usage>> {
-    if !caller.is_admin() {
-        return Err(forbidden());
-    }
     let since = instant(query.start_date.as_deref(), "Invalid startDate format")?;
     let until = instant(query.end_date.as_deref(), "Invalid endDate format")?;
     let read = async {

@@ -1,7 +1,10 @@
 //! Somebody who calls the service, and the answer.
 
+use std::net::{IpAddr, SocketAddr};
+
 use axum::Router;
 use axum::body::Body;
+use axum::extract::ConnectInfo;
 use http::{HeaderMap, Request, StatusCode};
 use http_body_util::BodyExt;
 use serde_json::Value;
@@ -13,6 +16,7 @@ use uuid::Uuid;
 pub struct TestClient {
     router: Router,
     headers: Vec<(String, String)>,
+    address: Option<IpAddr>,
 }
 
 /// An answer.
@@ -51,7 +55,7 @@ impl TestResponse {
 
 impl TestClient {
     pub fn new(router: Router) -> Self {
-        Self { router, headers: vec![("host".to_owned(), "127.0.0.1:19440".to_owned())] }
+        Self { router, headers: vec![("host".to_owned(), "127.0.0.1:19440".to_owned())], address: None }
     }
 
     /// The same caller with another value of a header.
@@ -75,7 +79,20 @@ impl TestClient {
 
     /// The same caller at another service.
     pub fn at(&self, other: &Self) -> Self {
-        Self { router: other.router.clone(), headers: self.headers.clone() }
+        Self { router: other.router.clone(), ..self.clone() }
+    }
+
+    /// The same caller with the session that a sign-in has answered.
+    pub fn signed_in(&self, reply: &TestResponse) -> Self {
+        assert_eq!(reply.status, 200, "{}", reply.text);
+        let cookie = reply.header("set-cookie").unwrap().split(';').next().unwrap();
+        let key = reply.data("sessionKey").as_str().unwrap();
+        self.with_header("cookie", cookie).with_header("x-session-key", key)
+    }
+
+    /// The same caller at another address.
+    pub fn with_address(&self, address: &str) -> Self {
+        Self { address: Some(address.parse().unwrap()), ..self.clone() }
     }
 
     pub fn with_bearer(&self, token: &str) -> Self {
@@ -88,6 +105,14 @@ impl TestClient {
 
     pub async fn post(&self, path: &str, body: Value) -> TestResponse {
         self.send("POST", path, Some(body.to_string())).await
+    }
+
+    pub async fn put(&self, path: &str, body: Value) -> TestResponse {
+        self.send("PUT", path, Some(body.to_string())).await
+    }
+
+    pub async fn patch(&self, path: &str, body: Value) -> TestResponse {
+        self.send("PATCH", path, Some(body.to_string())).await
     }
 
     pub async fn delete(&self, path: &str) -> TestResponse {
@@ -120,6 +145,9 @@ impl TestClient {
         }
         if body.is_some() {
             request = request.header("content-type", "application/json");
+        }
+        if let Some(address) = self.address {
+            request = request.extension(ConnectInfo(SocketAddr::from((address, 50000))));
         }
         let request = request.body(Body::from(body.unwrap_or_default())).unwrap();
         self.router.clone().oneshot(request).await.unwrap()

@@ -47,7 +47,7 @@ impl EventStreamReader {
 }
 
 #[tokio::test]
-async fn a_live_stream_shows_what_was_and_what_comes_and_ends_with_the_loop() {
+async fn live_stream_shows_what_was_and_what_comes_and_ends_with_the_loop() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let (id, runner) = plane.running("PLAN").await;
@@ -73,7 +73,7 @@ async fn a_live_stream_shows_what_was_and_what_comes_and_ends_with_the_loop() {
 }
 
 #[tokio::test]
-async fn a_long_history_is_streamed_whole() {
+async fn long_history_is_streamed_whole() {
     let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     runner.event(id, json!({"type": "started"})).await;

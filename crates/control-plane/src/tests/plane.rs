@@ -12,14 +12,15 @@ use uuid::Uuid;
 
 use super::desktop::DesktopIdentity;
 use super::{LinkedDesktop, TestClient};
-use crate::accounts::{Owner, insert_user};
+use crate::accounts::{FirstOwner, Owner, Profile, insert_identity, insert_user};
 use crate::app::ControlPlaneState;
 use crate::bus::Topic;
 use crate::credentials::session;
-use crate::store::entity::agent_loop;
-use crate::store::entity::user::Role;
+use crate::store::entity::user::{self, Role};
+use crate::store::entity::{agent_loop, organization};
 use crate::store::now;
 use crate::{Config, ControlPlane, Secrets};
+use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
 
@@ -43,28 +44,36 @@ impl TestApp {
 
     /// The same with a web app at another origin.
     pub async fn start_at(web_origin: &str) -> Self {
+        Self::start_with(|config| web_origin.clone_into(&mut config.web_origin)).await
+    }
+
+    /// The same with a changed configuration.
+    pub async fn start_with(change: impl FnOnce(&mut Config)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("control-plane.sqlite");
         let (database_url, database_schema) = match std::env::var("LOOPGATE_TEST_POSTGRES") {
             Ok(url) => (url.clone(), Some(fresh_schema(&url).await)),
             Err(_) => (format!("sqlite://{}?mode=rwc", file.display()), None),
         };
-        let config = Config {
+        let mut config = Config {
             database_url,
             database_schema,
             storage_dir: folder.path().join("storage"),
             api_origin: ORIGIN.to_owned(),
-            web_origin: web_origin.to_owned(),
+            web_origin: ORIGIN.to_owned(),
             code_host_url: Some("http://127.0.0.1:8080".to_owned()),
             trusted_origins: Vec::new(),
+            trusted_proxies: Vec::new(),
+            code_host_app: None,
             secrets: Secrets::generate(),
         };
+        change(&mut config);
         Self::open(config, folder).await
     }
 
     async fn open(config: Config, folder: TempDir) -> Self {
         let plane = ControlPlane::open(config).await.unwrap();
-        let owner = plane.ensure_first_owner("Ada Lovelace", "ada@example.org").await.unwrap();
+        let owner = plane.ensure_first_owner(&first_owner()).await.unwrap();
         let (router, app) = (plane.router(), plane.app());
         Self { plane, app, owner, router, folder }
     }
@@ -88,10 +97,44 @@ impl TestApp {
 
     /// A member of the owner's organization, signed in.
     pub async fn member(&self, email: &str) -> TestClient {
-        let tx = self.app.store.begin().await.unwrap();
-        let id = insert_user(&tx, self.owner.organization_id, "Ben", email, Role::Member).await.unwrap();
-        tx.commit().await.unwrap();
+        let identity = insert_identity(self.app.store.writer()).await.unwrap();
+        let id = self.join(self.owner.organization_id, identity, email, Role::Member).await;
         self.sign_in(id).await
+    }
+
+    /// Adds a person to an organization; answers the id of the user.
+    pub async fn join(&self, organization: Uuid, identity: Uuid, email: &str, role: Role) -> Uuid {
+        let profile = Profile::named("Ben", email);
+        insert_user(self.app.store.writer(), organization, identity, profile, role).await.unwrap().id
+    }
+
+    /// The person behind a user.
+    pub async fn identity(&self, user_id: Uuid) -> Uuid {
+        let user = user::Entity::find_by_id(user_id).one(self.app.store.reader()).await.unwrap();
+        user.unwrap().identity_id
+    }
+
+    /// Makes another organization.
+    pub async fn organization(&self, slug: &str) -> Uuid {
+        let id = Uuid::now_v7();
+        let row = organization::ActiveModel {
+            id: Set(id),
+            name: Set(slug.to_owned()),
+            slug: Set(slug.to_owned()),
+            active: Set(true),
+            settings: Set(json!({})),
+            created_at: Set(now()),
+        };
+        organization::Entity::insert(row).exec_without_returning(self.app.store.writer()).await.unwrap();
+        id
+    }
+
+    /// The administrator of another organization, signed in.
+    pub async fn stranger(&self) -> TestClient {
+        let organization = self.organization("elsewhere").await;
+        let identity = insert_identity(self.app.store.writer()).await.unwrap();
+        let user = self.join(organization, identity, "eve@example.org", Role::Admin).await;
+        self.sign_in(user).await
     }
 
     /// Signs a user in.
@@ -100,9 +143,7 @@ impl TestApp {
         let client = self.anonymous().with_header("origin", ORIGIN);
         let reply = client.post("/auth/sign-in-link", json!({"token": token})).await;
         assert_eq!(reply.status, 200, "{}", reply.json);
-        let cookie = reply.header("set-cookie").unwrap();
-        let client = client.with_header("cookie", cookie.split(';').next().unwrap());
-        client.with_header("x-session-key", reply.data("sessionKey").as_str().unwrap())
+        client.signed_in(&reply)
     }
 
     /// The owner with an API key.
@@ -147,6 +188,16 @@ impl TestApp {
         agent_loop::Entity::find_by_id(id).one(self.app.store.reader()).await.unwrap().unwrap()
     }
 
+    /// Writes a column of a loop.
+    pub async fn set_column(&self, id: Uuid, column: agent_loop::Column, value: impl Into<sea_orm::Value>) {
+        agent_loop::Entity::update_many()
+            .col_expr(column, Expr::value(value))
+            .filter(agent_loop::Column::Id.eq(id))
+            .exec(self.app.store.writer())
+            .await
+            .unwrap();
+    }
+
     /// Serves on a port of this machine.
     pub async fn serve(&self) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -176,6 +227,15 @@ impl TestApp {
         while self.app.desktops.is_connected(target) {
             wake.changed().await.unwrap();
         }
+    }
+}
+
+/// Ada, of the organization Home.
+pub fn first_owner() -> FirstOwner {
+    FirstOwner {
+        organization: "Home".to_owned(),
+        name: "Ada Lovelace".to_owned(),
+        email: "ada@example.org".to_owned(),
     }
 }
 

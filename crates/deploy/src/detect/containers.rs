@@ -1,7 +1,9 @@
 //! Compose files and Dockerfiles. The commands run docker, or podman where docker is not installed.
 
+use loopgate_home::ProjectFiles;
+
 use super::Candidate;
-use super::files::{Files, port_after};
+use super::text::port_after;
 use crate::settings::Deployment;
 
 const COMPOSE_FILES: [&str; 4] = ["compose.yaml", "compose.yml", "docker-compose.yml", "docker-compose.yaml"];
@@ -10,7 +12,7 @@ const PORT: u16 = 8080;
 /// Shell expression for the engine's path.
 pub(crate) const ENGINE: &str = "$(command -v docker || command -v podman)";
 
-pub(super) fn compose(files: &Files<'_>) -> Option<Candidate> {
+pub(super) fn compose(files: &ProjectFiles<'_>) -> Option<Candidate> {
     let file = files.first(&COMPOSE_FILES)?;
     let text = files.text(file)?;
     let port = published_port(&text);
@@ -40,7 +42,7 @@ fn published_port(text: &str) -> Option<u16> {
     found.or_else(|| port_after(text, r#"published:\s*["']?"#))
 }
 
-pub(super) fn dockerfile(files: &Files<'_>) -> Option<Candidate> {
+pub(super) fn dockerfile(files: &ProjectFiles<'_>) -> Option<Candidate> {
     let file = files.first(&["Dockerfile", "Containerfile"])?;
     let text = files.text(file)?;
     let inside = text.lines().find_map(|line| {

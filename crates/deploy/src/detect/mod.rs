@@ -5,11 +5,11 @@
 //! become part of one.
 
 mod containers;
-mod files;
 mod node;
 mod servers;
+mod text;
 
-use loopgate_home::Directory;
+use loopgate_home::{Directory, ProjectFiles};
 use serde::Serialize;
 
 use crate::settings::Deployment;
@@ -30,8 +30,8 @@ pub struct Candidate {
 /// then guesses. Blocks on the disk.
 #[must_use]
 pub fn candidates(tree: &Directory) -> Vec<Candidate> {
-    let files = files::Files::new(tree);
-    let finders: [fn(&files::Files) -> Option<Candidate>; 8] = [
+    let files = ProjectFiles::new(tree);
+    let finders: [fn(&ProjectFiles<'_>) -> Option<Candidate>; 8] = [
         node::package_script,
         servers::procfile,
         servers::python,

@@ -2,10 +2,11 @@
 //!
 //! A command reads its port from `PORT`, unless the program has a rule of its own.
 
+use loopgate_home::ProjectFiles;
 use toml_edit::DocumentMut;
 
 use super::Candidate;
-use super::files::{Files, is_plain, port_after};
+use super::text::{is_plain, port_after};
 use crate::settings::Deployment;
 
 const PROCFILE_PORT: u16 = 5000;
@@ -26,7 +27,7 @@ fn candidate(kind: &str, config: Deployment, reason: String) -> Option<Candidate
 }
 
 /// The `web` process of a Procfile.
-pub(super) fn procfile(files: &Files<'_>) -> Option<Candidate> {
+pub(super) fn procfile(files: &ProjectFiles<'_>) -> Option<Candidate> {
     let text = files.text("Procfile")?;
     let line = text.lines().find_map(|line| line.strip_prefix("web:"))?.trim();
     if line.is_empty() {
@@ -44,7 +45,7 @@ pub(super) fn procfile(files: &Files<'_>) -> Option<Candidate> {
     )
 }
 
-pub(super) fn python(files: &Files<'_>) -> Option<Candidate> {
+pub(super) fn python(files: &ProjectFiles<'_>) -> Option<Candidate> {
     let requirements: String = ["requirements.txt", "pyproject.toml", "Pipfile"]
         .into_iter()
         .filter_map(|name| files.text(name))
@@ -100,7 +101,7 @@ fn python_port(text: &str) -> Option<u16> {
 }
 
 /// A package with a binary: that of `default-run`, else the first.
-pub(super) fn cargo(files: &Files<'_>) -> Option<Candidate> {
+pub(super) fn cargo(files: &ProjectFiles<'_>) -> Option<Candidate> {
     let manifest: DocumentMut = files.text("Cargo.toml")?.parse().ok()?;
     let package = manifest.get("package")?;
     let bins = manifest.get("bin").and_then(|bins| bins.as_array_of_tables());
@@ -122,23 +123,16 @@ pub(super) fn cargo(files: &Files<'_>) -> Option<Candidate> {
     candidate("cargo", config, "Cargo.toml has a program".to_owned())
 }
 
-pub(super) fn make(files: &Files<'_>) -> Option<Candidate> {
+pub(super) fn make(files: &ProjectFiles<'_>) -> Option<Candidate> {
+    let target = files.make_target(&TARGETS)?;
     let text = files.text("Makefile")?;
-    let defined = |target: &&str| {
-        text.lines().any(|line| {
-            line.split_once(':').is_some_and(|(names, rest)| {
-                !rest.starts_with('=') && names.split_whitespace().any(|name| name == *target)
-            })
-        })
-    };
-    let target = TARGETS.into_iter().find(defined)?;
     let port = port_after(&text, "--port|PORT").unwrap_or(MAKE_PORT);
     let config = Deployment::serving(format!("make {target}"), port);
     candidate("make", config, format!("Makefile has the target `{target}`"))
 }
 
 /// Static files.
-pub(super) fn static_site(files: &Files<'_>) -> Option<Candidate> {
+pub(super) fn static_site(files: &ProjectFiles<'_>) -> Option<Candidate> {
     let (page, folder) = [("index.html", "."), ("public/index.html", "public"), ("dist/index.html", "dist")]
         .into_iter()
         .find(|(page, _)| files.has(page))?;

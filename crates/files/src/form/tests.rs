@@ -87,7 +87,7 @@ async fn large_parts_are_read_from_frames_of_any_size() {
 
 /// A head that does not end is not read for long.
 #[tokio::test]
-async fn an_endless_head_is_refused_early() {
+async fn endless_head_is_refused_early() {
     let dir = tempfile::tempdir().unwrap();
     let begin = Bytes::from_static(b"--edge\r\nContent-Disposition: form-data; name=\"");
     let read = Arc::new(AtomicUsize::new(0));

@@ -261,7 +261,7 @@ mod tests {
     ];
 
     #[test]
-    fn the_order_is_equal_then_beginning_then_short() {
+    fn order_is_equal_then_beginning_then_short() {
         let found =
             ["WIDGET.ts", "src/widget.tsx", "src/deep/widget", "src/WidgetPanel.tsx", "src/my-widget.rs"];
         assert_eq!(best(&TREE, "widget"), found);
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slash_reaches_into_the_directories() {
+    fn slash_reaches_into_the_directories() {
         assert_eq!(best(&TREE, "src/wid"), ["src/widget.tsx", "src/WidgetPanel.tsx"]);
         assert_eq!(best(&TREE, "rc/wid"), ["src/widget.tsx", "src/WidgetPanel.tsx"]);
         assert_eq!(best(&TREE, "eep/"), ["src/deep/widget"]);
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_is_literal() {
+    fn query_is_literal() {
         assert_eq!(best(&TREE, "a[b]"), ["a[b].txt"]);
         for query in ["*", "../", "..", "../../etc", "[ab]", "{a,b}", "?", "./", "*.tsx"] {
             assert_eq!(best(&TREE, query), [""; 0], "{query}");

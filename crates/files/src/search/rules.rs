@@ -12,7 +12,7 @@ use loopgate_home::{Directory, EntryKind, Sandbox, SandboxedPath};
 
 /// Where a repository begins; a file in a worktree.
 pub(super) const GIT: &str = ".git";
-/// Files whose rules decide about what lies below their directory.
+/// Files whose rules decide about what is below their directory.
 pub(super) const RULES_FILE: &str = ".gitignore";
 /// Bytes of a file of rules; one that is larger has none.
 const MAX_RULES: u64 = 1024 * 1024;

@@ -130,7 +130,7 @@ fn rules_that_are_no_regular_file_are_not_read() {
 
 /// Searches while directories of the tree, and the tree itself, are swapped for links to the outside.
 #[test]
-fn a_directory_that_becomes_a_link_meanwhile_shows_nothing_from_outside() {
+fn directory_that_becomes_a_link_meanwhile_shows_nothing_from_outside() {
     const SEARCHES: usize = 3000;
     let fixture = SearchFixture::new();
     let outside = fixture.dir.path().join("outside");
@@ -198,7 +198,7 @@ fn changes_are_in_the_next_result() {
 }
 
 #[test]
-fn a_tree_that_cannot_be_watched_is_walked_with_each_search() {
+fn tree_that_cannot_be_watched_is_walked_with_each_search() {
     let mut fixture = SearchFixture::new();
     for name in ["a/one", "b/one", ".gitignore"] {
         fixture.write(name);

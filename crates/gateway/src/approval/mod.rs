@@ -13,7 +13,7 @@ mod source;
 mod stored;
 mod subject;
 
-pub(crate) use policies::Question;
+pub(crate) use policies::PolicyQuery;
 pub use policies::{ApprovalPolicy, Coverage, Effect};
 pub use registry::{ApprovalEvent, Approvals, Remember};
 pub use request::{AskEachTimeError, Decision, PendingApproval, ResolvedApproval};

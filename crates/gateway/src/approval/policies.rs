@@ -31,7 +31,7 @@ pub struct Coverage {
     /// One operation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operation_id: Option<OperationId>,
-    /// A directory and what lies below it; absolute.
+    /// A directory and what is below it; absolute.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repository: Option<String>,
     /// Who asks, as the list of waiting requests names it: an origin, or `cloud-socket`.
@@ -76,7 +76,7 @@ impl From<StoredPolicy> for ApprovalPolicy {
 }
 
 /// A request, as far as policies look at it.
-pub(crate) struct Question<'a> {
+pub(crate) struct PolicyQuery<'a> {
     pub(crate) operation: OperationId,
     pub(crate) subject: &'a Subject,
     /// Who asks.
@@ -86,13 +86,13 @@ pub(crate) struct Question<'a> {
 impl ApprovalPolicy {
     /// Whether it applies to the request. What is allowed for a repository must be about nothing
     /// else; what is closed for it is closed as soon as it is named.
-    fn covers(&self, question: &Question<'_>) -> bool {
+    fn covers(&self, question: &PolicyQuery<'_>) -> bool {
         self.coverage.includes(question, self.effect)
     }
 }
 
 impl Coverage {
-    fn includes(&self, question: &Question<'_>, effect: Effect) -> bool {
+    fn includes(&self, question: &PolicyQuery<'_>, effect: Effect) -> bool {
         self.operation_id.is_none_or(|operation| operation == question.operation)
             && self.origin.as_ref().is_none_or(|origin| origin == question.location)
             && self.repository.as_ref().is_none_or(|repository| match effect {
@@ -144,7 +144,7 @@ impl Policies {
     }
 
     /// What the narrowest policy says, if any covers the request. Touches the disk.
-    pub(super) fn effect(&self, question: &Question<'_>) -> Option<Effect> {
+    pub(super) fn effect(&self, question: &PolicyQuery<'_>) -> Option<Effect> {
         let policies = self.lock();
         let covering = policies.iter().filter(|policy| policy.covers(question));
         covering
@@ -239,7 +239,7 @@ mod tests {
         let policies = Policies::open(&folder.path().join("policies.json"));
         let effect = |directory: &str, location| {
             let subject = about(&[directory]);
-            policies.effect(&Question { operation: OperationId::GitAction, subject: &subject, location })
+            policies.effect(&PolicyQuery { operation: OperationId::GitAction, subject: &subject, location })
         };
         assert_eq!(effect("/src/shop", PAGE), None);
         policies.set(coverage(None, None, None), Effect::Deny).unwrap();
@@ -258,7 +258,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let policies = Policies::open(&folder.path().join("policies.json"));
         let effect = |subject: &Subject| {
-            policies.effect(&Question { operation: OperationId::GitAction, subject, location: PAGE })
+            policies.effect(&PolicyQuery { operation: OperationId::GitAction, subject, location: PAGE })
         };
         let worktree = |resolution| SubjectDirectory {
             path: "/src/worktrees/shop-1".into(),
@@ -303,7 +303,8 @@ mod tests {
         std::os::unix::fs::symlink(at("moved"), at("shop")).unwrap();
         for path in [at("shop"), at("moved/web")] {
             let subject = about(&[path.to_str().unwrap()]);
-            let question = Question { operation: OperationId::GitAction, subject: &subject, location: PAGE };
+            let question =
+                PolicyQuery { operation: OperationId::GitAction, subject: &subject, location: PAGE };
             assert_eq!(policies.effect(&question), Some(Effect::Deny), "{subject:?}");
         }
     }
@@ -323,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_cannot_be_read_opens_nothing_and_is_kept() {
+    fn file_that_cannot_be_read_opens_nothing_and_is_kept() {
         let closed = r#"{"policies": [{"id": "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718", "effect": "allow",
             "repositories": ["/src/shop"], "createdAt": "2030-01-01T00:00:00.000Z"}]}"#;
         for text in ["{", "", closed] {
@@ -333,7 +334,7 @@ mod tests {
             let policies = Policies::open(&file);
             let subject = Subject::default();
             let question =
-                Question { operation: OperationId::HealthCheck, subject: &subject, location: PAGE };
+                PolicyQuery { operation: OperationId::HealthCheck, subject: &subject, location: PAGE };
             assert_eq!(policies.effect(&question), Some(Effect::Ask));
             assert!(policies.problem().unwrap().starts_with("policies.json cannot be read ("));
             assert_eq!(std::fs::read_to_string(&file).unwrap(), text, "nothing was written yet");

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use tokio::sync::{broadcast, watch};
 use uuid::Uuid;
 
-use super::policies::{ApprovalPolicy, Coverage, Effect, Policies, Question};
+use super::policies::{ApprovalPolicy, Coverage, Effect, Policies, PolicyQuery};
 use super::request::{AskEachTimeError, Decision, PendingApproval, ResolvedApproval};
 use super::rules::{AlwaysAllowRule, AlwaysAllowRules};
 
@@ -228,7 +228,7 @@ impl Approvals {
         !self.0.policies.is_empty()
     }
 
-    pub(crate) fn effect(&self, question: &Question<'_>) -> Option<Effect> {
+    pub(crate) fn effect(&self, question: &PolicyQuery<'_>) -> Option<Effect> {
         self.0.policies.effect(question)
     }
 

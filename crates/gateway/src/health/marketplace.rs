@@ -44,7 +44,7 @@ fn checkout(printed: &[u8]) -> Option<PathBuf> {
     root.filter(|_| kept)
 }
 
-/// What each plugin of a checkout says of itself. One that lies elsewhere says nothing.
+/// What each plugin of a checkout says of itself. One that is elsewhere says nothing.
 fn versions_in(root: &Path) -> Option<BTreeMap<String, String>> {
     #[derive(Deserialize)]
     struct PluginOffer {
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_checkout_tells_the_versions_of_what_lies_in_it() {
+    fn checkout_tells_the_versions_of_what_lies_in_it() {
         let dir = tempfile::tempdir().unwrap();
         let offered = json!({"plugins": [
             {"name": "code", "source": "./plugins/code"},

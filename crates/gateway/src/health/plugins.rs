@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_rule_that_applies_decides() {
+    fn first_rule_that_applies_decides() {
         let dir = tempfile::tempdir().unwrap();
         let here =
             json!({"code@loopgate": [{"scope": "user", "installPath": dir.path(), "version": "1.0.0"}]});

@@ -16,7 +16,7 @@ use super::body::RequestBody;
 use super::resolver;
 use crate::app::App;
 use crate::approval::{
-    Approvals, At, Decision, Effect, PendingApproval, Question, RequestValues, Source, Subject,
+    Approvals, At, Decision, Effect, PendingApproval, PolicyQuery, RequestValues, Source, Subject,
 };
 use crate::error::HttpError;
 use crate::route::{ActionPreview, Route};
@@ -99,7 +99,7 @@ pub(crate) async fn evaluate(
             let (approvals, location) = (approvals.clone(), location.clone());
             let evaluate = move || {
                 let effect =
-                    approvals.effect(&Question { operation, subject: &subject, location: &location });
+                    approvals.effect(&PolicyQuery { operation, subject: &subject, location: &location });
                 (subject, effect)
             };
             tokio::task::spawn_blocking(evaluate).await.ok()

@@ -28,7 +28,7 @@ pub(crate) enum BodyStorage<'a> {
     /// The handler gets them, in memory.
     Memory,
     /// The handler gets them, from a file in this directory. The hash is what approval knows the
-    /// request by, fed with everything that stands before the body.
+    /// request by, fed with everything that is before the body.
     File(&'a Path, Sha256),
     /// They are only counted.
     Discard,
@@ -52,7 +52,7 @@ impl RequestBody {
         }
     }
 
-    /// The body that was writer in memory; nothing of one that lies in a file.
+    /// The body that was held in memory; nothing of one that is in a file.
     pub(crate) fn into_bytes(self) -> Bytes {
         match self {
             Self::Memory(bytes) => bytes,

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_keeps_its_text_and_status() {
+    fn refusal_keeps_its_text_and_status() {
         let refusal = refusal_of(StatusCode::FORBIDDEN, br#"{"error":"nope"}"#);
         assert_eq!((refusal.status, refusal.body.error.as_str()), (StatusCode::FORBIDDEN, "nope"));
         let bare = refusal_of(StatusCode::CONFLICT, b"<html>");

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn the_web_app_and_loopback_pages_are_ours() {
+    fn web_app_and_loopback_pages_are_ours() {
         let policy = OriginPolicy::new(Some("https://app.example.test"), false);
         for origin in [
             "https://app.example.test",

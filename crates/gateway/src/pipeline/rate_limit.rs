@@ -71,7 +71,7 @@ mod tests {
     const RATE: Rate = Rate { burst: 2.0, per_second: 1.0 };
 
     #[test]
-    fn a_caller_waits_for_its_own_bucket() {
+    fn caller_waits_for_its_own_bucket() {
         let limiter = RateLimiter::new(RATE);
         let start = Instant::now();
         assert!(limiter.take("a", start).is_ok());

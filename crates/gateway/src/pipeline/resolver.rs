@@ -168,7 +168,7 @@ impl Search<'_> {
         }
     }
 
-    /// A directory that is recorded or stands where one is looked for. One that is gone is worked in by
+    /// A directory that is recorded or is where one is looked for. One that is gone is worked in by
     /// nobody, and is named by nobody either.
     fn found(&mut self, path: &Path) {
         let Some(path) = canonical_path(&path.to_string_lossy()) else { return };

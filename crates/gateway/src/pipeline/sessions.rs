@@ -81,7 +81,7 @@ mod tests {
     const APP: &str = "https://app.example.test";
 
     #[test]
-    fn a_token_is_good_for_its_origin_until_it_expires() {
+    fn token_is_good_for_its_origin_until_it_expires() {
         let sessions = GatewaySessions::default();
         let now = Timestamp::from_second(1_000_000).unwrap();
         let granted = sessions.create(APP, LIFE, now);

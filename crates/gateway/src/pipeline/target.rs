@@ -99,7 +99,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_normal_target_is_stable(path in "/[a-c./\\\\%2eE]{0,20}") {
+        fn normal_target_is_stable(path in "/[a-c./\\\\%2eE]{0,20}") {
             if let Ok(uri) = path.parse::<Uri>()
                 && let Ok(Some(normal)) = normalized(&uri)
             {

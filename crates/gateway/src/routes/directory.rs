@@ -97,7 +97,7 @@ pub(crate) async fn existing_directory(
 /// The worktree of a ticket, when there is one. Blocks on the disk.
 ///
 /// # Errors
-/// 403 when there is none, and the place where it would be made lies outside the sandbox: whether
+/// 403 when there is none, and the place where it would be made is outside the sandbox: whether
 /// something is there must not be revealed.
 pub(crate) fn ticket_worktree(
     app: &App,

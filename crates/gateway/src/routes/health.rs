@@ -3,7 +3,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use loopgate_tools::mcp::Provider;
+use loopgate_tools::mcp::McpHost;
 use serde::Serialize;
 use utoipa::{OpenApi, ToSchema};
 use utoipa_axum::routes;
@@ -71,8 +71,8 @@ async fn mcp_servers(app: &App, query: &QueryMembers) -> McpServers {
     let expected = query.get("expectedMcpUrl").map(str::trim).filter(|text| !text.is_empty());
     let patience = app.limits.probe_timeout;
     let (assistant, reviewer) = tokio::join!(
-        app.mcp.look(Provider::Assistant, expected, patience),
-        app.mcp.look(Provider::Reviewer, expected, patience),
+        app.mcp.look(McpHost::Assistant, expected, patience),
+        app.mcp.look(McpHost::Reviewer, expected, patience),
     );
     McpServers { assistant, reviewer }
 }

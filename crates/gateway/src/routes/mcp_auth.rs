@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use http::header::CACHE_CONTROL;
 use loopgate_api::error::ErrorBody;
-use loopgate_tools::mcp::Provider;
+use loopgate_tools::mcp::McpHost;
 use serde::Serialize;
 use url::Url;
 use utoipa::ToSchema;
@@ -46,7 +46,7 @@ async fn mcp_auth(
     let expected = query.get("expectedMcpUrl").map(str::trim);
     let server_url = expected.filter(|text| Url::parse(text).is_ok()).map(ToOwned::to_owned);
     let known = |provider| app.mcp.known(provider, server_url.as_deref());
-    let providers = McpServers { assistant: known(Provider::Assistant), reviewer: known(Provider::Reviewer) };
+    let providers = McpServers { assistant: known(McpHost::Assistant), reviewer: known(McpHost::Reviewer) };
     let answer = McpAuth { api_key: "", auth_type: "oauth", server_url, providers };
     Ok(([(CACHE_CONTROL, "no-store")], axum::Json(answer)).into_response())
 }

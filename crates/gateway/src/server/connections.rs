@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_oldest_idle_connection_goes_and_busy_ones_stay() {
+    fn oldest_idle_connection_goes_and_busy_ones_stay() {
         let connections = Connections::new(3);
         let permits: Vec<ConnectionPermit> = (0..3).map(|_| connections.admit().unwrap()).collect();
         let busy = permits[0].in_flight.start();

@@ -111,23 +111,27 @@ impl AsyncWrite for LimitedStream {
     }
 }
 
-/// The requests of the connection on which a request came.
+/// The client of the connection on which a request came, and the requests of that connection.
 #[derive(Clone)]
-struct ConnectionRequests(InFlight);
+struct ConnectionRequests {
+    peer: SocketAddr,
+    in_flight: InFlight,
+}
 
 impl Connected<IncomingStream<'_, LimitedListener>> for ConnectionRequests {
     fn connect_info(stream: IncomingStream<'_, LimitedListener>) -> Self {
-        Self(stream.io().permit.in_flight.clone())
+        Self { peer: *stream.remote_addr(), in_flight: stream.io().permit.in_flight.clone() }
     }
 }
 
 /// Keeps a connection from being closed while a request on it is answered, and for good when it
-/// becomes a WebSocket.
+/// becomes a WebSocket. Handlers find the client's address as `ConnectInfo<SocketAddr>`.
 async fn count_in_flight(
-    ConnectInfo(ConnectionRequests(in_flight)): ConnectInfo<ConnectionRequests>,
-    request: Request,
+    ConnectInfo(ConnectionRequests { peer, in_flight }): ConnectInfo<ConnectionRequests>,
+    mut request: Request,
     next: Next,
 ) -> Response {
+    request.extensions_mut().insert(ConnectInfo(peer));
     let guard = in_flight.start();
     let response = next.run(request).await;
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {

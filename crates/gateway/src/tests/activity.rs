@@ -25,7 +25,7 @@ async fn sizes_are_kept_and_secrets_are_not() {
 
 // GC-28
 #[tokio::test]
-async fn the_newest_two_hundred_gateway_requests_are_kept() {
+async fn newest_two_hundred_gateway_requests_are_kept() {
     let fixture = TestGateway::new().await;
     for n in 0..205 {
         fixture.internal("GET", &format!("/api/gateway/version?n={n}")).send().await;

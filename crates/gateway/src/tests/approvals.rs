@@ -30,7 +30,7 @@ pub(super) async fn held(
 
 // GC-23
 #[tokio::test]
-async fn a_person_decides() {
+async fn person_decides() {
     let fixture = approval_fixture().await;
     let approvals = fixture.gateway.approvals();
     let (reply, pending) = held(&fixture, fixture.internal("GET", VERSION)).await;
@@ -114,7 +114,7 @@ async fn dropped_request_removes_its_entry() {
 
 // GC-25
 #[tokio::test]
-async fn a_forced_request_always_asks() {
+async fn forced_request_always_asks() {
     let fixture = TestGateway::new().await;
     let ask = fixture.internal("GET", VERSION).header("X-Desktop-Force-Approval", "TRUE");
     let ask = ask.header("X-Desktop-Approval-Reason", "R").header("X-Desktop-Source", "cloud-socket");
@@ -203,7 +203,7 @@ async fn decision_holds_for_the_directory_and_not_for_a_link() {
 }
 
 #[tokio::test]
-async fn a_remembered_decision_is_for_one_repository() {
+async fn remembered_decision_is_for_one_repository() {
     let fixture = approval_fixture().await;
     let approvals = fixture.gateway.approvals();
     let at = |name: &str| fixture.sandbox().canonicalize().unwrap().join(name);

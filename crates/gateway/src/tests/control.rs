@@ -34,7 +34,7 @@ impl OwnerConnection {
 
 // GC-23, GC-42
 #[tokio::test]
-async fn the_owner_decides() {
+async fn owner_decides() {
     let fixture = TestGateway::new().await;
     let mut owner = OwnerConnection::of(&fixture).await;
     let force = || fixture.internal("GET", VERSION).header("X-Desktop-Force-Approval", "1");
@@ -90,7 +90,7 @@ async fn malformed_requests_get_an_error_body() {
 }
 
 #[tokio::test]
-async fn an_unknown_member_is_refused_by_every_verb() {
+async fn unknown_member_is_refused_by_every_verb() {
     let fixture = TestGateway::new().await;
     let mut owner = OwnerConnection::of(&fixture).await;
     for verb in ControlRequest::VERBS {
@@ -114,7 +114,7 @@ async fn an_unknown_member_is_refused_by_every_verb() {
 
 // GC-42
 #[tokio::test]
-async fn the_socket_is_for_its_owner_and_goes_with_the_gateway() {
+async fn socket_is_for_its_owner_and_goes_with_the_gateway() {
     use std::os::unix::fs::PermissionsExt as _;
     let mut fixture = TestGateway::new().await;
     let mut owner = OwnerConnection::of(&fixture).await;

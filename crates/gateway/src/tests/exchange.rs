@@ -80,7 +80,7 @@ async fn exchange(fixture: &TestGateway, body: &str) -> TestResponse {
 
 // GC-13
 #[tokio::test]
-async fn a_good_challenge_becomes_a_session() {
+async fn good_challenge_becomes_a_session() {
     let control_plane = StubControlPlane::answering(Some((StatusCode::OK, GOOD))).await;
     let fixture = control_plane.gateway().await;
     let before = jiff::Timestamp::now();
@@ -107,7 +107,7 @@ async fn a_good_challenge_becomes_a_session() {
 
 // GC-10
 #[tokio::test]
-async fn the_ninth_session_drops_the_first() {
+async fn ninth_session_drops_the_first() {
     let control_plane = StubControlPlane::answering(Some((StatusCode::OK, GOOD))).await;
     let fixture = control_plane.gateway().await;
     let mut tokens = Vec::new();
@@ -122,7 +122,7 @@ async fn the_ninth_session_drops_the_first() {
 
 // GC-11
 #[tokio::test]
-async fn an_exchange_needs_an_allowed_origin() {
+async fn exchange_needs_an_allowed_origin() {
     let control_plane = StubControlPlane::answering(Some((StatusCode::OK, GOOD))).await;
     let fixture = control_plane.gateway().await;
     let ask = || fixture.ask("POST", "/gateway-auth/exchange").body(CHALLENGE);
@@ -162,7 +162,7 @@ async fn without_a_key_or_an_origin_there_is_no_exchange() {
 
 // GC-15
 #[tokio::test]
-async fn a_body_of_4096_bytes_is_enough() {
+async fn body_of_4096_bytes_is_enough() {
     let control_plane = StubControlPlane::answering(Some((StatusCode::OK, GOOD))).await;
     let fixture = control_plane.gateway().await;
     let ask = || fixture.ask("POST", "/gateway-auth/exchange").origin(WEB_APP);
@@ -177,7 +177,7 @@ async fn a_body_of_4096_bytes_is_enough() {
 }
 
 #[tokio::test]
-async fn a_challenge_token_is_a_text() {
+async fn challenge_token_is_a_text() {
     let control_plane = StubControlPlane::answering(Some((StatusCode::OK, GOOD))).await;
     let fixture = control_plane.gateway().await;
     for body in ["", "{", "null", "[]", "{}", r#"{"challengeToken":""}"#, r#"{"challengeToken":5}"#] {
@@ -192,7 +192,7 @@ async fn a_challenge_token_is_a_text() {
 
 // GC-14
 #[tokio::test]
-async fn a_refusal_is_handed_on() {
+async fn refusal_is_handed_on() {
     for (status, answer, error, code) in [
         (403, r#"{"error":"nope"}"#, "nope", "forbidden"),
         (401, r#"{"success":false,"error":"challenge expired"}"#, "challenge expired", "unauthorized"),
@@ -210,7 +210,7 @@ async fn a_refusal_is_handed_on() {
 }
 
 #[tokio::test]
-async fn an_answer_of_another_shape_is_a_bad_gateway() {
+async fn answer_of_another_shape_is_a_bad_gateway() {
     for answer in ["no json", "{}", r#"{"success":true,"data":{"ok":false,"sessionTtlSeconds":1}}"#] {
         let control_plane = StubControlPlane::answering(Some((StatusCode::OK, answer))).await;
         let fixture = control_plane.gateway().await;

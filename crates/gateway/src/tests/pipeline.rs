@@ -43,7 +43,7 @@ async fn health_follows_the_settings() {
 
 // GC-04
 #[tokio::test]
-async fn a_preflight_is_answered_without_a_credential() {
+async fn preflight_is_answered_without_a_credential() {
     let fixture = TestGateway::new().await;
     let reply = fixture.ask("OPTIONS", "/api/gateway/version").send().await;
     assert_eq!((reply.status, reply.body.len()), (204, 0));
@@ -100,7 +100,7 @@ async fn production_only_takes_loopback_pages_for_foreign() {
 
 // GC-07, GC-08
 #[tokio::test]
-async fn the_gateway_token_opens_and_so_does_a_session_with_its_origin() {
+async fn gateway_token_opens_and_so_does_a_session_with_its_origin() {
     let fixture = TestGateway::new().await;
     let version = || fixture.ask("GET", "/api/gateway/version");
     assert_eq!(fixture.internal("GET", "/api/gateway/version").send().await.status, 200);
@@ -129,7 +129,7 @@ async fn the_gateway_token_opens_and_so_does_a_session_with_its_origin() {
 
 // GC-09
 #[tokio::test]
-async fn a_session_ends_in_time() {
+async fn session_ends_in_time() {
     let fixture = TestGateway::new().await;
     let session_of = |age: u64| {
         let made = Timestamp::now() - Duration::from_secs(age);
@@ -142,7 +142,7 @@ async fn a_session_ends_in_time() {
 }
 
 #[tokio::test]
-async fn a_foreign_host_gets_nothing_on_any_route() {
+async fn foreign_host_gets_nothing_on_any_route() {
     let fixture = TestGateway::new().await;
     for (method, path) in [
         ("GET", "/health"),
@@ -174,7 +174,7 @@ async fn a_foreign_host_gets_nothing_on_any_route() {
 
 // GC-18
 #[tokio::test]
-async fn a_body_may_have_exactly_its_limit() {
+async fn body_may_have_exactly_its_limit() {
     let fixture = TestGateway::new().await;
     let post = || fixture.internal("POST", "/api/gateway/git");
     post().body(vec![b' '; 262_144]).send().await.assert_error(400, "repoPath is required", "missing_field");

@@ -44,7 +44,7 @@ fn any_headers() -> impl Strategy<Value = Vec<(&'static str, String)>> {
 fn every_answer_is_a_documented_one() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     let place = runtime.block_on(TestGateway::new());
-    // Every path of the gateway's own lies there.
+    // Every path of the gateway's own is there.
     let own_place = place.data_dir().parent().unwrap().to_string_lossy().into_owned();
     let cases = (prop::sample::select(METHODS.to_vec()), any_target(), any_headers(), "[ -~]{0,60}");
     proptest!(ProptestConfig::with_cases(400), |((method, target, headers, body) in cases)| {

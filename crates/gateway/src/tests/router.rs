@@ -27,7 +27,7 @@ fn braced(path: &str) -> String {
 }
 
 #[test]
-fn the_table_holds_the_specified_routes_once() {
+fn table_holds_the_specified_routes_once() {
     let specified: BTreeSet<_> =
         SPECIFIED.iter().map(|(method, path, _)| (method.to_string(), braced(path))).collect();
     let routed: Vec<_> =
@@ -48,7 +48,7 @@ fn every_route_has_the_operation_of_its_path() {
 }
 
 #[test]
-fn a_name_means_one_schema() {
+fn name_means_one_schema() {
     let mut known = BTreeMap::new();
     for (name, schema) in all_schemas() {
         let schema = serde_json::to_value(schema).unwrap();
@@ -59,7 +59,7 @@ fn a_name_means_one_schema() {
 }
 
 #[test]
-fn the_document_describes_every_route() {
+fn document_describes_every_route() {
     let document = serde_json::to_value(crate::openapi()).unwrap();
     for route in all_routes() {
         let operation =

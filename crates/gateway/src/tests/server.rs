@@ -14,7 +14,7 @@ async fn taken() -> (TcpListener, u16) {
 
 // GC-01
 #[tokio::test]
-async fn a_taken_port_moves_on_to_the_next() {
+async fn taken_port_moves_on_to_the_next() {
     let (_holder, occupied) = taken().await;
     let mut fixture = TestGateway::on_ports(TestOptions::default(), &[occupied, 0]).await;
     assert_ne!(fixture.port, occupied);
@@ -38,7 +38,7 @@ async fn error_names_all_ports_that_are_in_use() {
 }
 
 #[tokio::test]
-async fn the_discovery_file_of_another_gateway_stays() {
+async fn discovery_file_of_another_gateway_stays() {
     let mut fixture = TestGateway::new().await;
     std::fs::write(fixture.discovery_file(), "1").unwrap();
     fixture.stop().await;
@@ -73,7 +73,7 @@ async fn unresponsive_listener_is_reopened() {
 }
 
 #[tokio::test]
-async fn a_stop_closes_idle_and_busy_connections() {
+async fn stop_closes_idle_and_busy_connections() {
     let mut fixture = TestGateway::with(TestOptions {
         settings: "default_approval_tier = \"none\"",
         ..TestOptions::default()
@@ -102,7 +102,7 @@ async fn endless_request_head_times_out() {
 }
 
 #[tokio::test]
-async fn a_head_of_more_than_16_kib_is_refused() {
+async fn head_of_more_than_16_kib_is_refused() {
     let fixture = TestGateway::new().await;
     let reply = fixture.ask("GET", "/health").header("X-Long", &"x".repeat(17 * 1024)).send().await;
     assert_eq!(reply.status, 431);

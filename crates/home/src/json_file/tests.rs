@@ -61,7 +61,7 @@ fn write_in_two_halves(path: &Path, text: &str) -> std::thread::JoinHandle<()> {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_half_written_file_is_read_when_it_is_complete() {
+fn half_written_file_is_read_when_it_is_complete() {
     let text = r#"{"list":["theirs"],"settings":{"z":1}}"#;
     let (dir, file) = place();
     let writer = write_in_two_halves(&file.path(), text);
@@ -76,7 +76,7 @@ fn a_half_written_file_is_read_when_it_is_complete() {
 }
 
 #[test]
-fn a_malformed_file_is_reported_and_left_alone() {
+fn malformed_file_is_reported_and_left_alone() {
     for malformed in ["{", "", "[]", r#"{"list":5}"#] {
         let (dir, file) = place();
         leave(&file, malformed);
@@ -90,7 +90,7 @@ fn a_malformed_file_is_reported_and_left_alone() {
 }
 
 #[test]
-fn a_malformed_file_is_moved_aside_by_a_change_where_that_was_chosen() {
+fn malformed_file_is_moved_aside_by_a_change_where_that_was_chosen() {
     for malformed in ["{", "", "[]", r#"{"list":5}"#] {
         let (dir, file) = place();
         let file = file.moving_malformed_aside();
@@ -115,7 +115,7 @@ fn unknown_members_survive_in_their_places() {
 }
 
 #[test]
-fn a_change_that_fails_or_changes_nothing_writes_nothing() {
+fn change_that_fails_or_changes_nothing_writes_nothing() {
     let (_dir, file) = place();
     let text = r#"{ "list" : [ ] }"#;
     leave(&file, text);
@@ -133,7 +133,7 @@ fn a_change_that_fails_or_changes_nothing_writes_nothing() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_is_never_replaced() {
+fn file_that_cannot_be_read_is_never_replaced() {
     let (dir, file) = place();
     let file = file.moving_malformed_aside();
     std::fs::create_dir(file.path()).unwrap();
@@ -144,7 +144,7 @@ fn a_file_that_cannot_be_read_is_never_replaced() {
 }
 
 #[test]
-fn a_private_file_is_for_its_owner_and_is_removed_once() {
+fn private_file_is_for_its_owner_and_is_removed_once() {
     let dir = tempfile::tempdir().unwrap();
     let file = JsonFile::<List>::private(dir.path().join("private/list.json"));
     assert_eq!(file.read().unwrap(), None);

@@ -130,7 +130,7 @@ fn records_that_lie_elsewhere_or_belong_to_another_are_refused() {
 }
 
 #[test]
-fn a_bare_repository_in_a_working_tree_is_refused() {
+fn bare_repository_in_a_working_tree_is_refused() {
     let fixture = RepositoryFixture::new();
     fixture.records("box/clone/.git");
     fixture.records("box/clone/sub");

@@ -93,13 +93,13 @@ impl DenyList {
         Self { places }
     }
 
-    /// Whether a path is one of the places, or lies below one.
+    /// Whether a path is one of the places, or is below one.
     pub(super) fn covers(&self, path: &Path) -> bool {
         let path = folded(path);
         self.places.iter().any(|place| path.starts_with(place))
     }
 
-    /// Whether one of the places lies below a path.
+    /// Whether one of the places is below a path.
     pub(super) fn lies_below(&self, path: &Path) -> bool {
         let path = folded(path);
         self.places.iter().any(|place| place.starts_with(&path))
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_required_and_the_added_places_are_covered() {
+    fn required_and_the_added_places_are_covered() {
         let list = DenyList::new(Some(Path::new("/home/dev")), Path::new("/home/dev/.local/share/loopgate"));
         for path in [
             "/home/dev/.ssh/id_ed25519",

@@ -2,7 +2,7 @@
 //!
 //! A [`SandboxedPath`] can only be made here, so a function that takes one needs no check of its
 //! own. Both the path as written and its canonical form are held against the deny list; the
-//! canonical form must lie in the sandbox base directory. What is then opened through a
+//! canonical form must be in the sandbox base directory. What is then opened through a
 //! [`Directory`] is what was checked, whatever happens to the path in between.
 
 mod deny;
@@ -35,7 +35,7 @@ pub struct AccessDenied {
 pub struct SandboxedPath {
     expanded: PathBuf,
     canonical: PathBuf,
-    /// The base directory it lies in, with links resolved.
+    /// The base directory it is in, with links resolved.
     base: Arc<Path>,
 }
 
@@ -143,7 +143,7 @@ impl Sandbox {
         self.allowed(&given).ok_or_else(|| AccessDenied { path: given.into_owned() })
     }
 
-    /// Whether an absolute path lies in the base directory, as it is written or with links resolved:
+    /// Whether an absolute path is in the base directory, as it is written or with links resolved:
     /// then what works in the sandbox can change it, or where it leads. Touches the disk.
     #[must_use]
     pub fn contains(&self, path: &Path) -> bool {
@@ -163,13 +163,13 @@ impl Sandbox {
         self.denied.covers(canonical)
     }
 
-    /// Whether the data directory is a canonical path, or lies below it. Does not touch the disk.
+    /// Whether the data directory is a canonical path, or is below it. Does not touch the disk.
     #[must_use]
     pub fn holds_data_dir(&self, canonical: &Path) -> bool {
         self.real_data_dir.starts_with(canonical)
     }
 
-    /// Whether a place on the deny list lies below a canonical path. Does not touch the disk.
+    /// Whether a place on the deny list is below a canonical path. Does not touch the disk.
     #[must_use]
     pub fn denies_below(&self, canonical: &Path) -> bool {
         self.denied.lies_below(canonical)

@@ -89,7 +89,7 @@ fn unusual_names_stay_in_the_sandbox() {
 
 #[cfg(unix)]
 #[test]
-fn a_link_put_in_after_the_check_is_not_followed() {
+fn link_put_in_after_the_check_is_not_followed() {
     let fixture = SandboxFixture::new();
     let base = fixture.dir.path().join("box");
     std::fs::create_dir(base.join("denied")).unwrap();
@@ -111,7 +111,7 @@ fn a_link_put_in_after_the_check_is_not_followed() {
 }
 
 #[test]
-fn the_deny_list_beats_the_sandbox() {
+fn deny_list_beats_the_sandbox() {
     let dir = tempfile::tempdir().unwrap();
     let overrides = Overrides { sandbox_base_directory: Some("/".into()), ..Overrides::default() };
     let store = Arc::new(SettingsStore::open(&dir.path().join("s.toml"), overrides).unwrap());
@@ -125,7 +125,7 @@ fn the_deny_list_beats_the_sandbox() {
 
 /// Both are refused at the start; this holds when either was moved since.
 #[test]
-fn the_data_directory_is_closed_wherever_the_sandbox_lies() {
+fn data_directory_is_closed_wherever_the_sandbox_lies() {
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("home/data");
     for name in ["src", "repository/.git/objects"] {

@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use super::*;
 
 #[test]
-fn a_path_is_split_at_its_working_tree() {
+fn path_is_split_at_its_working_tree() {
     for (path, root, below) in [
         ("/a/shop/.loopgate/work/plan.json", "/a/shop", ".loopgate/work/plan.json"),
         ("/a/shop/.loopgate/work/.loopgate/plan.lock", "/a/shop", ".loopgate/work/.loopgate/plan.lock"),

@@ -54,7 +54,7 @@ fn writes_are_reported_for_directories_and_files() {
 }
 
 #[test]
-fn a_missing_path_is_not_watched_and_a_removed_one_ends_its_watch() {
+fn missing_path_is_not_watched_and_a_removed_one_ends_its_watch() {
     let dir = tempfile::tempdir().unwrap();
     let watches = Watches::new().unwrap();
     assert_eq!(watches.add(&dir.path().join("absent"), WatchMask::Entries).unwrap(), None);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use tokio::task::spawn_blocking;
 
-use crate::jobs::{Jobs, ended};
+use crate::jobs::{BackgroundJobs, ended};
 use crate::pending::{LearningSource, Pending};
 use crate::programs::LearningPrograms;
 use crate::status::{ExtractionStatus, State, StatusFile as _};
@@ -27,7 +27,7 @@ pub struct TicketChat {
 
 /// Where a job stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Phase {
+enum ExtractionPhase {
     Running,
     /// Only its result is still to be written.
     Ending,
@@ -37,12 +37,12 @@ enum Phase {
 #[derive(Clone)]
 pub struct Extractions {
     programs: Option<Arc<dyn LearningPrograms>>,
-    jobs: Jobs<Phase>,
+    jobs: BackgroundJobs<ExtractionPhase>,
 }
 
 impl Extractions {
     pub(crate) fn new(programs: Option<Arc<dyn LearningPrograms>>) -> Self {
-        Self { programs, jobs: Jobs::default() }
+        Self { programs, jobs: BackgroundJobs::default() }
     }
 
     /// How the extraction stands. Blocks on the disk.
@@ -63,9 +63,9 @@ impl Extractions {
             return Err(io::Error::other("no assistant is configured"));
         };
         let job = loop {
-            match self.jobs.begin(&worktree.work_dir, Phase::Running) {
+            match self.jobs.begin(&worktree.work_dir, ExtractionPhase::Running) {
                 Ok(job) => break job,
-                Err(other) if *other.borrow() == Phase::Running => return Ok(()),
+                Err(other) if *other.borrow() == ExtractionPhase::Running => return Ok(()),
                 Err(other) => ended(other).await,
             }
         };
@@ -79,7 +79,7 @@ impl Extractions {
         tokio::spawn(async move {
             let command = programs.assistant(&worktree.root).await;
             let answer = assistant::extract(command, &chat.text).await;
-            job.publish(Phase::Ending);
+            job.publish(ExtractionPhase::Ending);
             let writing = spawn_blocking(move || {
                 let result = answer.and_then(|learnings| write(&worktree.work_dir, &learnings, &chat.source));
                 let end = match result {

@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use loopgate_api::redact;
 
 use crate::classification::{Classification, UnclassifiedLearning, apply, unclassified};
-use crate::pending::{Candidate, LearningSource, Pending};
+use crate::pending::{LearningSource, Pending, PendingLearning};
 use crate::status::{ProcessingStatus, State, StatusFile as _};
 use crate::store::{MergeReport, PatternStore};
 
@@ -37,7 +37,7 @@ pub fn process(
 }
 
 fn merge(
-    candidates: Vec<Candidate>,
+    candidates: Vec<PendingLearning>,
     store: &PatternStore,
     classify: impl FnOnce(&[UnclassifiedLearning]) -> Result<Vec<Classification>, String>,
 ) -> Result<MergeReport, String> {

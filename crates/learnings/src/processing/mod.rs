@@ -17,7 +17,7 @@ use tokio::time::{Instant, sleep, timeout};
 pub use batch::{Batch, BatchStart};
 pub use merge::process;
 
-use crate::jobs::{Job, Jobs, ended};
+use crate::jobs::{BackgroundJob, BackgroundJobs, ended};
 use crate::pending::Pending;
 use crate::programs::{LearningPrograms, PluginDirs};
 use crate::status::{ProcessingStatus, State, StatusFile as _};
@@ -55,12 +55,12 @@ pub struct Processing {
     programs: Option<Arc<dyn LearningPrograms>>,
     plugins: PluginDirs,
     /// Each publishes the pid of its process once it has one.
-    jobs: Jobs<Option<u32>>,
+    jobs: BackgroundJobs<Option<u32>>,
 }
 
 impl Processing {
     pub(crate) fn new(programs: Option<Arc<dyn LearningPrograms>>, plugins: PluginDirs) -> Self {
-        Self { programs, plugins, jobs: Jobs::default() }
+        Self { programs, plugins, jobs: BackgroundJobs::default() }
     }
 
     /// How the processing stands. Blocks on the disk.
@@ -126,7 +126,7 @@ impl Processing {
     ///
     /// A script that has written its result and not exited yet is waited for: what became pending after that
     /// is for the next one.
-    async fn begin(&self, work_dir: &Path) -> Result<Job<Option<u32>>, u32> {
+    async fn begin(&self, work_dir: &Path) -> Result<BackgroundJob<Option<u32>>, u32> {
         loop {
             let mut other = match self.jobs.begin(work_dir, None) {
                 Ok(job) => return Ok(job),

@@ -19,7 +19,8 @@ impl Place {
     }
 
     fn learn(&self, summaries: &[&str]) -> MergeReport {
-        let candidates: Vec<Candidate> = summaries.iter().map(|summary| candidate(summary, "shop")).collect();
+        let candidates: Vec<PendingLearning> =
+            summaries.iter().map(|summary| candidate(summary, "shop")).collect();
         self.store().merge(&candidates, day(0)).unwrap()
     }
 
@@ -51,8 +52,8 @@ fn day(days: i64) -> Timestamp {
     Timestamp::UNIX_EPOCH + (days * 24).hours()
 }
 
-fn candidate(summary: &str, repo: &str) -> Candidate {
-    Candidate {
+fn candidate(summary: &str, repo: &str) -> PendingLearning {
+    PendingLearning {
         category: "convention".to_owned(),
         summary: summary.to_owned(),
         applies_to: vec!["*".to_owned()],
@@ -85,7 +86,7 @@ fn duplicates_are_merged_and_each_source_is_kept() {
 }
 
 #[test]
-fn a_source_counts_once() {
+fn source_counts_once() {
     let place = Place::new();
     let learned = candidate("Run the migrations before the tests", "shop");
     for _ in 0..2 {
@@ -163,7 +164,7 @@ fn uses_raise_confidence_and_failures_lower_it() {
 }
 
 #[test]
-fn the_file_stays_small_and_what_a_person_wrote_in_it() {
+fn file_stays_small_and_what_a_person_wrote_in_it() {
     let place = Place::new();
     place.learn(&["Use pnpm for installs in this repository"]);
     place.edit("[UNTESTED]", "[PRUNE]");
@@ -179,7 +180,7 @@ fn the_file_stays_small_and_what_a_person_wrote_in_it() {
 
 // DL-25
 #[test]
-fn the_newer_file_goes_before_the_older() {
+fn newer_file_goes_before_the_older() {
     let place = Place::new();
     assert!(place.patterns().is_empty());
     std::fs::write(place.0.path().join("older.toon"), "- Old habits\nmore\n\n* Second").unwrap();
@@ -190,7 +191,7 @@ fn the_newer_file_goes_before_the_older() {
 }
 
 #[test]
-fn a_brief_holds_what_matters_to_the_repository() {
+fn brief_holds_what_matters_to_the_repository() {
     let place = Place::new();
     assert_eq!(place.store().brief("shop", 1000, day(0)), None);
     place.learn(&["Run the migrations before the tests", "Use pnpm for installs in this repository"]);
@@ -210,7 +211,7 @@ fn a_brief_holds_what_matters_to_the_repository() {
 }
 
 #[test]
-fn a_broken_patterns_file_is_not_overwritten() {
+fn broken_patterns_file_is_not_overwritten() {
     let place = Place::new();
     place.learn(&["Run the migrations before the tests"]);
     std::fs::write(place.store().path(), b"\xff\xfe").unwrap();
@@ -234,7 +235,7 @@ fn broken_records_are_not_overwritten() {
 }
 
 #[test]
-fn a_crash_between_the_two_files_loses_nothing_and_adds_nothing_twice() {
+fn crash_between_the_two_files_loses_nothing_and_adds_nothing_twice() {
     let place = Place::new();
     let learned = [
         candidate("Run the migrations before the tests", "shop"),
@@ -256,7 +257,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn a_brief_never_passes_its_budget(count in 1usize..30, words in 3usize..40, tokens in 0usize..400) {
+    fn brief_never_passes_its_budget(count in 1usize..30, words in 3usize..40, tokens in 0usize..400) {
         let place = Place::new();
         let many: Vec<String> =
             (0..count).map(|n| (0..words).map(|word| format!("w{n}x{word}")).collect::<Vec<_>>().join(" ")).collect();

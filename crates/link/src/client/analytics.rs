@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_end_of_the_program_awaits_no_answer() {
+    async fn end_of_the_program_awaits_no_answer() {
         let waiting = AnalyticsQueue::default();
         (0..3).for_each(|number| waiting.push(analytics(number)));
         let mut sender = AnalyticsSender::new(&waiting, ACK_TIME);
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_frame_holds_the_event_beside_its_envelope() {
+    fn frame_holds_the_event_beside_its_envelope() {
         let mut sent = analytics(1);
         sent.properties.insert("k".to_owned(), json!(1));
         let frame = Frame::event(event::ANALYTICS, &sent);

@@ -146,7 +146,7 @@ mod tests {
 
     // CL-06
     #[test]
-    fn the_override_decides_alone() {
+    fn override_decides_alone() {
         let registry =
             json!({"plugins": {"code@loopgate": [{"installPath": "/", "version": "1.2.3"}]}}).to_string();
         let version = |overriding| plugin_version(overriding, Some(registry.as_bytes()));
@@ -182,7 +182,7 @@ mod tests {
 
     // CL-05
     #[test]
-    fn a_hello_names_three_versions() {
+    fn hello_names_three_versions() {
         let mut settings = HelloInfo::of_this_machine(vec!["/b".into(), "/a".into()]);
         settings.plugin_version = "9.8.7".into();
         settings.gateway_port = Some(50_123);

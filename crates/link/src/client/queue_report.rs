@@ -59,7 +59,7 @@ mod tests {
 
     // CL-37, CL-39, GC-39
     #[tokio::test(start_paused = true)]
-    async fn a_burst_is_reported_once_with_its_last_values() {
+    async fn burst_is_reported_once_with_its_last_values() {
         let (sender, receiver) = watch::channel(QueueStats::default());
         let (emitted, mut seen) = mpsc::unbounded_channel();
         let timing = ClientTiming::default();

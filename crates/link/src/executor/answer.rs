@@ -245,7 +245,7 @@ mod tests {
 
     // CL-20
     #[test]
-    fn a_whole_answer_is_a_result_or_a_failure() {
+    fn whole_answer_is_a_result_or_a_failure() {
         let good = whole(200, b"{\"a\":1}");
         assert_eq!(
             good[0].1,

@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_is_filled_once_however_often_it_is_reported() {
+    fn gap_is_filled_once_however_often_it_is_reported() {
         let mut simulation = LogSimulation::new();
         for _ in 0..100 {
             simulation.produce(false);

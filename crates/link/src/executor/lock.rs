@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_first_place_counts() {
+    async fn first_place_counts() {
         assert_eq!(
             of(json!({"repoPath": " ", "path": "/nope/b", "runDir": "/nope/a/"})).await.unwrap(),
             "git_action:/nope/a"
@@ -72,7 +72,7 @@ mod tests {
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn a_link_and_a_slash_are_no_way_around() {
+    async fn link_and_a_slash_are_no_way_around() {
         let dir = tempfile::tempdir().unwrap();
         let real = dir.path().join("real");
         std::fs::create_dir(&real).unwrap();

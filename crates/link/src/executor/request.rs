@@ -1,6 +1,6 @@
 //! A command as a request to the gateway: method, target, headers, body.
 //!
-//! What a command may say of itself ends here: nothing in its headers can stand in for the
+//! What a command may say of itself ends here: nothing in its headers can replace the
 //! gateway's credentials, its caller or its connection.
 
 use bytes::Bytes;
@@ -140,7 +140,7 @@ fn target(command: &LinkCommand) -> Result<Uri, InvalidCommandTarget> {
     target.parse().map_err(|_| InvalidCommandTarget)
 }
 
-/// Percent-encodes what may not stand in a target as it is; what is encoded already stays.
+/// Percent-encodes what may not be in a target as it is; what is encoded already stays.
 fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_cannot_speak_for_the_gateway() {
+    fn command_cannot_speak_for_the_gateway() {
         let mut hostile = command();
         for name in
             ["Host", "Origin", "Cookie", "Authorization", "X-Desktop-Source", "x-desktop-gateway-token"]
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn the_query_is_encoded_once() {
+    fn query_is_encoded_once() {
         let mut asking = command();
         asking.path = "/api/gateway/git?a=%20b".into();
         asking.query.insert("q".into(), QueryValue::Many(vec!["x y".into(), "&".into()]));

@@ -135,6 +135,11 @@ impl<H: Host> ConnectionRegistry<H> {
         self.lock().connected.keys().copied().collect()
     }
 
+    /// Who opened each connection, registered or not.
+    pub fn identities(&self) -> Vec<Identity> {
+        self.lock().open.values().map(|(identity, _)| *identity).collect()
+    }
+
     /// Ends the connections of a key that was revoked or expired.
     pub fn close_key(&self, key_id: Uuid) {
         self.close_where(close::KEY_ENDED, "key revoked or expired", |identity| identity.key_id == key_id);

@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn the_sixty_first_event_of_a_minute_is_dropped_and_counted() {
+    fn sixty_first_event_of_a_minute_is_dropped_and_counted() {
         let mut rate = RateLimit::new();
         let start = Instant::now();
         for _ in 0..MAX_PER_MINUTE {
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn a_foreign_target_is_named() {
+    fn foreign_target_is_named() {
         let own = Uuid::new_v4();
         let data = serde_json::to_value(telemetry(Uuid::new_v4())).unwrap();
         assert_eq!(read(&data, own).unwrap_err()[0].path, "trace.computeTargetId");

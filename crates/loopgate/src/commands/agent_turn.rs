@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use anyhow::Context as _;
 use clap::Args;
 use loopgate_agents::acp::AcpTurn;
-use loopgate_agents::provider::Access;
+use loopgate_agents::provider::FileAccess;
 
 /// Take one turn with an agent, with the prompt from standard input, and print its events. Started by the gateway,
 /// never by hand.
@@ -38,7 +38,7 @@ impl AgentTurnArgs {
             args: self.args,
             cwd: std::env::current_dir().context("cannot tell the working directory")?,
             session: self.session,
-            access: if self.write { Access::ReadWrite } else { Access::ReadOnly },
+            access: if self.write { FileAccess::ReadWrite } else { FileAccess::ReadOnly },
             outside_repositories: self.outside_repositories,
             prompt,
         };

@@ -40,7 +40,7 @@ pub struct ApprovalsArgs {
 
 #[derive(Debug, Subcommand)]
 enum ApprovalsSubcommand {
-    /// Let a request pass. Its id, or the end of it, stands in the list.
+    /// Let a request pass. Its id, or the end of it, is in the list.
     Approve {
         id: String,
         /// Let the operation pass from now on, for its repository or for its caller.
@@ -72,7 +72,7 @@ enum ApprovalsSubcommand {
         operation: OperationChoice,
         /// Effect on its requests.
         effect: EffectArg,
-        /// Only for requests about this directory and what lies below it.
+        /// Only for requests about this directory and what is below it.
         #[arg(long, value_name = "DIR")]
         repository: Option<PathBuf>,
         /// Only for requests of this caller: the origin of a page, or cloud-socket.

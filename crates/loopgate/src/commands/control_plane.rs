@@ -1,13 +1,18 @@
 //! `loopgate control-plane`: the control plane and the web app alone.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use anyhow::Context as _;
 use clap::Args;
+use loopgate_control_plane::{CodeHostApp, FirstOwner};
+use loopgate_home::secret_file;
+use secrecy::SecretString;
 use url::Url;
 
 use crate::args::CommonArgs;
-use crate::embedded::{self, EmbeddedControlPlane};
+use crate::embedded::{self, DEFAULT_ORGANIZATION, EmbeddedControlPlane, ServerOptions};
 use crate::home::{open_dir, stored_settings};
 use crate::shutdown::Shutdown;
 use crate::{banner, commands};
@@ -37,12 +42,69 @@ pub struct ControlPlaneArgs {
     /// Database: sqlite://<path>?mode=rwc or postgres://… Default: a file in the data directory.
     #[arg(long, env = "DATABASE_URL", value_name = "URL", hide_env_values = true)]
     database: Option<String>,
+    /// Name of the first organization, used by the first start alone.
+    #[arg(long, env = "LOOPGATE_ORGANIZATION", default_value = DEFAULT_ORGANIZATION, value_name = "NAME")]
+    organization: String,
     /// Name of the first owner, used by the first start alone.
     #[arg(long, env = "LOOPGATE_OWNER_NAME", default_value = "Owner", value_name = "NAME")]
     owner_name: String,
     /// E-mail address of the first owner.
     #[arg(long, env = "LOOPGATE_OWNER_EMAIL", default_value = "owner@localhost", value_name = "ADDRESS")]
     owner_email: String,
+    /// File with the password of the first owner, used while the owner has none. Only you may be able to
+    /// read it.
+    #[arg(long, env = "LOOPGATE_OWNER_PASSWORD_FILE", value_name = "FILE")]
+    owner_password_file: Option<PathBuf>,
+    /// Address of a reverse proxy whose X-Forwarded-For names the client. Several: separated by commas.
+    #[arg(long, env = "LOOPGATE_TRUSTED_PROXIES", value_name = "ADDRESS", value_delimiter = ',')]
+    trusted_proxy: Vec<IpAddr>,
+    #[command(flatten)]
+    code_host: CodeHostArgs,
+}
+
+/// The App through which repositories are checked and runners get tokens.
+#[derive(Debug, Args)]
+struct CodeHostArgs {
+    /// Number of the App at the code host.
+    #[arg(long, env = "LOOPGATE_CODE_HOST_APP_ID", value_name = "ID", requires = "code_host_app_key_file")]
+    code_host_app_id: Option<u64>,
+    /// File with the App's private key, in PEM. Only you may be able to read it.
+    #[arg(long, env = "LOOPGATE_CODE_HOST_APP_KEY_FILE", value_name = "FILE", requires = "code_host_app_id")]
+    code_host_app_key_file: Option<PathBuf>,
+    /// Root of the code host's API. Default: https://api.github.com
+    #[arg(long, env = "LOOPGATE_CODE_HOST_API_URL", value_name = "URL")]
+    code_host_api_url: Option<String>,
+    /// An organization's slug and the number of the App's installation that its loops may use, for example home=123.
+    /// Several: separated by commas.
+    #[arg(
+        long,
+        env = "LOOPGATE_CODE_HOST_INSTALLATIONS",
+        value_name = "SLUG=ID",
+        value_delimiter = ',',
+        value_parser = installation
+    )]
+    code_host_installation: Vec<(String, u64)>,
+}
+
+impl CodeHostArgs {
+    fn app(self) -> anyhow::Result<Option<CodeHostApp>> {
+        let (Some(id), Some(file)) = (self.code_host_app_id, &self.code_host_app_key_file) else {
+            return Ok(None);
+        };
+        Ok(Some(CodeHostApp {
+            id,
+            private_key: secret(file, "--code-host-app-key-file")?.into(),
+            api_url: self.code_host_api_url,
+            installations: self.code_host_installation.into_iter().collect(),
+        }))
+    }
+}
+
+fn installation(text: &str) -> Result<(String, u64), String> {
+    let parts = text.split_once('=').and_then(|(slug, id)| Some((slug.to_owned(), id.parse().ok()?)));
+    parts
+        .filter(|(slug, _)| !slug.is_empty())
+        .ok_or_else(|| "expected SLUG=ID, for example home=123".to_owned())
 }
 
 impl ControlPlaneArgs {
@@ -56,9 +118,21 @@ impl ControlPlaneArgs {
             let web_origin = self.web_origin.unwrap_or_else(|| origin.clone());
             require_origin(&origin, "--api-origin (API_BASE_URL)")?;
             require_origin(&web_origin, "--web-origin (LOOPGATE_WEB_APP_ORIGIN)")?;
-            let embedded =
-                EmbeddedControlPlane::open(&dir, listener, &origin, &web_origin, self.database).await?;
-            let owner = embedded.ensure_owner(&self.owner_name, &self.owner_email).await?;
+            let options = ServerOptions {
+                database: self.database,
+                trusted_proxies: self.trusted_proxy,
+                code_host_app: self.code_host.app()?,
+            };
+            let embedded = EmbeddedControlPlane::open(&dir, listener, &origin, &web_origin, options).await?;
+            let first = FirstOwner {
+                organization: self.organization,
+                name: self.owner_name,
+                email: self.owner_email,
+            };
+            let owner = embedded.ensure_owner(&first).await?;
+            if let Some(file) = &self.owner_password_file {
+                embedded.set_owner_password(&owner, password(file)?).await?;
+            }
             banner::print_control_plane(&origin, &embedded.sign_in_link(&owner).await?);
             if let Some(failed) = shutdown.last_failure() {
                 tracing::warn!(%failed, "how the last run ended");
@@ -67,6 +141,19 @@ impl ControlPlaneArgs {
             shutdown.clone().bound(shutdown.part("controlPlane.stop", serving)).await
         })
     }
+}
+
+/// The first line of a file that only this user may read.
+fn password(file: &Path) -> anyhow::Result<SecretString> {
+    let text = secret(file, "--owner-password-file")?;
+    Ok(SecretString::from(text.lines().next().unwrap_or_default()))
+}
+
+/// The text of a file that only this user may read; `option` names it.
+fn secret(file: &Path, option: &str) -> anyhow::Result<String> {
+    let content = secret_file::read(file).with_context(|| format!("cannot read {option}"))?;
+    let content = content.with_context(|| format!("{option}: {} does not exist", file.display()))?;
+    String::from_utf8(content).with_context(|| format!("{option} must be UTF-8"))
 }
 
 /// Desktops and pages are led there.

@@ -17,7 +17,7 @@ use url::Url;
 use crate::args::{CommonArgs, DesktopArgs};
 use crate::banner::{self, Banner, ListedRepository, ReadyFile, SHOWN_REPOSITORIES};
 use crate::desktop::Desktop;
-use crate::embedded::{self, EmbeddedControlPlane};
+use crate::embedded::{self, EmbeddedControlPlane, ServerOptions};
 use crate::home::{DesktopHome, open_dir, settings};
 use crate::shutdown::Shutdown;
 use crate::{commands, control_client, onboarding, sandbox_choice};
@@ -96,11 +96,11 @@ impl UpArgs {
         let _log = commands::start_log(&dir, &self.common, &wanted)?;
         let home = DesktopHome::open(dir, &desktop_args)?;
         let control_plane =
-            EmbeddedControlPlane::open(&home.dir, listener, &origin, &web_origin, None).await?;
+            EmbeddedControlPlane::open(&home.dir, listener, &origin, &web_origin, ServerOptions::default())
+                .await?;
         let desktop = Desktop::open(&home, &desktop_args).await?;
         let programs = desktop.programs();
-        let (name, email) = embedded::owner(&programs).await;
-        let owner = control_plane.ensure_owner(&name, &email).await?;
+        let owner = control_plane.ensure_owner(&embedded::owner(&programs).await).await?;
         let attempt = control_plane.onboarding_attempt(&owner).await?;
         let sign_in_url = control_plane.sign_in_link(&owner).await?;
         let port = desktop.port();

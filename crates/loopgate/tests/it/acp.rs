@@ -23,7 +23,7 @@ fn text(events: &[Value]) -> String {
 }
 
 #[tokio::test]
-async fn an_agent_of_the_settings_answers() -> Result<()> {
+async fn agent_of_the_settings_answers() -> Result<()> {
     let open = r#"It is not. <debate-status>{"pendingIssues":[{"id":"1","summary":"s"}]}</debate-status>"#;
     let mut script = Script::new([
         Conversation::when("review", "Review the changes").says("No findings."),

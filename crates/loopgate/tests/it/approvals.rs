@@ -112,7 +112,7 @@ async fn disconnected_caller_cancels_its_request() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_restart_ends_what_waited_and_keeps_what_was_decided() -> Result<()> {
+async fn restart_ends_what_waited_and_keeps_what_was_decided() -> Result<()> {
     let mut local = Local::new().await?;
     let asks = |local: &Local| hold(&local.loopgate, VERSION);
     let mut watch = OwnerWatch::of(&local.loopgate).await?;
@@ -186,7 +186,7 @@ async fn one_decision_counts_however_many_decide() -> Result<()> {
 
 // GC-41, GC-42
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_page_sees_what_waits_and_cannot_decide() -> Result<()> {
+async fn page_sees_what_waits_and_cannot_decide() -> Result<()> {
     let local = Local::new().await?;
     let loopgate = &local.loopgate;
     Owner::of(loopgate).await?.ask("approvals.set_policy", json!({"effect": "ask"})).await?;
@@ -279,7 +279,7 @@ async fn too_large_body_is_refused_without_approval() -> Result<()> {
 
 // GC-26
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_rule_whose_time_is_over_lets_nothing_pass() -> Result<()> {
+async fn rule_whose_time_is_over_lets_nothing_pass() -> Result<()> {
     let mut local = Local::new().await?;
     let file = local.loopgate.setup().data_dir().join("desktop-approvals.json");
     let body = json!({"repoPath": local.at("shop")}).to_string();

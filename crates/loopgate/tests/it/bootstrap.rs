@@ -182,7 +182,7 @@ async fn install_for_user(desktop: &TestDesktop) -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_plan_begins_with_agents_for_its_worktrees_when_the_user_has_the_plugin() -> Result<()> {
+async fn plan_begins_with_agents_for_its_worktrees_when_the_user_has_the_plugin() -> Result<()> {
     let agents = Conversation::when("agents", "# Agents for a test")
         .and(r"Asked for: --output-dir (?P<output>\S+)")
         .turn([Step::write("{{output}}/tester.md", AGENT)])

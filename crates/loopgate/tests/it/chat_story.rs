@@ -33,7 +33,7 @@ async fn send(local: &Local, message: &str) -> Result<String> {
 }
 
 #[tokio::test]
-async fn a_chat_goes_on_after_a_kill_and_with_another_provider() -> Result<()> {
+async fn chat_goes_on_after_a_kill_and_with_another_provider() -> Result<()> {
     let mut home = UserHome::temporary()?;
     let model = ModelServer::start(script(home.path())).await?;
     home.reach_model(&model)?;

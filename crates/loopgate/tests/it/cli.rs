@@ -82,7 +82,7 @@ async fn help_is_a_manual() -> Result<()> {
 
 // GC-43
 #[tokio::test]
-async fn a_relative_home_is_refused_by_name() -> Result<()> {
+async fn relative_home_is_refused_by_name() -> Result<()> {
     let home = UserHome::temporary()?;
     for command in ["up", "gateway", "control-plane"] {
         for (arguments, variables) in [
@@ -178,7 +178,7 @@ async fn stored_files_are_private() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_second_one_on_the_same_data_is_refused() -> Result<()> {
+async fn second_one_on_the_same_data_is_refused() -> Result<()> {
     let home = UserHome::temporary()?;
     let mut first = gateway(&home).await?;
     let data = first.setup().data_dir();
@@ -207,7 +207,7 @@ async fn a_second_one_on_the_same_data_is_refused() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_second_up_hands_out_a_fresh_link_to_the_first() -> Result<()> {
+async fn second_up_hands_out_a_fresh_link_to_the_first() -> Result<()> {
     let home = UserHome::temporary()?;
     let mut first = Setup::new(&home)?.binary(PROGRAM).start().await?;
     let data = first.setup().data_dir();
@@ -230,7 +230,7 @@ async fn a_second_up_hands_out_a_fresh_link_to_the_first() -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_owner_decides_on_the_command_line() -> Result<()> {
+async fn owner_decides_on_the_command_line() -> Result<()> {
     let home = UserHome::temporary()?;
     let setup = Setup::new(&home)?.binary(PROGRAM).gateway_alone();
     let data = setup.data_dir();
@@ -322,7 +322,7 @@ async fn policies_come_before_tiers(
 }
 
 #[tokio::test]
-async fn the_token_file_is_made_kept_and_judged() -> Result<()> {
+async fn token_file_is_made_kept_and_judged() -> Result<()> {
     let home = UserHome::temporary()?;
     let mut first = gateway(&home).await?;
     let file = home.path().join("loopgate-gateway-token");
@@ -396,7 +396,7 @@ async fn without_set_up_nothing_is_done() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_taken_port_is_named() -> Result<()> {
+async fn taken_port_is_named() -> Result<()> {
     let home = UserHome::temporary()?;
     let taken = TcpListener::bind("127.0.0.1:0")?;
     let port = taken.local_addr()?.port().to_string();
@@ -430,7 +430,7 @@ async fn a_taken_port_is_named() -> Result<()> {
 /// takes those that are free, one after the other, and looks where the next Loopgate goes.
 // GC-01, GC-02
 #[tokio::test]
-async fn the_gateway_falls_back_through_its_four_ports() -> Result<()> {
+async fn gateway_falls_back_through_its_four_ports() -> Result<()> {
     const PORTS: [u16; 4] = [19432, 19433, 19434, 19435];
     let home = UserHome::temporary()?;
     let data = home.path().join("loopgate-data");

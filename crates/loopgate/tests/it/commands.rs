@@ -156,7 +156,7 @@ fn prompted(name: &str, title: &str) -> Conversation {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_plan_is_changed_where_it_was_made() -> Result<()> {
+async fn plan_is_changed_where_it_was_made() -> Result<()> {
     let changed = story::PLAN_MARKDOWN.replacen("## Summary\n", "## Summary\n\nShorter, as wished.\n", 1);
     let desktop = TestDesktop::playing([prompted("amend", "# Change a plan")
         .turn([

@@ -100,7 +100,7 @@ async fn killed_in_the_middle_of_execute() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_assistant_ends_while_loopgate_is_dead() -> Result<()> {
+async fn assistant_ends_while_loopgate_is_dead() -> Result<()> {
     let script = gated(brisk(), story::EXECUTE, 4, "middle")?;
     let mut system = TestSystem::playing(script).await?;
     let wish = system.page.planned().await?;
@@ -251,7 +251,7 @@ async fn killed_shim_ends_its_loop() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_cancelled_loop_leaves_no_process() -> Result<()> {
+async fn cancelled_loop_leaves_no_process() -> Result<()> {
     let script = gated(brisk(), story::EXECUTE, 4, "middle")?;
     let system = TestSystem::playing(script).await?;
     let wish = system.page.planned().await?;
@@ -277,7 +277,7 @@ async fn a_cancelled_loop_leaves_no_process() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_loop_goes_on_after_ctrl_c() -> Result<()> {
+async fn loop_goes_on_after_ctrl_c() -> Result<()> {
     let script = gated(brisk(), story::EXECUTE, 4, "middle")?;
     let mut system = TestSystem::playing(script).await?;
     let wish = system.page.planned().await?;

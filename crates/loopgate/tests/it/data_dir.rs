@@ -34,7 +34,7 @@ fn mode_of(path: &Path) -> Option<u32> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_sandbox_that_reaches_the_data_directory_is_refused() -> Result<()> {
+async fn sandbox_that_reaches_the_data_directory_is_refused() -> Result<()> {
     let home = UserHome::temporary()?;
     let at = |name: &str| home.path().join(name);
     std::fs::create_dir_all(at("code/data"))?;
@@ -77,7 +77,7 @@ async fn a_sandbox_that_reaches_the_data_directory_is_refused() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_token_file_that_others_can_reach_is_refused() -> Result<()> {
+async fn token_file_that_others_can_reach_is_refused() -> Result<()> {
     const TOKEN: &str = "0123456789abcdef0123456789abcdef";
     let home = UserHome::temporary()?;
     let at = |name: &str| home.path().join(name);
@@ -180,7 +180,7 @@ async fn corrupt_keys_are_kept_aside_and_leftovers_are_removed() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_directory_that_is_deleted_under_a_running_program_comes_back_closed() -> Result<()> {
+async fn directory_that_is_deleted_under_a_running_program_comes_back_closed() -> Result<()> {
     let home = UserHome::temporary()?;
     let loopgate = Setup::new(&home)?.binary(PROGRAM).gateway_alone().start().await?;
     let data = loopgate.setup().data_dir();

@@ -20,7 +20,7 @@ fn add(testbed: &Testbed, full_name: &str, branch: &str) -> Result<std::path::Pa
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_repository_starts_from_its_own_default_branch() -> Result<()> {
+async fn repository_starts_from_its_own_default_branch() -> Result<()> {
     let command = "echo x | tee more.txt \"$LOOPGATE_ADD_DIRS/more.txt\"";
     let desktop = TestDesktop::playing([executes(command), commits_nothing()]).await?;
     let clone = add(&desktop.testbed, "acme/trunk", "trunk")?;
@@ -46,7 +46,7 @@ async fn a_repository_starts_from_its_own_default_branch() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_page_shows_the_branch_that_the_desktop_found() -> Result<()> {
+async fn page_shows_the_branch_that_the_desktop_found() -> Result<()> {
     let plan = Conversation::when("plan", "# Coding loop").says("<promise>COMPLETE</promise>");
     let system = TestSystem::playing(Script::new([plan])).await?;
     add(&system.testbed, "acme/trunk", "trunk")?;

@@ -66,7 +66,7 @@ async fn stop(desktop: &TestDesktop, id: LoopId) -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_outage_of_the_network_delays_a_delivery_and_nothing_else() -> Result<()> {
+async fn outage_of_the_network_delays_a_delivery_and_nothing_else() -> Result<()> {
     let mut desktop = TestDesktop::playing([executes("echo x > more.txt"), commits_nothing()]).await?;
     let order = started(&desktop).await?;
     desktop.testbed.home.script("code-host-ssh", UNREACHABLE)?;
@@ -122,7 +122,7 @@ async fn branch_with_newer_remote_commits_counts_as_pushed() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_stop_ends_a_delivery_that_waits() -> Result<()> {
+async fn stop_ends_a_delivery_that_waits() -> Result<()> {
     let desktop = TestDesktop::playing([executes("echo x > more.txt"), commits_nothing()]).await?;
     let order = started(&desktop).await?;
     desktop.testbed.home.script("code-host-ssh", UNREACHABLE)?;
@@ -137,7 +137,7 @@ async fn a_stop_ends_a_delivery_that_waits() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_loop_that_is_stopped_in_its_delivery_tells_of_its_pull_request() -> Result<()> {
+async fn loop_that_is_stopped_in_its_delivery_tells_of_its_pull_request() -> Result<()> {
     let script = story::script().conversations;
     let mut committer =
         script.into_iter().find(|one| one.name == story::COMMIT).context("the story commits")?;
@@ -160,7 +160,7 @@ async fn a_loop_that_is_stopped_in_its_delivery_tells_of_its_pull_request() -> R
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_further_loop_of_a_document_goes_on_with_its_pull_request() -> Result<()> {
+async fn further_loop_of_a_document_goes_on_with_its_pull_request() -> Result<()> {
     let plans = Conversation::when("plan", "# Coding loop")
         .and(r#"LOOPGATE_COMMAND="PLAN""#)
         .turn([Step::bash("cat more.txt")])

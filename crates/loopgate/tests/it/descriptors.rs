@@ -56,7 +56,7 @@ async fn idle_connections_do_not_block_requests_under_few_descriptors() -> Resul
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_page_is_served_beside_idle_connections_under_few_descriptors() -> Result<()> {
+async fn page_is_served_beside_idle_connections_under_few_descriptors() -> Result<()> {
     let home = UserHome::temporary()?;
     let setup = Setup::new(&home)?.binary(limited(&home, "-n 96")?);
     let loopgate = setup.arg("--api-origin").arg("http://127.0.0.1:0").start().await?;
@@ -107,7 +107,7 @@ async fn running_out_of_descriptors_ends_no_listener() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_limit_is_raised_as_far_as_the_system_lets_it() -> Result<()> {
+async fn limit_is_raised_as_far_as_the_system_lets_it() -> Result<()> {
     let home = UserHome::temporary()?;
     let setup = Setup::new(&home)?.binary(limited(&home, "-S -n 256")?).gateway_alone();
     let loopgate = setup.start().await?;

@@ -76,7 +76,7 @@ async fn one_loop_runs_once_in_a_worktree_of_its_own() -> Result<()> {
 
 /// The code-host CLI is held while it clones, so that the moment of preparation lasts.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_loop_that_is_prepared_cannot_be_doubled() -> Result<()> {
+async fn loop_that_is_prepared_cannot_be_doubled() -> Result<()> {
     let mut script = story::script();
     script.conversations[0].turns[0].0.insert(0, Step::hold("planning"));
     let system = TestSystem::playing(script).await?;
@@ -128,7 +128,7 @@ async fn a_loop_that_is_prepared_cannot_be_doubled() -> Result<()> {
 // OR-50, LR-40
 /// The set-up script of the repository does not end, so that the moment of preparation lasts.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_loop_that_is_prepared_can_be_cancelled() -> Result<()> {
+async fn loop_that_is_prepared_can_be_cancelled() -> Result<()> {
     let desktop = TestDesktop::playing([in_loop("plan", "PLAN").says("<promise>COMPLETE</promise>")]).await?;
     let home = desktop.testbed.home.path();
     let (asked, again) = (home.join("set-up-asked"), home.join("set-up-again"));

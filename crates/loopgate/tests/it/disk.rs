@@ -26,7 +26,7 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_loopgate");
 type BreakDirectory = fn(&Path) -> std::io::Result<()>;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_data_directory_that_cannot_be_used_is_named() -> Result<()> {
+async fn data_directory_that_cannot_be_used_is_named() -> Result<()> {
     let spoilt: [(&str, BreakDirectory, &str); 6] = [
         ("a file in its place", |data| std::fs::write(data, ""), "cannot use the data directory"),
         (
@@ -88,7 +88,7 @@ async fn a_data_directory_that_cannot_be_used_is_named() -> Result<()> {
 
 /// Root may write anywhere; everybody else is told.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_directory_without_the_right_to_write_is_named() -> Result<()> {
+async fn directory_without_the_right_to_write_is_named() -> Result<()> {
     let home = UserHome::temporary()?;
     let locked = home.path().join("locked");
     std::fs::create_dir_all(&locked)?;
@@ -120,7 +120,7 @@ fn full_disk(loopgate: &Loopgate, full: bool) -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_full_disk_refuses_and_passes() -> Result<()> {
+async fn full_disk_refuses_and_passes() -> Result<()> {
     let testbed = Testbed::new(story::script()).await?;
     let clone = testbed.add_story()?;
     let loopgate = testbed.loopgate()?.binary(tolerant(&testbed.home)?).arg("--api-origin");

@@ -126,8 +126,9 @@ async fn unreachable_fallback_gateway_is_reported() -> Result<()> {
     let home = UserHome::temporary()?;
     let data = home.path().join("data").to_string_lossy().into_owned();
     for wrong in ["nonsense", "http://example.com"] {
-        let said = refusal(&home, &["gateway", "--home", &data, "--port", "0"], &[(VARIABLE, wrong)]).await?;
-        ensure!(said.contains(VARIABLE), "{said}");
+        let message =
+            refusal(&home, &["gateway", "--home", &data, "--port", "0"], &[(VARIABLE, wrong)]).await?;
+        ensure!(message.contains(VARIABLE), "{message}");
     }
     Ok(())
 }

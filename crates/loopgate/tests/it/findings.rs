@@ -82,7 +82,7 @@ fn said(text: &str) -> Value {
 
 // RC-36, RC-37, RC-38, RC-54
 #[tokio::test]
-async fn a_finding_is_talked_about() -> Result<()> {
+async fn finding_is_talked_about() -> Result<()> {
     let findings = Findings::new().await?;
     let bare = findings.local.get("reviewer/finding-chat/finding-0", &[("ticketId", "SHOP-7")]).await?;
     bare.refused(400, "ticketId and repo parameters are required", "missing_field")?;

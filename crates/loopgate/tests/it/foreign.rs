@@ -24,13 +24,13 @@ pub fn routes() -> impl Iterator<Item = (Method, String)> {
         .filter_map(|(method, path, _)| Some((method.parse().ok()?, path.replace([':', '*'], ""))))
 }
 
-/// A text as it stands in a query.
+/// A text as it is in a query.
 pub fn encoded(text: &str) -> String {
     url::form_urlencoded::byte_serialize(text.as_bytes()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_foreign_host_name_gets_nothing_on_any_route() -> Result<()> {
+async fn foreign_host_name_gets_nothing_on_any_route() -> Result<()> {
     let system = TestSystem::story().await?;
     let refusal = json!({"error": "host not allowed", "code": "host_not_allowed"});
     for (method, path) in routes() {
@@ -48,7 +48,7 @@ async fn a_foreign_host_name_gets_nothing_on_any_route() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_foreign_page_gets_nothing_on_any_route() -> Result<()> {
+async fn foreign_page_gets_nothing_on_any_route() -> Result<()> {
     let system = TestSystem::story().await?;
     let loopgate = &system.loopgate;
     for origin in ORIGINS {
@@ -164,7 +164,7 @@ fn not_for_the_page(headers: &header::HeaderMap, what: &str) -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_control_plane_refuses_both_on_every_route() -> Result<()> {
+async fn control_plane_refuses_both_on_every_route() -> Result<()> {
     let system = TestSystem::story().await?;
     let document = system.testbed.home.command(env!("CARGO_BIN_EXE_loopgate"));
     let printed = { document }.args(["openapi", "control-plane"]).output().await?;
@@ -199,7 +199,7 @@ async fn the_control_plane_refuses_both_on_every_route() -> Result<()> {
 /// Browsers send the session cookie to every port of the host. A program there can say anything in a
 /// request, also that it comes from our page: with the cookie alone it is nobody.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_session_cookie_alone_opens_nothing() -> Result<()> {
+async fn session_cookie_alone_opens_nothing() -> Result<()> {
     let system = TestSystem::story().await?;
     let (page, ready) = (&system.page.0, system.loopgate.ready());
     let id = page.cookie().split_once('=').map(|(_, id)| id.to_owned()).unwrap_or_default();

@@ -24,7 +24,7 @@ fn refusal() -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_session_is_not_enough_for_what_any_page_could_send() -> Result<()> {
+async fn session_is_not_enough_for_what_any_page_could_send() -> Result<()> {
     let system = TestSystem::story().await?;
     let (loopgate, page) = (&system.loopgate, system.loopgate.ready().page_url.clone());
     let challenge = async || {
@@ -70,10 +70,10 @@ async fn a_session_is_not_enough_for_what_any_page_could_send() -> Result<()> {
     Ok(())
 }
 
-/// Where nobody needs a credential, the type of the body is all that stands between a page and this
+/// Where nobody needs a credential, the type of the body is all that is between a page and this
 /// machine.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_form_of_another_site_adds_nothing_without_authentication() -> Result<()> {
+async fn form_of_another_site_adds_nothing_without_authentication() -> Result<()> {
     let local = Local::with(|setup| setup.env("LOOPGATE_LOCAL_GATEWAY_NO_AUTH", "1")).await?;
     let place = local.at("more");
     std::fs::create_dir_all(&place)?;

@@ -65,7 +65,7 @@ async fn online(page: &Page, wanted: bool) -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_halves_work_together_across_homes() -> Result<()> {
+async fn halves_work_together_across_homes() -> Result<()> {
     let mut plane = ControlPlaneProcess::control_plane().await?;
     let page = plane.sign_in().await?;
     let key = page.0.post("/api-keys", &json!({"name": "a desktop"})).await?;
@@ -97,7 +97,7 @@ async fn the_halves_work_together_across_homes() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_control_plane_alone_lets_nobody_in_twice() -> Result<()> {
+async fn control_plane_alone_lets_nobody_in_twice() -> Result<()> {
     let plane = ControlPlaneProcess::control_plane().await?;
     let page = plane.sign_in().await?;
     let again = plane.sign_in().await;

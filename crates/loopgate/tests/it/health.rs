@@ -54,7 +54,7 @@ async fn programs_that_hang_are_given_up_together() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_override_counts_at_once_and_fails_its_row_alone() -> Result<()> {
+async fn override_counts_at_once_and_fails_its_row_alone() -> Result<()> {
     let local = Local::new().await?;
     let mine = local.home.script("my-git", "#!/bin/sh\necho git version 9.8.7\n")?;
     let link = local.home.path().join("linked-git");
@@ -77,7 +77,7 @@ async fn an_override_counts_at_once_and_fails_its_row_alone() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_version_is_compared_and_the_worktree_directory_named() -> Result<()> {
+async fn version_is_compared_and_the_worktree_directory_named() -> Result<()> {
     let local = Local::new().await?;
     let own = env!("CARGO_PKG_VERSION");
     let newer = report(&local, &[("latestVersion", "v99.0.0")]).await?;
@@ -104,7 +104,7 @@ async fn the_version_is_compared_and_the_worktree_directory_named() -> Result<()
 
 /// What a page may know of signing in elsewhere holds no key of ours.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_sign_in_of_mcp_hands_out_no_key() -> Result<()> {
+async fn sign_in_of_mcp_hands_out_no_key() -> Result<()> {
     let key = "lgk_live_0123456789abcdef0123456789abcdef";
     let local = Local::with(|setup| setup.env("LOOPGATE_API_KEY", key)).await?;
     let url = "https://mcp.example.test/mcp";

@@ -77,7 +77,7 @@ async fn commits_of_the_assistant_are_made_anew_without_a_secret() -> Result<()>
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_change_that_is_held_back_as_a_whole_is_no_pull_request() -> Result<()> {
+async fn change_that_is_held_back_as_a_whole_is_no_pull_request() -> Result<()> {
     let desktop = TestDesktop::playing([executes("echo KEY=1 > .env"), commits_nothing()]).await?;
     let run = delivered(&desktop).await?;
     let told = run.completed("execute")?;
@@ -91,7 +91,7 @@ async fn a_change_that_is_held_back_as_a_whole_is_no_pull_request() -> Result<()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_setting_and_the_base_let_such_files_through() -> Result<()> {
+async fn setting_and_the_base_let_such_files_through() -> Result<()> {
     let desktop =
         TestDesktop::playing([executes("echo KEY=2 > tracked/.env; echo x > more.txt"), commits_nothing()])
             .await?;

@@ -38,7 +38,7 @@ async fn status(system: &TestSystem) -> Result<String> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_held_loop_says_so_and_is_done_when_it_is_approved() -> Result<()> {
+async fn held_loop_says_so_and_is_done_when_it_is_approved() -> Result<()> {
     let system = asking().await?;
     let mut watch = OwnerWatch::of(&system.loopgate).await?;
     let (loop_id, told) = held(&system).await?;
@@ -63,7 +63,7 @@ async fn a_held_loop_says_so_and_is_done_when_it_is_approved() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_held_loop_ends_with_a_reason_when_it_is_not_approved() -> Result<()> {
+async fn held_loop_ends_with_a_reason_when_it_is_not_approved() -> Result<()> {
     let system = asking().await?;
     let mut watch = OwnerWatch::of(&system.loopgate).await?;
     let (denied, _) = held(&system).await?;

@@ -179,7 +179,7 @@ impl LearningsFixture {
         std::fs::read_dir(self.work_dir(worktree).join(".learnings/pending")).map_or(0, Iterator::count)
     }
 
-    /// The summaries of the patterns, each of which stands there once.
+    /// The summaries of the patterns, each of which is there once.
     fn summaries(&self) -> Result<Vec<String>> {
         let text = std::fs::read_to_string(self.patterns())?;
         let rows = text.lines().filter(|line| line.trim().starts_with("P-"));
@@ -231,7 +231,7 @@ async fn killed_notification_program_is_retried() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_full_disk_changes_nothing() -> Result<()> {
+async fn full_disk_changes_nothing() -> Result<()> {
     let fixture = LearningsFixture::new()?;
     fixture.leave(0, 2)?;
     succeeded(&fixture.process(0).output().await?)?;

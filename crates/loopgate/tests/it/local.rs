@@ -1,5 +1,5 @@
 //! The gateway alone on a machine of its own: a sandbox with real repositories, and requests with
-//! the gateway's token. A test says what lies there, asks, and reads the answer.
+//! the gateway's token. A test says what is there, asks, and reads the answer.
 
 use std::path::{Path, PathBuf};
 

@@ -20,6 +20,7 @@ mod deploys;
 mod descriptors;
 mod direct;
 mod disk;
+mod evidence;
 mod fallback;
 mod files;
 mod findings;

@@ -18,7 +18,7 @@ use crate::local::Local;
 
 /// Every one of them waits for git, which waits for this test.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_slow_route_stops_no_other() -> Result<()> {
+async fn slow_route_stops_no_other() -> Result<()> {
     const SLOW: usize = 40;
     let local = Local::new().await?;
     let repo = local.repository("r", &[("a", "1\n")])?;
@@ -66,7 +66,7 @@ async fn a_slow_route_stops_no_other() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_request_neither_reads_the_settings_nor_writes_the_log() -> Result<()> {
+async fn request_neither_reads_the_settings_nor_writes_the_log() -> Result<()> {
     const REQUESTS: usize = 300;
     let local = Local::new().await?;
     let data = local.loopgate.setup().data_dir();

@@ -74,7 +74,7 @@ fn asker(name: &str, prompt: &str, last: &str) -> Conversation {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_loop_may_use_the_server_that_it_expects_and_no_other() -> Result<()> {
+async fn loop_may_use_the_server_that_it_expects_and_no_other() -> Result<()> {
     let server = McpServer::start().await?;
     let desktop = TestDesktop::playing([
         asker("split", "# Split requirements", "Read."),

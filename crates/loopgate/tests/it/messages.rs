@@ -12,7 +12,7 @@ use crate::cli::{refusal, run};
 const PROGRAM: &str = env!("CARGO_BIN_EXE_loopgate");
 
 #[tokio::test]
-async fn a_wrong_setting_is_named_as_it_was_given() -> Result<()> {
+async fn wrong_setting_is_named_as_it_was_given() -> Result<()> {
     let home = UserHome::temporary()?;
     std::fs::create_dir_all(home.path().join("src"))?;
     let (data, sandbox) = (home.path().join("data"), home.path().join("src"));
@@ -64,7 +64,7 @@ async fn a_wrong_setting_is_named_as_it_was_given() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_busy_address_is_named_with_who_may_have_it() -> Result<()> {
+async fn busy_address_is_named_with_who_may_have_it() -> Result<()> {
     let home = UserHome::temporary()?;
     std::fs::create_dir_all(home.path().join("src"))?;
     let taken = TcpListener::bind("127.0.0.1:0")?;
@@ -107,7 +107,7 @@ async fn empty_lists_print_a_sentence() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_gateway_that_is_not_set_up_says_what_completes_it() -> Result<()> {
+async fn gateway_that_is_not_set_up_says_what_completes_it() -> Result<()> {
     let home = UserHome::temporary()?;
     let loopgate = Setup::new(&home)?.binary(PROGRAM).gateway_alone().start().await?;
     let said = loopgate.output();
@@ -118,7 +118,7 @@ async fn a_gateway_that_is_not_set_up_says_what_completes_it() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_directory_that_is_no_clone_has_nothing_to_trust() -> Result<()> {
+async fn directory_that_is_no_clone_has_nothing_to_trust() -> Result<()> {
     let home = UserHome::temporary()?;
     let (data, empty) = (home.path().join("data"), home.path().join("empty"));
     std::fs::create_dir(&empty)?;

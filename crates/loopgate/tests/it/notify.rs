@@ -145,7 +145,7 @@ async fn logged(system: &TestSystem, text: &str) -> Result<String> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_command_that_hangs_is_ended_with_all_that_it_started() -> Result<()> {
+async fn command_that_hangs_is_ended_with_all_that_it_started() -> Result<()> {
     let testbed = held_testbed().await?;
     let folder = tempfile::tempdir()?;
     let pids = folder.path().join("pids");
@@ -172,7 +172,7 @@ async fn a_command_that_hangs_is_ended_with_all_that_it_started() -> Result<()> 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_desktop_shows_it_where_there_is_one() -> Result<()> {
+async fn desktop_shows_it_where_there_is_one() -> Result<()> {
     let mut testbed = held_testbed().await?;
     let folder = tempfile::tempdir()?;
     let shown = notifier(&testbed.home, folder.path())?;

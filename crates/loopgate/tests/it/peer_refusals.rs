@@ -43,7 +43,7 @@ async fn refused(desktop: &TestDesktop, order: Value, status: u16, text: &str, c
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_repository_beside_must_be_named_and_allowed() -> Result<()> {
+async fn repository_beside_must_be_named_and_allowed() -> Result<()> {
     let desktop = TestDesktop::playing([]).await?;
     let text = "Additional repo entry must have localRepoPath or fullName";
     refused(&desktop, order("PLAN", json!({"branch": "main"})), 400, text, "REPO_NOT_FOUND").await?;
@@ -94,7 +94,7 @@ async fn peer_worktree_stays_in_the_sandbox_and_takes_no_existing_directory() ->
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn unwritable_agents_stop_an_execution() -> Result<()> {
     let desktop = TestDesktop::playing([implementer()]).await?;
-    // A file stands where the directory of the agents belongs.
+    // A file is where the directory of the agents belongs.
     desktop.testbed.add_repository("acme/web", &[("README.md", "x\n"), (".claude", "a file\n")])?;
     let agents = json!([{"slug": "tester", "name": "Tester", "prompt": "Be thorough."}]);
     let mut ordered = order("EXECUTE", json!({"fullName": "acme/web", "branch": "main"}));
@@ -107,7 +107,7 @@ async fn unwritable_agents_stop_an_execution() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_repository_beside_without_a_name_is_worked_in_and_not_delivered() -> Result<()> {
+async fn repository_beside_without_a_name_is_worked_in_and_not_delivered() -> Result<()> {
     let script = story::script();
     let committer = script.conversations.into_iter().find(|one| one.name == story::COMMIT);
     let desktop = TestDesktop::playing([implementer(), committer.context("the story commits")?]).await?;

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result, ensure};
+use loopgate_home::TrustStore;
 use loopgate_testkit::model::{Conversation, Step};
 use loopgate_testkit::story;
 use serde_json::{Value, json};
@@ -64,9 +65,15 @@ async fn each_repository_is_delivered_by_itself() -> Result<()> {
     std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755))?;
     let peers: Vec<Value> = names.iter().map(|name| json!({"fullName": name, "branch": "main"})).collect();
     let order = json!({"command": "EXECUTE", "prompt": "Add a file", "additionalRepos": peers});
+    let trust = TrustStore::new(&desktop.loopgate.setup().data_dir());
+    trust.set_test_command(&clones[0].canonicalize()?, Some("test -f README.md"))?;
     let run = desktop.run(order).await?;
 
     let results = results(&run)?;
+    let tested = [&results[0], &results[1]].map(|one| &one["tests"]["outcome"]);
+    ensure!(tested == ["not-run", "passed"], "{results:?}");
+    let log = results[1]["tests"]["head"]["log"].as_str().context("a log")?;
+    ensure!(run.worktree()?.join(".loopgate/work").join(log).is_file(), "{log}");
     let told: Vec<(&Value, &Value)> = results.iter().map(|one| (&one["status"], &one["fullName"])).collect();
     let wanted = [
         ("success", story::REPOSITORY),

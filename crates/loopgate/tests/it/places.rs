@@ -49,7 +49,7 @@ async fn what_a_loop_left_is_cleared_at_the_next_start() -> Result<()> {
 
 /// The ticket `loop-shop-7` has the same directory as the loop of the document `SHOP-7`.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_ticket_and_a_loop_never_share_a_worktree() -> Result<()> {
+async fn ticket_and_a_loop_never_share_a_worktree() -> Result<()> {
     let desktop = TestDesktop::playing([Conversation::when("amend", "# Change a plan").says("No.")]).await?;
     let launch = async |ticket: &str| {
         let body = json!({"ticketIdentifier": ticket, "repoPath": desktop.clone});
@@ -84,7 +84,7 @@ async fn a_ticket_and_a_loop_never_share_a_worktree() -> Result<()> {
 
 // LR-64
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_plan_and_its_execution_lie_where_the_list_says() -> Result<()> {
+async fn plan_and_its_execution_lie_where_the_list_says() -> Result<()> {
     let says = Conversation::when("any", "# Coding loop").says("Done.\n\n<promise>COMPLETE</promise>");
     let desktop = TestDesktop::playing([says]).await?;
     let elsewhere = desktop.testbed.sandbox().join("worktrees");

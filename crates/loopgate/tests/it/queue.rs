@@ -112,7 +112,7 @@ async fn loops_wait_in_order_through_a_kill_and_start_when_a_place_frees() -> Re
 
 /// The page of a loop that waits learns its place, and the loop is done when its turn comes.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_loop_that_waits_says_its_place_and_is_done_in_its_turn() -> Result<()> {
+async fn loop_that_waits_says_its_place_and_is_done_in_its_turn() -> Result<()> {
     let system = one_place().await?;
     let local = Uuid::new_v4();
     order(&system, local).await?;

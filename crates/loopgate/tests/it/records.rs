@@ -1,4 +1,4 @@
-//! The desktop's records of loops as they lie on disk, read and changed from outside.
+//! The desktop's records of loops as they are on disk, read and changed from outside.
 
 use anyhow::{Context as _, Result};
 use jiff::Timestamp;

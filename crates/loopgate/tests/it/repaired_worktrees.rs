@@ -92,7 +92,7 @@ async fn missing_or_broken_worktree_is_recreated_with_its_work() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_loop_whose_worktree_was_deleted_says_so_and_one_without_its_link_delivers() -> Result<()> {
+async fn loop_whose_worktree_was_deleted_says_so_and_one_without_its_link_delivers() -> Result<()> {
     let places = [("deleted", "rm -rf \"$PWD\""), ("unlinked", "echo work > work.txt; unlink .g?t")];
     let desktop = TestDesktop::playing(places.map(|(slug, delete)| executes(slug, delete))).await?;
     let run = execute(&desktop, "deleted").await?;

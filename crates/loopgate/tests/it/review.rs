@@ -37,7 +37,7 @@ fn reviewer(command: &str, verdict: Option<&str>) -> Conversation {
 
 // LR-56, LR-57
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_work_of_a_document_is_reviewed_where_it_lies() -> Result<()> {
+async fn work_of_a_document_is_reviewed_where_it_lies() -> Result<()> {
     let desktop = TestDesktop::playing([reviewer("git status --short", Some("needs_attention"))]).await?;
     let place = desktop.testbed.sandbox().join("garden-notes-loop-shop-7");
     let add = ["worktree", "add", "--quiet", "-b", "orchestrator/shop-7", &place.to_string_lossy(), "main"];
@@ -70,7 +70,7 @@ async fn the_work_of_a_document_is_reviewed_where_it_lies() -> Result<()> {
 
 // LR-58, LR-59
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_branch_is_reviewed_in_a_passing_worktree() -> Result<()> {
+async fn branch_is_reviewed_in_a_passing_worktree() -> Result<()> {
     let looks =
         "echo '// oops' >> notes.js; git rev-parse HEAD; git symbolic-ref --quiet HEAD || echo on no branch";
     let desktop = TestDesktop::playing([reviewer(looks, None)]).await?;
@@ -111,7 +111,7 @@ async fn a_branch_is_reviewed_in_a_passing_worktree() -> Result<()> {
 // LR-57
 /// From the button to the verdict on the page: what an execution has made is what is reviewed.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_person_has_the_work_of_their_wish_reviewed() -> Result<()> {
+async fn person_has_the_work_of_their_wish_reviewed() -> Result<()> {
     let mut script = story::script();
     script.conversations.insert(0, reviewer("ls; git log -1 --format=%s", Some("approve")));
     let system = TestSystem::playing(script).await?;

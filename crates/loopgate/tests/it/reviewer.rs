@@ -13,7 +13,7 @@ use crate::local::Local;
 const SESSION: &str = "0123abcd-0123-0123-0123-0123456789ab";
 const PLAIN_ROLLOUT_NOISE: &str = "2026-01-01T00:00:00Z ERROR codex_core::session: failed to record rollout items: thread 0123abcd-0123-0123-0123-0123456789ab not found";
 
-/// Prints what lies in `stdout` and `stderr` of its home, waits for the pipe `gate` if there is one, and exits with
+/// Prints what is in `stdout` and `stderr` of its home, waits for the pipe `gate` if there is one, and exits with
 /// what `code` says. Notes its arguments and its prompt.
 const PROGRAM: &str = r#"#!/bin/sh
 case "$1" in --version) echo "codex-cli 0.9.1"; exit "$(cat "$HOME/code" 2>/dev/null || echo 0)";; esac
@@ -135,7 +135,7 @@ impl Gate {
 
 // RC-01, RC-02
 #[tokio::test]
-async fn the_reviewer_is_there_or_not() -> Result<()> {
+async fn reviewer_is_there_or_not() -> Result<()> {
     let reviews = Reviews::new().await?;
     let available = json!({"available": true, "version": "0.9.1"});
     reviews.local.get("reviewer/available", &[]).await?.is(200, &available)?;
@@ -147,7 +147,7 @@ async fn the_reviewer_is_there_or_not() -> Result<()> {
 
 // RC-03, RC-04, RC-05
 #[tokio::test]
-async fn a_status_needs_a_repository_and_a_review() -> Result<()> {
+async fn status_needs_a_repository_and_a_review() -> Result<()> {
     let reviews = Reviews::new().await?;
     let missing = reviews.local.get("reviewer/status/T-1", &[]).await?;
     missing.refused(400, "repo query parameter is required", "missing_field")?;
@@ -163,7 +163,7 @@ async fn a_status_needs_a_repository_and_a_review() -> Result<()> {
 
 // RC-06, RC-07, RC-10
 #[tokio::test]
-async fn the_state_of_an_earlier_review_is_told_and_left_alone() -> Result<()> {
+async fn state_of_an_earlier_review_is_told_and_left_alone() -> Result<()> {
     let reviews = Reviews::new().await?;
     std::fs::create_dir_all(reviews.work_file("T-1", ""))?;
     let config =
@@ -185,7 +185,7 @@ async fn the_state_of_an_earlier_review_is_told_and_left_alone() -> Result<()> {
 
 // RC-11, RC-12, RC-13
 #[tokio::test]
-async fn a_review_that_cannot_be_is_refused() -> Result<()> {
+async fn review_that_cannot_be_is_refused() -> Result<()> {
     let reviews = Reviews::new().await?;
     let post = async |body: Value| reviews.local.post("reviewer/review/T-1", body).await;
     post(json!({})).await?.refused(400, "repoPath is required", "missing_field")?;
@@ -215,7 +215,7 @@ async fn a_review_that_cannot_be_is_refused() -> Result<()> {
 
 // RC-14, RC-18
 #[tokio::test]
-async fn the_reviewer_reviews() -> Result<()> {
+async fn reviewer_reviews() -> Result<()> {
     let reviews = Reviews::new().await?;
     std::fs::write(reviews.repo.join(".env"), "KEY=1")?;
     reviews.says(&format!("session id: {SESSION}\n\nAll is well.\n"), "", 0)?;
@@ -250,7 +250,7 @@ async fn the_reviewer_reviews() -> Result<()> {
 
 // RC-15, RC-16, RC-17
 #[tokio::test]
-async fn a_review_that_fails_says_why() -> Result<()> {
+async fn review_that_fails_says_why() -> Result<()> {
     let reviews = Reviews::new().await?;
     reviews.says("half", "boom\n", 2)?;
     let events = reviews.review("T-1", json!({})).await?;
@@ -278,7 +278,7 @@ async fn a_review_that_fails_says_why() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_reviewer_that_is_not_there_is_told() -> Result<()> {
+async fn reviewer_that_is_not_there_is_told() -> Result<()> {
     let reviews = Reviews::new().await?;
     std::fs::remove_file(reviews.local.home.script("codex", PROGRAM)?)?;
     let events = reviews.review("T-1", json!({})).await?;
@@ -289,7 +289,7 @@ async fn a_reviewer_that_is_not_there_is_told() -> Result<()> {
 
 // RC-19
 #[tokio::test]
-async fn the_assistant_is_asked_again_when_it_does_nothing() -> Result<()> {
+async fn assistant_is_asked_again_when_it_does_nothing() -> Result<()> {
     let reviews = Reviews::new().await?;
     reviews.says("{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"a-1\"}\n", "", 0)?;
     let events = reviews
@@ -327,7 +327,7 @@ async fn instructions_reach_the_reviewer() -> Result<()> {
 
 // RC-20, RC-21
 #[tokio::test]
-async fn a_review_goes_on_alone_and_is_the_only_one() -> Result<()> {
+async fn review_goes_on_alone_and_is_the_only_one() -> Result<()> {
     let reviews = Reviews::new().await?;
     let gate = reviews.start("T-1", json!({})).await?;
     let status = reviews.status("T-1").await?;
@@ -344,7 +344,7 @@ async fn a_review_goes_on_alone_and_is_the_only_one() -> Result<()> {
 
 // RC-22, RC-23
 #[tokio::test]
-async fn a_review_is_stopped() -> Result<()> {
+async fn review_is_stopped() -> Result<()> {
     let reviews = Reviews::new().await?;
     let stop = async || reviews.local.post("reviewer/stop/T-1", json!({"repo": reviews.repo})).await;
     stop().await?.refused(404, "No review found", "not_found")?;
@@ -380,7 +380,7 @@ async fn process_of_others_is_not_stopped() -> Result<()> {
 
 // RC-24, RC-25
 #[tokio::test]
-async fn a_review_is_forgotten() -> Result<()> {
+async fn review_is_forgotten() -> Result<()> {
     let reviews = Reviews::new().await?;
     let _gate = reviews.start("T-1", json!({})).await?;
     let findings = reviews.work_file("T-1", "review-findings-reviewer.json");
@@ -411,7 +411,7 @@ async fn a_review_is_forgotten() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_review_outlives_loopgate() -> Result<()> {
+async fn review_outlives_loopgate() -> Result<()> {
     let mut reviews = Reviews::new().await?;
     let gate = reviews.start("T-1", json!({})).await?;
     reviews.local.loopgate.kill().await?;
@@ -437,7 +437,7 @@ fn read_json(path: &Path) -> Result<Value> {
 
 // RC-33, RC-34
 #[tokio::test]
-async fn a_debate_goes_on_in_its_session() -> Result<()> {
+async fn debate_goes_on_in_its_session() -> Result<()> {
     let reviews = Reviews::new().await?;
     let argue = |more: Value| {
         let mut body =
@@ -484,7 +484,7 @@ async fn a_debate_goes_on_in_its_session() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_debate_is_led_to_its_end() -> Result<()> {
+async fn debate_is_led_to_its_end() -> Result<()> {
     let reviews = Reviews::new().await?;
     std::fs::create_dir_all(reviews.work_file("T-1", ""))?;
     let debate = json!({"repoPath": reviews.repo, "findingSummary": "The cache", "assistantArgument": "It is cleared.", "rounds": 4});
@@ -520,7 +520,7 @@ async fn a_debate_is_led_to_its_end() -> Result<()> {
 
 // RC-35
 #[tokio::test]
-async fn a_chat_about_a_review_has_a_session_of_its_own() -> Result<()> {
+async fn chat_about_a_review_has_a_session_of_its_own() -> Result<()> {
     let reviews = Reviews::new().await?;
     let no_prompt = reviews.local.post("reviewer/chat/T-1", json!({"repoPath": reviews.repo})).await?;
     no_prompt.refused(400, "prompt and repoPath are required", "missing_field")?;
@@ -540,7 +540,7 @@ async fn a_chat_about_a_review_has_a_session_of_its_own() -> Result<()> {
 
 // RC-31, RC-32
 #[tokio::test]
-async fn a_verdict_is_asked_for_in_the_session_of_the_review() -> Result<()> {
+async fn verdict_is_asked_for_in_the_session_of_the_review() -> Result<()> {
     let reviews = Reviews::new().await?;
     let ask = async |more: Value| {
         let mut body = json!({"repoPath": reviews.repo, "sessionId": "r-1", "provider": "reviewer"});

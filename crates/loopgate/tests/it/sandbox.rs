@@ -16,7 +16,7 @@ fn text(path: &Path) -> Result<&str> {
 }
 
 #[tokio::test]
-async fn a_missing_directory_is_refused_with_the_command_that_makes_it() -> Result<()> {
+async fn missing_directory_is_refused_with_the_command_that_makes_it() -> Result<()> {
     let home = UserHome::temporary()?;
     let (data, missing) = (home.path().join("data"), home.path().join("my src"));
     std::fs::write(home.path().join("file"), "")?;
@@ -35,7 +35,7 @@ async fn a_missing_directory_is_refused_with_the_command_that_makes_it() -> Resu
 }
 
 #[tokio::test]
-async fn the_home_directory_needs_agreement() -> Result<()> {
+async fn home_directory_needs_agreement() -> Result<()> {
     let home = UserHome::temporary()?;
     let elsewhere = tempfile::tempdir()?;
     let data = elsewhere.path().join("data");

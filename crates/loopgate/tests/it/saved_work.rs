@@ -38,7 +38,7 @@ async fn saved(desktop: &TestDesktop) -> Result<Vec<String>> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_new_plan_saves_what_a_cancelled_execution_left() -> Result<()> {
+async fn new_plan_saves_what_a_cancelled_execution_left() -> Result<()> {
     let executes = in_loop("execute", "EXECUTE")
         .turn([Step::bash(
             "echo half > half.txt; git checkout -q --detach; git commit -q --allow-empty -m Begun",
@@ -87,7 +87,7 @@ async fn a_new_plan_saves_what_a_cancelled_execution_left() -> Result<()> {
 
 /// A program that ignores the request to end keeps its loop in the worktree for a while.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_order_waits_for_the_cancelled_loop_in_its_worktree() -> Result<()> {
+async fn order_waits_for_the_cancelled_loop_in_its_worktree() -> Result<()> {
     let stubborn = in_loop("execute", "EXECUTE")
         .turn([Step::bash("trap '' TERM; touch stubborn; exec sleep 600")])
         .says("<promise>COMPLETE</promise>");

@@ -1,4 +1,4 @@
-//! A whole run with everything logged: no token, key or link stands in what it left behind.
+//! A whole run with everything logged: no token, key or link is in what it left behind.
 
 use std::path::{Path, PathBuf};
 
@@ -82,7 +82,7 @@ async fn nothing_secret_is_left_in_logs_answers_and_records() -> Result<()> {
         [challenge, session, link, cookie, key, token, secret.to_owned(), "scripted-token".to_owned()];
     let shapes = SHAPES.map(Regex::new).into_iter().collect::<Result<Vec<_>, _>>()?;
     let data = loopgate.setup().data_dir();
-    // The screen is for the owner's eyes, and the link stands on it.
+    // The screen is for the owner's eyes, and the link is on it.
     let output = loopgate.output().replace(&ready.sign_in_url, "");
     let mut read = vec![(PathBuf::from("answers"), answers), (loopgate.setup().output_file(), output)];
     let database =
@@ -145,7 +145,7 @@ async fn no_program_is_given_the_key_of_the_control_plane() -> Result<()> {
 
 /// Whoever lists processes or reads files of this user finds no way to speak for a loop.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_token_of_a_loop_is_in_no_process_and_in_no_file() -> Result<()> {
+async fn token_of_a_loop_is_in_no_process_and_in_no_file() -> Result<()> {
     const TOKEN: &str = "a-runner-token-of-its-own-0123456789";
     let held = Conversation::when("plan", "# Coding loop").turn([Step::hold("planning")]);
     let desktop = TestDesktop::playing([held]).await?;

@@ -77,7 +77,7 @@ async fn providers_take_turns_in_the_terminal() -> Result<()> {
 
 // RC-43
 #[tokio::test]
-async fn a_ticket_is_asked_about() -> Result<()> {
+async fn ticket_is_asked_about() -> Result<()> {
     let chats = Chats::new().await?;
     let ticket = json!({"identifier": "SHOP-7", "title": "Two caches", "url": "https://tickets.test/7"});
     let ask = |context: Value| json!({"ticketId": "../x", "message": "Why?", "ticketContext": context});
@@ -109,7 +109,7 @@ async fn a_ticket_is_asked_about() -> Result<()> {
 
 // RC-44
 #[tokio::test]
-async fn a_run_is_asked_about() -> Result<()> {
+async fn run_is_asked_about() -> Result<()> {
     let chats = Chats::new().await?;
     chats.0.post("run-viewer-chat", json!({})).await?.refused(400, "message is required", "missing_field")?;
     let outside = chats.0.post("run-viewer-chat", json!({"message": "Why?", "runDir": "/etc"})).await?;
@@ -150,7 +150,7 @@ async fn session_chats_need_a_base_directory() -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_answer_to_a_message_that_was_removed_is_not_stored() -> Result<()> {
+async fn answer_to_a_message_that_was_removed_is_not_stored() -> Result<()> {
     let chats = Chats::new().await?;
     let gate = chats.0.home.path().join("gate");
     let waiting =

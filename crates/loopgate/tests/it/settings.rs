@@ -85,7 +85,7 @@ async fn places_and_origins_are_those_of_the_file() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_program_is_the_one_of_the_file() -> Result<()> {
+async fn program_is_the_one_of_the_file() -> Result<()> {
     let home = UserHome::temporary()?;
     let git = home.script("my-git", "#!/bin/sh\necho git version 9.8.7\n")?;
     let gone = home.path().join("gone");
@@ -104,7 +104,7 @@ async fn a_program_is_the_one_of_the_file() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_owner_is_asked_above_the_tier_of_the_file() -> Result<()> {
+async fn owner_is_asked_above_the_tier_of_the_file() -> Result<()> {
     let home = UserHome::temporary()?;
     let rules = "default_approval_tier = \"low\"\n[auto_approval_rules]\nbinary_paths_settings = \"high\"\n\
                  health_check = \"none\"\n";
@@ -161,7 +161,7 @@ async fn pages_of_this_machine_can_be_refused() -> Result<()> {
 
 /// Where the relay should be, this test listens.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_link_goes_where_the_file_says_or_nowhere() -> Result<()> {
+async fn link_goes_where_the_file_says_or_nowhere() -> Result<()> {
     for enabled in [true, false] {
         let home = UserHome::temporary()?;
         let relay = TcpListener::bind("127.0.0.1:0")?;
@@ -224,13 +224,19 @@ async fn error_names_its_location() -> Result<()> {
     ] {
         std::fs::write(data.join("settings.toml"), format!("{text}\n"))?;
         for command in ["up", "gateway"] {
-            let said = refusal(&home, &[command, "--home", &directory], &[]).await?;
-            ensure!(said.contains(named) && said.contains("settings.toml"), "{text} with {command}: {said}");
+            let message = refusal(&home, &[command, "--home", &directory], &[]).await?;
+            ensure!(
+                message.contains(named) && message.contains("settings.toml"),
+                "{text} with {command}: {message}"
+            );
         }
     }
     // A control plane elsewhere is for the desktop half alone.
     std::fs::write(data.join("settings.toml"), "api_origin = \"https://loopgate.example.com\"\n")?;
-    let said = refusal(&home, &["up", "--home", &directory, "--no-open"], &[]).await?;
-    ensure!(said.contains("loopgate gateway") && said.contains("https://loopgate.example.com"), "{said}");
+    let message = refusal(&home, &["up", "--home", &directory, "--no-open"], &[]).await?;
+    ensure!(
+        message.contains("loopgate gateway") && message.contains("https://loopgate.example.com"),
+        "{message}"
+    );
     Ok(())
 }

@@ -2,12 +2,14 @@
 //! of Loopgate in the middle, in the loop's record, its events, and the status of its ticket.
 
 use anyhow::{Context as _, Result, ensure};
-use loopgate_testkit::model::{Api, Script, Step, Usage};
+use loopgate_testkit::model::{Api, Conversation, Script, Step, Usage};
 use loopgate_testkit::story;
+use loopgate_testkit::testbed::Testbed;
 use reqwest::Method;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::test_system::TestSystem;
+use crate::commands::TestDesktop;
+use crate::test_system::{self, TestSystem};
 
 /// What the model served, by the script that it followed.
 fn served(system: &TestSystem, script: &Script) -> Usage {
@@ -86,7 +88,7 @@ async fn every_token_of_a_loop_counts_once_through_a_restart() -> Result<()> {
 
 /// A delivery is done by another run of the assistant; it costs too.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_commit_is_part_of_what_a_loop_cost() -> Result<()> {
+async fn commit_is_part_of_what_a_loop_cost() -> Result<()> {
     let script = story::script();
     let system = TestSystem::playing(script.clone()).await?;
     let wish = system.page.wish().await?;
@@ -101,4 +103,48 @@ async fn the_commit_is_part_of_what_a_loop_cost() -> Result<()> {
     let both: Vec<u64> = one.iter().zip(two).map(|(one, two)| one + two).collect();
     ensure!(both == [input, output, cache_write, cache_read], "{both:?} of {:?}", served(&system, &script));
     system.alone(&execute_loop).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn spending_limit_ends_a_loop_and_keeps_its_work() -> Result<()> {
+    let testbed = Testbed::new(story::script()).await?;
+    let system = TestSystem::start(test_system::setup(&testbed)?, testbed).await?;
+    let limits = json!({"spendingLimits": {"perLoopUsd": 3000}});
+    let set = system.page.0.request(Method::PUT, "/organization/settings").json(&limits).send().await?;
+    ensure!(set.status().is_success(), "{}", set.text().await?);
+    let wish = system.page.wish().await?;
+    let plan_loop = system.page.press(&wish, "plan").await?;
+    ensure!(system.page.ended(&plan_loop).await?["status"] == "COMPLETED", "the limit is not reached");
+
+    // A thousand million tokens are read with the first answer of the execution.
+    let mut script = story::script();
+    let execute = script
+        .conversations
+        .iter_mut()
+        .find(|known| known.name == story::EXECUTE)
+        .context("a conversation")?;
+    let first = execute.turns.first_mut().context("a turn")?;
+    first.0.insert(0, Step::write("{{cwd}}/expensive.txt", "paid\n"));
+    first.0.push(Step::Usage(Usage { input: 1_000_000_000, output: 1, cache_read: 0, cache_write: 0 }));
+    system.testbed.model.play(script)?;
+    let execute_loop = system.page.press(&wish, "execute").await?;
+    let ended = system.page.ended(&execute_loop).await?;
+    ensure!(ended["status"] == "FAILED" && ended["error"]["code"] == "SPENDING_LIMIT", "{ended}");
+    let message = ended["error"]["message"].as_str().context("a message")?;
+    ensure!(message.contains("its spending limit of $3000.00"), "{message}");
+    system.alone(&execute_loop).await
+}
+
+/// A loop without the driver is one run of the assistant, which keeps to the limit itself.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn spending_limit_ends_a_loop_of_one_run() -> Result<()> {
+    let usage = Usage { input: 1_000_000_000, output: 1, cache_read: 0, cache_write: 0 };
+    let writer = Conversation::when("write", "# Write requirements")
+        .turn([Step::bash("true"), Step::Usage(usage)])
+        .says("Written.");
+    let desktop = TestDesktop::with([writer], |setup| setup.arg("--max-spend-usd").arg("1")).await?;
+    let run = desktop.run(json!({"command": "GENERATE_PRD", "prompt": "Dark mode"})).await?;
+    ensure!(run.last["type"] == "error" && run.last["code"] == "SPENDING_LIMIT", "{}", run.last);
+    ensure!(desktop.testbed.model.requests_of("write").len() == 1, "the assistant stopped by itself");
+    Ok(())
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::test_system::{TestSystem, git};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_wish_becomes_a_plan_and_then_a_pull_request() -> Result<()> {
+async fn wish_becomes_a_plan_and_then_a_pull_request() -> Result<()> {
     let system = TestSystem::story().await?;
     let page = &system.page;
     let before = git(&system.clone, &["rev-parse", "HEAD"])?;
@@ -86,7 +86,7 @@ async fn resumes_after_each(system: &TestSystem, loop_id: &str, told: &[Value]) 
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_reader_that_is_cut_off_goes_on_where_it_was() -> Result<()> {
+async fn reader_that_is_cut_off_goes_on_where_it_was() -> Result<()> {
     let system = TestSystem::story().await?;
     let wish = system.page.wish().await?;
     let plan_loop = system.page.press(&wish, "plan").await?;
@@ -106,7 +106,7 @@ async fn a_reader_that_is_cut_off_goes_on_where_it_was() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_wish_for_an_unknown_repository_fails_with_its_reason() -> Result<()> {
+async fn wish_for_an_unknown_repository_fails_with_its_reason() -> Result<()> {
     let system = TestSystem::story().await?;
     let repo = json!({"fullName": "acme/nowhere", "branch": "main"});
     let body = json!({"title": "x", "type": "FEATURE", "content": "x", "repo": repo});

@@ -45,7 +45,7 @@ async fn chat_stream_is_ndjson_for_every_accept_header() -> Result<()> {
 /// Nobody waits for the rest of an answer. What is made of it meanwhile is there after the next start.
 // GC-38
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_stop_ends_a_stream_at_once_and_the_chat_goes_on() -> Result<()> {
+async fn stop_ends_a_stream_at_once_and_the_chat_goes_on() -> Result<()> {
     let mut system = TestSystem::playing(Script::new([Conversation::when("halves", "Why two caches")
         .turn([Step::text("First."), Step::bash("true")])
         .turn([Step::hold("answering"), Step::text("Second.")])]))

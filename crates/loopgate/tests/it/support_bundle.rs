@@ -131,7 +131,7 @@ async fn support_bundle_has_everything_but_secrets() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_file_that_cannot_be_packed_is_named_with_the_reason() -> Result<()> {
+async fn file_that_cannot_be_packed_is_named_with_the_reason() -> Result<()> {
     let (system, loop_id, work_dir) = planned().await?;
     let put = |name: &str| {
         let path = work_dir.join(name);

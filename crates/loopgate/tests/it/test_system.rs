@@ -70,7 +70,7 @@ impl TestSystem {
         Ok(Self { testbed, clone, loopgate, page })
     }
 
-    /// The desktop's record of a loop, and what it still has to tell of it, as they lie on disk.
+    /// The desktop's record of a loop, and what it still has to tell of it, as they are on disk.
     pub async fn record(&self, loop_id: &str) -> Result<JobRow> {
         let file = self.loopgate.setup().data_dir().join("desktop.db");
         let db = Database::connect(format!("sqlite://{}", file.display())).await?;

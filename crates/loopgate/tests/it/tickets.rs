@@ -69,7 +69,7 @@ fn make_old(file: &Path) -> Result<()> {
 
 // OR-09, OR-10
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_status_grows_with_its_files() -> Result<()> {
+async fn status_grows_with_its_files() -> Result<()> {
     let ticket = TicketStory::new().await?;
     let absent = json!({"exists": false, "phase": null, "status": null, "message": "Worktree not found"});
     ensure!(ticket.get("status/SHOP-7").await? == (200, absent));
@@ -103,7 +103,7 @@ async fn a_status_grows_with_its_files() -> Result<()> {
 
 // OR-11, OR-12, OR-13
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_process_and_its_output_correct_the_state() -> Result<()> {
+async fn process_and_its_output_correct_the_state() -> Result<()> {
     let ticket = TicketStory::new().await?;
     let success = "{\"type\":\"x\"}\n{\"type\":\"result\",\"subtype\":\"success\"}\n";
     let stopped = json!({"status": "STOPPED", "phase": "Process stopped unexpectedly",
@@ -144,7 +144,7 @@ async fn the_process_and_its_output_correct_the_state() -> Result<()> {
 
 // OR-14
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_launch_log_is_the_last_witness() -> Result<()> {
+async fn launch_log_is_the_last_witness() -> Result<()> {
     let ticket = TicketStory::new().await?;
     ticket.write("state.json", r#"{"status":"IN_PROGRESS","phase":"p"}"#)?;
     ticket.write("orchestrator-launch.log", "Plan created\n<promise>COMPLETE</promise>\n")?;
@@ -166,7 +166,7 @@ async fn the_launch_log_is_the_last_witness() -> Result<()> {
 // OR-15
 /// A ticket whose only trace is a loop: the worktree that its job names is read.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_loop_of_the_ticket_leads_to_its_worktree() -> Result<()> {
+async fn loop_of_the_ticket_leads_to_its_worktree() -> Result<()> {
     let mut script = story::script();
     script.conversations[0].turns[0].0.insert(0, Step::hold("planning"));
     let system = TestSystem::playing(script).await?;
@@ -228,7 +228,7 @@ async fn directory_reports_running_work() -> Result<()> {
 
 // OR-27, OR-28
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_end_of_a_log_is_found_wherever_it_lies() -> Result<()> {
+async fn end_of_a_log_is_found_wherever_it_lies() -> Result<()> {
     let ticket = TicketStory::new().await?;
     let nothing = (200, json!({"exists": false, "format": "text", "content": "", "lines": 0}));
     ensure!(ticket.get("logs/SHOP-7").await? == nothing, "no worktree");
@@ -256,7 +256,7 @@ async fn the_end_of_a_log_is_found_wherever_it_lies() -> Result<()> {
     ticket.write("assistant-output-8.jsonl", "{\"run\":8}\n")?;
     ticket.write("assistant-output.name.txt", "assistant-output-7.jsonl\n")?;
     ensure!(ticket.get("logs/SHOP-7").await? == records(&["{\"run\":7}"], 1));
-    // An empty one says that a run is starting: what lies there is of earlier runs.
+    // An empty one says that a run is starting: what is there is of earlier runs.
     ticket.write("assistant-output.name.txt", "")?;
     ticket.remove("orchestrator-launch.log")?;
     ensure!(ticket.get("logs/SHOP-7").await? == nothing, "streams of earlier runs are not the log");
@@ -277,7 +277,7 @@ async fn the_end_of_a_log_is_found_wherever_it_lies() -> Result<()> {
 
 // OR-29
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_plan_is_shown_as_markdown_beside_its_source() -> Result<()> {
+async fn plan_is_shown_as_markdown_beside_its_source() -> Result<()> {
     let ticket = TicketStory::new().await?;
     let missing = json!({"error": "Worktree not found", "code": "not_found", "exists": false});
     ensure!(ticket.get("plan/SHOP-7").await? == (404, missing));

@@ -46,7 +46,7 @@ fn shown(path: &Path) -> &str {
 }
 
 #[tokio::test]
-async fn a_person_sees_it_and_agrees_until_it_changes() -> Result<()> {
+async fn person_sees_it_and_agrees_until_it_changes() -> Result<()> {
     let desktop = TrustFixture::new()?;
     let clone = shown(&desktop.clone);
     let (output, text) = desktop.trust(&[clone]).await?;
@@ -85,6 +85,38 @@ async fn a_person_sees_it_and_agrees_until_it_changes() -> Result<()> {
     }
     let (output, text) = desktop.trust(&["/nowhere"]).await?;
     ensure!(output.status.code() == Some(1) && text.contains("/nowhere"), "{text}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn tests_are_agreed_to_by_their_command_and_apart_from_the_rest() -> Result<()> {
+    let desktop = TrustFixture::new()?;
+    let clone = shown(&desktop.clone);
+    write(&desktop.clone.join("package.json"), r#"{"scripts":{"test":"node --test"}}"#)?;
+    desktop.hook("#!/bin/sh\n")?;
+    let (output, text) = desktop.trust(&[clone, "--yes"]).await?;
+    let hint =
+        format!("Loops do not run its tests. Let them with: loopgate trust {clone} --tests 'npm test'");
+    ensure!(output.status.success() && text.contains(&hint), "{text}");
+    ensure!(text.contains("Its tests: npm test") && text.contains("    node --test"), "{text}");
+    let (output, text) = desktop.trust(&[clone, "--tests", ""]).await?;
+    ensure!(!output.status.success(), "{text}");
+
+    let (output, text) = desktop.trust(&[clone, "--tests", "npm test"]).await?;
+    ensure!(output.status.success() && text.contains("from now on: npm test"), "{text}");
+    let (_, text) = desktop.trust(&[clone]).await?;
+    ensure!(text.contains("Loops run its tests: npm test") && text.contains("agreed to all of it"), "{text}");
+    let (_, text) = desktop.trust(&["--list"]).await?;
+    ensure!(text.contains("hook pre-commit") && text.contains("    tests: npm test"), "{text}");
+
+    let (output, text) = desktop.trust(&[clone, "--no-tests"]).await?;
+    ensure!(output.status.success() && text.contains("Loops do not run the tests of"), "{text}");
+    let (_, text) = desktop.trust(&["--list"]).await?;
+    ensure!(text.contains("hook pre-commit") && !text.contains("tests:"), "{text}");
+    desktop.trust(&[clone, "--tests", "npm test"]).await?;
+    desktop.trust(&[clone, "--revoke"]).await?;
+    let (_, text) = desktop.trust(&["--list"]).await?;
+    ensure!(text.contains("No repository may run anything"), "{text}");
     Ok(())
 }
 

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_is_all_that_is_required() {
+    fn prompt_is_all_that_is_required() {
         let options = run(&["--max-rounds", "3", "--add-dir", "/", "/tmp", "--verbose", "a wish"]).unwrap();
         assert_eq!((options.max_rounds, options.add_dirs.len(), options.prompt.as_str()), (3, 2, "a wish"));
         assert_eq!(options.plan_file, Path::new("./debate-plan.md"));

@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_line_is_the_verdict_and_a_finding_without_one_needs_changes() {
+    fn last_line_is_the_verdict_and_a_finding_without_one_needs_changes() {
         assert_eq!(answer("fine\n\nVERDICT: APPROVED", true).verdict(), Verdict::Approved);
         assert_eq!(
             answer("### Finding 1: x\nVERDICT: APPROVED maybe", true).verdict(),

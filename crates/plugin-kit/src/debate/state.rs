@@ -1,4 +1,4 @@
-//! Where a debate stands, in a file beside its plan, so that it can be resumed.
+//! State of a debate, in a file beside its plan, so that it can be resumed.
 
 use std::path::{Path, PathBuf};
 
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_state_survives_its_file_and_absent_lines_have_defaults() {
+    fn state_survives_its_file_and_absent_lines_have_defaults() {
         let state = DebateState {
             session: "s".into(),
             reviewer_session: Some("r".into()),

@@ -84,7 +84,7 @@ fn is_own_command(text: &str, input: &Input, home: &Path) -> bool {
     }
 }
 
-/// Whether a path, with its links followed, lies in the work directory or the state directory.
+/// Whether a path, with its links followed, is in the work directory or the state directory.
 fn is_inside(path: &Path, input: &Input) -> bool {
     let workdir = input.loop_context().map(|context| context.workdir);
     let roots = workdir.into_iter().chain([input.cwd.join(STATE_DIR)]);
@@ -143,7 +143,7 @@ mod tests {
 
     // PL-24
     #[test]
-    fn the_loops_files_are_allowed_and_keys_refused() {
+    fn loops_files_are_allowed_and_keys_refused() {
         let fixture = PermissionFixture::new();
         assert_eq!(fixture.bash("cat ~/.ssh/id_rsa > .loopgate/x").as_deref(), Some("deny"));
         assert_eq!(fixture.bash("ls .loopgate/work").as_deref(), Some("allow"));
@@ -191,7 +191,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_link_out_of_the_work_directory_is_followed() {
+    fn link_out_of_the_work_directory_is_followed() {
         let fixture = PermissionFixture::new();
         let link = fixture.0.path().join(".loopgate/work/out");
         std::os::unix::fs::symlink("/etc", &link).unwrap();

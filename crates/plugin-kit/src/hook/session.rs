@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_session_leaves_nothing_behind() {
+    fn session_leaves_nothing_behind() {
         let dir = tempfile::tempdir().unwrap();
         let input = Input { session_id: "s".into(), cwd: dir.path().to_owned(), ..Input::default() };
         start(&input);

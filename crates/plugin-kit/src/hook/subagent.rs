@@ -239,7 +239,7 @@ mod tests {
 
     // PL-25
     #[test]
-    fn a_subagent_is_told_its_loop() {
+    fn subagent_is_told_its_loop() {
         let fixture = SubagentFixture::new();
         let answer = start(&fixture.input("code:pre-explorer", "")).unwrap();
         let text = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
@@ -254,7 +254,7 @@ mod tests {
 
     // PL-26
     #[test]
-    fn an_implementer_without_its_promise_goes_on_until_its_limit() {
+    fn implementer_without_its_promise_goes_on_until_its_limit() {
         let fixture = SubagentFixture::new();
         let input = fixture.input("code:implementation-subagent", "I think it works");
         start(&input);
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_promise_ends_the_work_and_is_timed() {
+    fn promise_ends_the_work_and_is_timed() {
         let fixture = SubagentFixture::new();
         let input =
             fixture.input("code:implementation-subagent", "done <promise>IMPLEMENTATION_VERIFIED</promise>");
@@ -286,7 +286,7 @@ mod tests {
 
     // PL-27
     #[test]
-    fn a_draft_with_placeholders_is_sent_back_with_the_report() {
+    fn draft_with_placeholders_is_sent_back_with_the_report() {
         let fixture = SubagentFixture::new();
         let input = fixture.input("code:plan-draft-writer", "<promise>PLAN_VALIDATED</promise>");
         start(&input);
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn the_build_is_recorded() {
+    fn build_is_recorded() {
         let fixture = SubagentFixture::new();
         let input = fixture.input("code:build-validator", "VALIDATION_PASSED\ncargo test: passed");
         start(&input);

@@ -37,7 +37,7 @@ fn said(record: &Value) -> Option<String> {
     (by_assistant && !texts.is_empty()).then(|| texts.join("\n"))
 }
 
-/// What stands in the promise tag of a text, with blanks collapsed.
+/// What is in the promise tag of a text, with blanks collapsed.
 pub fn promise(text: &str) -> Option<String> {
     let (_, rest) = text.rsplit_once("<promise>")?;
     let (inner, _) = rest.split_once("</promise>")?;

@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_finished_stream_is_named_and_told() {
+    fn finished_stream_is_named_and_told() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join(ASSISTANT_OUTPUT), "{}\n").unwrap();
         finished(dir.path(), "2026/x").unwrap();
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_leftover_stream_goes_to_its_run_or_to_nobody() {
+    fn leftover_stream_goes_to_its_run_or_to_nobody() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join(ASSISTANT_OUTPUT), "{}\n").unwrap();
         std::fs::write(dir.path().join("runs.log"), "old-run|t|g|1|error\n").unwrap();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::child::End;
+use super::child::{End, UNKNOWN_EXIT};
 use super::failure::{self, FailureKind, KnownFailure};
 use super::stream::RunSummary;
 
@@ -23,6 +23,12 @@ impl AssistantRun {
     /// The driver was asked to stop before the assistant ran.
     pub fn stopped(waited: Duration) -> Self {
         Self { end: End::Stopped, stderr: String::new(), facts: RunSummary::default(), waited }
+    }
+
+    /// There is no money left for a run.
+    pub fn unaffordable(waited: Duration) -> Self {
+        let facts = RunSummary { used_up_budget: true, ..RunSummary::default() };
+        Self { end: End::Exited(UNKNOWN_EXIT), stderr: String::new(), facts, waited }
     }
 
     /// Why the run failed, where that is known. The stream is asked first, standard error only when it says

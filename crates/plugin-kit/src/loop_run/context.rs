@@ -5,7 +5,8 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use loopgate_home::{Overrides, SettingsStore};
+use loopgate_api::usd::Usd;
+use loopgate_home::{Overrides, Settings, SettingsStore};
 use secrecy::SecretString;
 
 use crate::plugins::{Plugins, is_plugin};
@@ -55,6 +56,8 @@ pub struct RunContext {
     pub pause: Duration,
     /// Limits of the assistant's account are waited out.
     pub wait_for_limits: bool,
+    /// What a new loop may spend, where its options do not say.
+    pub max_spend: Option<Usd>,
     /// Timing events in the newer form.
     pub perf_v2: bool,
     /// Review cycles after the loop.
@@ -67,9 +70,10 @@ impl RunContext {
     /// Reads the environment of the process. `more_tools` join those that every iteration may use.
     ///
     /// # Errors
-    /// When the current directory is gone.
+    /// When the current directory is gone, or the spending limit is no amount.
     pub fn from_environment(more_tools: Option<&str>) -> std::io::Result<Self> {
         let plugin_dirs = plugin_dirs();
+        let settings = settings();
         let can_review =
             plugin_dirs.iter().any(|dir| dir.ends_with("code-review")) || is_installed("code-review");
         Ok(Self {
@@ -84,7 +88,8 @@ impl RunContext {
             tools: [Some(TOOLS), more_tools].into_iter().flatten().collect::<Vec<_>>().join(","),
             iteration_limit: milliseconds(var::ITERATION_TIMEOUT_MS).unwrap_or(ITERATION_LIMIT),
             pause: milliseconds(var::ITERATION_PAUSE_MS).unwrap_or(PAUSE),
-            wait_for_limits: waits_for_limits(),
+            wait_for_limits: waits_for_limits(settings.as_ref()),
+            max_spend: max_spend(settings.as_ref())?,
             perf_v2: var::text(var::PERF_V2).as_deref() == Some("1"),
             review_cycles: var::text(var::REVIEW_CYCLES).and_then(|n| n.parse().ok()).unwrap_or(2),
             env: environment(),
@@ -97,20 +102,26 @@ impl RunContext {
     }
 
     /// Arguments of an iteration, which may go on with a session. `dirs` are directories outside the project
-    /// that it may work in.
+    /// that it may work in, `budget` is what it may spend.
     #[must_use]
-    pub fn iteration_args(&self, dirs: &[PathBuf], session: Option<&str>, prompt: &str) -> Vec<OsString> {
+    pub fn iteration_args(
+        &self,
+        dirs: &[PathBuf],
+        budget: Option<Usd>,
+        session: Option<&str>,
+        prompt: &str,
+    ) -> Vec<OsString> {
         let mut args: Vec<OsString> = vec![format!("--allowed-tools={}", self.tools).into()];
         args.extend(["--model", MODEL, "--effort", "high"].map(OsString::from));
-        args.extend(session.into_iter().flat_map(|id| ["--resume", id]).map(OsString::from));
+        args.extend(run_args(budget, session));
         self.finish_args(args, dirs, prompt)
     }
 
     /// Arguments of a review or a fix; its model is left to the assistant.
     #[must_use]
-    pub fn review_args(&self, session: Option<&str>, prompt: &str) -> Vec<OsString> {
+    pub fn review_args(&self, budget: Option<Usd>, session: Option<&str>, prompt: &str) -> Vec<OsString> {
         let mut args: Vec<OsString> = vec![format!("--allowed-tools={REVIEW_TOOLS}").into()];
-        args.extend(session.into_iter().flat_map(|id| ["--resume", id]).map(OsString::from));
+        args.extend(run_args(budget, session));
         self.finish_args(args, &[], prompt)
     }
 
@@ -131,7 +142,14 @@ impl RunContext {
     }
 }
 
-/// The plugin that was handed in, and those that lie beside it. When none was, and the user has
+/// Session and budget of one run.
+fn run_args(budget: Option<Usd>, session: Option<&str>) -> impl Iterator<Item = OsString> {
+    let session = session.into_iter().flat_map(|id| ["--resume".into(), id.into()]);
+    let budget = budget.into_iter().flat_map(|usd| ["--max-budget-usd".into(), usd.to_string().into()]);
+    session.chain(budget)
+}
+
+/// The plugin that was handed in, and those that are beside it. When none was, and the user has
 /// installed none, our own copy.
 fn plugin_dirs() -> Vec<PathBuf> {
     let given = var::text(var::PLUGIN_DIR).map(PathBuf::from).or_else(|| {
@@ -152,15 +170,30 @@ fn is_installed(plugin: &str) -> bool {
         .any(|version| is_plugin(&version.path()))
 }
 
-/// What the variable says, else the settings file; what cannot be read changes nothing.
-fn waits_for_limits() -> bool {
-    if let Some(text) = var::text(var::WAIT_FOR_LIMITS) {
-        return text != "false";
+/// The settings file; one that cannot be read changes nothing.
+fn settings() -> Option<Settings> {
+    let dir = loopgate_home::default_data_dir().ok()?;
+    let store = SettingsStore::open(&dir.join("settings.toml"), Overrides::default()).ok()?;
+    Some(store.get().as_ref().clone())
+}
+
+/// What the variable says, else the settings.
+fn waits_for_limits(settings: Option<&Settings>) -> bool {
+    match var::text(var::WAIT_FOR_LIMITS) {
+        Some(text) => text != "false",
+        None => settings.is_none_or(|settings| settings.wait_for_limits),
     }
-    let settings = loopgate_home::default_data_dir()
-        .ok()
-        .and_then(|dir| SettingsStore::open(&dir.join("settings.toml"), Overrides::default()).ok());
-    settings.is_none_or(|settings| settings.get().wait_for_limits)
+}
+
+/// What the variable says, else the settings. A limit that cannot be read must not be taken for none.
+fn max_spend(settings: Option<&Settings>) -> std::io::Result<Option<Usd>> {
+    match var::text(var::MAX_SPEND_USD) {
+        Some(text) => {
+            let invalid = |error| std::io::Error::other(format!("{}: {error}", var::MAX_SPEND_USD));
+            text.parse().map(Some).map_err(invalid)
+        }
+        None => Ok(settings.and_then(|settings| settings.max_spend_usd)),
+    }
 }
 
 fn milliseconds(name: &str) -> Option<Duration> {

@@ -11,29 +11,15 @@ use tokio_util::sync::CancellationToken;
 use super::assistant_run::AssistantRun;
 use super::child::Invocation;
 use super::context::RunContext;
+use super::display::Display;
 use super::journal::{Journal, JournalActivity};
 use super::limits::{self, AccountLimits, AccountState, CONTINUE_PROMPT};
 use super::progress::Progress;
-use super::state_file::LoopState;
+use super::state_file::{self, LoopState};
 use super::stream::Sink;
 use super::{failure, marker};
 use crate::perf::Perf;
 use crate::variables as var;
-
-/// How a loop ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LoopEnd {
-    /// The promise was kept.
-    Completed,
-    /// Only its user can let it go on; `state.json` says how.
-    Waiting,
-    /// The iterations are used up, and the promise was not made.
-    MaxIterations,
-    /// It failed; why is on record.
-    Failed,
-    /// It was asked to stop, and can be resumed.
-    Interrupted,
-}
 
 /// What the assistant is asked.
 #[derive(Debug)]
@@ -66,6 +52,8 @@ pub struct Driver {
     pub perf: Perf,
     /// Records.
     pub journal: Journal,
+    /// What is printed.
+    pub display: Display,
     /// Cancelled when the loop has to stop.
     pub stop: CancellationToken,
     /// Session of the assistant's last run.
@@ -85,7 +73,12 @@ pub struct Driver {
 }
 
 impl Driver {
-    pub(super) fn new(mut context: RunContext, state: LoopState, stop: CancellationToken) -> Self {
+    pub(super) fn new(
+        mut context: RunContext,
+        state: LoopState,
+        stop: CancellationToken,
+        display: Display,
+    ) -> Self {
         let command = var::text(var::COMMAND)
             .or_else(|| Some(state.command.clone()).filter(|command| !command.is_empty()))
             .unwrap_or_else(|| "interactive".to_owned());
@@ -99,7 +92,14 @@ impl Driver {
         let limits = AccountLimits::of_environment(&context.env);
         Self {
             perf: Perf::new(&state.workdir, &state.run_id, &command, context.perf_v2),
-            journal: Journal::new(&context.project_root, &state.workdir, &state.run_id, goal.as_deref()),
+            journal: Journal::new(
+                &context.project_root,
+                &state.workdir,
+                &state.run_id,
+                goal.as_deref(),
+                display.clone(),
+            ),
+            display,
             context,
             state,
             stop,
@@ -119,7 +119,21 @@ impl Driver {
     }
 
     pub(super) fn fail(&self, subcode: &str, message: &str) {
+        self.display.failure(subcode, message);
         marker::write(&self.state.workdir, self.context.secret.as_ref(), subcode, &failure::clamp(message));
+    }
+
+    /// Saves the state. A state file that somebody removed is not made again: that is how a loop is stopped.
+    ///
+    /// # Errors
+    /// Any failure of the file system.
+    pub(super) fn save_state(&self) -> io::Result<()> {
+        let root = &self.context.project_root;
+        if untrusted::kind(&state_file::path(root)).is_none() {
+            self.stop.cancel();
+            return Ok(());
+        }
+        self.state.save(root)
     }
 
     /// Runs the assistant in the project with its output going to the stream file. Limits of its account are
@@ -128,11 +142,14 @@ impl Driver {
     /// # Errors
     /// When it cannot be started, or its output cannot be kept.
     pub async fn assistant(&mut self, mut task: AssistantTask) -> io::Result<AssistantRun> {
-        if !self.context.wait_for_limits {
-            return self.run_assistant(self.arguments(&task), None).await;
-        }
         let mut all_waits = Duration::ZERO;
         loop {
+            if self.state.has_used_up_budget() {
+                return Ok(AssistantRun::unaffordable(all_waits));
+            }
+            if !self.context.wait_for_limits {
+                return self.run_assistant(self.arguments(&task), None).await;
+            }
             let (state, waited) = limits::timed(self.wait_for_account()).await;
             all_waits += waited;
             let AccountState::Usable(probe) = state else { return Ok(AssistantRun::stopped(all_waits)) };
@@ -152,9 +169,10 @@ impl Driver {
 
     fn arguments(&self, task: &AssistantTask) -> Vec<OsString> {
         let session = task.session.as_deref();
+        let budget = self.state.remaining_budget();
         match &task.kind {
-            TaskKind::Iteration(dirs) => self.context.iteration_args(dirs, session, &task.prompt),
-            TaskKind::Review => self.context.review_args(session, &task.prompt),
+            TaskKind::Iteration(dirs) => self.context.iteration_args(dirs, budget, session, &task.prompt),
+            TaskKind::Review => self.context.review_args(budget, session, &task.prompt),
         }
     }
 
@@ -171,8 +189,7 @@ impl Driver {
             env: self.context.env.clone(),
             limit: self.context.iteration_limit,
         };
-        let mut screen = io::stdout();
-        let mut sink = Sink::open(&self.state.workdir, &self.state.completion_promise, &mut screen)?;
+        let mut sink = Sink::open(&self.state.workdir, &self.state.completion_promise, &self.display)?;
         let limits = &mut self.limits;
         let output = |piece: &[u8]| {
             sink.feed(piece);
@@ -182,6 +199,7 @@ impl Driver {
         };
         let finished = invocation.run(&self.stop, output).await.map_err(io::Error::other)?;
         let (facts, lost) = sink.finish();
+        self.charge(facts.ledger.estimated_usd());
         if let Some(error) = lost {
             return Err(error);
         }

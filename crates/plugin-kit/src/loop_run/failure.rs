@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn an_overloaded_service_is_not_called_a_problem_of_the_account() {
+    fn overloaded_service_is_not_called_a_problem_of_the_account() {
         let record = json!({"type": "result", "is_error": true, "result": "API Error: 529 overloaded_error"});
         let failure = in_record(&record).unwrap();
         assert_eq!(failure.kind, FailureKind::Account);

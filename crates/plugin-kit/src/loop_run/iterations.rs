@@ -6,15 +6,19 @@ use std::path::{Path, PathBuf};
 use loopgate_api::event::code::ITERATION_LIMIT;
 use loopgate_api::names::{STATE_DIR, STATE_JSON};
 use loopgate_api::redact;
+use loopgate_api::usd::Usd;
 use loopgate_home::untrusted;
 use tokio_util::sync::CancellationToken;
 
 use super::context::RunContext;
-use super::driver::{AssistantTask, Driver, LoopEnd, TaskKind};
+use super::display::Display;
+use super::driver::{AssistantTask, Driver, TaskKind};
 use super::exit_code::{FAILED, INTERRUPTED};
 use super::limits::CONTINUE_PROMPT;
 use super::lock::{self, LockError, LoopLock};
+use super::loop_end::LoopEnd;
 use super::options::LoopOptions;
+use super::progress_view::ProgressLimits;
 use super::state_file::{self, LoopState, StateFileError};
 use super::{archive, pipeline, review, stop};
 use crate::clock::{self, Span};
@@ -38,7 +42,7 @@ pub async fn run(options: &LoopOptions) -> u8 {
     };
     let (state, fresh) = match &options.workdir {
         Some(workdir) => (new_state(&context, options, workdir, &stop).await, true),
-        None => (resumed_state(&context.project_root), false),
+        None => (resumed_state(&context.project_root, options.max_spend), false),
     };
     let state = match state {
         Ok(state) => state,
@@ -54,7 +58,13 @@ pub async fn run(options: &LoopOptions) -> u8 {
             return refuse(format!("Error: cannot lock the work directory: {error}"));
         }
     };
-    let mut driver = Driver::new(context, state, stop);
+    let limits = ProgressLimits {
+        max_iterations: state.max_iterations,
+        max_spend: state.max_spend,
+        spent: state.spent,
+    };
+    let display = Display::new(options.progress, &state.workdir, limits);
+    let mut driver = Driver::new(context, state, stop, display.clone());
     let outcome = match driver.prepare(fresh).await {
         Ok(()) => driver.run().await,
         Err(error) => {
@@ -62,7 +72,10 @@ pub async fn run(options: &LoopOptions) -> u8 {
             LoopEnd::Failed
         }
     };
-    driver.finish(outcome, lock)
+    let summary = if display.wants_summary() { Some(driver.summary(outcome).await) } else { None };
+    let code = driver.finish(outcome, lock);
+    summary.iter().for_each(|summary| display.end(summary));
+    code
 }
 
 fn refuse(message: String) -> u8 {
@@ -85,6 +98,9 @@ async fn new_state(
     Ok(LoopState {
         iteration: 1,
         max_iterations: options.max_iterations,
+        max_spend: options.max_spend.or(context.max_spend).unwrap_or_default(),
+        spent: Usd::default(),
+        counted_output: 0,
         completion_promise: options.completion_promise.clone(),
         prd_file: options.prd.clone().unwrap_or_default(),
         run_id: clock::run_id(),
@@ -115,11 +131,26 @@ fn check_other_loop(project_root: &Path, workdir: &Path) -> Result<(), String> {
     }
 }
 
-fn resumed_state(project_root: &Path) -> Result<LoopState, String> {
-    LoopState::load(project_root).map_err(|unusable| match unusable {
+/// Keeps the files of loops out of commits, unless the project has rules of its own for them.
+fn hide_state_dir(project_root: &Path) -> io::Result<()> {
+    let rules = project_root.join(STATE_DIR).join(".gitignore");
+    match untrusted::kind(&rules) {
+        Some(_) => Ok(()),
+        None => untrusted::write(&rules, b"*\n"),
+    }
+}
+
+/// The state of an interrupted loop, with another spending limit where one is given.
+fn resumed_state(project_root: &Path, max_spend: Option<Usd>) -> Result<LoopState, String> {
+    let mut state = LoopState::load(project_root).map_err(|unusable| match unusable {
         StateFileError::Absent => "Error: No active Loopgate loop found".to_owned(),
         StateFileError::Invalid(message) => message,
-    })
+    })?;
+    state.max_spend = max_spend.unwrap_or(state.max_spend);
+    state
+        .charge_interrupted_run()
+        .map_err(|error| format!("Error: cannot read what the interrupted run has cost: {error}"))?;
+    Ok(state)
 }
 
 impl Driver {
@@ -132,6 +163,7 @@ impl Driver {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
             }
+            hide_state_dir(root)?;
             plan::start_over(&self.state.workdir).map_err(io::Error::other)?;
             self.state.save(root)?;
             if self.perf.wants_run() {
@@ -148,6 +180,9 @@ impl Driver {
             self.journal.progress(
                 "Self-learning is asked for, but its plugin is not there: its steps are passed over",
             );
+        }
+        if self.display.wants_summary() {
+            self.display.begin(&self.description().await);
         }
         let before = self.fingerprint().await;
         self.progress.stands_still(before);
@@ -167,11 +202,11 @@ impl Driver {
                 }
             }
             self.state.iteration += 1;
-            if let Err(error) = self.state.save(&self.context.project_root) {
+            if let Err(error) = self.save_state() {
                 self.fail("DRIVER_FAILED", &format!("The loop's state could not be saved: {error}"));
                 break LoopEnd::Failed;
             }
-            if !self.is_used_up() && !self.pause().await {
+            if !self.is_used_up() && !self.state.has_used_up_budget() && !self.pause().await {
                 break LoopEnd::Interrupted;
             }
         };
@@ -197,7 +232,7 @@ impl Driver {
         }
         match outcome {
             LoopEnd::Completed | LoopEnd::Waiting => 0,
-            LoopEnd::MaxIterations | LoopEnd::Failed => FAILED,
+            LoopEnd::MaxIterations | LoopEnd::SpendingLimit | LoopEnd::Failed => FAILED,
             LoopEnd::Interrupted => INTERRUPTED,
         }
     }
@@ -226,9 +261,14 @@ impl Driver {
             );
             return Ok(Some(LoopEnd::MaxIterations));
         }
+        if self.state.has_used_up_budget() {
+            self.perf.iteration(number, &span, "spending_limit", None);
+            pipeline::run(self).await;
+            return Ok(Some(self.end_at_spending_limit()));
+        }
         self.context.export(var::ITERATION, number.to_string());
         self.mark_iteration()?;
-        self.journal.progress(&format!("Iteration {number} of run {}", self.state.run_id));
+        self.journal.iteration(number);
         let task = self.next_task();
         let run = match self.assistant(task).await {
             Ok(run) => run,

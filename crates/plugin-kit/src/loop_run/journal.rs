@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use loopgate_api::names::{SESSION_ID, STATE_DIR};
 use loopgate_home::untrusted;
 
+use super::display::Display;
 use crate::clock::now;
-use crate::console::print_line;
 
 /// Goal named in `runs.log` when none is set.
 const DEFAULT_GOAL: &str = "reduce-failures";
@@ -37,13 +37,21 @@ pub struct Journal {
     progress: PathBuf,
     run_id: String,
     goal: String,
+    display: Display,
 }
 
 impl Journal {
     /// For a run in a project.
     #[must_use]
-    pub fn new(project_root: &Path, workdir: &Path, run_id: &str, goal: Option<&str>) -> Self {
+    pub fn new(
+        project_root: &Path,
+        workdir: &Path,
+        run_id: &str,
+        goal: Option<&str>,
+        display: Display,
+    ) -> Self {
         Self {
+            display,
             workdir: workdir.to_owned(),
             progress: project_root.join(STATE_DIR).join("loopgate-progress.log"),
             run_id: run_id.to_owned(),
@@ -51,9 +59,20 @@ impl Journal {
         }
     }
 
-    /// A line for people: on standard output and in the progress log.
+    /// A line about the loop: on standard output and in the progress log.
     pub fn progress(&self, message: &str) {
-        print_line(message);
+        self.display.line(message);
+        self.log(message);
+    }
+
+    /// The beginning of an iteration.
+    pub fn iteration(&self, number: u64) {
+        let message = format!("Iteration {number} of run {}", self.run_id);
+        self.display.iteration(number, &message);
+        self.log(&message);
+    }
+
+    fn log(&self, message: &str) {
         append(&self.progress, &format!("[{}] {message}\n", now()));
     }
 
@@ -99,11 +118,18 @@ fn append(path: &Path, line: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::formatter::Formatter;
 
     #[test]
     fn outcomes_have_seven_fields_and_name_the_run() {
         let dir = tempfile::tempdir().unwrap();
-        let journal = Journal::new(dir.path(), dir.path(), "run-1", None);
+        let journal = Journal::new(
+            dir.path(),
+            dir.path(),
+            "run-1",
+            None,
+            Display::stream_to(Box::new(std::io::sink()), Formatter::default()),
+        );
         journal.outcome(3, "completed", JournalActivity::PlanExecute, Some("a|b\nc"));
         let text = std::fs::read_to_string(dir.path().join("runs.log")).unwrap();
         let fields: Vec<&str> = text.trim_end().split('|').collect();

@@ -8,10 +8,10 @@ use loopgate_api::redact;
 
 use super::assistant_run::AssistantRun;
 use super::child::{self, End};
-use super::driver::{Driver, LoopEnd};
+use super::driver::Driver;
+use super::loop_end::LoopEnd;
 use super::{failure, pipeline, spurious};
 use crate::clock::Span;
-use crate::console::print_error;
 use crate::plan;
 use crate::plan::structure::schema_faults;
 use crate::quoting::quote;
@@ -40,6 +40,15 @@ impl Driver {
                 child::UNKNOWN_EXIT
             }
         };
+        if run.facts.used_up_budget {
+            pipeline::run(self).await;
+            // The last answer was paid for, too.
+            if run.facts.promised {
+                return self.judge_promise(span);
+            }
+            self.perf.iteration(self.state.iteration, span, "spending_limit", Some(code));
+            return Some(self.end_at_spending_limit());
+        }
         if let Some(known) = run.known_failure(code) {
             self.fail(known.kind.subcode(), &known.message);
             return Some(self.end_failed(known.kind.status(), span, code));
@@ -109,7 +118,7 @@ impl Driver {
     }
 
     async fn judge_error(&mut self, run: &AssistantRun, span: &Span, code: i32) -> Option<LoopEnd> {
-        print_error(run.stderr.trim_end());
+        self.display.standard_error(run.stderr.trim_end());
         self.record("error");
         self.empty_runs = 0;
         pipeline::run(self).await;

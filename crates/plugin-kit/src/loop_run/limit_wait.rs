@@ -63,7 +63,7 @@ impl Driver {
         self.limits.store(failure);
         let Some(session) = session else { return };
         session.clone_into(&mut self.state.session);
-        if let Err(error) = self.state.save(&self.context.project_root) {
+        if let Err(error) = self.save_state() {
             print_error(format!("Warning: the session cannot be resumed after a restart: {error}"));
         }
     }

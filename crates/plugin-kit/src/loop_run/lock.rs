@@ -168,7 +168,7 @@ mod tests {
 
     // PL-16
     #[test]
-    fn a_lock_of_an_hour_is_respected_and_one_of_five_hours_replaced() {
+    fn lock_of_an_hour_is_respected_and_one_of_five_hours_replaced() {
         let parent = std::os::unix::process::parent_id();
         let young = old_lock(&format!("run_id=x|pid={parent}|started=y"), 1);
         let Err(LockError::Held(text)) = LoopLock::acquire(young.path(), "r", "now") else { panic!("taken") };
@@ -181,13 +181,13 @@ mod tests {
     }
 
     #[test]
-    fn a_dead_owner_is_no_owner() {
+    fn dead_owner_is_no_owner() {
         let dir = old_lock("run_id=x|pid=4194303|started=y", 0);
         assert!(LoopLock::acquire(dir.path(), "r", "now").is_ok());
     }
 
     #[test]
-    fn a_held_lock_is_refused_whatever_its_age_and_free_after_release() {
+    fn held_lock_is_refused_whatever_its_age_and_free_after_release() {
         let dir = tempfile::tempdir().unwrap();
         let (lock, warning) = LoopLock::acquire(dir.path(), "r", "now").unwrap();
         assert!(warning.is_none() && is_held(dir.path()));

@@ -10,9 +10,8 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::console::print_error;
 
-/// Writes the marker and the line on standard error. Without a secret there is only the line.
+/// Writes the marker; without a secret there is none.
 pub fn write(workdir: &Path, secret: Option<&SecretString>, subcode: &str, message: &str) {
-    print_error(format!("LOOPGATE_FATAL[{subcode}]: {message}"));
     let Some(secret) = secret else { return };
     let Some(marker) = FailureMarker::signed(subcode, message, secret.expose_secret()) else {
         print_error("The failure marker was not written: subcode or message out of bounds");

@@ -5,29 +5,53 @@
 
 use std::path::PathBuf;
 
+use loopgate_api::usd::Usd;
+
+use super::progress_form::ProgressForm;
+
 /// What `--help` prints.
 pub const USAGE: &str = "\
-Runs the assistant again and again on one work directory until it keeps its completion promise.
+Plans a change and implements it: runs the assistant again and again until its work is done.
 
 Usage: loopgate loop run [WORKDIR] [OPTIONS]
 
-Without WORKDIR the loop of the current directory is resumed where it stopped.
+Run it in the directory of your project, on a branch of its own. WORKDIR is where the loop keeps its
+files (plan.md, its state, everything that the assistant said), for example .loopgate/work. Write
+what you want into a file, and start:
+
+    loopgate loop run .loopgate/work --prd wish.md
+
+The loop explores the project, writes WORKDIR/plan.md and stops. Read the plan, change it, answer
+its open questions, and run the same command again: the loop implements the plan task by task and
+checks the result. It changes files and commits nothing. Its end says what was done and what to do
+next. Ctrl-C interrupts it; without WORKDIR the interrupted loop of the current directory goes on.
 
 Options:
-      --prd <FILE>                 Requirements that the loop works from
-      --prompt <NAME>              Prompt of the plugin `code` to follow [default: prompt]
-      --max-iterations <N>         Iterations before the loop ends, 0 = no limit [default: 5]
-      --completion-promise <TEXT>  What the assistant promises when it is done [default: COMPLETE]
-      --add-dir <DIR>              A further repository; may be repeated
+      --prd <FILE>                 What you want, in your own words
+      --max-iterations <N>         Runs of the assistant before the loop stops, 0 = no limit [default: 5]
+      --max-spend-usd <AMOUNT>     US dollars that the loop may spend, 0 = no limit [default: no limit]
+      --add-dir <DIR>              A further repository that the loop may change; may be repeated
+      --progress <FORM>            What is printed [default: auto]
+                                     live    lines for people, with a status line below them
+                                     plain   lines for people, for a file or a simple terminal
+                                     stream  everything that the assistant says and does
+                                     auto    live on a terminal, else stream
       --allow-tools <LIST>         Further tools that the assistant may use, joined by commas
       --self-learning              Capture what the loop has learned
+      --prompt <NAME>              Prompt of the plugin `code` to follow [default: prompt]
+      --completion-promise <TEXT>  What the assistant promises when it is done [default: COMPLETE]
   -h, --help                       Print this help
 
-Environment: LOOPGATE_ASSISTANT_BIN (assistant to run), LOOPGATE_PLUGIN_DIR (plugin that it loads),
-LOOPGATE_COMMAND (name of the loop command), POST_LOOP_REVIEW_CYCLES (default 2),
-LOOPGATE_ITERATION_TIMEOUT_MS (time limit of an iteration).
+Environment:
+  LOOPGATE_ASSISTANT_BIN           Assistant to run [default: claude]
+  LOOPGATE_COMMAND                 PLAN ends with a valid plan, EXECUTE implements one; without it the
+                                   loop does whichever comes next
+  LOOPGATE_MAX_SPEND_USD           See --max-spend-usd; max_spend_usd in settings.toml does the same
+  LOOPGATE_ITERATION_TIMEOUT_MS    Time limit of a run of the assistant [default: 4 hours]
+  POST_LOOP_REVIEW_CYCLES          Reviews after the loop at most [default: 2]
+  LOOPGATE_PLUGIN_DIR              Plugin `code` that the assistant loads
 
-Exit codes: 0 the loop ended, 1 it failed, 130 it was interrupted and can be resumed.
+Exit codes: 0 the loop is done or waits for you, 1 it failed or reached a limit, 130 it was interrupted.
 ";
 
 /// Iterations without `--max-iterations`.
@@ -44,6 +68,8 @@ pub struct LoopOptions {
     pub prompt: Option<String>,
     /// 0 = no limit.
     pub max_iterations: u64,
+    /// What the loop may spend, 0 = no limit; `None` leaves it to environment and settings.
+    pub max_spend: Option<Usd>,
     /// Text inside the promise tag.
     pub completion_promise: String,
     /// Further repositories, as given.
@@ -52,6 +78,8 @@ pub struct LoopOptions {
     pub allowed_tools: Option<String>,
     /// Capture learnings.
     pub self_learning: bool,
+    /// What is printed.
+    pub progress: ProgressForm,
 }
 
 /// Result of reading the arguments.
@@ -73,10 +101,12 @@ pub fn parse(words: impl IntoIterator<Item = String>) -> Result<ParsedArguments,
         prd: None,
         prompt: None,
         max_iterations: DEFAULT_MAX_ITERATIONS,
+        max_spend: None,
         completion_promise: "COMPLETE".to_owned(),
         add_dirs: Vec::new(),
         allowed_tools: None,
         self_learning: false,
+        progress: ProgressForm::of_stdout(),
     };
     let mut words = words.into_iter();
     while let Some(word) = words.next() {
@@ -91,9 +121,11 @@ pub fn parse(words: impl IntoIterator<Item = String>) -> Result<ParsedArguments,
             "--prd" => options.prd = Some(value("a file path")?),
             "--prompt" => options.prompt = Some(prompt_name(value("a prompt name")?)?),
             "--max-iterations" => options.max_iterations = count(&value("a positive integer")?)?,
+            "--max-spend-usd" => options.max_spend = Some(amount(&value("an amount of US dollars")?)?),
             "--completion-promise" => options.completion_promise = value("a text")?,
             "--add-dir" => options.add_dirs.push(directory(value("a directory path")?)?),
             "--allow-tools" => options.allowed_tools = Some(value("a list of tools")?),
+            "--progress" => options.progress = progress_form(&value("auto, live, plain or stream")?)?,
             "--self-learning" => options.self_learning = true,
             flag if flag.starts_with('-') => return Err(format!("Error: Unknown option: {flag}")),
             _ if options.workdir.is_some() => return Err(format!("Error: Unexpected argument: {word}")),
@@ -116,6 +148,20 @@ fn count(text: &str) -> Result<u64, String> {
         .filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))
         .and_then(|text| text.parse().ok())
         .ok_or_else(|| "Error: --max-iterations requires a positive integer".to_owned())
+}
+
+fn amount(text: &str) -> Result<Usd, String> {
+    text.parse().map_err(|error| format!("Error: --max-spend-usd: {error}"))
+}
+
+fn progress_form(name: &str) -> Result<ProgressForm, String> {
+    match name {
+        "auto" => Ok(ProgressForm::of_stdout()),
+        "live" => Ok(ProgressForm::Live),
+        "plain" => Ok(ProgressForm::Plain),
+        "stream" => Ok(ProgressForm::Stream),
+        _ => Err("Error: --progress requires auto, live, plain or stream".to_owned()),
+    }
 }
 
 fn directory(path: String) -> Result<String, String> {
@@ -158,9 +204,14 @@ mod tests {
             (vec!["--prd"], "Error: --prd requires a file path"),
             (vec!["w", "--max-iterations", "ten"], "Error: --max-iterations requires a positive integer"),
             (vec!["w", "--max-iterations", "+5"], "Error: --max-iterations requires a positive integer"),
+            (
+                vec!["w", "--max-spend-usd", "-5"],
+                "Error: --max-spend-usd: expected an amount of US dollars, for example 5 or 0.50",
+            ),
             (vec!["--prompt", "../x"], "Error: --prompt name must not contain spaces or path separators"),
             (vec!["--add-dir", "/nope"], "Error: --add-dir path does not exist or is not a directory: /nope"),
             (vec!["w", "--allow-tools"], "Error: --allow-tools requires a list of tools"),
+            (vec!["w", "--progress", "fast"], "Error: --progress requires auto, live, plain or stream"),
             (vec!["--fast"], "Error: Unknown option: --fast"),
             (vec!["a", "b"], "Error: Unexpected argument: b"),
         ];

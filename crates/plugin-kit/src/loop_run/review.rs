@@ -8,10 +8,12 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use loopgate_api::names::STATE_DIR;
+use loopgate_api::redact;
 use loopgate_home::{EntryKind, untrusted};
 use serde_json::Value;
 
-use super::child::End;
+use super::assistant_run::AssistantRun;
+use super::child::{End, UNKNOWN_EXIT};
 use super::driver::{AssistantTask, Driver, TaskKind};
 use super::journal::JournalActivity;
 use crate::clock::Span;
@@ -30,13 +32,10 @@ pub async fn run(driver: &mut Driver) {
     let mut failed_fixes = 0;
     for cycle in 1..=driver.context.review_cycles {
         let Some(session) = review(driver, cycle).await else { return };
-        if fix(driver, cycle, &session).await {
-            failed_fixes = 0;
-        } else {
-            failed_fixes += 1;
-        }
-        if driver.stop.is_cancelled() {
-            return;
+        match fix(driver, cycle, &session).await {
+            FixEnd::Done => failed_fixes = 0,
+            FixEnd::Failed => failed_fixes += 1,
+            FixEnd::Hopeless => return,
         }
         if failed_fixes == FAILED_FIXES {
             driver.journal.progress("Post-loop review stopped: two fixes in a row have failed");
@@ -55,6 +54,9 @@ async fn reason_to_skip(driver: &Driver) -> Option<&'static str> {
     if git.changed_since(sha).await.is_none_or(|files| files.is_empty()) {
         return Some("nothing has changed");
     }
+    if driver.state.has_used_up_budget() {
+        return Some("the spending limit is used up");
+    }
     if driver.context.review_cycles == 0 {
         return Some("no review cycles are asked for");
     }
@@ -70,50 +72,100 @@ async fn review(driver: &mut Driver, cycle: u32) -> Option<PathBuf> {
     let before = sessions(&driver.context.project_root);
     let span = Span::start();
     let prompt = format!("/code-review:start --base {}", driver.state.start_sha);
-    let code = run_command(driver, &prompt).await?;
+    let run = run_command(driver, &prompt).await?;
     let found = newest_session(&driver.context.project_root, &before);
     let verdict = found.as_deref().and_then(verdict);
-    let name = if code == 0 { verdict.as_deref().unwrap_or("incomplete") } else { "error" };
-    driver.perf.review(name, cycle, &span, code);
+    let name = match (&run.problem, verdict.as_deref()) {
+        (Some(_), _) => "error",
+        (None, Some(verdict)) => verdict,
+        (None, None) => "incomplete",
+    };
+    driver.perf.review(name, cycle, &span, run.code);
     log(driver, &format!("review_{name}"));
-    match (code, name) {
-        (0, "approve") => driver.journal.progress("Post-loop review: approved"),
-        (0, "incomplete") => {
-            driver.journal.progress("Post-loop review did not complete: there is no verdict")
+    match (run.problem, name) {
+        (Some(problem), _) => {
+            driver.journal.progress(&format!("Post-loop review did not complete: {}", problem.reason));
         }
-        (0, verdict) => {
+        (None, "approve") => driver.journal.progress("Post-loop review: approved"),
+        (None, "incomplete") => {
+            driver.journal.progress("Post-loop review did not complete: there is no verdict");
+        }
+        (None, verdict) => {
             driver.journal.progress(&format!("Post-loop review: {verdict}"));
             return found;
         }
-        (code, _) => driver.journal.progress(&format!("Post-loop review failed with exit code {code}")),
     }
     None
 }
 
-/// Runs a fix; whether it succeeded.
-async fn fix(driver: &mut Driver, cycle: u32, session: &Path) -> bool {
-    let span = Span::start();
-    let prompt = format!("/code-review:fix {}", quote(&session.to_string_lossy()));
-    let Some(code) = run_command(driver, &prompt).await else { return false };
-    driver.perf.fix(cycle, &span, code);
-    log(driver, if code == 0 { "fix_completed" } else { "fix_error" });
-    code == 0
+/// How a fix ended.
+enum FixEnd {
+    Done,
+    Failed,
+    /// It failed, and what follows would fail as well; or the driver is asked to stop.
+    Hopeless,
 }
 
-/// Exit code of the assistant, `None` when the driver is asked to stop.
-async fn run_command(driver: &mut Driver, prompt: &str) -> Option<i32> {
-    let task = AssistantTask { kind: TaskKind::Review, session: None, prompt: prompt.to_owned() };
-    match driver.assistant(task).await {
-        Ok(run) => match run.end {
-            End::Exited(code) => Some(code),
-            End::TimedOut => Some(super::child::UNKNOWN_EXIT),
-            End::Stopped => None,
-        },
-        Err(error) => {
-            driver.journal.progress(&format!("The assistant could not be run: {error}"));
-            Some(super::child::UNKNOWN_EXIT)
+/// Runs a fix of the findings in a session directory.
+async fn fix(driver: &mut Driver, cycle: u32, session: &Path) -> FixEnd {
+    let span = Span::start();
+    let prompt = format!("/code-review:fix {}", quote(&session.to_string_lossy()));
+    let Some(run) = run_command(driver, &prompt).await else { return FixEnd::Hopeless };
+    driver.perf.fix(cycle, &span, run.code);
+    log(driver, if run.problem.is_none() { "fix_completed" } else { "fix_error" });
+    let Some(problem) = run.problem else { return FixEnd::Done };
+    driver.journal.progress(&format!("Post-loop fix did not complete: {}", problem.reason));
+    if problem.is_permanent { FixEnd::Hopeless } else { FixEnd::Failed }
+}
+
+/// How a command of the assistant ended.
+struct CommandEnd {
+    code: i32,
+    problem: Option<Problem>,
+}
+
+/// Why a command did not do its work.
+struct Problem {
+    reason: String,
+    /// Another command would meet it as well.
+    is_permanent: bool,
+}
+
+impl Problem {
+    fn of(run: &AssistantRun, code: i32) -> Option<Self> {
+        if run.facts.used_up_budget {
+            return Some(Self { reason: "the spending limit is used up".to_owned(), is_permanent: true });
         }
+        if let Some(known) = run.known_failure(code) {
+            return Some(Self { reason: known.message, is_permanent: true });
+        }
+        let reason = match &run.facts.result {
+            _ if matches!(run.end, End::TimedOut) => "it was ended at its time limit".to_owned(),
+            Some(result) if result.is_error => format!("the assistant reports an error: {}", result.text),
+            _ if code != 0 => format!("exit code {code}"),
+            _ => return None,
+        };
+        Some(Self { reason: redact::message(&reason), is_permanent: false })
     }
+}
+
+/// Runs a command of the plugin; `None` when the driver is asked to stop.
+async fn run_command(driver: &mut Driver, prompt: &str) -> Option<CommandEnd> {
+    let task = AssistantTask { kind: TaskKind::Review, session: None, prompt: prompt.to_owned() };
+    let run = match driver.assistant(task).await {
+        Ok(run) => run,
+        Err(error) => {
+            let reason = format!("the assistant could not be run: {error}");
+            let problem = Some(Problem { reason, is_permanent: true });
+            return Some(CommandEnd { code: UNKNOWN_EXIT, problem });
+        }
+    };
+    let code = match run.end {
+        End::Exited(code) => code,
+        End::TimedOut => UNKNOWN_EXIT,
+        End::Stopped => return None,
+    };
+    Some(CommandEnd { code, problem: Problem::of(&run, code) })
 }
 
 fn log(driver: &Driver, status: &str) {

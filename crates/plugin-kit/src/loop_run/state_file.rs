@@ -8,6 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use loopgate_api::names::{LOOP_STATE, STATE_DIR};
+use loopgate_api::usd::Usd;
 use loopgate_home::untrusted;
 
 use super::options::LoopOptions;
@@ -20,6 +21,12 @@ pub struct LoopState {
     pub iteration: u64,
     /// 0 = no limit.
     pub max_iterations: u64,
+    /// What the loop may spend, 0 = no limit.
+    pub max_spend: Usd,
+    /// What it has spent.
+    pub spent: Usd,
+    /// Length of the stream file whose runs are in `spent`, in bytes.
+    pub counted_output: u64,
     /// Text inside the promise tag.
     pub completion_promise: String,
     /// Absolute work directory.
@@ -78,9 +85,18 @@ impl LoopState {
             let value = field(key);
             value.parse().map_err(|_| format!("Error: Invalid {key} in state file: {value}"))
         };
+        let amount = |key: &str| -> Result<Usd, String> {
+            let value = Some(field(key)).filter(|value| !value.is_empty());
+            value.map_or(Ok(Usd::default()), |value| {
+                value.parse().map_err(|_| format!("Error: Invalid {key} in state file: {value}"))
+            })
+        };
         let state = Self {
             iteration: number("iteration")?,
             max_iterations: number("max_iterations")?,
+            max_spend: amount("max_spend_usd")?,
+            spent: amount("spent_usd")?,
+            counted_output: field("counted_output").parse().unwrap_or_default(),
             completion_promise: Some(field("completion_promise"))
                 .filter(|promise| !promise.is_empty())
                 .unwrap_or_else(|| "COMPLETE".to_owned()),
@@ -104,11 +120,15 @@ impl LoopState {
     #[must_use]
     pub fn render(&self) -> String {
         format!(
-            "---\nactive: true\niteration: {}\nmax_iterations: {}\ncompletion_promise: \"{}\"\nworkdir: \"{}\"\n\
+            "---\nactive: true\niteration: {}\nmax_iterations: {}\nmax_spend_usd: {}\nspent_usd: {}\n\
+             counted_output: {}\ncompletion_promise: \"{}\"\nworkdir: \"{}\"\n\
              prd_file: \"{}\"\nrun_id: \"{}\"\nstart_sha: \"{}\"\nself_learning: \"{}\"\ncommand: \"{}\"\n\
              started_at: \"{}\"\nsession: \"{}\"\n---\n{}\n",
             self.iteration,
             self.max_iterations,
+            self.max_spend,
+            self.spent,
+            self.counted_output,
             self.completion_promise,
             self.workdir.display(),
             self.prd_file,
@@ -173,6 +193,9 @@ mod tests {
         LoopState {
             iteration: 2,
             max_iterations: 150,
+            max_spend: "5".parse().unwrap(),
+            spent: "1.25".parse().unwrap(),
+            counted_output: 4096,
             completion_promise: "COMPLETE".into(),
             workdir: "/a/My Work".into(),
             prd_file: String::new(),
@@ -187,15 +210,26 @@ mod tests {
     }
 
     #[test]
-    fn a_state_survives_its_file() {
+    fn state_survives_its_file() {
         assert_eq!(LoopState::parse(&state().render()), Ok(state()));
     }
 
     // PL-39
     #[test]
-    fn a_state_without_command_is_resumed() {
+    fn state_without_command_is_resumed() {
         let text = state().render().replace("command: \"\"\n", "");
         assert_eq!(LoopState::parse(&text), Ok(state()));
+    }
+
+    #[test]
+    fn state_without_amounts_has_no_limit() {
+        let keys = ["max_spend_usd", "spent_usd", "counted_output"];
+        let text = state().render();
+        let lines = text.lines().filter(|line| !keys.iter().any(|key| line.starts_with(key)));
+        let read = LoopState::parse(&lines.collect::<Vec<_>>().join("\n")).unwrap();
+        let none = Usd::default();
+        assert_eq!(read, LoopState { max_spend: none, spent: none, counted_output: 0, ..state() });
+        assert_eq!(read.remaining_budget(), None);
     }
 
     #[test]
@@ -206,6 +240,10 @@ mod tests {
         assert_eq!(
             broken("max_iterations: 150", "max_iterations: -1"),
             "Error: Invalid max_iterations in state file: -1"
+        );
+        assert_eq!(
+            broken("spent_usd: 1", "spent_usd: x"),
+            "Error: Invalid spent_usd in state file: x.250000"
         );
         assert_eq!(broken("/code:code \"/a/My Work\"", ""), "Error: No prompt found in state file");
     }

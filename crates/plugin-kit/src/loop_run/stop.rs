@@ -9,7 +9,7 @@ use super::lock;
 
 /// How often the state file is looked for.
 const LOOK: Duration = Duration::from_secs(1);
-/// How many looks lie between two signs of life on the lock.
+/// How many looks are between two signs of life on the lock.
 const LOOKS_A_BEAT: u32 = 60;
 
 /// Cancels the token at the first interrupt or request to terminate, and from then on at each.

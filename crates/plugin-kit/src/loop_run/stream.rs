@@ -7,17 +7,18 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-use loopgate_api::assistant_stream;
+use loopgate_api::assistant_stream::{self, BUDGET_USED_UP};
+use loopgate_api::ledger::Ledger;
 use loopgate_api::names::ASSISTANT_OUTPUT;
 use loopgate_home::untrusted;
 use loopgate_tools::process::LineBuffer;
 use serde_json::Value;
 
+use super::display::Display;
 use super::failure::{self, KnownFailure};
-use crate::formatter::Formatter;
 
 /// Longest line, in bytes; the assistant puts whole images into one. A longer one is skipped.
-const MAX_LINE: usize = 32 * 1024 * 1024;
+pub const MAX_LINE: usize = 32 * 1024 * 1024;
 /// Blanks that make a line code in Markdown.
 const CODE_INDENT: &str = "    ";
 /// Signs that a fence begins with, at least.
@@ -45,6 +46,10 @@ pub struct RunSummary {
     pub promised: bool,
     /// The model has answered.
     pub answered: bool,
+    /// The run has spent its budget.
+    pub used_up_budget: bool,
+    /// Tokens and money.
+    pub ledger: Ledger,
     /// First failure of the kind that wins; of limits the first that says when it ends.
     pub failure: Option<KnownFailure>,
     /// What the assistant wrote instead of starting, for instance because set-up refused.
@@ -56,6 +61,7 @@ pub struct RunSummary {
 impl RunSummary {
     /// Takes one record.
     pub fn feed(&mut self, record: &Value, promise: &str) {
+        self.ledger.feed(record);
         if let Some(id) = assistant_stream::session_id(record) {
             self.session_id = Some(id.to_owned());
         }
@@ -90,6 +96,7 @@ impl RunSummary {
         if is_unknown_command(record, text) {
             self.unknown_command = Some(text.to_owned());
         }
+        self.used_up_budget = record.get("subtype").and_then(Value::as_str) == Some(BUDGET_USED_UP);
         let is_error = record.get("is_error").and_then(Value::as_bool).unwrap_or(false);
         self.result = Some(RunResult { is_error, text: text.to_owned() });
     }
@@ -159,8 +166,7 @@ fn refusal(record: &Value) -> Option<String> {
 pub struct Sink<'a> {
     lines: LineBuffer,
     file: File,
-    shown: Formatter,
-    screen: &'a mut dyn Write,
+    display: &'a Display,
     promise: &'a str,
     facts: RunSummary,
     failed: Option<io::Error>,
@@ -171,14 +177,13 @@ impl<'a> Sink<'a> {
     ///
     /// # Errors
     /// Any failure of the file system.
-    pub fn open(workdir: &Path, promise: &'a str, screen: &'a mut dyn Write) -> io::Result<Self> {
+    pub fn open(workdir: &Path, promise: &'a str, display: &'a Display) -> io::Result<Self> {
         let mut file = untrusted::append(&workdir.join(ASSISTANT_OUTPUT))?;
         end_last_line(&mut file)?;
         Ok(Self {
             lines: LineBuffer::new(MAX_LINE),
             file,
-            shown: Formatter::for_stdout(),
-            screen,
+            display,
             promise,
             facts: RunSummary::default(),
             failed: None,
@@ -212,7 +217,7 @@ impl<'a> Sink<'a> {
             self.line(&rest, &mut whole);
             self.flush(&whole);
         }
-        self.show(|shown, screen| shown.totals(screen));
+        self.display.end_run();
         (self.facts, self.failed)
     }
 
@@ -225,7 +230,7 @@ impl<'a> Sink<'a> {
         // A broken line stays in the file for people, and means nothing here.
         if let Ok(record) = serde_json::from_slice::<Value>(line) {
             self.facts.feed(&record, self.promise);
-            self.show(|shown, screen| shown.record(&record, screen));
+            self.display.record(&record);
         }
     }
 
@@ -236,11 +241,6 @@ impl<'a> Sink<'a> {
         {
             self.failed.get_or_insert(error);
         }
-    }
-
-    /// A screen that is gone does not disturb the loop.
-    fn show(&mut self, write: impl FnOnce(&mut Formatter, &mut dyn Write) -> io::Result<()>) {
-        let _ = write(&mut self.shown, self.screen).and_then(|()| self.screen.flush());
     }
 }
 
@@ -261,6 +261,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::formatter::Formatter;
 
     fn facts(records: &[Value]) -> RunSummary {
         let mut facts = RunSummary::default();
@@ -294,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn the_promise_is_the_last_line_of_the_last_text() {
+    fn promise_is_the_last_line_of_the_last_text() {
         let promise = "<promise>COMPLETE</promise>";
         for text in [
             promise.to_owned(),
@@ -326,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_that_was_overcome_is_none() {
+    fn failure_that_was_overcome_is_none() {
         let limit = json!({"type": "assistant", "error": "rate_limit"});
         let good = json!({"type": "result", "subtype": "success", "is_error": false, "result": "fine"});
         assert!(facts(std::slice::from_ref(&limit)).final_failure().is_some());
@@ -334,12 +335,12 @@ mod tests {
     }
 
     #[test]
-    fn the_file_gets_whole_lines_only() {
+    fn file_gets_whole_lines_only() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join(ASSISTANT_OUTPUT);
         std::fs::write(&path, "{\"half\":").unwrap();
-        let mut screen = Vec::new();
-        let mut sink = Sink::open(dir.path(), "COMPLETE", &mut screen).unwrap();
+        let display = Display::stream_to(Box::new(io::sink()), Formatter::default());
+        let mut sink = Sink::open(dir.path(), "COMPLETE", &display).unwrap();
         sink.feed(b"noise\n{\"type\":\"x\"}\n{\"type\":");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "{\"half\":\n{\"type\":\"x\"}\n");
         sink.feed(b"\"result\",\"result\":\"ok\"}\n{\"cut");
@@ -352,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refused_start_is_remembered() {
+    fn refused_start_is_remembered() {
         let record = json!({"type": "user", "message": {"role": "user",
             "content": "<local-command-stderr>Error: no workdir</local-command-stderr>"}});
         assert_eq!(facts(&[record]).refusal.as_deref(), Some("Error: no workdir"));

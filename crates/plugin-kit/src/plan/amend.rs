@@ -1,6 +1,6 @@
 //! `loopgate plan amend …`: the conversation about changes of a plan, and their application.
 //!
-//! The session lies in `amend-session.json` until its changes are applied; then it becomes an entry of the
+//! The session is in `amend-session.json` until its changes are applied; then it becomes an entry of the
 //! plan's `amendments`, and what critics said about the plan before is out of date.
 
 use std::fmt::Write as _;
@@ -241,7 +241,7 @@ impl AmendCommand {
 }
 
 /// What a person typed behind `/code:amend-plan`: `--workdir`, `--state-file` and `--message`, each up to the
-/// next of them; what stands before the first is the message too.
+/// next of them; what is before the first is the message too.
 fn arguments() -> Result<String, String> {
     let mut typed = String::new();
     std::io::stdin()
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_markdown_plan_has_its_amendments_in_the_state() {
+    fn markdown_plan_has_its_amendments_in_the_state() {
         let dir = tempfile::tempdir().unwrap();
         discussed(dir.path());
         std::fs::write(dir.path().join(MARKDOWN_PLAN), "# Plan").unwrap();
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn the_session_is_printed_whole_and_as_text() {
+    fn session_is_printed_whole_and_as_text() {
         let dir = tempfile::tempdir().unwrap();
         discussed(dir.path());
         let loaded = AmendCommand::Load { session: session(dir.path()), run_dir: None }.apply().unwrap();

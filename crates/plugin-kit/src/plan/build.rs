@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_text_becomes_a_valid_plan_with_its_mirrors() {
+    fn text_becomes_a_valid_plan_with_its_mirrors() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join(PLAN_MD), CONTENT).unwrap();
         std::fs::write(plan_path(dir.path()), r#"{"amendments": [1], "gaps": []}"#).unwrap();
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_text_is_an_error() {
+    fn missing_text_is_an_error() {
         let dir = tempfile::tempdir().unwrap();
         assert!(build(dir.path()).unwrap_err().contains("plan.md"));
     }

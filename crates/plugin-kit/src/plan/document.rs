@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_backslash_in_the_text_stays() {
+    fn backslash_in_the_text_stays() {
         assert_eq!(content_text("split at\n`\\n`"), "split at\n`\\n`");
         assert_eq!(content_text("# A\\n\\tb"), "# A\n\tb");
     }

@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_plan_needs_no_critics() {
+    fn small_plan_needs_no_critics() {
         let plan = from_markdown(CONTENT, Map::new());
         let judged = judge(&plan, Some("greet the user"), &ConfigEnv::default(), &gates());
         assert!(judged.simple_mode, "{}", judged.evaluation_summary);
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_is_kept_until_its_input_changes() {
+    fn result_is_kept_until_its_input_changes() {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(kept(dir.path()), Err("there is no plan-evaluation.json"));
         let plan = Value::Object(from_markdown(CONTENT, Map::new())).to_string();

@@ -123,7 +123,7 @@ impl Outline {
 pub fn prose(content: &str) -> impl Iterator<Item = &str> {
     let mut fenced = false;
     content.lines().filter(move |line| {
-        if line.trim_start().starts_with("```") {
+        if is_fence(line) {
             fenced = !fenced;
             return false;
         }
@@ -131,20 +131,26 @@ pub fn prose(content: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Whether a line begins or ends a fenced block.
+fn is_fence(line: &str) -> bool {
+    line.trim_start().starts_with("```")
+}
+
 /// The content with a task's box ticked; `None` when there is no such open line.
 #[must_use]
 pub fn ticked(content: &str, id: &str) -> Option<String> {
-    let mut found = false;
-    let lines: Vec<String> = content
-        .split('\n')
-        .map(|line| match task(line.trim()) {
-            Some(task) if task.id == id && !task.done && !found => {
+    let (mut found, mut fenced) = (false, false);
+    let mut tick = |line: &str| {
+        fenced ^= is_fence(line);
+        match task(line.trim()) {
+            Some(task) if task.id == id && !task.done && !found && !fenced => {
                 found = true;
                 line.replacen("- [ ]", "- [x]", 1)
             }
             _ => line.to_owned(),
-        })
-        .collect();
+        }
+    };
+    let lines: Vec<String> = content.split('\n').map(&mut tick).collect();
     found.then(|| lines.join("\n"))
 }
 

@@ -82,7 +82,7 @@ impl SetStateArgs {
         let text = Value::Object(state.clone()).to_string();
         untrusted::write(&self.workdir.join(STATE_JSON), format!("{text}\n").as_bytes())
             .map_err(|error| format!("Error: cannot write the state: {error}"))?;
-        self.record(&state);
+        record_phase(&self.workdir, &state);
         Ok(text)
     }
 
@@ -108,21 +108,18 @@ impl SetStateArgs {
         }
         Ok(state)
     }
+}
 
-    fn record(&self, state: &Map<String, Value>) {
-        let command = var::text(var::COMMAND).unwrap_or_else(|| "interactive".to_owned());
-        let v2 = var::text(var::PERF_V2).as_deref() == Some("1");
+/// Appends the timing event of the phase that a state names; `false` when it names none.
+pub fn record_phase(workdir: &Path, state: &Map<String, Value>) -> bool {
+    let text = |name: &str| state.get(name).and_then(Value::as_str).unwrap_or_default();
+    let phase = text("phase");
+    if !phase.is_empty() {
         let iteration = var::text(var::ITERATION).and_then(|number| number.parse().ok()).unwrap_or(0);
-        let at = state.get("timestamp").and_then(Value::as_str).unwrap_or_default();
         let sha = state.get("startSha").and_then(Value::as_str);
-        Perf::new(&self.workdir, &var::text(var::RUN_ID).unwrap_or_default(), &command, v2).phase(
-            iteration,
-            &self.phase,
-            self.status.name(),
-            at,
-            sha,
-        );
+        Perf::of_environment(workdir).phase(iteration, phase, text("status"), text("timestamp"), sha);
     }
+    !phase.is_empty()
 }
 
 /// Writes that the loop waits for its user, in the phase that it was in.
@@ -207,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn the_state_tells_the_task_and_its_place() {
+    fn state_tells_the_task_and_its_place() {
         let dir = tempfile::tempdir().unwrap();
         let plan = from_markdown(CONTENT, Map::new());
         std::fs::write(plan_path(dir.path()), Value::Object(plan).to_string()).unwrap();

@@ -211,7 +211,7 @@ fn unlisted(
     issues.extend(only.map(|id| format!("Sync error: {id} has {place} in content but is not in {list}")));
 }
 
-/// `an open line` → `open line`, to stand after "no".
+/// `an open line` → `open line`, to be after "no".
 fn bare(place: &str) -> &str {
     place.split_once(' ').map_or(place, |(_, rest)| rest)
 }
@@ -301,7 +301,7 @@ pub(super) mod tests {
 
     // PL-28
     #[test]
-    fn a_plan_in_sync_is_valid_and_told() {
+    fn plan_in_sync_is_valid_and_told() {
         let report = reported(&plan().to_string());
         assert_eq!(report["status"], "VALID", "{report}");
         assert_eq!(report["pending_tasks"][0]["id"], "T-1.1");

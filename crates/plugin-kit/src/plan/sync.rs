@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_in_the_text_reaches_the_plan_and_survives_a_tick() {
+    fn answer_in_the_text_reaches_the_plan_and_survives_a_tick() {
         let dir = planned();
         assert_eq!(sync(dir.path()).unwrap(), SyncOutcome::InSync);
         answer(dir.path());
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_plan_writes_the_text() {
+    fn newer_plan_writes_the_text() {
         let dir = planned();
         let mut plan = document::read(&plan_path(dir.path())).unwrap();
         plan.insert("content".into(), CONTENT.replace("T-1.1**:", "T-1.1**: really").into());
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_that_was_cut_off_is_finished() {
+    fn write_that_was_cut_off_is_finished() {
         let dir = planned();
         let mut plan = document::read(&plan_path(dir.path())).unwrap();
         plan.insert("content".into(), "# Later\n".into());

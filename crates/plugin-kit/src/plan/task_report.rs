@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_line_is_the_status() {
+    fn first_line_is_the_status() {
         let done = [
             "VERIFIED",
             "```\nIMPLEMENTATION_VERIFIED: T-1.1\nfiles:\n- a\n```\n<promise>IMPLEMENTATION_VERIFIED</promise>",
@@ -203,7 +203,7 @@ mod tests {
         }
 
         #[test]
-        fn an_answer_that_is_cut_anywhere_never_turns_blocked_into_done(cut in 0usize..70) {
+        fn answer_that_is_cut_anywhere_never_turns_blocked_into_done(cut in 0usize..70) {
             let answer = "BLOCKED: T-1.1\nIt needs a key.\nIMPLEMENTATION_VERIFIED of the rest";
             let part: String = answer.chars().take(cut).collect();
             prop_assert_ne!(read(&part), TaskStatus::Verified);
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_blocked_task_stays_open_with_its_reason_until_it_is_done() {
+    fn blocked_task_stays_open_with_its_reason_until_it_is_done() {
         let dir = tempfile::tempdir().unwrap();
         let plan = from_markdown(CONTENT, Map::new());
         std::fs::write(plan_path(dir.path()), Value::Object(plan).to_string()).unwrap();
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_loop_tries_blocked_tasks_again() {
+    fn new_loop_tries_blocked_tasks_again() {
         let dir = tempfile::tempdir().unwrap();
         unblock_all(dir.path()).unwrap();
         let plan = from_markdown(CONTENT, Map::new());

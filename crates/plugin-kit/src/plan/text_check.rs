@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clean_text_passes() {
+    fn clean_text_passes() {
         let text = "## Tasks\n- [ ] **T-1.1**: Show the todo list\n## Open Questions\n- [ ] Q-001: Which?\n";
         assert_eq!(checked(text), "VALIDATION: PASS");
     }
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_plan_fails_and_missing_requirements_warn() {
+    fn missing_plan_fails_and_missing_requirements_warn() {
         let dir = tempfile::tempdir().unwrap();
         let text = report(Path::new("/nonexistent"), dir.path());
         assert!(text.starts_with("VALIDATION: FAIL") && text.contains("Warnings:"));

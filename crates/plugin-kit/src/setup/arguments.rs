@@ -81,7 +81,69 @@ fn prompt(name: String) -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::quoting::{quote, words};
+
+    /// A path, in words that blanks separate. None of them begins as a flag or a quotation does.
+    fn path() -> impl Strategy<Value = String> {
+        prop::collection::vec("[A-Za-z0-9äß./_;&|$`()*]['-]?[A-Za-z0-9._-]{0,8}", 1..4)
+            .prop_map(|words| words.join(" "))
+    }
+
+    fn arguments() -> impl Strategy<Value = Arguments> {
+        let name = "[a-z][a-z0-9-]{0,8}";
+        let source = prop_oneof![
+            Just((None, None)),
+            path().prop_map(|prd| (Some(prd), None)),
+            path().prop_map(|plan| (None, Some(plan))),
+        ];
+        (path(), source, 0u32..1000, name, prop::collection::vec(path(), 0..3)).prop_map(
+            |(workdir, (prd, plan), max_iterations, prompt, add_dirs)| Arguments {
+                workdir,
+                prd,
+                plan,
+                max_iterations: max_iterations.to_string(),
+                prompt,
+                add_dirs,
+            },
+        )
+    }
+
+    /// The line that says so; `write` decides how a value is written.
+    fn line(arguments: &Arguments, write: fn(&str) -> String) -> String {
+        let Arguments { workdir, prd, plan, max_iterations, prompt, add_dirs } = arguments;
+        let mut line = write(workdir);
+        let mut add = |flag: &str, value: &str| line.push_str(&format!(" {flag} {}", write(value)));
+        prd.iter().for_each(|prd| add("--prd", prd));
+        plan.iter().for_each(|plan| add("--plan", plan));
+        add("--max-iterations", max_iterations);
+        add("--prompt", prompt);
+        add_dirs.iter().for_each(|dir| add("--add-dir", dir));
+        line
+    }
+
+    proptest! {
+        #[test]
+        fn arguments_come_back_with_and_without_quotes(given in arguments()) {
+            for write in [quote as fn(&str) -> String, str::to_owned] {
+                let line = line(&given, write);
+                prop_assert_eq!(parse(words(&line).into_iter()), Ok(given.clone()), "{}", line);
+            }
+        }
+
+        #[test]
+        fn quoted_path_keeps_what_is_in_it(prd in "[^\n\r-][^\n\r]{0,40}") {
+            let line = format!("/work --prd {}", quote(&prd));
+            prop_assert_eq!(parse(words(&line).into_iter()).unwrap().prd, Some(prd));
+        }
+
+        #[test]
+        fn any_line_is_read_or_refused(line in ".{0,80}") {
+            let _ = parse(words(&line).into_iter());
+        }
+    }
 
     fn read(line: &str) -> Result<Arguments, String> {
         parse(line.split(' ').filter(|word| !word.is_empty()).map(str::to_owned))

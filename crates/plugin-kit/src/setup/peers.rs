@@ -15,7 +15,7 @@ pub struct AddedDirectory {
     pub path: PathBuf,
 }
 
-/// Resolves and names the directories. Those that are, hold, or lie in the work directory are dropped,
+/// Resolves and names the directories. Those that are, hold, or are in the work directory are dropped,
 /// and so are repetitions.
 ///
 /// # Errors
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn an_identity_gives_the_name() {
+    fn identity_gives_the_name() {
         let root = tempfile::tempdir().unwrap();
         let peer = root.path().join("checkout/.loopgate");
         std::fs::create_dir_all(&peer).unwrap();

@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_note_of_an_ancestor_is_found() {
+    fn note_of_an_ancestor_is_found() {
         let dir = tempfile::tempdir().unwrap();
         let state_dir = dir.path().join(STATE_DIR);
         std::fs::create_dir_all(&state_dir).unwrap();

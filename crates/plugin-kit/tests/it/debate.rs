@@ -37,7 +37,7 @@ fn review(project: &Project, more: &[&str]) -> Ended {
 
 // PL-35
 #[test]
-fn the_reviewers_answer_becomes_a_word_for_the_prompt() {
+fn reviewers_answer_becomes_a_word_for_the_prompt() {
     let cases = [
         (said("### Finding 1: too large\nSplit it."), "VERDICT:NEEDS_CHANGES\nREVIEWER_SESSION:t-1\n"),
         (said("Good.\nVERDICT: APPROVED"), "VERDICT:APPROVED\nREVIEWER_SESSION:t-1\n"),
@@ -61,7 +61,7 @@ fn the_reviewers_answer_becomes_a_word_for_the_prompt() {
 }
 
 #[test]
-fn a_session_that_the_reviewer_has_lost_is_begun_anew() {
+fn session_that_the_reviewer_has_lost_is_begun_anew() {
     let script =
         format!("echo \"$*\" >> $OUT/calls\n[ \"$2\" = resume ] && exit 1\n{}", said("VERDICT: APPROVED"));
     let project = with_program(Project::new(), "codex", &script);
@@ -102,7 +102,7 @@ fn sidecars(project: &Project) -> Vec<PathBuf> {
 }
 
 #[test]
-fn a_debate_ends_when_the_reviewer_approves() {
+fn debate_ends_when_the_reviewer_approves() {
     let project = debating(3);
     let ended = project.loopgate(&["debate", "run", "greet the user"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
@@ -123,7 +123,7 @@ fn a_debate_ends_when_the_reviewer_approves() {
 }
 
 #[test]
-fn a_debate_without_approval_ends_at_its_limit_and_says_so() {
+fn debate_without_approval_ends_at_its_limit_and_says_so() {
     let project = debating(99);
     let ended = project.loopgate(&["debate", "run", "--max-rounds", "2", "greet the user"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
@@ -132,7 +132,7 @@ fn a_debate_without_approval_ends_at_its_limit_and_says_so() {
 }
 
 #[test]
-fn an_interrupted_debate_goes_on_where_it_was() {
+fn interrupted_debate_goes_on_where_it_was() {
     let project = debating(2);
     assert_eq!(project.loopgate(&["debate", "run", "--max-rounds", "1", "greet"]).code, 0);
     std::fs::remove_file(project.path("rounds")).unwrap();
@@ -157,7 +157,7 @@ fn an_interrupted_debate_goes_on_where_it_was() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_real_reviewer_judges_a_plan() {
+async fn real_reviewer_judges_a_plan() {
     let script = Script::new([Conversation::when("reviewer", "You review a plan")
         .says("### Finding 1: too large\nSplit it.\n\nVERDICT: NEEDS_CHANGES")]);
     let model = ModelServer::start(script).await.unwrap();

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 // PL-12
 #[test]
-fn a_promise_in_an_earlier_record_completes_the_loop() {
+fn promise_in_an_earlier_record_completes_the_loop() {
     let project = Project::new();
     project.assistant(DONE);
     let ended = project.run(&[]);
@@ -21,7 +21,7 @@ fn a_promise_in_an_earlier_record_completes_the_loop() {
 
 // PL-15, PL-20
 #[test]
-fn the_assistant_gets_the_pinned_arguments_and_no_secret() {
+fn assistant_gets_the_pinned_arguments_and_no_secret() {
     let project = Project::new()
         .env("LOOPGATE_USER_VISIBLE_FAILURE_SECRET", "key")
         .env("LOOPGATE_COMMAND", "EXECUTE")
@@ -45,7 +45,7 @@ fn the_assistant_gets_the_pinned_arguments_and_no_secret() {
 
 // PL-10
 #[test]
-fn a_path_with_blanks_dollars_and_quotes_survives_the_prompt() {
+fn path_with_blanks_dollars_and_quotes_survives_the_prompt() {
     let project = Project::with_workdir("My $HOME \"work\" `x`");
     project.assistant(&format!("for last; do :; done; printf '%s' \"$last\" > $OUT/prompt; {DONE}"));
     assert_eq!(project.run(&[]).code, 0);
@@ -92,7 +92,7 @@ fn three_empty_runs_in_a_row_end_the_loop() {
 
 // PL-14
 #[test]
-fn a_loop_that_used_up_its_iterations_has_failed_and_says_so() {
+fn loop_that_used_up_its_iterations_has_failed_and_says_so() {
     let project = Project::new().env("LOOPGATE_USER_VISIBLE_FAILURE_SECRET", "key");
     project.assistant("echo broken >&2; exit 1");
     let ended = project.run(&["--max-iterations", "3"]);
@@ -119,7 +119,7 @@ fn equal_failures_stop_a_long_loop_with_a_signed_reason() {
 }
 
 #[test]
-fn a_plan_that_cannot_be_read_goes_back_to_the_assistant() {
+fn plan_that_cannot_be_read_goes_back_to_the_assistant() {
     let plan = json!({"content": "", "acceptanceCriteria": [], "pendingTasks": [], "completedTasks": [],
         "openQuestions": [], "answeredQuestions": [], "gaps": []});
     let plans = |second: &str| {
@@ -149,7 +149,7 @@ case \"$last\" in *'not a valid plan'*) printf '%s' '{second}' > .loopgate/work/
 }
 
 #[test]
-fn a_failure_is_told_in_the_assistants_own_words() {
+fn failure_is_told_in_the_assistants_own_words() {
     let overloaded = r#"{"type":"result","is_error":true,"result":"API Error: 500 the service is down"}"#;
     for (script, subcode) in [
         (format!("echo '{overloaded}'; exit 1"), "REPEATED_FAILURE"),
@@ -165,7 +165,7 @@ fn a_failure_is_told_in_the_assistants_own_words() {
 }
 
 #[test]
-fn a_run_is_ended_at_its_time_limit() {
+fn run_is_ended_at_its_time_limit() {
     let project = Project::new().env("LOOPGATE_ITERATION_TIMEOUT_MS", "300");
     project.assistant(&format!(
         "if [ $LOOPGATE_ITERATION = 1 ]; then echo $$ > $OUT/pid; sleep 600; fi\n{DONE}"
@@ -177,7 +177,7 @@ fn a_run_is_ended_at_its_time_limit() {
 
 // PL-17
 #[test]
-fn an_interrupted_loop_is_resumed_where_it_was() {
+fn interrupted_loop_is_resumed_where_it_was() {
     let project = Project::new();
     project.assistant(&format!(
         "if [ $LOOPGATE_ITERATION = 1 ]; then\n{MORE}exit 0; fi\necho $$ > $OUT/pid; sleep 600"
@@ -215,7 +215,7 @@ fn removing_the_state_file_stops_a_running_loop() {
 }
 
 #[test]
-fn a_second_driver_is_refused() {
+fn second_driver_is_refused() {
     let project = Project::new();
     project.assistant("echo $$ > $OUT/pid; sleep 600");
     let workdir = project.workdir.display().to_string();
@@ -230,7 +230,7 @@ fn a_second_driver_is_refused() {
 }
 
 #[test]
-fn a_killed_driver_leaves_nothing_that_blocks_the_next() {
+fn killed_driver_leaves_nothing_that_blocks_the_next() {
     let project = Project::new();
     project.assistant(&format!("echo '{{\"half\":true}}'; echo $$ > $OUT/pid; exec sleep 600; {DONE}"));
     let mut driver = project.start(&["loop", "run", &project.workdir.display().to_string()]);
@@ -251,7 +251,7 @@ fn a_killed_driver_leaves_nothing_that_blocks_the_next() {
 
 // PL-18
 #[test]
-fn a_promise_against_the_plan_is_not_believed() {
+fn promise_against_the_plan_is_not_believed() {
     let plan = json!({"pendingTasks": [{"id": "T-1.1"}], "openQuestions": []}).to_string();
     let says = |status| format!("echo '{{\"status\":\"{status}\"}}' > .loopgate/work/state.json\n{DONE}");
     // What an earlier run said is not this run's word.
@@ -300,7 +300,7 @@ fn limits_of_the_account_end_the_loop_at_once() {
 }
 
 #[test]
-fn a_result_that_is_an_error_ends_the_loop() {
+fn result_that_is_an_error_ends_the_loop() {
     let project = Project::new();
     project.assistant(r#"echo '{"type":"result","is_error":true,"result":"internal trouble"}'"#);
     let ended = project.run(&["--max-iterations", "9"]);
@@ -309,7 +309,7 @@ fn a_result_that_is_an_error_ends_the_loop() {
 }
 
 #[test]
-fn a_missing_assistant_is_named() {
+fn missing_assistant_is_named() {
     let project = Project::new();
     let ended = project.run(&[]);
     assert_eq!(ended.code, 1);
@@ -319,7 +319,7 @@ fn a_missing_assistant_is_named() {
 
 // PL-36
 #[test]
-fn a_broken_line_does_not_disturb_the_loop() {
+fn broken_line_does_not_disturb_the_loop() {
     let project = Project::new();
     project.assistant(&format!("echo '{{\"type\":\"assistant\",\"mess'\necho noise\n{DONE}"));
     assert_eq!(project.run(&[]).code, 0);
@@ -330,7 +330,7 @@ fn a_broken_line_does_not_disturb_the_loop() {
 
 // PL-38
 #[test]
-fn a_promise_in_a_tool_result_is_no_promise() {
+fn promise_in_a_tool_result_is_no_promise() {
     let project = Project::new();
     project.assistant(&format!(
         "echo '{{\"type\":\"user\",\"message\":{{\"content\":[{{\"type\":\"tool_result\",\"content\":\"<promise>COMPLETE</promise>\"}}]}}}}'\n{MORE}"
@@ -387,7 +387,7 @@ fn two_failed_fixes_in_a_row_end_the_reviews() {
 
 // PL-22
 #[test]
-fn the_number_of_cycles_is_the_users() {
+fn number_of_cycles_is_the_users() {
     let project = Project::new().with_review_plugin().env("POST_LOOP_REVIEW_CYCLES", "1");
     project.assistant(&reviewing(&verdict("decline"), "true"));
     assert_eq!(project.run(&[]).code, 0);
@@ -396,7 +396,7 @@ fn the_number_of_cycles_is_the_users() {
 }
 
 #[test]
-fn an_approval_ends_the_reviews() {
+fn approval_ends_the_reviews() {
     let project = Project::new().with_review_plugin();
     project.assistant(&reviewing(&verdict("approve"), "true"));
     assert_eq!(project.run(&[]).code, 0);
@@ -420,7 +420,7 @@ fn without_changes_or_without_the_plugin_nothing_is_reviewed() {
 
 // PL-37
 #[test]
-fn a_review_without_a_verdict_is_not_an_approval() {
+fn review_without_a_verdict_is_not_an_approval() {
     for leave in [
         "rmdir .loopgate/code-review/cr-1000$n",
         "true",
@@ -438,7 +438,7 @@ fn a_review_without_a_verdict_is_not_an_approval() {
 
 // PL-39
 #[test]
-fn the_command_of_the_environment_wins_over_the_prompt() {
+fn command_of_the_environment_wins_over_the_prompt() {
     let project = Project::new().env("LOOPGATE_COMMAND", "PLAN");
     project.assistant(&format!("echo $LOOPGATE_COMMAND > $OUT/command; {DONE}"));
     assert_eq!(project.run(&["--prompt", "prompt"]).code, 0);
@@ -459,7 +459,7 @@ fn bad_arguments_are_refused_with_exit_code_one() {
 }
 
 #[test]
-fn a_loop_that_changes_nothing_any_more_asks_its_user() {
+fn loop_that_changes_nothing_any_more_asks_its_user() {
     let project = Project::new();
     project.assistant(&format!("echo x >> notes-$LOOPGATE_ITERATION; [ $LOOPGATE_ITERATION = 1 ] || rm notes-$LOOPGATE_ITERATION; {MORE}"));
     let ended = project.run(&["--max-iterations", "150"]);
@@ -472,7 +472,7 @@ fn a_loop_that_changes_nothing_any_more_asks_its_user() {
 }
 
 #[test]
-fn a_planning_loop_that_changes_nothing_any_more_has_failed() {
+fn planning_loop_that_changes_nothing_any_more_has_failed() {
     let project = Project::new().env("LOOPGATE_COMMAND", "PLAN");
     project.assistant(MORE);
     let ended = project.run(&["--max-iterations", "50"]);
@@ -485,7 +485,7 @@ fn a_planning_loop_that_changes_nothing_any_more_has_failed() {
 }
 
 #[test]
-fn a_loop_is_stopped_from_another_session() {
+fn loop_is_stopped_from_another_session() {
     let project = Project::new();
     assert_eq!(project.loopgate(&["loop", "cancel"]).stdout, "No loop is active in this project.\n");
     project.assistant("touch $OUT/started; sleep 600");

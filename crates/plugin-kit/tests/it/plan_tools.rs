@@ -117,3 +117,31 @@ fn repositories_are_found_by_what_names_them_first() {
     assert_eq!(names(&found), [json!("billing"), json!("plain")]);
     assert!(found["peers"][1].get("local").is_none() && found["monorepo"] == false);
 }
+
+#[test]
+fn phase_and_run_are_noted_for_the_run_of_the_environment() {
+    let project = Project::new()
+        .env("LOOPGATE_RUN_ID", "run-7")
+        .env("LOOPGATE_ITERATION", "3")
+        .env("LOOPGATE_COMMAND", "EXECUTE")
+        .env("LOOPGATE_PERF_V2", "1");
+    let work = project.workdir.display().to_string();
+    let without_state = project.loopgate(&["perf", "phase", "--workdir", &work]);
+    assert!(without_state.code == 0 && without_state.stderr.starts_with("No phase in "));
+    assert!(project.events("phase").is_empty());
+    let state = r#"{"phase": "Phase 4", "status": "IN_PROGRESS", "timestamp": "2031-01-02T03:04:05Z", "startSha": "abc"}"#;
+    std::fs::write(project.workdir.join("state.json"), state).unwrap();
+    assert_eq!(project.loopgate(&["perf", "phase", "--workdir", &work]).code, 0);
+    let noted = json!({"event": "phase", "run_id": "run-7", "iteration": 3, "phase": "Phase 4", "status": "IN_PROGRESS",
+        "started_at": "2031-01-02T03:04:05Z", "start_sha": "abc", "command": "EXECUTE"});
+    assert_eq!(project.events("phase"), [noted]);
+
+    project.git(&["remote", "add", "origin", "https://user:secret@example.org/acme/shop.git"]);
+    for _ in 0..2 {
+        assert_eq!(project.loopgate(&["perf", "run", "--workdir", &work]).code, 0);
+    }
+    let runs = project.events("run");
+    assert_eq!((runs.len(), &runs[0]["branch"], &runs[0]["run_id"]), (1, &json!("main"), &json!("run-7")));
+    let repository = runs[0]["repo"].as_str().unwrap();
+    assert!(repository.contains("acme/shop") && !repository.contains("secret"), "{repository}");
+}

@@ -60,7 +60,7 @@ fn every_front_matter_names_its_file() {
 
 // PL-40
 #[test]
-fn the_visual_check_goes_on_with_the_same_agent() {
+fn visual_check_goes_on_with_the_same_agent() {
     let prompt = std::fs::read_to_string(plugin().join("prompts/prompt.md")).unwrap();
     for status in ["INCOMPLETE_DOCS", "BLOCKED"] {
         let row = prompt.lines().find(|line| line.starts_with(&format!("| `{status}` |"))).unwrap();
@@ -89,7 +89,7 @@ fn every_program_that_is_named_exists() {
 }
 
 #[test]
-fn the_template_of_a_plan_is_a_valid_plan() {
+fn template_of_a_plan_is_a_valid_plan() {
     let project = Project::new();
     std::fs::write(project.workdir.join("plan.md"), crate::support::plan_template()).unwrap();
     let work = project.workdir.display().to_string();
@@ -105,7 +105,7 @@ fn the_template_of_a_plan_is_a_valid_plan() {
 
 // PL-41
 #[test]
-fn the_assistants_name_stands_only_where_the_assistant_owns_it() {
+fn assistants_name_stands_only_where_the_assistant_owns_it() {
     let owned = Regex::new(r"CLAUDE_PLUGIN_ROOT|CLAUDE\.md|\.claude\b|\.claude-plugin").unwrap();
     for (path, text) in texts(&plugin()) {
         let rest = owned.replace_all(&text, "").to_lowercase();
@@ -130,7 +130,7 @@ fn run_hook(event: &str, program: &str, in_loop: bool) -> Ended {
 }
 
 #[test]
-fn a_hook_calls_the_program_that_runs_the_loop() {
+fn hook_calls_the_program_that_runs_the_loop() {
     for event in ["SessionStart", "SessionEnd", "SubagentStart", "PreToolUse", "SubagentStop"] {
         let ended = run_hook(event, &example().display().to_string(), true);
         assert_eq!((ended.code, ended.stdout.as_str(), ended.stderr.as_str()), (0, "", ""), "{event}");
@@ -138,7 +138,7 @@ fn a_hook_calls_the_program_that_runs_the_loop() {
 }
 
 #[test]
-fn a_hook_whose_program_is_missing_says_so_and_lets_no_tool_through_within_a_loop() {
+fn hook_whose_program_is_missing_says_so_and_lets_no_tool_through_within_a_loop() {
     for (event, in_loop, code) in [
         ("SessionStart", true, 1),
         ("PreToolUse", false, 1),
@@ -152,7 +152,7 @@ fn a_hook_whose_program_is_missing_says_so_and_lets_no_tool_through_within_a_loo
 }
 
 #[tokio::test]
-async fn the_assistant_finds_nothing_to_complain_about() {
+async fn assistant_finds_nothing_to_complain_about() {
     let model = ModelServer::start(Script::new([])).await.unwrap();
     let mut home = UserHome::temporary().unwrap();
     home.reach_model(&model).unwrap();
@@ -165,7 +165,7 @@ async fn the_assistant_finds_nothing_to_complain_about() {
 }
 
 #[tokio::test]
-async fn the_plugins_are_installed_for_the_user_and_brought_up_to_date() {
+async fn plugins_are_installed_for_the_user_and_brought_up_to_date() {
     let model = ModelServer::start(Script::new([])).await.unwrap();
     let mut home = UserHome::temporary().unwrap();
     home.reach_model(&model).unwrap();
@@ -196,7 +196,7 @@ async fn the_plugins_are_installed_for_the_user_and_brought_up_to_date() {
 }
 
 #[test]
-fn the_settings_of_a_loop_are_printed_for_a_shell() {
+fn settings_of_a_loop_are_printed_for_a_shell() {
     let project = Project::new();
     let work = project.workdir.display().to_string();
     let missing = project.loopgate(&["plugins", "env", &work]);
@@ -209,7 +209,7 @@ fn the_settings_of_a_loop_are_printed_for_a_shell() {
 }
 
 #[test]
-fn a_plan_that_the_program_builds_fits_its_schema() {
+fn plan_that_the_program_builds_fits_its_schema() {
     let project = Project::new();
     let work = project.workdir.display().to_string();
     std::fs::write(project.workdir.join("plan.md"), crate::support::plan_template()).unwrap();
@@ -223,7 +223,7 @@ fn a_plan_that_the_program_builds_fits_its_schema() {
     assert!(faults.is_empty(), "{faults:?}");
 }
 
-/// Tools in a list of a front matter: names without what stands in brackets behind them.
+/// Tools in a list of a front matter: names without what is in brackets behind them.
 fn tools_of(front_matter: &str) -> impl Iterator<Item = String> {
     let lists = Regex::new(r"(?m)^(?:allowed-)?tools: (.+)$").unwrap();
     let lists: Vec<String> = lists.captures_iter(front_matter).map(|found| found[1].to_owned()).collect();

@@ -12,7 +12,8 @@ use crate::support::{Ended, Project, example};
 /// Longest run of a scripted loop.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-const PLAN_MD: &str = "# A greeting\n\n## Summary\nThe project greets.\n\n## Acceptance Criteria\n\
+/// A plan with one task and one question.
+pub const PLAN_MD: &str = "# A greeting\n\n## Summary\nThe project greets.\n\n## Acceptance Criteria\n\
     | ID | Criterion | Source |\n|---|---|---|\n| AC-001 | A greeting exists | prd.md |\n\n\
     ## Architecture Fit\nA file beside the others.\n\n## Tasks\n- [ ] **T-1.1**: Add `hello.txt` *(AC-001)*\n\n\
     ## API & Data Impacts\nNone.\n\n## Risks & Constraints\nNone.\n\n## Test Plan\nRead the file.\n\n\
@@ -20,18 +21,19 @@ const PLAN_MD: &str = "# A greeting\n\n## Summary\nThe project greets.\n\n## Acc
     ## Gaps\nNone were found.\n";
 
 /// The orchestrator as the command's page makes it, for one loop command.
-fn orchestrator(command: &str) -> Conversation {
+pub fn orchestrator(command: &str) -> Conversation {
     Conversation::when("orchestrator", "# Coding loop")
         .and(&format!("LOOPGATE_COMMAND=\"{command}\""))
         .and("LOOPGATE_WORKDIR=\"(?P<workdir>[^\"]+)\"")
 }
 
-fn subagent(kind: &str, prompt: &str) -> Step {
+/// A call that starts a subagent.
+pub fn subagent(kind: &str, prompt: &str) -> Step {
     Step::tool("Agent", json!({"description": "step", "prompt": prompt, "subagent_type": kind}))
 }
 
 /// The command that takes a subagent's answer.
-fn reported(task: &str, answer: &str) -> String {
+pub fn reported(task: &str, answer: &str) -> String {
     format!("loopgate plan report {task} '{{{{workdir}}}}' <<'END_OF_ANSWER'\n{answer}\nEND_OF_ANSWER")
 }
 
@@ -70,17 +72,32 @@ fn implementing() -> Script {
 
 /// Runs the driver as the runtime does, in a home of its own and without the sandbox variable.
 async fn run(project: &Project, model: &ModelServer, command: &str) -> Ended {
-    let plugin = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins/code").canonicalize().unwrap();
-    run_with(project, model, command, Some(&plugin)).await
+    run_with_args(project, model, command, &[]).await
 }
 
 /// As [`run`], with a plugin of the caller's choice, or with what the driver finds by itself.
-async fn run_with(project: &Project, model: &ModelServer, command: &str, plugin: Option<&Path>) -> Ended {
+pub async fn run_with(project: &Project, model: &ModelServer, command: &str, plugin: Option<&Path>) -> Ended {
+    drive(project, model, command, plugin, &[]).await
+}
+
+/// As [`run`], with further arguments of the driver.
+pub async fn run_with_args(project: &Project, model: &ModelServer, command: &str, args: &[&str]) -> Ended {
+    drive(project, model, command, Some(&crate::support::plugin("code")), args).await
+}
+
+async fn drive(
+    project: &Project,
+    model: &ModelServer,
+    command: &str,
+    plugin: Option<&Path>,
+    args: &[&str],
+) -> Ended {
     let mut home = UserHome::temporary().unwrap();
     home.reach_model(model).unwrap();
     let mut driver = home.command(&example().display().to_string());
     driver
         .args(["loop", "run", &project.workdir.display().to_string(), "--max-iterations", "3"])
+        .args(args)
         .current_dir(&project.root)
         .env_remove("IS_SANDBOX")
         .env("LOOPGATE_ASSISTANT_BIN", home.path().join("bin/claude"))
@@ -93,7 +110,7 @@ async fn run_with(project: &Project, model: &ModelServer, command: &str, plugin:
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_wish_becomes_a_plan_and_the_plan_a_change() {
+async fn wish_becomes_a_plan_and_the_plan_a_change() {
     let project = Project::new();
     std::fs::write(project.workdir.join("prd.md"), "The project should greet.\n").unwrap();
     let model = ModelServer::start(planning()).await.unwrap();
@@ -134,7 +151,7 @@ async fn a_wish_becomes_a_plan_and_the_plan_a_change() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_real_context_limit_ends_the_loop_in_one_iteration() {
+async fn real_context_limit_ends_the_loop_in_one_iteration() {
     let project = Project::new();
     let full = Conversation::when("full", "# Coding loop").turn([Step::error(
         400,
@@ -149,7 +166,7 @@ async fn a_real_context_limit_ends_the_loop_in_one_iteration() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_busy_model_that_recovers_does_not_end_the_loop() {
+async fn busy_model_that_recovers_does_not_end_the_loop() {
     let project = Project::new();
     let recovering = Conversation::when("recovering", "# Coding loop").turn([
         Step::Error(Failure { times: Some(1), ..Failure::new(529, "overloaded_error", "Overloaded") }),
@@ -161,7 +178,7 @@ async fn a_busy_model_that_recovers_does_not_end_the_loop() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_plugin_that_is_not_there_is_named_and_our_own_is_found() {
+async fn plugin_that_is_not_there_is_named_and_our_own_is_found() {
     let project = Project::new();
     let model = ModelServer::start(Script::new([orchestrator("PLAN").says("<promise>COMPLETE</promise>")]))
         .await
@@ -250,7 +267,7 @@ fn blocked() -> Script {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_blocked_task_asks_its_user_and_goes_on_after_the_answer() {
+async fn blocked_task_asks_its_user_and_goes_on_after_the_answer() {
     let project = Project::new();
     let work = project.workdir.display().to_string();
     std::fs::write(project.workdir.join("plan.md"), PLAN_MD).unwrap();

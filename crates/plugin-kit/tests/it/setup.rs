@@ -28,7 +28,7 @@ fn split_paths_are_joined() {
 
 // PL-02, PL-03, PL-04, PL-05
 #[test]
-fn a_plan_is_named_found_or_handed_in() {
+fn plan_is_named_found_or_handed_in() {
     let project = Project::new();
     std::fs::write(project.root.join("plan.md"), "x").unwrap();
     std::fs::write(project.workdir.join("prd.md"), "x").unwrap();
@@ -53,7 +53,7 @@ fn a_plan_is_named_found_or_handed_in() {
 
 // PL-06
 #[test]
-fn a_second_run_changes_nothing_and_keeps_the_start() {
+fn second_run_changes_nothing_and_keeps_the_start() {
     let project = Project::new();
     let work = project.workdir.display().to_string();
     std::fs::create_dir_all(project.workdir.join(".loopgate")).unwrap();
@@ -126,7 +126,7 @@ fn refusals_name_what_is_wrong() {
 
 // PL-09
 #[test]
-fn the_session_of_the_assistant_is_mapped() {
+fn session_of_the_assistant_is_mapped() {
     for (project, note) in [
         (Project::new().env("CLAUDE_CODE_SESSION_ID", "abc"), None),
         // A hook has noted the session of the process that starts the set-up.
@@ -164,7 +164,7 @@ fn arguments_on_standard_input_are_data() {
 }
 
 #[test]
-fn the_prompt_is_printed_with_the_values_of_the_loop() {
+fn prompt_is_printed_with_the_values_of_the_loop() {
     let project = Project::with_workdir("my $work").env("LOOPGATE_COMMAND", "PLAN");
     std::fs::write(project.workdir.join("prd.md"), "wish").unwrap();
     let work = project.workdir.display().to_string();

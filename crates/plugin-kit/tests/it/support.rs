@@ -157,13 +157,28 @@ impl Project {
         Ended::from(command.output().unwrap())
     }
 
+    /// Starts a sub-command with its standard output going elsewhere.
+    pub fn start_with_stdout(&self, args: &[&str], stdout: Stdio) -> Child {
+        self.command(args).stdout(stdout).stderr(Stdio::null()).spawn().unwrap()
+    }
+
     /// Starts a sub-command.
     pub fn start(&self, args: &[&str]) -> Child {
         self.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
+    /// A sub-command that another program starts, for example with limits.
+    pub fn command_behind(&self, starter: &[&str], args: &[&str]) -> Command {
+        let mut command = program(Path::new(starter[0]));
+        command.args(&starter[1..]).arg(example());
+        self.prepare(command, args)
+    }
+
     fn command(&self, args: &[&str]) -> Command {
-        let mut command = program(&example());
+        self.prepare(program(&example()), args)
+    }
+
+    fn prepare(&self, mut command: Command, args: &[&str]) -> Command {
         command
             .args(args)
             .current_dir(&self.root)

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn the_commit_at_the_start_is_read_as_the_driver_writes_it() {
+    fn commit_at_the_start_is_read_as_the_driver_writes_it() {
         let dir = tempfile::tempdir().unwrap();
         let config = dir.path().join("config.env");
         std::fs::write(&config, "LOOPGATE_WORKDIR=\"/w\"\nLOOPGATE_START_SHA=\"0123abcd\"\n").unwrap();

@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_staged_markdown_stands_in_for_a_plan_that_is_gone() {
+    fn staged_markdown_stands_in_for_a_plan_that_is_gone() {
         let dir = tempfile::tempdir().unwrap();
         let places = OutputPaths { work_dir: dir.path().to_owned(), root: dir.path().to_owned() };
         std::fs::write(dir.path().join(IMPORTED_PLAN), "# P").unwrap();

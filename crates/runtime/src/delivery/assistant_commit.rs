@@ -234,7 +234,7 @@ Then stop."
     )
 }
 
-/// The characters of a slug that may stand in a prompt.
+/// The characters of a slug that may be in a prompt.
 fn plain_slug(slug: &str) -> String {
     slug.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')).collect()
 }

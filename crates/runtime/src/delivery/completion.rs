@@ -48,8 +48,16 @@ pub(super) async fn event(
     event
 }
 
+/// Adds what a loop had delivered to the event that tells of its other end.
+pub(super) fn add_delivery(event: &mut LoopEvent, job: &Job, results: Option<&[ResultEntry]>) {
+    if let Some(results) = results {
+        event.members.insert("result".to_owned(), delivery(job, Some(results)).into());
+        event.members.insert("results".to_owned(), json!(results));
+    }
+}
+
 /// What became of the loop's own repository.
-pub(super) fn delivery(job: &Job, results: Option<&[ResultEntry]>) -> Map<String, Value> {
+fn delivery(job: &Job, results: Option<&[ResultEntry]>) -> Map<String, Value> {
     let primary = results.and_then(|entries| primary(job, entries));
     let mut members = Map::new();
     members.insert("prUrl".to_owned(), json!(primary.map(|entry| &entry.pr_url)));

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_is_described_without_its_secrets() {
+    fn start_is_described_without_its_secrets() {
         let args: Vec<OsString> =
             ["-p", "the wish", "--model", "m", &"x".repeat(201)].iter().map(OsString::from).collect();
         let environment: BTreeMap<OsString, OsString> = [

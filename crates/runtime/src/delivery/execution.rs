@@ -1,5 +1,7 @@
 //! Delivering the work of an execution: its own repository, then its peers.
 
+use std::collections::BTreeMap;
+
 use loopgate_api::execution_result::ExecutionResult;
 use loopgate_api::names::EXECUTION_RESULT;
 use loopgate_api::time::now_iso;
@@ -8,7 +10,7 @@ use loopgate_home::untrusted;
 use super::outcome::LoopOutcome;
 use super::repository::{RepositoryWork, clear_scratch, deliver_repository, inspect};
 use super::result::{DeliveryOutcome, PR_BODY, stored};
-use super::{git_delivery, peers};
+use super::{evidence, git_delivery, peers};
 use crate::jobs::store::StoreError;
 use crate::jobs::{DeliveryCompletion, DeliveryRecord, DeliveryStatus, Job};
 
@@ -24,6 +26,8 @@ pub(super) async fn deliver(outcome: &LoopOutcome<'_>, job: &Job) -> Result<Deli
                 started_at: now_iso(),
                 result_before: before.0,
                 pr_body_before: before.1,
+                tests: BTreeMap::new(),
+                test_run: None,
                 completion: None,
             });
             delivery.status = DeliveryStatus::Pending;
@@ -62,7 +66,9 @@ async fn presence(job: &Job) -> (bool, bool) {
 }
 
 async fn work(outcome: &LoopOutcome<'_>, job: &Job) -> Result<DeliveryOutcome, StoreError> {
-    let primary = deliver_repository(outcome, job, &RepositoryWork::primary(job)).await?;
+    let part = RepositoryWork::primary(job);
+    let primary = deliver_repository(outcome, job, &part).await?;
+    let primary = evidence::attach(outcome, job, &part, primary).await?;
     if !job.workspace.additional_worktree_dirs.is_empty() {
         return peers::deliver(outcome, job, primary).await;
     }

@@ -5,9 +5,10 @@ use std::path::Path;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use loopgate_api::assistant_stream::{is_auth_failure, is_context_limit};
+use loopgate_api::assistant_stream::{BUDGET_USED_UP, is_auth_failure, is_context_limit};
 use loopgate_api::command::{LoopCommand, Runner};
 use loopgate_api::event::{AbortReason, ErrorEvent, LoopEvent, code};
+use loopgate_api::execution_result::ResultEntry;
 use loopgate_api::link::Severity;
 use loopgate_api::names::STATE_DIR;
 use loopgate_api::redact;
@@ -29,6 +30,7 @@ const INTERRUPTED_EXIT_CODE: i32 = 130;
 const INTERRUPTED: &str =
     "The loop was interrupted: its process was told to end, or its state file was removed";
 const CONTEXT_LIMIT: &str = "Context limit exceeded";
+const SPENDING_LIMIT: &str = "The loop reached its spending limit before it was done";
 /// Bytes of the log's end in a report.
 const REPORTED_LOG: usize = 4096;
 const AUTH_HINT: &str =
@@ -43,6 +45,8 @@ pub(super) struct LoopFailure {
     pub result: Option<Map<String, Value>>,
     pub live_activity: Option<String>,
     pub job_event: JobEvent,
+    /// What was delivered all the same.
+    pub results: Option<Vec<ResultEntry>>,
 }
 
 impl LoopFailure {
@@ -54,6 +58,7 @@ impl LoopFailure {
             result: None,
             live_activity: None,
             job_event: JobEvent::Failed,
+            results: None,
         }
     }
 
@@ -91,6 +96,11 @@ impl LoopFailure {
         }
     }
 
+    /// Tests fail that did not fail before the loop. Its work is delivered, and a further execution goes on with it.
+    pub fn new_test_failures(message: String, results: Option<Vec<ResultEntry>>) -> Self {
+        Self { live_activity: Some(message.clone()), results, ..Self::new(code::NEW_TEST_FAILURES, message) }
+    }
+
     pub fn auth(text: &str) -> Self {
         let message = redact::message(text);
         let message = if message.is_empty() { AUTH_HINT.to_owned() } else { message };
@@ -119,14 +129,15 @@ impl LoopFailure {
 
     fn marked(marker: UserVisibleFailure) -> Self {
         let subcode = marker.result.get("subcode").and_then(Value::as_str);
-        let code = if subcode == Some(code::ITERATION_LIMIT) { code::ITERATION_LIMIT } else { &marker.code };
+        let limits = [code::ITERATION_LIMIT, code::SPENDING_LIMIT];
+        let code = limits.into_iter().find(|limit| subcode == Some(limit)).unwrap_or(&marker.code);
         let failure = Self::new(code, &marker.message);
         Self { live_activity: Some(marker.message), result: Some(marker.result), ..failure }
     }
 
-    /// The loop used up its iterations; what it did is not finished, and not lost.
-    pub fn is_iteration_limit(&self) -> bool {
-        self.code == code::ITERATION_LIMIT
+    /// The loop used up its iterations or its money; what it did is not finished, and not lost.
+    pub fn is_limit_of_loop(&self) -> bool {
+        [code::ITERATION_LIMIT, code::SPENDING_LIMIT].contains(&self.code.as_str())
     }
 
     /// How it is reported.
@@ -167,6 +178,9 @@ pub(super) async fn classify(job: &Job, outcome: &LoopOutcome<'_>) -> LoopFailur
             tracing::warn!(loop_id = %job.id, %error, "the loop's own failure could not be stored");
         }
         return LoopFailure::marked(marker);
+    }
+    if outcome.summary.failure.as_deref() == Some(BUDGET_USED_UP) {
+        return LoopFailure::new(code::SPENDING_LIMIT, SPENDING_LIMIT);
     }
     let tails = read_tails(job).await;
     let printed = [tails.log, tails.stderr].map(Option::unwrap_or_default).join("\n");

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn the_status_of_a_judge_follows_from_its_metrics() {
+    fn status_of_a_judge_follows_from_its_metrics() {
         let metric = |score: f64| json!({"metric_name": "m", "threshold": 0.8, "score": score});
         let found = statuses(&json!([
             {"case_id": "a", "final_status": 2, "metrics": [metric(0.8), metric(1.0)]},

@@ -8,6 +8,7 @@ mod artifacts;
 mod assistant_commit;
 mod completion;
 pub(crate) mod diagnostics;
+mod evidence;
 mod execution;
 mod failure;
 pub(crate) mod failure_marker;
@@ -85,7 +86,7 @@ impl LoopOutcome<'_> {
             Box::pin(self.succeed(job)).await
         } else {
             let failure = failure::classify(&job, self).await;
-            if failure.is_iteration_limit() && job.command == LoopCommand::Execute {
+            if failure.is_limit_of_loop() && job.command == LoopCommand::Execute {
                 execution::commit_unfinished(self, &job).await;
             }
             self.fail(&job, failure).await
@@ -114,6 +115,13 @@ impl LoopOutcome<'_> {
             if outcome.nothing_was_done {
                 return context.fail(&job, LoopFailure::no_work()).await;
             }
+            if let Some(reason) = evidence::failure(&job) {
+                let warnings = context.warnings(&job, Some(&outcome), None).await;
+                let warn = |job: &mut Job| warnings.iter().for_each(|code| job.warn(code));
+                let job = self.finalizer.jobs.store.update(self.id, warn).await?;
+                let results = outcome.pull_requests().map(<[_]>::to_vec);
+                return context.fail(&job, LoopFailure::new_test_failures(reason, results)).await;
+            }
             delivered = Some(outcome);
         }
         let is_review = review::is_review(&job.command.spec());
@@ -139,7 +147,8 @@ impl LoopOutcome<'_> {
     }
 
     async fn fail(&self, job: &Job, failure: LoopFailure) -> Result<(), StoreError> {
-        let event = failure::event(job, self, &failure).await;
+        let mut event = failure::event(job, self, &failure).await;
+        completion::add_delivery(&mut event, job, failure.results.as_deref());
         let diagnostics = failure::diagnostics(job, self, &event);
         let has_plan = job.command == LoopCommand::Execute;
         let files = if has_plan { Some(artifacts::collect(job, self).await) } else { None };
@@ -159,10 +168,7 @@ impl LoopOutcome<'_> {
         let stopped = job.run.stopped_by_person;
         let failure = if stopped { LoopFailure::stopped() } else { LoopFailure::cancelled() };
         let mut event = failure::event(job, self, &failure).await;
-        if let Some(results) = delivered.and_then(DeliveryOutcome::pull_requests) {
-            event.members.insert("result".to_owned(), completion::delivery(job, Some(results)).into());
-            event.members.insert("results".to_owned(), json!(results));
-        }
+        completion::add_delivery(&mut event, job, delivered.and_then(DeliveryOutcome::pull_requests));
         let diagnostics = failure::diagnostics(job, self, &event);
         let (source, spend) = (self.source, Box::new(self.summary.ledger.spend()));
         let job = self
@@ -247,6 +253,7 @@ impl LoopOutcome<'_> {
         if delivered.is_some_and(|outcome| outcome.held_back) {
             add("FILES_HELD_BACK");
         }
+        evidence::warnings(job).into_iter().for_each(&mut add);
         let (places, command) = (artifacts::OutputPaths::of(job), job.command);
         let missing = tokio::task::spawn_blocking(move || places.lack(command));
         if missing.await.unwrap_or(false) || verdict.is_some_and(Option::is_none) {

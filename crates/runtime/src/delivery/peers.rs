@@ -9,6 +9,7 @@ use std::path::Path;
 use loopgate_api::execution_result::{ExecutionResult, ResultEntry};
 use loopgate_api::names::WORK_DIR;
 
+use super::evidence;
 use super::outcome::LoopOutcome;
 use super::repository::{RepositoryWork, deliver_repository};
 use super::result::{DeliveryOutcome, NO_CHANGES, stored};
@@ -40,6 +41,7 @@ pub(super) async fn deliver(
         };
         let name = part.full_name.clone().unwrap_or_default();
         let delivered = deliver_repository(outcome, &now, &part).await?;
+        let delivered = evidence::attach(outcome, &now, &part, delivered).await?;
         held_back |= delivered.held_back;
         let one = entry(&name, &delivered);
         nothing &= !matches!(one, ResultEntry::Success(_));

@@ -26,7 +26,7 @@ pub(super) fn commit_title(job: &Job) -> String {
     format!("{prefix}Automated changes from loop {}", job.id.short())
 }
 
-/// What stands below the text of every pull request of a loop.
+/// What is appended to the text of every pull request of a loop.
 pub(super) fn footer(job: &Job) -> String {
     let mut footer = format!("---\nLoop ID: {}", job.id);
     let origin = job.launch.web_app_origin.as_deref().filter(|origin| others_reach(origin));
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_template_is_a_file_of_the_repository_and_nothing_else() {
+    fn template_is_a_file_of_the_repository_and_nothing_else() {
         let dir = tempfile::tempdir().unwrap();
         let (tree, key) = (dir.path().join("tree"), dir.path().join("id_ed25519"));
         std::fs::create_dir_all(tree.join("docs")).unwrap();

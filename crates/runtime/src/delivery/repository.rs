@@ -54,7 +54,7 @@ impl RepositoryWork {
     }
 }
 
-/// Delivers one repository.
+/// Delivers the work of one repository: it is committed, pushed and in a pull request then.
 pub(super) async fn deliver_repository(
     outcome: &LoopOutcome<'_>,
     job: &Job,
@@ -79,7 +79,7 @@ pub(super) async fn deliver_repository(
     }
 }
 
-/// A result that lies there is the result; in its canonical form it is stored again.
+/// A result that is there is the result; in its canonical form it is stored again.
 async fn existing(part: &RepositoryWork, result: ExecutionResult) -> DeliveryOutcome {
     let changed =
         result.results.iter().any(|entry| matches!(entry, ResultEntry::Success(e) if e.has_changes));
@@ -87,8 +87,13 @@ async fn existing(part: &RepositoryWork, result: ExecutionResult) -> DeliveryOut
     let (directory, written) = (part.work_dir.clone(), result.clone());
     let _ = tokio::task::spawn_blocking(move || result_file::write(&directory, &written)).await;
     let incomplete = result.results.iter().any(|entry| matches!(entry, ResultEntry::Failed { .. }));
+    let held_back = result
+        .results
+        .iter()
+        .any(|entry| matches!(entry, ResultEntry::Success(e) if !e.held_back.is_empty()));
     DeliveryOutcome {
         incomplete,
+        held_back,
         ..DeliveryOutcome::new(status, DeliveryPath::ArtifactExisting).with(result)
     }
 }

@@ -81,6 +81,7 @@ pub(super) fn success(
         commit_sha: Some(commit.to_owned()),
         github_id: None,
         held_back,
+        tests: None,
     })])
 }
 
@@ -107,10 +108,14 @@ fn read(path: &Path) -> Option<Value> {
     untrusted::read_json(path)
 }
 
-/// Brings the pages of pull requests into the one form that the control plane accepts.
+/// Brings the pages of pull requests into the one form that the control plane accepts. What a file of the work
+/// directory says of tests is not believed: an assistant may have written it.
 fn canonicalize(document: &mut Value) {
     let Some(entries) = document.get_mut("results").and_then(Value::as_array_mut) else { return };
     for entry in entries {
+        if let Some(entry) = entry.as_object_mut() {
+            entry.remove("tests");
+        }
         let Some((name, number)) = entry.get("prUrl").and_then(Value::as_str).and_then(repository_and_number)
         else {
             continue;
@@ -152,7 +157,16 @@ mod tests {
     }
 
     #[test]
-    fn the_older_form_counts_when_it_is_complete() {
+    fn evidence_in_a_file_is_not_believed() {
+        let mut document = entry("https://github.com/acme/api/pull/41");
+        document["results"][0]["tests"] = json!({"outcome": "passed"});
+        let result = authoritative_of(document).unwrap();
+        let ResultEntry::Success(success) = &result.results[0] else { panic!("{result:?}") };
+        assert_eq!(success.tests, None);
+    }
+
+    #[test]
+    fn older_form_counts_when_it_is_complete() {
         let v1 = |sha: Value| {
             json!({"has_changes": true, "pr_url": "https://github.com/acme/api/pull/4", "pr_number": "4",
                 "branch_name": "b", "base_ref": "origin/main", "commit_sha": sha})
@@ -163,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_claim_needs_a_page_a_hash_and_a_branch() {
+    fn claim_needs_a_page_a_hash_and_a_branch() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("scratch.json");
         let read = |document: Value| {

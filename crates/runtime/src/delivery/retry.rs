@@ -1,6 +1,6 @@
 //! Repeats a step of a delivery until it succeeds, is refused for good, or the loop is to end.
 //!
-//! How far a delivery is stands in the repositories themselves: a step that was done is found done by
+//! How far a delivery has come is recorded in the repositories themselves: a step that was done is found done by
 //! whoever begins again, also another process of Loopgate.
 
 use loopgate_api::event::LoopEvent;

@@ -1,7 +1,7 @@
 //! The desktop's record of a loop: what was asked, where it runs, how far its ending has come.
 //!
 //! The record is what survives. Everything that a later process needs to find the loop's process
-//! again, to finish its work and to report it once stands here; the runner token never does.
+//! again, to finish its work and to report it once is here; the runner token never does.
 
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
@@ -12,7 +12,8 @@ use loopgate_api::job::JobStatus;
 use serde::{Deserialize, Serialize};
 
 use super::record::{
-    DeliveryRecord, LaunchRecord, ProgressRecord, ReportRecord, RunRecord, TranscriptRecord, WorkspaceRecord,
+    DeliveryRecord, LaunchRecord, ProgressRecord, ReportRecord, RunRecord, TestRunRecord, TranscriptRecord,
+    WorkspaceRecord,
 };
 use crate::jobs::lifecycle::{self, InvalidTransition, JobEvent};
 
@@ -148,8 +149,16 @@ impl Job {
 
     /// Whether directories go with it that are still there.
     #[must_use]
-    pub const fn needs_cleanup(&self) -> bool {
-        self.workspace.temp_dir.is_some() || !self.workspace.additional_worktree_dirs.is_empty()
+    pub fn needs_cleanup(&self) -> bool {
+        self.workspace.temp_dir.is_some()
+            || !self.workspace.additional_worktree_dirs.is_empty()
+            || self.test_run().is_some()
+    }
+
+    /// The run of a repository's tests whose worktree is not removed yet.
+    #[must_use]
+    pub fn test_run(&self) -> Option<&TestRunRecord> {
+        self.delivery.as_ref()?.test_run.as_ref()
     }
 
     /// Directory of the run's files.
@@ -183,7 +192,7 @@ mod tests {
     const EVERY_MEMBER: &str = include_str!("job_0_13_18.json");
 
     #[test]
-    fn a_record_of_an_earlier_version_is_read_without_loss() {
+    fn record_of_an_earlier_version_is_read_without_loss() {
         let written: Value = serde_json::from_str(EVERY_MEMBER).unwrap();
         let job: Job = serde_json::from_value(written.clone()).unwrap();
         assert_eq!(serde_json::to_value(&job).unwrap(), written);
@@ -194,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_record_without_optional_members_is_read_without_loss() {
+    fn record_without_optional_members_is_read_without_loss() {
         let job = Job::waiting(LoopId(uuid::Uuid::nil()), LoopCommand::Plan);
         let written = serde_json::to_value(&job).unwrap();
         assert_eq!(written.as_object().unwrap().len(), 7, "{written}");

@@ -21,7 +21,8 @@ pub use notification::{AwaitingUserSince, Notification, UserAction};
 pub use record::{
     DeliveryCompletion, DeliveryPath, DeliveryRecord, DeliveryStatus, FileIdentity, FinalizationSource,
     LaunchRecord, LoopApproval, PeerWorktree, PerfMark, ProcessKind, ProcessRecord, ProgressRecord,
-    ReportRecord, RunRecord, SpawnMeta, StartAttempt, TranscriptRecord, UserVisibleFailure, WorkspaceRecord,
+    ReportRecord, RunRecord, SpawnMeta, StartAttempt, TestRunRecord, TranscriptRecord, UserVisibleFailure,
+    WorkspaceRecord,
 };
 
 /// The records of loops, and who is signalled when one changes.

@@ -1,13 +1,15 @@
 //! The parts of a job's record. The members of all parts lie side by side in the stored document.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use loopgate_api::ids::LoopId;
 use loopgate_api::job::JobStatus;
 use loopgate_api::launch::Committer;
-use loopgate_api::names::EXIT_FILE;
+use loopgate_api::names::{BASE_TESTS_EXIT, COMMIT_EXIT, EXIT_FILE, HEAD_TESTS_EXIT};
 use loopgate_api::plan::TaskProgress;
 use loopgate_api::spend::Spend;
+use loopgate_api::test_evidence::TestEvidence;
 use loopgate_home::expand_home;
 use loopgate_tools::shim::Shims;
 use serde::{Deserialize, Serialize};
@@ -37,6 +39,10 @@ pub enum ProcessKind {
     Main,
     /// The assistant that commits its work.
     Commit,
+    /// The repository's tests at the base.
+    BaseTests,
+    /// The repository's tests with the loop's work.
+    HeadTests,
 }
 
 /// A process of the loop, under its shim.
@@ -57,7 +63,9 @@ impl ProcessRecord {
     pub(crate) fn new(shims: &Shims, id: LoopId, kind: ProcessKind, work_dir: &Path) -> Self {
         let (name, exit) = match kind {
             ProcessKind::Main => ("main", EXIT_FILE),
-            ProcessKind::Commit => ("commit", "commit-exit.json"),
+            ProcessKind::Commit => ("commit", COMMIT_EXIT),
+            ProcessKind::BaseTests => ("base-tests", BASE_TESTS_EXIT),
+            ProcessKind::HeadTests => ("head-tests", HEAD_TESTS_EXIT),
         };
         Self {
             kind,
@@ -439,9 +447,29 @@ pub struct DeliveryRecord {
     /// Whether a text for the pull request lay there before.
     #[serde(rename = "executeFinalizationPrePrBodyPresent")]
     pub pr_body_before: bool,
+    /// What the tests of each delivered repository say, by its name.
+    #[serde(rename = "testEvidence", default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub tests: BTreeMap<String, TestEvidence>,
+    /// The run of tests that is under way, until its worktree is removed.
+    #[serde(rename = "testRun", default, skip_serializing_if = "Option::is_none")]
+    pub test_run: Option<TestRunRecord>,
     /// How it ended.
     #[serde(flatten)]
     pub completion: Option<DeliveryCompletion>,
+}
+
+/// A run of a repository's tests in a worktree of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TestRunRecord {
+    /// The worktree.
+    pub worktree: PathBuf,
+    /// The clone that it belongs to.
+    pub repository: PathBuf,
+    /// The commit that is checked out.
+    pub commit: String,
+    /// When it was started, milliseconds since the epoch.
+    pub started_ms: i64,
 }
 
 /// The end of a delivery.
@@ -456,10 +484,10 @@ pub struct DeliveryCompletion {
     /// When it ended, ISO 8601.
     #[serde(rename = "executeFinalizationCompletedAt")]
     pub completed_at: String,
-    /// Whether a result lies there.
+    /// Whether a result is there.
     #[serde(rename = "executeFinalizationPostExecutionResultPresent")]
     pub result_after: bool,
-    /// Whether a text for the pull request lies there.
+    /// Whether a text for the pull request is there.
     #[serde(rename = "executeFinalizationPostPrBodyPresent")]
     pub pr_body_after: bool,
 }

@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_end_of_a_reservation_is_waited_for() {
+    async fn end_of_a_reservation_is_waited_for() {
         let table = Reservations::default();
         let id = LoopId(Uuid::new_v4());
         table.free(id).await;

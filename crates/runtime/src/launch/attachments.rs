@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_stays_in_its_directory() {
+    fn name_stays_in_its_directory() {
         let attachment = |id: &str, filename: &str| Attachment {
             id: id.to_owned(),
             filename: filename.to_owned(),

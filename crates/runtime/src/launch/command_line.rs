@@ -9,6 +9,7 @@ use loopgate_api::ids::LoopId;
 use loopgate_api::launch::Committer;
 use loopgate_api::mcp::McpRecord;
 use loopgate_api::names::{ASSISTANT_OUTPUT, ASSISTANT_STDERR, LOOP_LOG, env};
+use loopgate_api::usd::Usd;
 use loopgate_tools::shim::{ShimError, ShimHandle, ShimState, Spec};
 use secrecy::{ExposeSecret as _, SecretString};
 
@@ -46,6 +47,8 @@ pub(crate) struct ProcessRequest<'a> {
     pub data_dir: &'a Path,
     /// Whether limits of the assistant are waited out.
     pub wait_for_limits: bool,
+    /// What the loop may spend.
+    pub max_spend: Option<Usd>,
 }
 
 /// Program, arguments, input and environment of a loop's process.
@@ -133,6 +136,9 @@ fn assistant_args(launch: &ProcessRequest<'_>) -> Vec<OsString> {
     if let Some(session) = launch.session.filter(|id| is_session_id(id)) {
         args.extend(["--resume".into(), session.into()]);
     }
+    if let Some(limit) = launch.max_spend.filter(|limit| !limit.is_zero()) {
+        args.extend(["--max-budget-usd".into(), limit.to_string().into()]);
+    }
     args.extend(add_dirs(launch.workspace));
     if let Some(plugin) = launch.plugin {
         args.extend(["--plugin-dir".into(), plugin.into()]);
@@ -166,6 +172,7 @@ fn variables(launch: &ProcessRequest<'_>) -> BTreeMap<OsString, OsString> {
     if matches!(runner, Runner::Driver(_)) {
         set(env::HOME, launch.data_dir.into());
         set(env::WAIT_FOR_LIMITS, launch.wait_for_limits.to_string().into());
+        set(env::MAX_SPEND_USD, launch.max_spend.unwrap_or_default().to_string().into());
         set(env::FAILURE_SECRET, launch.failure_secret.expose_secret().into());
         if let Some(plugin) = launch.plugin {
             set(env::PLUGIN_DIR, plugin.into());

@@ -29,7 +29,7 @@ use loopgate_api::ids::LoopId;
 use loopgate_api::launch::Harness;
 use loopgate_api::redact;
 use loopgate_home::{Credentials, SettingsStore};
-use loopgate_tools::mcp::{Detector, Provider};
+use loopgate_tools::mcp::{Detector, McpHost};
 use loopgate_tools::programs::Programs;
 use loopgate_tools::shim::ShimHandle;
 use tokio::sync::oneshot;
@@ -254,7 +254,7 @@ impl Launcher {
         reservation: &Reservation,
     ) -> Result<(ShimHandle, LoopStart), Refusal> {
         if let Some(url) = &request.expected_mcp_url {
-            self.mcp.expect(Provider::Assistant, url);
+            self.mcp.expect(McpHost::Assistant, url);
         }
         let resolved = reservation.unless_cancelled(self.resolve(request)).await;
         let (request, repository, peers) = resolved.unwrap_or_else(|| Err(Refusal::cancelled()))?;

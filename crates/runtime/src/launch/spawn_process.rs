@@ -10,8 +10,9 @@ use loopgate_api::event::{LoopEvent, code};
 use loopgate_api::link::Severity;
 use loopgate_api::mcp::McpRecord;
 use loopgate_api::redact;
+use loopgate_api::usd::Usd;
 use loopgate_home::Program;
-use loopgate_tools::mcp::Provider;
+use loopgate_tools::mcp::McpHost;
 use loopgate_tools::programs::ProgramSource;
 use loopgate_tools::shim::ShimHandle;
 use secrecy::ExposeSecret as _;
@@ -74,6 +75,7 @@ impl Launcher {
             guard: &guard,
             data_dir: &self.data_dir,
             wait_for_limits: self.settings.get().wait_for_limits,
+            max_spend: max_spend(self.settings.get().max_spend_usd, request.max_spend),
         };
         let previous = self.jobs.store.job(request.loop_id).await.map_err(LoopRequestError::from)?;
         let mut job = self.record(request, headers, repository, workspace, previous.as_ref());
@@ -181,7 +183,7 @@ impl Launcher {
     /// in time.
     async fn expected_mcp(&self, request: &LoopRequest) -> McpRecord {
         match request.expected_mcp_url.as_deref() {
-            Some(url) => self.mcp.look(Provider::Assistant, Some(url), self.timing.mcp).await,
+            Some(url) => self.mcp.look(McpHost::Assistant, Some(url), self.timing.mcp).await,
             None => McpRecord::negative(),
         }
     }
@@ -234,6 +236,11 @@ fn check_harness(request: &LoopRequest) -> Result<(), Refusal> {
         supported.join(", ")
     );
     Err(Refusal::with_same_event(LoopRequestError::bad_request(text), code::PRE_RUN_VALIDATION_FAILED))
+}
+
+/// The smaller one of the limits that there are. A setting of 0 is none.
+fn max_spend(setting: Option<Usd>, request: Option<Usd>) -> Option<Usd> {
+    setting.filter(|limit| !limit.is_zero()).into_iter().chain(request).min()
 }
 
 /// Every checkout that a loop works in.

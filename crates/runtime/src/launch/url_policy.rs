@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn the_own_control_plane_is_allowed_where_it_is_and_nowhere_else() {
+    fn own_control_plane_is_allowed_where_it_is_and_nowhere_else() {
         let origin = Some("http://127.0.0.1:19440");
         assert!(matches!(
             check("http://127.0.0.1:19440/storage/x", origin),
@@ -195,7 +195,7 @@ mod tests {
         }
 
         #[test]
-        fn a_literal_address_is_never_allowed(bits in any::<u32>()) {
+        fn literal_address_is_never_allowed(bits in any::<u32>()) {
             let url = format!("https://{}/", Ipv4Addr::from(bits));
             prop_assert!(check(&url, None).is_err());
         }

@@ -10,8 +10,8 @@ use std::time::SystemTime;
 use loopgate_api::launch::Committer;
 use loopgate_api::mcp::McpRecord;
 use loopgate_api::names::{
-    ASSISTANT_OUTPUT, ASSISTANT_OUTPUT_NAME, ASSISTANT_STDERR, COMMIT_OUTPUT, EXIT_FILE, LOOP_ERROR,
-    LOOP_LOG, PROCESS_PID, PROCESS_START,
+    ASSISTANT_OUTPUT, ASSISTANT_OUTPUT_NAME, ASSISTANT_STDERR, BASE_TESTS_EXIT, COMMIT_EXIT, COMMIT_OUTPUT,
+    EXIT_FILE, HEAD_TESTS_EXIT, LOOP_ERROR, LOOP_LOG, PROCESS_PID, PROCESS_START,
 };
 use loopgate_home::untrusted::{self, write_private};
 use loopgate_tools::git::committer_variables;
@@ -61,7 +61,17 @@ pub(crate) struct PreviousOutput {
 /// Clears what an earlier run left, makes sure that the log can be written, and notes where the
 /// stream and the timing events of this run begin. Blocks on the disk.
 pub(crate) fn clear_traces(work_dir: &Path) -> io::Result<PreviousOutput> {
-    for name in [LOOP_ERROR, EXIT_FILE, "commit-exit.json", COMMIT_OUTPUT, PROCESS_PID, PROCESS_START] {
+    let stale = [
+        LOOP_ERROR,
+        EXIT_FILE,
+        COMMIT_EXIT,
+        BASE_TESTS_EXIT,
+        HEAD_TESTS_EXIT,
+        COMMIT_OUTPUT,
+        PROCESS_PID,
+        PROCESS_START,
+    ];
+    for name in stale {
         match untrusted::remove(&work_dir.join(name)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}

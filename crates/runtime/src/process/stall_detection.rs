@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn the_model_has_more_time_than_a_tool() {
+    fn model_has_more_time_than_a_tool() {
         for (minutes, in_tool, state) in [
             (0, true, ActivityState::Working),
             (9, true, ActivityState::Working),

@@ -112,13 +112,15 @@ impl Recovery {
     async fn clean_up_workspaces(&self) -> Result<(), StoreError> {
         for job in self.jobs.store.needing_cleanup().await? {
             let peers = job.workspace.additional_worktree_dirs.iter().map(|peer| &peer.dir);
-            let dirs: Vec<&String> = job.workspace.temp_dir.iter().chain(peers).collect();
+            let test_run = job.test_run().map(|run| run.worktree.as_path());
+            let dirs = job.workspace.temp_dir.iter().chain(peers).map(Path::new);
+            let dirs: Vec<&Path> = dirs.chain(test_run).collect();
             let Some(reservation) = self.reservations.reserve(job.id).filter(|_| !dirs.is_empty()) else {
                 continue;
             };
             reservation.running();
             // A loop that lives may work in the same place by now.
-            if dirs.into_iter().all(|dir| reservation.claim(Path::new(dir)).is_ok()) {
+            if dirs.into_iter().all(|dir| reservation.claim(dir).is_ok()) {
                 let workspaces = self.workspaces.clone();
                 self.tasks.spawn(async move {
                     workspaces.clean_up(&job).await;

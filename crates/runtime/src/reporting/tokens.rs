@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_exchange_that_may_have_happened_is_asked_for_again() {
+    async fn exchange_that_may_have_happened_is_asked_for_again() {
         let fixture = TokenFixture::new().await;
         fixture.plane.answer_once("refresh-token", 502, json!({"error": "bad gateway"}));
         assert_eq!(fixture.tokens.refresh(fixture.id).await.unwrap_err().status(), Some(502));
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_token_that_has_ended_is_renewed_with_the_key_of_the_desktop() {
+    async fn token_that_has_ended_is_renewed_with_the_key_of_the_desktop() {
         let fixture = TokenFixture::new().await;
         fixture.credentials.store_managed_key("lgk_live_x".to_owned().into()).unwrap();
         let ended = json!({"success": false, "error": "Invalid or expired runner token"});

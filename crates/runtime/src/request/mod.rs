@@ -1,6 +1,6 @@
 //! The body of a loop request: parsed member by member, then held against what its command needs.
 //!
-//! The checks stand in the order in which callers know their answers; none of them has a side
+//! The checks are in the order in which callers know their answers; none of them has a side
 //! effect. Whatever comes out of here is well-typed, so nothing behind it checks a shape again.
 
 mod extensions;
@@ -12,6 +12,7 @@ use loopgate_api::ids::{BranchName, LoopId};
 use loopgate_api::launch::{
     AgentDefinition, Artifact, ArtifactType, Attachment, Committer, Harness, PeerRef, RepoConfig, RepoRef,
 };
+use loopgate_api::usd::Usd;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -56,7 +57,7 @@ pub struct LoopRequest {
     pub local_repo_path: Option<String>,
     /// Peers; empty for commands without peers.
     pub additional_repos: Vec<PeerRef>,
-    /// Whose name stands in the commits.
+    /// Whose name is in the commits.
     pub committer: Option<Committer>,
     /// Names worktree and branch.
     pub artifact_slug: Option<String>,
@@ -90,6 +91,8 @@ pub struct LoopRequest {
     pub branch_materialization: Option<BranchMaterialization>,
     /// Provider.
     pub harness: Harness,
+    /// What the organization lets the loop spend.
+    pub max_spend: Option<Usd>,
     /// MCP server whose tools are allowed when the assistant knows it.
     pub expected_mcp_url: Option<String>,
     /// Prefix for support files.
@@ -145,6 +148,10 @@ impl LoopRequest {
         for (field, path, branch) in branches.chain(of_peers) {
             check_branch(field, &path, branch)?;
         }
+        let max_spend: Option<Usd> = fields.object("maxSpendUsd")?;
+        if max_spend.is_some_and(Usd::is_zero) {
+            return Err(LoopRequestError::bad_request("maxSpendUsd must be more than 0"));
+        }
         Ok(Self {
             loop_id,
             command,
@@ -170,6 +177,7 @@ impl LoopRequest {
             repo_configs: fields.list("repoConfigs")?,
             branch_materialization: extensions.branch_materialization,
             harness: harness(fields),
+            max_spend,
             expected_mcp_url: fields.filled("expectedMcpUrl")?,
             s3_state_key: fields.filled("s3StateKey")?,
             ticket_id: fields.filled("ticketId")?,

@@ -30,7 +30,7 @@ fn accepted(body: &Value) -> LoopRequest {
 }
 
 #[test]
-fn a_body_must_be_something_and_have_members() {
+fn body_must_be_something_and_have_members() {
     let text = |body: &str| LoopRequest::parse(body.as_bytes()).unwrap_err().message;
     for body in ["", " ", "{", "null", "false", "0", "0.0", "\"\""] {
         assert_eq!(text(body), "Invalid JSON body", "{body}");
@@ -60,6 +60,7 @@ fn each_check_has_its_text() {
         ),
         (with("loopId", json!(5)), "loopId is malformed: expected a string, got a number"),
         (with("prompt", json!(5)), "prompt is malformed: expected a string, got a number"),
+        (with("maxSpendUsd", json!(0)), "maxSpendUsd must be more than 0"),
     ];
     for (body, text) in cases {
         assert_eq!(refusal(&body), text);
@@ -107,7 +108,7 @@ fn extensions_are_judged_before_missing_members() {
 }
 
 #[test]
-fn a_branch_is_a_name_and_never_an_option() {
+fn branch_is_a_name_and_never_an_option() {
     for branch in ["--upload-pack=x", "../main", "a..b", "a b"] {
         let text = refusal(&with("repo", json!({"fullName": "acme/api", "branch": branch})));
         assert_eq!(text, "repo is malformed: branch: Branch name contains invalid characters");
@@ -130,7 +131,7 @@ fn wrong_types_inside_lists_are_named() {
 }
 
 #[test]
-fn the_canonical_token_name_wins() {
+fn canonical_token_name_wins() {
     let mut body = plan();
     body["loopGateAuthToken"] = json!("alias");
     assert_eq!(accepted(&body).token.expose_secret(), "t");

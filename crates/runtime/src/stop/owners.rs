@@ -1,7 +1,7 @@
 //! Which processes Loopgate started and may therefore end.
 //!
 //! A process is only ever ended through its shim, which tells it from any other that has the same
-//! pid, and takes everything with it that it started. Loops stand in their records.
+//! pid, and takes everything with it that it started. Loops are in their records.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_found_in_noise_and_cleaned() {
+    fn answer_is_found_in_noise_and_cleaned() {
         let text =
             "Sure! {\"title\": \"Add  Claude Code cache\", \"description\": \"By HAIKU,\\ta cache.\"}\nBye";
         assert_eq!(read(text), Some(("Add cache".to_owned(), "By , a cache.".to_owned())));

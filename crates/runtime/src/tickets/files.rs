@@ -62,7 +62,7 @@ impl TicketFiles {
         self.worktree.as_path().join(WORK_DIR)
     }
 
-    /// Opens a regular file; one that is missing or lies elsewhere is `None`.
+    /// Opens a regular file; one that is missing or is elsewhere is `None`.
     pub(super) fn open(&self, path: &Path) -> io::Result<Option<File>> {
         let Ok(below) = path.strip_prefix(self.worktree()) else { return Ok(None) };
         match self.worktree.open_directory().and_then(|worktree| worktree.open_file(below)) {

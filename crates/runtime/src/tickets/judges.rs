@@ -27,7 +27,7 @@ impl TicketFiles {
             let message = "Awaiting LLM judges feedback";
             return Ok(JudgesReport::Pending { exists: false, is_mock: false, message, worktree_dir });
         };
-        // As it stands first: a comma before a bracket may also be part of what they said.
+        // As it is first: a comma before a bracket may also be part of what they said.
         let data = serde_json::from_str(&text).or_else(|_| plan::parse(&text));
         let data = data.map_err(|error| JudgesError::Corrupted(error.to_string()))?;
         Ok(JudgesReport::Present { exists: true, is_mock: false, data, worktree_dir })

@@ -64,7 +64,7 @@ pub struct PlanConfirmation {
 /// Why a step of a plan fails.
 #[derive(Debug, Error)]
 pub enum PlanError {
-    /// The worktree would lie outside the sandbox.
+    /// The worktree would be outside the sandbox.
     #[error("directory not allowed")]
     NotAllowed,
     /// The records.

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_sidecar_decides_before_age() {
+    fn sidecar_decides_before_age() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
         let write = |name: &str, text: &str| std::fs::write(at(name), text).unwrap();

@@ -66,7 +66,7 @@ pub(crate) struct StreamReader {
 }
 
 impl StreamReader {
-    /// Reads from a position on; what lies between its start and what was announced is only summed.
+    /// Reads from a position on; what is between its start and what was announced is only summed.
     pub fn new(work_dir: PathBuf, position: StreamPosition) -> Self {
         Self {
             work_dir,
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_renamed_stream_is_read_on_and_a_new_one_from_its_beginning() {
+    fn renamed_stream_is_read_on_and_a_new_one_from_its_beginning() {
         let dir = tempfile::tempdir().unwrap();
         let mut reader = StreamReader::new(dir.path().to_owned(), StreamPosition::default());
         append(dir.path(), &line("one"));

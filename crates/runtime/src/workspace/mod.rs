@@ -20,7 +20,7 @@ use serde::Serialize;
 
 use crate::error::LoopRequestError;
 use crate::jobs::reservations::Reservation;
-use crate::jobs::{Job, PeerWorktree};
+use crate::jobs::{Job, PeerWorktree, TestRunRecord};
 use crate::refusal::Refusal;
 use crate::request::LoopRequest;
 use crate::workspace::peers::{Peer, PeerWorkspace};
@@ -132,8 +132,11 @@ impl Workspaces {
     /// keeping is removed.
     pub async fn clean_up(&self, job: &Job) {
         let (temp_dir, peers) = (&job.workspace.temp_dir, &job.workspace.additional_worktree_dirs);
-        if temp_dir.is_none() && peers.is_empty() {
+        if !job.needs_cleanup() {
             return;
+        }
+        if let Some(run) = job.test_run() {
+            self.remove_test_worktree(run).await;
         }
         if let Some(dir) = temp_dir {
             let in_worktree = matches!(job.command.spec().place, WorkLocation::Worktree(_));
@@ -148,9 +151,26 @@ impl Workspaces {
         let cleared = self.worktrees.jobs.store.update(job.id, |job| {
             job.workspace.temp_dir = None;
             job.workspace.additional_worktree_dirs.clear();
+            if let Some(delivery) = &mut job.delivery {
+                delivery.test_run = None;
+            }
         });
         if let Err(error) = cleared.await {
             tracing::warn!(loop_id = %job.id, %error, "that the workspace of a loop is cleaned up could not be stored");
+        }
+    }
+
+    /// Removes the worktree of a run of tests, with everything that the tests left in it.
+    pub async fn remove_test_worktree(&self, run: &TestRunRecord) {
+        let removed = match self.worktrees.layout.allowed(&run.worktree) {
+            Some(dir) => {
+                let removed = self.worktrees.git.worktree_delete(&run.repository, dir.as_path()).await;
+                removed.map_err(|error| error.to_string())
+            }
+            None => Err("the sandbox does not allow it".to_owned()),
+        };
+        if let Err(reason) = removed {
+            tracing::warn!(directory = %run.worktree.display(), reason, "the worktree of a run of tests is left");
         }
     }
 }

@@ -51,7 +51,7 @@ pub struct LoopWorktree {
     /// What that loop did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<LoopCommand>,
-    /// How it stands with that loop.
+    /// How it is with that loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<JobStatus>,
     /// Last change of the loop's record, else of the directory.

@@ -81,7 +81,7 @@ impl WorktreeLayout {
         base.into_iter().chain(state).chain(managed).any(|precious| real(precious).starts_with(&directory))
     }
 
-    /// Whether a directory stands where worktrees are made, so that it may be what is left of one:
+    /// Whether a directory is where worktrees are made, so that it may be what is left of one:
     /// directly below a parent that was named for them, or beside a managed repository under its
     /// name. Looks at the disk.
     #[must_use]
@@ -128,7 +128,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_setting_goes_before_the_repositorys_own_parent_and_both_are_searched() {
+    fn setting_goes_before_the_repositorys_own_parent_and_both_are_searched() {
         let dir = tempfile::tempdir().unwrap();
         let base = dir.path().canonicalize().unwrap();
         let overrides = Overrides { sandbox_base_directory: Some(base.clone()), ..Overrides::default() };

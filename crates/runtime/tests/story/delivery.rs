@@ -7,7 +7,7 @@ use crate::support::{COMMITS, Desktop, IMPLEMENTS, new_id, request, start};
 
 // LR-18
 #[tokio::test(flavor = "multi_thread")]
-async fn a_plan_is_made_and_reported() {
+async fn plan_is_made_and_reported() {
     let desktop = Desktop::new().await;
     let runtime = desktop.open().await;
     let id = new_id();
@@ -57,7 +57,7 @@ async fn a_plan_is_made_and_reported() {
 
 // LR-20, LR-29
 #[tokio::test(flavor = "multi_thread")]
-async fn an_execution_goes_on_where_its_plan_was_made_and_git_delivers() {
+async fn execution_goes_on_where_its_plan_was_made_and_git_delivers() {
     let desktop = Desktop::new().await;
     let runtime = desktop.open().await;
     let plan = new_id();
@@ -93,7 +93,7 @@ async fn an_execution_goes_on_where_its_plan_was_made_and_git_delivers() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_assistant_delivers_and_is_believed_because_it_is_true() {
+async fn assistant_delivers_and_is_believed_because_it_is_true() {
     let desktop = Desktop::new().await;
     desktop.driver(IMPLEMENTS);
     desktop.program("claude", COMMITS);
@@ -129,7 +129,7 @@ async fn missing_push_is_done_by_loopgate() {
 
 // LR-28
 #[tokio::test(flavor = "multi_thread")]
-async fn an_execution_that_changes_nothing_completes_without_a_pull_request() {
+async fn execution_that_changes_nothing_completes_without_a_pull_request() {
     let desktop = Desktop::new().await;
     desktop.driver(
         r#"say '{"type":"assistant","message":{"content":[],"usage":{"input_tokens":1,"output_tokens":1}}}'"#,
@@ -149,7 +149,7 @@ async fn an_execution_that_changes_nothing_completes_without_a_pull_request() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_push_that_fails_is_a_warning_and_not_lost() {
+async fn push_that_fails_is_a_warning_and_not_lost() {
     let desktop = Desktop::new().await;
     desktop.driver(IMPLEMENTS);
     let hook = desktop.at("remote/acme/api.git/hooks/pre-receive");

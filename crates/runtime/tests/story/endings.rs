@@ -8,7 +8,7 @@ use crate::support::{Desktop, IMPLEMENTS, new_id, request, start};
 
 // LR-32
 #[tokio::test(flavor = "multi_thread")]
-async fn an_execution_without_tokens_and_results_was_a_ghost() {
+async fn execution_without_tokens_and_results_was_a_ghost() {
     let desktop = Desktop::new().await;
     desktop.driver("exit 0");
     let runtime = desktop.open().await;
@@ -142,7 +142,7 @@ async fn successful_exit_after_a_kill_counts_as_cancelled() {
 
 // LR-31
 #[tokio::test(flavor = "multi_thread")]
-async fn an_account_that_cannot_be_used_for_the_commit_fails_the_loop() {
+async fn account_that_cannot_be_used_for_the_commit_fails_the_loop() {
     let desktop = Desktop::new().await;
     desktop.driver(IMPLEMENTS);
     desktop.program(
@@ -161,7 +161,7 @@ async fn an_account_that_cannot_be_used_for_the_commit_fails_the_loop() {
 
 // LR-39
 #[tokio::test(flavor = "multi_thread")]
-async fn a_loop_can_be_killed_while_its_work_is_committed() {
+async fn loop_can_be_killed_while_its_work_is_committed() {
     let desktop = Desktop::new().await;
     desktop.driver(IMPLEMENTS);
     desktop.program("claude", r#"echo $$ > "$STATE/committing"; while :; do sleep 0.02; done"#);
@@ -220,7 +220,7 @@ exit 1"#
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_execution_at_its_iteration_limit_has_failed_and_its_work_is_committed_but_not_pushed() {
+async fn execution_at_its_iteration_limit_has_failed_and_its_work_is_committed_but_not_pushed() {
     let desktop = Desktop::new().await;
     let runtime = desktop.open().await;
     desktop.driver(&format!("{IMPLEMENTS}\n{}", fails_with(SECRET, "ITERATION_LIMIT", "Not done yet.")));

@@ -29,7 +29,7 @@ async fn one_loop_once_and_one_loop_a_worktree() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_assistant_that_does_not_tell_its_mcp_servers_holds_up_no_start() {
+async fn assistant_that_does_not_tell_its_mcp_servers_holds_up_no_start() {
     let desktop = Desktop::new().await;
     desktop.program("claude", "mkfifo \"$STATE/never\" 2>/dev/null; read word < \"$STATE/never\"");
     let timing = RuntimeTiming { mcp: Duration::from_millis(1), ..quick() };
@@ -109,7 +109,7 @@ async fn refusals_have_their_texts_and_events() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_local_loop_needs_a_way_to_report_and_a_relayed_one_waits_for_it() {
+async fn local_loop_needs_a_way_to_report_and_a_relayed_one_waits_for_it() {
     let desktop = Desktop::new().await;
     desktop.cloud.answer_always("events", 500, json!({"success": false, "error": "down"}));
     let runtime = desktop.open().await;
@@ -141,7 +141,7 @@ async fn a_local_loop_needs_a_way_to_report_and_a_relayed_one_waits_for_it() {
 
 // LR-12
 #[tokio::test(flavor = "multi_thread")]
-async fn a_repository_that_is_not_here_is_cloned_and_listed() {
+async fn repository_that_is_not_here_is_cloned_and_listed() {
     let desktop = Desktop::new().await;
     std::fs::remove_dir_all(desktop.at("box/api")).unwrap();
     let runtime = desktop.open().await;
@@ -192,7 +192,7 @@ async fn planned_again(desktop: &Desktop, is_open: bool) -> LoopId {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_second_plan_starts_fresh_and_its_work_never_overwrites_a_branch_of_others() {
+async fn second_plan_starts_fresh_and_its_work_never_overwrites_a_branch_of_others() {
     let desktop = Desktop::new().await;
     let second = planned_again(&desktop, false).await;
     let own = format!("orchestrator/plan-5-{}", second.short());
@@ -203,7 +203,7 @@ async fn a_second_plan_starts_fresh_and_its_work_never_overwrites_a_branch_of_ot
 
 // LR-19
 #[tokio::test(flavor = "multi_thread")]
-async fn a_second_plan_finds_nothing_that_was_left_in_its_worktree() {
+async fn second_plan_finds_nothing_that_was_left_in_its_worktree() {
     let desktop = Desktop::new().await;
     let runtime = desktop.open().await;
     let left = desktop.at("box/api-loop-plan-5/left-over.txt");
@@ -220,7 +220,7 @@ async fn a_second_plan_finds_nothing_that_was_left_in_its_worktree() {
 
 // LR-29
 #[tokio::test(flavor = "multi_thread")]
-async fn a_second_plan_goes_on_from_the_open_pull_request() {
+async fn second_plan_goes_on_from_the_open_pull_request() {
     let desktop = Desktop::new().await;
     let second = planned_again(&desktop, true).await;
     assert_eq!(desktop.pushed("orchestrator/plan-5").await.len(), 2);
@@ -246,7 +246,7 @@ async fn execution_gets_its_plan_in_one_form() {
         let environment = desktop.state("env");
         environment.lines().find_map(|line| line.strip_prefix("LOOPGATE_PLAN_FILE=")).map(str::to_owned)
     };
-    // Nothing lies there yet.
+    // Nothing is there yet.
     assert_eq!(execute("# A", Value::Null).await.as_deref(), imported.to_str());
     assert_eq!(std::fs::read_to_string(&imported).unwrap(), "# A");
     assert!(!plan.exists());

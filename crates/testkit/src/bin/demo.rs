@@ -91,7 +91,7 @@ async fn run(options: Options) -> anyhow::Result<()> {
         write_ready(file, &loopgate, &testbed, &page.url())?;
     }
     if !options.no_open {
-        // Without a desktop there is no browser; the page's address stands above.
+        // Without a desktop there is no browser; the page's address is above.
         let _ = open::that_detached(&loopgate.ready().sign_in_url);
     }
     until_the_end(&mut loopgate, &mut signals).await

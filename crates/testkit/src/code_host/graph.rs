@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_gets_the_fields_it_names_and_no_others() {
+    fn query_gets_the_fields_it_names_and_no_others() {
         let query =
             "query Q($n: Int = 1) { r: repository { items(first: $n) { ...list } echo(a: [X, true]) } }
                      fragment list on Items { totalCount nodes { ... on User { login } ... on Bot { size } }
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn the_next_page_begins_after_the_cursor() {
+    fn next_page_begins_after_the_cursor() {
         let query = "{ items(first: 5, after: \"1\") { edges { cursor node { login } } } }";
         assert_eq!(
             execute(&mut SampleGraph, query, Map::new()),
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_names_its_path_and_leaves_null() {
+    fn error_names_its_path_and_leaves_null() {
         let answer = execute(&mut SampleGraph, "{ repository { x: missing { id } } }", Map::new());
         assert_eq!(answer["data"], json!({"repository": {"x": null}}));
         assert_eq!(answer["errors"][0]["path"], json!(["repository", "x"]));

@@ -5,11 +5,13 @@
 //! branches and commits are read from the bare repositories. A test looks at it as at a story:
 //! `host.pull_requests("acme/shop")[0].commits()`.
 
+mod app;
 mod graph;
 mod graphql;
 mod objects;
 mod page;
 mod rest;
+mod server;
 mod state;
 
 use std::path::{Path, PathBuf};
@@ -29,7 +31,8 @@ use tempfile::TempDir;
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 
-pub use page::Page;
+pub use app::HostedApp;
+pub use server::LoopbackServer;
 pub use state::{
     HostState, HostedComment, HostedInlineComment, HostedPull, HostedRepository, HostedReview, Label,
     PullState,
@@ -59,6 +62,7 @@ pub(crate) struct HostHandle {
     file: Option<PathBuf>,
     calls: Mutex<Vec<Call>>,
     faults: Mutex<Vec<HostFault>>,
+    app: Mutex<Option<HostedApp>>,
     /// Bumped on each change and each call; waiting tests listen here.
     changes: watch::Sender<u64>,
 }
@@ -129,13 +133,10 @@ impl CodeHost {
             file,
             calls: Mutex::default(),
             faults: Mutex::default(),
+            app: Mutex::default(),
             changes: watch::Sender::new(0),
         });
-        let router = Router::new()
-            .route("/graphql", post(answer_graphql))
-            .merge(rest::router())
-            .layer(middleware::from_fn_with_state(Arc::clone(&host), receive))
-            .with_state(Arc::clone(&host));
+        let router = api(&host);
         let listener = tokio::net::UnixListener::bind(&socket).context("bind the code host's socket")?;
         let serving = tokio::spawn(async move {
             if let Err(error) = axum::serve(listener, router).await {
@@ -178,8 +179,21 @@ impl CodeHost {
     ///
     /// # Errors
     /// When no port is free.
-    pub async fn page(&self) -> anyhow::Result<Page> {
-        Page::start(Arc::clone(&self.host)).await
+    pub async fn page(&self) -> anyhow::Result<LoopbackServer> {
+        LoopbackServer::start(page::router(Arc::clone(&self.host))).await
+    }
+
+    /// Serves the API on a free port of loopback too, for clients that know no socket.
+    ///
+    /// # Errors
+    /// When no port is free.
+    pub async fn api(&self) -> anyhow::Result<LoopbackServer> {
+        LoopbackServer::start(api(&self.host)).await
+    }
+
+    /// Knows an App from now on, with its installations.
+    pub fn register(&self, app: HostedApp) {
+        *lock(&self.host.app) = Some(app);
     }
 
     /// Makes a repository known; its bare repository must exist.
@@ -472,6 +486,15 @@ fn keep(file: &Path, state: &HostState) -> anyhow::Result<()> {
 
 fn label(name: &str) -> Label {
     Label { name: name.to_owned(), description: String::new(), color: "5319e7".to_owned() }
+}
+
+fn api(host: &Arc<HostHandle>) -> Router {
+    Router::new()
+        .route("/graphql", post(answer_graphql))
+        .merge(rest::router())
+        .merge(app::router())
+        .layer(middleware::from_fn_with_state(Arc::clone(host), receive))
+        .with_state(Arc::clone(host))
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -9,40 +9,16 @@ use axum::extract::{Path, State as Shared};
 use axum::http::StatusCode;
 use axum::response::Html;
 use axum::routing::get;
-use tokio_util::task::AbortOnDropHandle;
 
 use super::HostHandle;
 use super::state::HostedPull;
 
-/// A served page. It ends when this value is dropped.
-#[derive(Debug)]
-pub struct Page {
-    port: u16,
-    _serving: AbortOnDropHandle<()>,
-}
-
-impl Page {
-    pub(super) async fn start(host: Arc<HostHandle>) -> anyhow::Result<Self> {
-        let router = Router::new()
-            .route("/", get(show))
-            .route("/{owner}/{name}/pull/{number}", get(show_pull))
-            .route("/{owner}/{name}/pull/{number}/files", get(show_pull))
-            .with_state(host);
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
-        let port = listener.local_addr()?.port();
-        let serving = tokio::spawn(async move {
-            if let Err(error) = axum::serve(listener, router).await {
-                tracing::error!(%error, "the page ended");
-            }
-        });
-        Ok(Self { port, _serving: AbortOnDropHandle::new(serving) })
-    }
-
-    /// Its address.
-    #[must_use]
-    pub fn url(&self) -> String {
-        format!("http://127.0.0.1:{}/", self.port)
-    }
+pub(super) fn router(host: Arc<HostHandle>) -> Router {
+    Router::new()
+        .route("/", get(show))
+        .route("/{owner}/{name}/pull/{number}", get(show_pull))
+        .route("/{owner}/{name}/pull/{number}/files", get(show_pull))
+        .with_state(host)
 }
 
 const STYLE: &str = "body{font:16px/1.5 system-ui;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1c1f26}\

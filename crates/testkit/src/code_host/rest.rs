@@ -22,7 +22,7 @@ type PullPath = Path<(String, String, u64)>;
 type Paging = Query<HashMap<String, String>>;
 
 /// An answer of the host that is not the object that was asked for.
-pub(super) struct RestError(StatusCode, Value);
+pub(super) struct RestError(pub(super) StatusCode, pub(super) Value);
 
 impl IntoResponse for RestError {
     fn into_response(self) -> Response {
@@ -30,9 +30,9 @@ impl IntoResponse for RestError {
     }
 }
 
-type RestResult = Result<Response, RestError>;
+pub(super) type RestResult = Result<Response, RestError>;
 
-fn not_found() -> RestError {
+pub(super) fn not_found() -> RestError {
     RestError(StatusCode::NOT_FOUND, json!({"message": "Not Found", "status": "404"}))
 }
 

@@ -122,7 +122,7 @@ impl Setup {
         self
     }
 
-    /// The directory that paths must lie in: `src` of the home.
+    /// The directory that paths must be in: `src` of the home.
     #[must_use]
     pub fn sandbox(&self) -> &Path {
         &self.sandbox

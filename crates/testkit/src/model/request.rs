@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn the_turn_is_counted_from_the_prompt_it_answers() {
+    fn turn_is_counted_from_the_prompt_it_answers() {
         let script = Script::new([Conversation::when("plan", r#"plan "(?P<dir>[^"]+)""#)]);
         let first = json!([{"role": "user", "content": "plan \"/a\""}]);
         assert_eq!(ask(first, &script).turn, 0);
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_result_can_choose_the_conversation() {
+    fn result_can_choose_the_conversation() {
         let script = Script::new([
             Conversation::when("execute", "go").after_result("COMMAND=EXECUTE"),
             Conversation::when("ask", "go"),
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reviewers_items_are_read_alike() {
+    fn reviewers_items_are_read_alike() {
         let script = Script::new([Conversation::when("review", "look")]);
         let body = json!({"instructions": "i", "tools": [{"type": "function", "name": "shell"}], "input": [
             {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "look"}]},

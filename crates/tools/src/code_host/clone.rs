@@ -14,7 +14,7 @@ pub enum CloneError {
     /// Something has its name already; it was not touched.
     #[error("the destination already exists")]
     Exists,
-    /// The directory it should lie in is missing, or no directory.
+    /// The directory it should be in is missing, or no directory.
     #[error("the directory for clones does not exist")]
     NoParent,
     /// The code host said no, or took too long.

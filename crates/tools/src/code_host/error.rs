@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outage_of_the_host_passes_and_its_refusal_does_not() {
+    fn outage_of_the_host_passes_and_its_refusal_does_not() {
         let of =
             |printed: &str| CodeHostError::Failed { code: 1, printed: printed.to_owned() }.is_transient();
         for printed in [

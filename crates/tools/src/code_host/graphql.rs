@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_read_wrapped_and_bare() {
+    fn answer_is_read_wrapped_and_bare() {
         let answer = json!({"repository": {"pullRequest": null}});
         for text in [answer.to_string(), json!({"data": answer}).to_string()] {
             assert_eq!(unwrapped(read(&printed(0, &text, "")).unwrap()), answer);

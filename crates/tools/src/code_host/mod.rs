@@ -32,7 +32,7 @@ pub use list::{ListState, MAX_LISTED, PullRequestSummary};
 pub use name::{PullNumber, origin_at_code_host};
 pub use open::{OpenPullRequestError, OpenResult, Proposal};
 pub use pull_request::{NewPullRequest, PullRequest, parse_pull_request};
-pub use reviews::{Review, Reviews};
+pub use reviews::{ReviewerVerdict, ReviewerVerdicts};
 
 use crate::git::Git;
 use crate::process::{Command, Limits, Output, Stdin};

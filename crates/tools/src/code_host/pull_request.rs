@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_page_is_found_in_what_is_printed() {
+    fn page_is_found_in_what_is_printed() {
         let printed = "Warning: 1 uncommitted change\nhttps://github.com/acme/widget/pull/17\n";
         let found = parse_pull_request(printed).unwrap();
         assert_eq!((found.url.as_str(), found.number), ("https://github.com/acme/widget/pull/17", 17));

@@ -14,7 +14,7 @@ const QUESTION: PullQuestion = PullQuestion {
 
 /// A verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Review {
+pub struct ReviewerVerdict {
     /// Login; `unknown` when the account is gone.
     pub author: String,
     /// `APPROVED`, `CHANGES_REQUESTED`, `COMMENTED`, `PENDING` or `DISMISSED`.
@@ -25,11 +25,11 @@ pub struct Review {
 
 /// What a pull request's reviewers think.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Reviews {
+pub struct ReviewerVerdicts {
     /// The host's conclusion.
     pub decision: Option<String>,
     /// The latest one of each author, in the order of their first.
-    pub latest: Vec<Review>,
+    pub latest: Vec<ReviewerVerdict>,
     /// Authors whose last review approves it.
     pub approvals: usize,
     /// Authors whose last review requests changes.
@@ -65,29 +65,29 @@ impl CodeHost {
         &self,
         repository: &RepoFullName,
         number: PullNumber,
-    ) -> Result<Reviews, GraphQlError> {
+    ) -> Result<ReviewerVerdicts, GraphQlError> {
         let pull: ReviewedPull = self.graph_of_pull(repository, number, &QUESTION, []).await?;
         Ok(pull.into())
     }
 }
 
-impl From<ReviewedPull> for Reviews {
+impl From<ReviewedPull> for ReviewerVerdicts {
     fn from(pull: ReviewedPull) -> Self {
         let nodes = pull.reviews.and_then(|reviews| reviews.nodes).unwrap_or_default();
-        let all: Vec<Review> = nodes.into_iter().flatten().map(Review::from).collect();
+        let all: Vec<ReviewerVerdict> = nodes.into_iter().flatten().map(ReviewerVerdict::from).collect();
         let decision = pull.review_decision.filter(|decision| !decision.is_empty());
         sum_up(decision, &all)
     }
 }
 
-impl From<ReviewNode> for Review {
+impl From<ReviewNode> for ReviewerVerdict {
     fn from(node: ReviewNode) -> Self {
         let author = super::comments::login(node.author).unwrap_or_else(|| "unknown".to_owned());
         Self { author, state: node.state, submitted_at: node.submitted_at }
     }
 }
 
-fn sum_up(decision: Option<String>, all: &[Review]) -> Reviews {
+fn sum_up(decision: Option<String>, all: &[ReviewerVerdict]) -> ReviewerVerdicts {
     let latest = latest_of_each(all.iter());
     // A comment takes no verdict back.
     let verdicts =
@@ -95,12 +95,17 @@ fn sum_up(decision: Option<String>, all: &[Review]) -> Reviews {
             matches!(review.state.as_str(), "APPROVED" | "CHANGES_REQUESTED" | "DISMISSED")
         }));
     let count = |state: &str| verdicts.iter().filter(|review| review.state == state).count();
-    Reviews { decision, approvals: count("APPROVED"), changes_requested: count("CHANGES_REQUESTED"), latest }
+    ReviewerVerdicts {
+        decision,
+        approvals: count("APPROVED"),
+        changes_requested: count("CHANGES_REQUESTED"),
+        latest,
+    }
 }
 
 /// The latest of each author; of two at the same time the first.
-fn latest_of_each<'a>(reviews: impl Iterator<Item = &'a Review>) -> Vec<Review> {
-    let mut latest: Vec<Review> = Vec::new();
+fn latest_of_each<'a>(reviews: impl Iterator<Item = &'a ReviewerVerdict>) -> Vec<ReviewerVerdict> {
+    let mut latest: Vec<ReviewerVerdict> = Vec::new();
     for review in reviews {
         match latest.iter_mut().find(|known| known.author == review.author) {
             Some(known) if review.submitted_at > known.submitted_at => *known = review.clone(),
@@ -117,13 +122,13 @@ mod tests {
 
     use super::*;
 
-    fn review(author: &str, state: &str, minute: u32) -> Review {
+    fn review(author: &str, state: &str, minute: u32) -> ReviewerVerdict {
         let submitted_at = Some(format!("2030-05-01T10:{minute:02}:00Z"));
-        Review { author: author.into(), state: state.into(), submitted_at }
+        ReviewerVerdict { author: author.into(), state: state.into(), submitted_at }
     }
 
     #[test]
-    fn the_last_verdict_of_each_author_counts() {
+    fn last_verdict_of_each_author_counts() {
         let all = [
             review("ann", "CHANGES_REQUESTED", 1),
             review("bob", "APPROVED", 2),
@@ -143,13 +148,13 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_conclusion_is_none() {
+    fn empty_conclusion_is_none() {
         let pull = |text: &str| serde_json::from_str::<ReviewedPull>(text).unwrap();
-        let summed = Reviews::from(pull(r#"{"reviewDecision":"","reviews":{"nodes":[null]}}"#));
-        assert_eq!(summed, Reviews::default());
+        let summed = ReviewerVerdicts::from(pull(r#"{"reviewDecision":"","reviews":{"nodes":[null]}}"#));
+        assert_eq!(summed, ReviewerVerdicts::default());
         let gone =
             r#"{"reviewDecision":"APPROVED","reviews":{"nodes":[{"state":"APPROVED","author":null}]}}"#;
-        let summed = Reviews::from(pull(gone));
+        let summed = ReviewerVerdicts::from(pull(gone));
         assert_eq!((summed.latest[0].author.as_str(), summed.approvals), ("unknown", 1));
     }
 

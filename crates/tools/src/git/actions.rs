@@ -225,7 +225,7 @@ impl Git {
         let args = ["for-each-ref", "--format=%(refname)", main, master];
         let known = async { self.text(directory, &args, time::LOCAL).await };
         let (branch, known) = tokio::try_join!(self.current_branch(directory), known)?;
-        // A pattern also matches what lies below it.
+        // A pattern also matches what is below it.
         let Some(trunk) = TRUNKS.into_iter().find(|trunk| known.lines().any(|line| line == *trunk)) else {
             return Ok(SyncStatus { branch, trunk: None, ahead: 0, behind: 0 });
         };
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn a_base_is_one_name() {
+    fn base_is_one_name() {
         assert!(is_base_name("main") && is_base_name("release/1.2") && is_base_name("größe#1"));
         for refused in ["-x", "a:b", "a b", "a\nb", "a\0b"] {
             assert!(!is_base_name(refused), "{refused:?}");

@@ -189,7 +189,7 @@ impl Branches {
     }
 }
 
-/// The records of a clone, where they lie in it as a directory.
+/// The records of a clone, where they are in it as a directory.
 async fn records_of(repository: &Path) -> Option<PathBuf> {
     let records = repository.join(".git");
     let found = tokio::fs::symlink_metadata(&records).await;
@@ -219,7 +219,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ticket_is_found_at_the_end_first() {
+    fn ticket_is_found_at_the_end_first() {
         for (name, ticket) in [
             ("widget-AB-12", Some("AB-12")),
             ("AB-1-widget-CD-2", Some("CD-2")),
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_branch_is_listed_once_and_a_symbolic_ref_never() {
+    fn branch_is_listed_once_and_a_symbolic_ref_never() {
         let printed = "refs/heads/main|||-5|1969-12-31T23:59:55Z\nrefs/heads/x#HEAD||*|40|d40\n\
             refs/remotes/fork/main|| |10|d10\nrefs/remotes/origin/HEAD|refs/remotes/origin/main| |20|d20\n\
             refs/remotes/origin/main|| |20|d20\nrefs/remotes/origin/new|| ||\nrefs/tags/v1|| |1|d1\n";
@@ -275,7 +275,7 @@ mod tests {
         }
 
         #[test]
-        fn a_ticket_has_letters_and_digits(name in "[A-Za-z0-9ü-]{0,20}") {
+        fn ticket_has_letters_and_digits(name in "[A-Za-z0-9ü-]{0,20}") {
             if let Some(ticket) = ticket_in(&name) {
                 let (letters, digits) = ticket.split_once('-').unwrap();
                 prop_assert!(!letters.is_empty() && letters.bytes().all(|b| b.is_ascii_uppercase()));

@@ -30,7 +30,7 @@ impl CheckoutKind {
         match dot_git.symlink_metadata() {
             Ok(metadata) if metadata.is_dir() => Self::Clone,
             Ok(metadata) if metadata.is_file() => match linked_git_dir(directory) {
-                // A submodule's records lie in `modules`.
+                // A submodule's records are in `modules`.
                 Some(own) if own.parent().is_some_and(|p| p.ends_with("worktrees")) => Self::Linked(own),
                 _ => Self::Other,
             },
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_directory_is_known_by_its_dot_git() {
+    fn directory_is_known_by_its_dot_git() {
         let dir = tempfile::tempdir().unwrap();
         let made = |name: &str, pointer: Option<&str>| {
             let path = dir.path().join(name);

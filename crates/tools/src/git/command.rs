@@ -75,7 +75,7 @@ impl Git {
     }
 
     /// A git command that can be given more before it runs, at the root of the working tree that the
-    /// directory lies in.
+    /// directory is in.
     ///
     /// # Errors
     /// [`GitError::Repository`]

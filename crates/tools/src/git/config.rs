@@ -151,7 +151,7 @@ impl ConfigVariable {
         self.key.starts_with("filter.")
     }
 
-    /// Its parts: a subsection stands between the first and the last dot.
+    /// Its parts: a subsection is between the first and the last dot.
     fn entry(&self) -> Option<ConfigEntry> {
         let (section, rest) = self.key.split_once('.')?;
         let (subsection, name) = match rest.rsplit_once('.') {
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_of_this_machine_is_no_remote_of_a_repository_that_nobody_looked_at() {
+    fn directory_of_this_machine_is_no_remote_of_a_repository_that_nobody_looked_at() {
         let kept = |key: &str, value: &str| overrides(&told(&[("local", key, value)]), true).is_empty();
         for url in ["https://x.org/a/b.git", "git@x.org:a/b.git", "ssh://x.org/a", "x.org:b"] {
             assert!(kept("remote.origin.url", url), "{url}");
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_in_order_and_knows_its_variables() {
+    fn table_is_in_order_and_knows_its_variables() {
         let names: Vec<_> = RULES.iter().map(|ConfigRule(section, _, name, _)| (section, name)).collect();
         assert!(names.iter().all(|(_, name)| name.to_lowercase() == **name), "names are in lower case");
         let parsed = loopgate_home::parse_git_config;

@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hook_is_known_by_its_words_and_not_by_those_of_a_path() {
+    fn hook_is_known_by_its_words_and_not_by_those_of_a_path() {
         let of = |code, stdout, stderr| {
             GitFailure::of(Action::Commit, &failed("commit -m x", code, stdout, stderr))
         };

@@ -1,6 +1,6 @@
 //! Both sides of one changed file, so that the page can show what is different.
 //!
-//! The working side is what lies on the disk, the other what git holds. Nothing here follows a link
+//! The working side is what is on the disk, the other what git holds. Nothing here follows a link
 //! out of the repository, and what is too much is never taken for nothing.
 
 use std::ffi::OsString;
@@ -40,7 +40,7 @@ impl FilePath {
         (!text.contains('\0') && !clean.as_os_str().is_empty()).then_some(Self(clean))
     }
 
-    /// The same file, told from the root that this directory lies below.
+    /// The same file, told from the root that this directory is below.
     #[must_use]
     pub fn below(&self, directory: &Path) -> Self {
         Self(directory.join(&self.0))
@@ -89,7 +89,7 @@ impl From<GitError> for FileDiffError {
 }
 
 impl Git {
-    /// A file as HEAD has it, and as it lies in the working tree.
+    /// A file as HEAD has it, and as it is in the working tree.
     ///
     /// # Errors
     /// [`FileDiffError`], also for a file that has not changed.
@@ -240,7 +240,7 @@ impl Git {
         }
     }
 
-    /// The old side as it would lie in this working tree: git may turn line ends around on the way,
+    /// The old side as it would be in this working tree: git may turn line ends around on the way,
     /// and then they are no change. Asked only when the sides differ in that.
     async fn with_line_ends(
         &self,
@@ -305,7 +305,7 @@ enum WorktreeEntry {
     Bytes(Vec<u8>),
 }
 
-/// Reads what lies at a path: the bytes of a file, the target of a link. Anything that is neither has
+/// Reads what is at a path: the bytes of a file, the target of a link. Anything that is neither has
 /// no content, and no link leads there.
 fn read_from_disk(root: &Directory, path: &Path) -> Result<WorktreeEntry, FileDiffError> {
     match root.kind(path) {
@@ -329,7 +329,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_stays_in_the_repository() {
+    fn path_stays_in_the_repository() {
         let parse = |text: &str| FilePath::parse(text).map(|path| path.0);
         assert_eq!(parse("src/./a//b/../c.rs"), Some("src/a/c.rs".into()));
         assert_eq!(parse("-x"), Some("-x".into()));

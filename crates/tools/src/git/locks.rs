@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_lock_of_a_dead_git_goes_and_one_of_a_living_git_stays() {
+    async fn lock_of_a_dead_git_goes_and_one_of_a_living_git_stays() {
         let dir = tempfile::tempdir().unwrap();
         let base = dir.path().canonicalize().unwrap();
         let overrides = loopgate_home::Overrides { sandbox_base_directory: Some(base), ..Default::default() };

@@ -200,8 +200,8 @@ pub async fn finish(
 /// Whether git gave up because another git was just adding a worktree, whose files it reads before
 /// they are all written, or pruning, which takes away what an `add` has just begun.
 fn met_half_made_worktree(output: &Output) -> bool {
-    let said = |text: &str| output.stderr_text().contains(text);
-    !output.status.success() && (said("/commondir: ") || said("/locked' for writing: "))
+    let message = |text: &str| output.stderr_text().contains(text);
+    !output.status.success() && (message("/commondir: ") || message("/locked' for writing: "))
 }
 
 fn checked(args: &[&str], output: Output) -> Result<Output, GitError> {

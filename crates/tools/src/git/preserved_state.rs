@@ -1,4 +1,4 @@
-//! State that lies in the place of a worktree before git makes it: chats, and what is known of a
+//! State that is in the place of a worktree before git makes it: chats, and what is known of a
 //! launch. It waits beside and is put back, so that neither git nor a crash loses it.
 
 use std::io;
@@ -8,7 +8,7 @@ use loopgate_api::names::STATE_DIR;
 use loopgate_api::time::now_iso;
 use loopgate_home::files::sync_directory;
 
-/// Where the state that lies in the place of a worktree waits while git makes the worktree. Its name
+/// Where the state that is in the place of a worktree waits while git makes the worktree. Its name
 /// is the same at every launch, so that the next one finds what was left by one that was cut off.
 #[derive(Debug, Clone)]
 pub struct PreservedState {
@@ -27,7 +27,7 @@ impl PreservedState {
     /// Moves our state away, when nothing but it is there.
     ///
     /// # Errors
-    /// When anything else lies there, and any failure of the file system.
+    /// When anything else is there, and any failure of the file system.
     pub fn preserve(&self) -> io::Result<()> {
         let names: Vec<_> = match std::fs::read_dir(&self.place) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),

@@ -142,7 +142,7 @@ impl Status {
     }
 }
 
-/// A record of so many fields, the path last. HEAD's mode and hash stand in the two fields that
+/// A record of so many fields, the path last. HEAD's mode and hash are in the two fields that
 /// `before` names; a moved file has nothing there under its new name.
 fn tracked(
     record: &[u8],
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_listed_under_every_kind_it_is_of() {
+    fn path_is_listed_under_every_kind_it_is_of() {
         let change = |index, tree, path: &[u8]| StatusChange {
             index,
             tree,

@@ -251,8 +251,11 @@ impl Git {
         Ok(saved)
     }
 
-    /// Removes a worktree with everything in it: through git, else by deleting and pruning.
-    pub(super) async fn worktree_delete(
+    /// Removes a worktree with everything in it, saving nothing: through git, else by deleting and pruning.
+    ///
+    /// # Errors
+    /// [`RemoveWorktreeError`]; a clone is never removed.
+    pub async fn worktree_delete(
         &self,
         repository: &Path,
         directory: &Path,
@@ -304,7 +307,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_list_is_read_as_git_writes_it() {
+    fn list_is_read_as_git_writes_it() {
         let printed = "worktree /code/widget\nHEAD 1111\nbranch refs/heads/main\n\n\
             worktree /code/widget loop\nHEAD 2222\nbranch refs/heads/orchestrator/a/main\nlocked why not\n\n\
             worktree /code/detached\nHEAD 3333\ndetached\n\n\

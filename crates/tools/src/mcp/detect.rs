@@ -5,7 +5,7 @@ use std::time::Duration;
 use loopgate_api::mcp::McpRecord;
 
 use super::listing::{in_assistant_description, in_assistant_list, in_reviewer_list};
-use super::{Inner, Provider};
+use super::{Inner, McpHost};
 use crate::process::{Limits, RunStatus};
 
 /// The assistant connects to each server before it prints its list.
@@ -36,14 +36,14 @@ struct ProgramOutput {
 /// Looks for the server at `wanted`, a URL in normal form that was given as `expected`.
 pub(super) async fn detect(
     inner: &Inner,
-    provider: Provider,
+    provider: McpHost,
     wanted: &str,
     expected: &str,
     name: Option<String>,
 ) -> DetectedServer {
     match provider {
-        Provider::Assistant => assistant(inner, wanted, expected, name).await,
-        Provider::Reviewer => reviewer(inner, wanted).await,
+        McpHost::Assistant => assistant(inner, wanted, expected, name).await,
+        McpHost::Reviewer => reviewer(inner, wanted).await,
     }
 }
 
@@ -53,7 +53,7 @@ async fn assistant(inner: &Inner, wanted: &str, expected: &str, name: Option<Str
     {
         return found;
     }
-    let printed = match ask(inner, Provider::Assistant, &["mcp", "list"], ASSISTANT_LIST_LIMIT).await {
+    let printed = match ask(inner, McpHost::Assistant, &["mcp", "list"], ASSISTANT_LIST_LIMIT).await {
         Ok(printed) => printed,
         Err(silence) => return unknown(&silence),
     };
@@ -73,7 +73,7 @@ async fn by_name(inner: &Inner, wanted: &str, expected: &str, name: &str) -> Opt
         return None;
     }
     let server = |url: &str| Some((name.to_owned(), url.to_owned()));
-    let printed = match ask(inner, Provider::Assistant, &["mcp", "get", name], ASSISTANT_GET_LIMIT).await {
+    let printed = match ask(inner, McpHost::Assistant, &["mcp", "get", name], ASSISTANT_GET_LIMIT).await {
         Ok(printed) => printed,
         Err(ProgramError::Failed) => return None,
         Err(ProgramError::TimedOut) => {
@@ -94,7 +94,7 @@ async fn by_name(inner: &Inner, wanted: &str, expected: &str, name: &str) -> Opt
 }
 
 async fn reviewer(inner: &Inner, wanted: &str) -> DetectedServer {
-    match ask(inner, Provider::Reviewer, &["mcp", "list"], REVIEWER_LIST_LIMIT).await {
+    match ask(inner, McpHost::Reviewer, &["mcp", "list"], REVIEWER_LIST_LIMIT).await {
         Err(silence) => unknown(&silence),
         Ok(printed) => match in_reviewer_list(&printed.text, wanted) {
             None => unlisted(&printed),
@@ -125,7 +125,7 @@ fn unlisted(printed: &ProgramOutput) -> DetectedServer {
 
 async fn ask(
     inner: &Inner,
-    provider: Provider,
+    provider: McpHost,
     arguments: &[&str],
     limit: Duration,
 ) -> Result<ProgramOutput, ProgramError> {

@@ -60,7 +60,7 @@ fn is_connected(status: &str) -> bool {
     status.contains("Connected") || status.contains('✓')
 }
 
-/// The word of a line that is the wanted URL, and what stands before it.
+/// The word of a line that is the wanted URL, and what is before it.
 fn url_in<'a>(line: &'a str, wanted: &str) -> Option<(&'a str, &'a str)> {
     let words = line.split_whitespace();
     let mut urls = words.filter(|word| word.contains("://"));
@@ -77,7 +77,7 @@ mod tests {
     const WANTED: &str = "https://mcp.example.test/mcp";
 
     #[test]
-    fn the_assistants_list() {
+    fn assistants_list() {
         let printed = "Checking MCP server health...\n\nother: https://other.test/mcp (HTTP) - ✓ Connected\n\
                        plugin:team:mcp: https://mcp.example.test/mcp/ (HTTP) - ✗ Failed to connect\n";
         let listed = in_assistant_list(printed, WANTED).unwrap();
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn the_assistants_description() {
+    fn assistants_description() {
         let text = |scope: &str, status: &str| {
             format!(
                 "team:\n  Scope: {scope}\n  Status: {status}\n  Type: http\n  URL: {WANTED}\n\nTo remove it: …\n"
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn the_reviewers_list() {
+    fn reviewers_list() {
         let printed = format!(
             "Name  Url                           Bearer Token Env Var  Status   Auth\n\
              team  {WANTED}  -                     enabled  OAuth\n"

@@ -27,14 +27,14 @@ const MAX_RESULTS: usize = 32;
 
 /// Who may know an MCP server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Provider {
+pub enum McpHost {
     /// The assistant.
     Assistant,
     /// The reviewer.
     Reviewer,
 }
 
-impl Provider {
+impl McpHost {
     const fn program(self) -> Program {
         match self {
             Self::Assistant => Program::Assistant,
@@ -44,7 +44,7 @@ impl Provider {
 }
 
 /// A provider and the normal form of a URL.
-type Key = (Provider, String);
+type Key = (McpHost, String);
 type PendingDetection = Shared<BoxFuture<'static, CachedRecord>>;
 
 /// A result and when it came.
@@ -79,7 +79,7 @@ impl Detector {
     }
 
     /// Looks for a server without waiting for what is found.
-    pub fn expect(&self, provider: Provider, expected: &str) {
+    pub fn expect(&self, provider: McpHost, expected: &str) {
         if let Some(url) = normal_form(expected) {
             drop(self.start_detection((provider, url), expected));
         }
@@ -87,7 +87,7 @@ impl Detector {
 
     /// What is known after waiting for no longer than `patience`. Without a URL, or with one that is
     /// none, nothing is started.
-    pub async fn look(&self, provider: Provider, expected: Option<&str>, patience: Duration) -> McpRecord {
+    pub async fn look(&self, provider: McpHost, expected: Option<&str>, patience: Duration) -> McpRecord {
         let Some(expected) = expected else { return self.known(provider, None) };
         let Some(url) = normal_form(expected) else { return McpRecord::negative() };
         let detection = self.start_detection((provider, url), expected);
@@ -97,7 +97,7 @@ impl Detector {
 
     /// What is known already, of one server or of the one that was looked for last. Starts nothing.
     #[must_use]
-    pub fn known(&self, provider: Provider, expected: Option<&str>) -> McpRecord {
+    pub fn known(&self, provider: McpHost, expected: Option<&str>) -> McpRecord {
         let url = expected.map(normal_form);
         let state = self.state();
         let wanted =

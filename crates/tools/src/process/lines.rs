@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_too_long_is_skipped_and_the_next_is_not() {
+    fn line_that_is_too_long_is_skipped_and_the_next_is_not() {
         for size in 1..20 {
             let mut lines = LineBuffer::new(4);
             let mut seen = Vec::new();

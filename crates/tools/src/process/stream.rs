@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_limit_ends_the_run() {
+    async fn limit_ends_the_run() {
         let limits = limits(Duration::from_millis(50));
         let ended = shell("exec sleep 300").stream(limits, &CancellationToken::new(), |_| {}).await;
         assert_eq!(ended.unwrap().status, Some(RunStatus::TimedOut));
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_missing_program_is_named() {
+    async fn missing_program_is_named() {
         let missing = Command::new("/nonexistent/assistant");
         let ended = missing.stream(limits(Duration::from_secs(1)), &CancellationToken::new(), |_| {}).await;
         assert!(matches!(ended, Err(StartError::NotFound(_))));

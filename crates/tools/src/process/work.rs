@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tree_knows_its_members_and_their_work() {
+    fn tree_knows_its_members_and_their_work() {
         #[expect(clippy::disallowed_methods, reason = "a child of this test, ended by it")]
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let own = tree_work(std::process::id()).unwrap();

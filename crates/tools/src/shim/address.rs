@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_path_is_bound_and_found_either_way() {
+    fn long_path_is_bound_and_found_either_way() {
         let directory = tempfile::tempdir().unwrap();
         let deep = directory.path().join("long".repeat(40)).join("deeper".repeat(20));
         std::fs::create_dir_all(&deep).unwrap();
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_path_stays_as_it_is() {
+    fn short_path_stays_as_it_is() {
         let path = Path::new("/run/x.sock");
         assert_eq!(ShortPath::of(path).unwrap().as_path(), path);
     }

@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_too_long_is_left_out_and_the_next_is_not() {
+    fn line_that_is_too_long_is_left_out_and_the_next_is_not() {
         let long = format!("{{{}}}\n{{}}\n", "x".repeat(50));
         assert_eq!(picked(&[long.as_bytes()], 20), b"{}\n");
     }

@@ -1,5 +1,5 @@
 //! The processes of conversations, reviews and tickets' scripts that this Loopgate started and that are alive.
-//! Those of loops stand in their records.
+//! Those of loops are in their records.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

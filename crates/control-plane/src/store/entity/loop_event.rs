@@ -13,6 +13,8 @@ pub enum EventSource {
     Runner,
     /// The control plane.
     Internal,
+    /// Somebody who does the work of the loop by hand.
+    Person,
 }
 
 #[derive(Clone, Debug, PartialEq, DeriveEntityModel)]

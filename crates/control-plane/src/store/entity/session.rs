@@ -13,6 +13,9 @@ pub struct Model {
     pub expires_at: i64,
     pub absolute_expires_at: i64,
     pub revoked_at: Option<i64>,
+    /// Where the sign-in came from.
+    pub address: Option<String>,
+    pub user_agent: Option<String>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

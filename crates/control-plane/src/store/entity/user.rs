@@ -23,6 +23,9 @@ pub struct Model {
     #[sea_orm(primary_key, auto_increment = false)]
     pub id: Uuid,
     pub organization_id: Uuid,
+    /// The person; shared by its users in other organizations.
+    pub identity_id: Uuid,
+    /// Where to reach the person. Says nothing about who somebody is.
     pub email: String,
     pub first_name: Option<String>,
     pub last_name: Option<String>,

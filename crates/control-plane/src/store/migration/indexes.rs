@@ -38,7 +38,7 @@ pub fn first() -> Vec<IndexCreateStatement> {
     ]
 }
 
-fn plain(table: &'static str, columns: &[&'static str]) -> IndexCreateStatement {
+pub(super) fn plain(table: &'static str, columns: &[&'static str]) -> IndexCreateStatement {
     let mut index = Index::create();
     index.name(format!("ix_{table}_{}", columns.join("_"))).table(table);
     for column in columns {
@@ -47,7 +47,7 @@ fn plain(table: &'static str, columns: &[&'static str]) -> IndexCreateStatement 
     index
 }
 
-fn unique(table: &'static str, columns: &[&'static str]) -> IndexCreateStatement {
+pub(super) fn unique(table: &'static str, columns: &[&'static str]) -> IndexCreateStatement {
     let mut index = plain(table, columns);
     index.unique();
     index

@@ -4,10 +4,15 @@
 //! not written, so that both engines understand them.
 
 mod accounts;
+mod agents;
 mod documents;
+mod identities;
 mod indexes;
+mod loop_lists;
 mod loops;
+mod organizations;
 mod schema;
+mod spending;
 mod targets;
 
 use sea_orm_migration::prelude::*;
@@ -19,7 +24,15 @@ pub struct Migrator;
 #[async_trait::async_trait]
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
-        vec![Box::new(FirstTables), Box::new(CommandCancellation)]
+        vec![
+            Box::new(FirstTables),
+            Box::new(CommandCancellation),
+            Box::new(agents::Agents),
+            Box::new(identities::Identities),
+            Box::new(loop_lists::LoopLists),
+            Box::new(spending::Spending),
+            Box::new(organizations::Organizations),
+        ]
     }
 }
 

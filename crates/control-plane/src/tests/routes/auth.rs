@@ -1,9 +1,8 @@
 use serde_json::json;
 
-use crate::accounts::insert_user;
+use crate::accounts::insert_identity;
 use crate::credentials::session;
 use crate::router::{Access, all_routes};
-use crate::store::entity::organization;
 use crate::store::entity::session as entity;
 use crate::store::entity::user::Role;
 use crate::store::now;
@@ -11,13 +10,11 @@ use crate::tests::{ORIGIN, TestApp};
 use futures_util::FutureExt;
 use http::StatusCode;
 use http_body_util::BodyExt;
-use sea_orm::ActiveValue::Set;
 use sea_orm::EntityTrait;
 use sea_orm::sea_query::Expr;
-use uuid::Uuid;
 
 #[tokio::test]
-async fn a_link_signs_in_once() {
+async fn link_signs_in_once() {
     let plane = TestApp::start().await;
     let url = plane.plane.sign_in_link(&plane.owner).await.unwrap();
     let (page, token) = url.split_once("?token=").unwrap();
@@ -51,7 +48,7 @@ async fn signing_out_ends_the_session() {
 }
 
 #[tokio::test]
-async fn a_cookie_changes_nothing_without_a_trusted_page() {
+async fn cookie_changes_nothing_without_a_trusted_page() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let body = json!({"name": "x"});
@@ -63,7 +60,7 @@ async fn a_cookie_changes_nothing_without_a_trusted_page() {
 }
 
 #[tokio::test]
-async fn a_foreign_host_name_gets_nothing() {
+async fn foreign_host_name_gets_nothing() {
     let plane = TestApp::start().await;
     for path in ["/health", "/me", "/", "/loops", "/nowhere"] {
         let reply = plane.anonymous().with_header("host", "evil.example:19440").get(path).await;
@@ -73,23 +70,14 @@ async fn a_foreign_host_name_gets_nothing() {
 
 // CP-46
 #[tokio::test]
-async fn a_session_reaches_the_other_organizations_of_its_person() {
+async fn session_reaches_the_other_organizations_of_its_person() {
     let plane = TestApp::start().await;
-    let tx = plane.app.store.begin().await.unwrap();
-    for (slug, email) in [("second", "ada@example.org"), ("foreign", "eve@example.org")] {
-        let id = Uuid::now_v7();
-        let row = organization::ActiveModel {
-            id: Set(id),
-            name: Set(slug.to_owned()),
-            slug: Set(slug.to_owned()),
-            active: Set(true),
-            settings: Set(json!({})),
-            created_at: Set(now()),
-        };
-        organization::Entity::insert(row).exec_without_returning(&tx).await.unwrap();
-        insert_user(&tx, id, "x", email, Role::Member).await.unwrap();
-    }
-    tx.commit().await.unwrap();
+    let (second, foreign) = (plane.organization("second").await, plane.organization("foreign").await);
+    let ada = plane.identity(plane.owner.user_id).await;
+    plane.join(second, ada, "ada@second.example.org", Role::Member).await;
+    // Somebody else whose address is the same.
+    let eve = insert_identity(plane.app.store.writer()).await.unwrap();
+    plane.join(foreign, eve, "ada@example.org", Role::Member).await;
 
     let owner = plane.owner().await;
     let slug = |reply: crate::tests::TestResponse| reply.json["data"]["organization"]["slug"].clone();
@@ -103,7 +91,7 @@ async fn a_session_reaches_the_other_organizations_of_its_person() {
 }
 
 #[tokio::test]
-async fn a_session_survives_a_restart() {
+async fn session_survives_a_restart() {
     let plane = TestApp::start().await;
     let credentials = plane.owner().await;
     let owner = plane.owner.clone();
@@ -115,7 +103,7 @@ async fn a_session_survives_a_restart() {
 /// Ports share cookies: whatever another program on this host can make of the cookie, with any
 /// method, origin and place for its value, signs nobody in.
 #[tokio::test]
-async fn the_cookie_alone_signs_nobody_in() {
+async fn cookie_alone_signs_nobody_in() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let cookie = owner.header("cookie").to_owned();
@@ -177,7 +165,7 @@ async fn two_installations_on_one_host_do_not_share_their_cookie() {
 }
 
 #[tokio::test]
-async fn a_session_is_prolonged_by_use_and_ends_after_a_week() {
+async fn session_is_prolonged_by_use_and_ends_after_thirty_days() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     assert_eq!(owner.get("/me").await.header("set-cookie"), None, "a fresh one needs nothing");
@@ -191,7 +179,7 @@ async fn a_session_is_prolonged_by_use_and_ends_after_a_week() {
     assert_eq!(owner.get("/me").await.header("set-cookie"), None);
 
     let row = entity::Entity::find().one(plane.app.store.reader()).await.unwrap().unwrap();
-    assert_eq!(row.absolute_expires_at - row.created_at, 7 * 24 * 3600 * 1000);
+    assert_eq!(row.absolute_expires_at - row.created_at, 30 * 24 * 3600 * 1000);
     set(entity::Column::ExpiresAt, now() + 60_000).await;
     set(entity::Column::AbsoluteExpiresAt, now() + 600_000).await;
     let cookie = owner.get("/me").await.header("set-cookie").unwrap().to_owned();

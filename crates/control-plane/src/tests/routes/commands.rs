@@ -9,7 +9,7 @@ fn git() -> Value {
 }
 
 #[tokio::test]
-async fn a_command_goes_to_the_desktop_and_its_events_come_back() {
+async fn command_goes_to_the_desktop_and_its_events_come_back() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let owner = plane.owner().await;
@@ -66,7 +66,7 @@ async fn gap_is_reported_and_command_waits_for_its_desktop() {
 }
 
 #[tokio::test]
-async fn a_cancellation_is_sent_again_until_the_desktop_has_ended_the_command() {
+async fn cancellation_is_sent_again_until_the_desktop_has_ended_the_command() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let owner = plane.owner().await;
@@ -97,7 +97,7 @@ async fn a_cancellation_is_sent_again_until_the_desktop_has_ended_the_command() 
 }
 
 #[tokio::test]
-async fn a_command_that_was_cancelled_while_its_desktop_was_away_is_not_sent() {
+async fn command_that_was_cancelled_while_its_desktop_was_away_is_not_sent() {
     let plane = TestApp::start().await;
     let desktop = plane.desktop().await;
     let (owner, target) = (plane.owner().await, desktop.target_id);
@@ -117,7 +117,7 @@ async fn a_command_that_was_cancelled_while_its_desktop_was_away_is_not_sent() {
 }
 
 #[tokio::test]
-async fn the_same_key_is_the_same_command() {
+async fn same_key_is_the_same_command() {
     let plane = TestApp::start().await;
     let desktop = plane.desktop().await;
     let owner = plane.owner().await;

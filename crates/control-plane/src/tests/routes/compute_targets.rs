@@ -10,7 +10,7 @@ fn registration(name: &str, gateway: Option<Uuid>) -> serde_json::Value {
 }
 
 #[tokio::test]
-async fn a_desktop_is_one_row_whatever_its_name_or_id() {
+async fn desktop_is_one_row_whatever_its_name_or_id() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let gateway = Uuid::new_v4();
@@ -30,7 +30,7 @@ async fn a_desktop_is_one_row_whatever_its_name_or_id() {
 }
 
 #[tokio::test]
-async fn a_shared_desktop_is_seen_by_all_and_changed_by_its_owner() {
+async fn shared_desktop_is_seen_by_all_and_changed_by_its_owner() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let member = plane.member("ben@example.org").await;
@@ -52,7 +52,7 @@ async fn a_shared_desktop_is_seen_by_all_and_changed_by_its_owner() {
 
 // CL-45
 #[tokio::test]
-async fn a_desktop_that_falls_silent_goes_offline() {
+async fn desktop_that_falls_silent_goes_offline() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let made = owner.post("/compute-targets/register", registration("bench", None)).await;
@@ -66,7 +66,7 @@ async fn a_desktop_that_falls_silent_goes_offline() {
 }
 
 #[tokio::test]
-async fn a_connected_desktop_is_online_and_protected() {
+async fn connected_desktop_is_online_and_protected() {
     let plane = TestApp::start().await;
     let desktop = plane.desktop().await;
     let owner = plane.owner().await;
@@ -80,7 +80,7 @@ async fn a_connected_desktop_is_online_and_protected() {
 }
 
 #[tokio::test]
-async fn the_end_of_the_control_plane_is_told_to_its_desktops() {
+async fn end_of_the_control_plane_is_told_to_its_desktops() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let shutdown = tokio::spawn(async move { plane.plane.shutdown().await });
@@ -90,7 +90,7 @@ async fn the_end_of_the_control_plane_is_told_to_its_desktops() {
 
 // CL-50
 #[tokio::test]
-async fn a_revoked_key_ends_the_connection() {
+async fn revoked_key_ends_the_connection() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let owner = plane.owner().await;
@@ -100,7 +100,7 @@ async fn a_revoked_key_ends_the_connection() {
 }
 
 #[tokio::test]
-async fn a_removed_desktop_is_disconnected_and_its_loops_stay() {
+async fn removed_desktop_is_disconnected_and_its_loops_stay() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let owner = plane.owner().await;

@@ -7,7 +7,7 @@ use uuid::Uuid;
 use crate::tests::plane::shop;
 use crate::tests::{LinkedDesktop, TestApp, TestClient};
 
-async fn feature(owner: &TestClient) -> Value {
+pub async fn feature(owner: &TestClient) -> Value {
     let body = json!({"title": "Cart", "type": "FEATURE", "content": "People need a cart.", "repo": shop()});
     let made = owner.post("/documents", body).await;
     assert_eq!(made.status, 200, "{}", made.text);
@@ -15,7 +15,7 @@ async fn feature(owner: &TestClient) -> Value {
 }
 
 /// The launch that the desktop receives, and a runner with its token.
-async fn launched(plane: &TestApp, desktop: &mut LinkedDesktop) -> (Value, Uuid, TestClient) {
+pub async fn launched(plane: &TestApp, desktop: &mut LinkedDesktop) -> (Value, Uuid, TestClient) {
     let command = desktop.accept().await;
     let body = command["body"].clone();
     let runner = plane.anonymous().with_bearer(body["loopgateAuthToken"].as_str().unwrap());
@@ -50,7 +50,7 @@ async fn plan(plane: &TestApp, desktop: &mut LinkedDesktop, slug: &str) -> Uuid 
 }
 
 #[tokio::test]
-async fn a_wish_becomes_a_plan_and_a_plan_a_pull_request() {
+async fn wish_becomes_a_plan_and_a_plan_a_pull_request() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let owner = plane.owner().await;
@@ -107,7 +107,7 @@ async fn a_wish_becomes_a_plan_and_a_plan_a_pull_request() {
 }
 
 #[tokio::test]
-async fn a_second_plan_is_a_new_version_of_the_first() {
+async fn second_plan_is_a_new_version_of_the_first() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let owner = plane.owner().await;
@@ -121,7 +121,7 @@ async fn a_second_plan_is_a_new_version_of_the_first() {
 }
 
 #[tokio::test]
-async fn a_refused_launch_fails_its_loop_with_the_reason() {
+async fn refused_launch_fails_its_loop_with_the_reason() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let owner = plane.owner().await;
@@ -138,7 +138,7 @@ async fn a_refused_launch_fails_its_loop_with_the_reason() {
 }
 
 #[tokio::test]
-async fn a_gateway_that_cannot_start_the_loop_fails_it_unless_it_runs_already() {
+async fn gateway_that_cannot_start_the_loop_fails_it_unless_it_runs_already() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let owner = plane.owner().await;
@@ -169,7 +169,7 @@ async fn a_gateway_that_cannot_start_the_loop_fails_it_unless_it_runs_already() 
 }
 
 #[tokio::test]
-async fn a_loop_can_be_resumed_in_the_same_worktree() {
+async fn loop_can_be_resumed_in_the_same_worktree() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let owner = plane.owner().await;
@@ -190,7 +190,7 @@ async fn a_loop_can_be_resumed_in_the_same_worktree() {
 }
 
 #[tokio::test]
-async fn the_token_of_a_launch_is_forgotten_with_its_command() {
+async fn token_of_a_launch_is_forgotten_with_its_command() {
     use sea_orm::EntityTrait;
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
@@ -284,7 +284,7 @@ async fn interrupted(plane: &TestApp, target: Uuid) -> Uuid {
 }
 
 #[tokio::test]
-async fn an_interrupted_launch_is_taken_up_when_its_desktop_is_back() {
+async fn interrupted_launch_is_taken_up_when_its_desktop_is_back() {
     let plane = TestApp::start().await;
     let desktop = plane.desktop().await;
     feature(&plane.owner().await).await;
@@ -299,7 +299,7 @@ async fn an_interrupted_launch_is_taken_up_when_its_desktop_is_back() {
 }
 
 #[tokio::test]
-async fn a_command_that_was_stored_before_the_end_is_sent_once_and_claimed() {
+async fn command_that_was_stored_before_the_end_is_sent_once_and_claimed() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let owner = plane.owner().await;

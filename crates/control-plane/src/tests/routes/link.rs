@@ -1,7 +1,13 @@
 use ed25519_dalek::SigningKey;
+use sea_orm::prelude::*;
+use sea_orm::sea_query::Expr;
 use serde_json::json;
 use uuid::Uuid;
 
+use crate::accounts::insert_identity;
+use crate::store::entity::api_key;
+use crate::store::entity::user::Role;
+use crate::store::{iso, now};
 use crate::tests::desktop::DesktopIdentity;
 use crate::tests::{LinkedDesktop, TestApp};
 
@@ -19,9 +25,52 @@ async fn only_a_key_that_may_write_connects_a_desktop() {
     }
 }
 
+/// Connects a desktop with a key of its owner's.
+async fn desktop_with(plane: &TestApp, key: serde_json::Value) -> LinkedDesktop {
+    let key = plane.key_with(key).await;
+    let api_key = key.header("authorization").strip_prefix("Bearer ").unwrap().to_owned();
+    let signing = SigningKey::from_bytes(&rand::random());
+    let identity = DesktopIdentity { gateway_id: Uuid::new_v4(), signing, api_key };
+    plane.desktop_as(identity).await
+}
+
+// CL-50
+#[tokio::test]
+async fn expiry_of_a_key_ends_its_connection() {
+    let plane = TestApp::start().await;
+    let expires_at = iso(now() + 1500);
+    let mut desktop = desktop_with(&plane, json!({"name": "short", "expiresAt": expires_at})).await;
+    assert_eq!(desktop.closed().await, 4401);
+    assert!(iso(now()) >= expires_at, "not before its end");
+}
+
+// CL-50
+#[tokio::test]
+async fn deactivated_member_loses_its_connection() {
+    let plane = TestApp::start().await;
+    let mut desktop = plane.desktop().await;
+    let second = insert_identity(plane.app.store.writer()).await.unwrap();
+    let second = plane.join(plane.owner.organization_id, second, "cy@example.org", Role::Admin).await;
+    let admin = plane.sign_in(second).await;
+    let path = format!("/members/{}", plane.owner.user_id);
+    assert_eq!(admin.patch(&path, json!({"active": false})).await.data("active"), false);
+    assert_eq!(desktop.closed().await, 4401);
+}
+
+// CL-50
+#[tokio::test]
+async fn key_that_another_instance_revoked_loses_its_connection() {
+    let plane = TestApp::start().await;
+    let mut desktop = plane.desktop().await;
+    // As another instance does it: a row, and no word to this one.
+    let revoked = api_key::Entity::update_many().col_expr(api_key::Column::RevokedAt, Expr::value(now()));
+    revoked.exec(plane.app.store.writer()).await.unwrap();
+    assert_eq!(desktop.closed().await, 4401);
+}
+
 // CL-04
 #[tokio::test]
-async fn an_old_proof_connects_no_desktop_and_a_fresh_one_does() {
+async fn old_proof_connects_no_desktop_and_a_fresh_one_does() {
     let plane = TestApp::start().await;
     let address = plane.serve().await;
     let identity = DesktopIdentity::claim(&plane).await;

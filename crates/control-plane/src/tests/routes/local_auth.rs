@@ -8,7 +8,7 @@ const VERIFY: &str = "/compute-targets/local-auth/verify";
 
 // CP-42
 #[tokio::test]
-async fn a_challenge_is_verified_once_by_the_desktop_of_its_person() {
+async fn challenge_is_verified_once_by_the_desktop_of_its_person() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let identity = DesktopIdentity::claim(&plane).await;
@@ -46,7 +46,7 @@ async fn a_challenge_is_verified_once_by_the_desktop_of_its_person() {
 
 // CP-42
 #[tokio::test]
-async fn a_challenge_of_somebody_else_is_refused() {
+async fn challenge_of_somebody_else_is_refused() {
     let plane = TestApp::start().await;
     let member = plane.member("ben@example.org").await;
     let made = member.post(CHALLENGE, json!({"origin": ORIGIN})).await;
@@ -58,7 +58,7 @@ async fn a_challenge_of_somebody_else_is_refused() {
 
 // CP-42
 #[tokio::test]
-async fn a_challenge_is_made_for_the_page_that_asks() {
+async fn challenge_is_made_for_the_page_that_asks() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let foreign = json!({"origin": "http://evil.example"});

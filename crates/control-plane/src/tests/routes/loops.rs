@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::loops::reaper;
 use crate::store::entity::agent_loop;
-use crate::store::now;
+use crate::store::{iso, now};
 use crate::tests::plane::shop;
 use crate::tests::{TestApp, TestClient};
 
@@ -25,16 +25,7 @@ async fn document(owner: &TestClient) -> String {
 }
 
 async fn age(plane: &TestApp, id: Uuid, column: agent_loop::Column, by: i64) {
-    set(plane, id, column, now() - by).await;
-}
-
-async fn set(plane: &TestApp, id: Uuid, column: agent_loop::Column, value: impl Into<sea_orm::Value>) {
-    agent_loop::Entity::update_many()
-        .col_expr(column, Expr::value(value))
-        .filter(agent_loop::Column::Id.eq(id))
-        .exec(plane.app.store.writer())
-        .await
-        .unwrap();
+    plane.set_column(id, column, now() - by).await;
 }
 
 #[tokio::test]
@@ -59,6 +50,41 @@ async fn loops_are_listed_newest_first_without_their_tokens() {
     assert_eq!(owner.get(&format!("/loops/{}", Uuid::new_v4())).await.refused(), (404, "Loop not found"));
     assert_eq!(owner.get("/loops/nonsense").await.refused(), (404, "Loop not found"));
     assert_eq!(plane.anonymous().get("/loops").await.refused(), (401, "Unauthorized"));
+}
+
+#[tokio::test]
+async fn list_of_loops_goes_on_after_a_loop() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    let mut ids = Vec::new();
+    for command in ["PLAN", "EXECUTE", "PLAN", "CHAT", "PLAN"] {
+        let (id, _) = plane.running(command).await;
+        // All of the same instant: their ids decide.
+        plane.set_column(id, agent_loop::Column::CreatedAt, 1_700_000_000_000_i64).await;
+        ids.push(id);
+    }
+    ids.sort();
+    ids.reverse();
+    let page = async |query: String| -> Vec<Uuid> {
+        let listed = owner.get(&format!("/loops?{query}")).await;
+        let rows = listed.json["data"].as_array().unwrap_or_else(|| panic!("{}", listed.text));
+        rows.iter().map(|row| row["id"].as_str().unwrap().parse().unwrap()).collect()
+    };
+    let mut seen = page("limit=2".to_owned()).await;
+    while let Some(last) = seen.last().copied() {
+        let next = page(format!("limit=2&after={last}")).await;
+        if next.is_empty() {
+            break;
+        }
+        seen.extend(next);
+    }
+    assert_eq!(seen, ids);
+    assert_eq!(page(format!("command=CHAT&after={}", ids[4])).await, Vec::<Uuid>::new());
+    let stranger = plane.stranger().await;
+    for (client, after) in [(&owner, Uuid::new_v4()), (&stranger, ids[0])] {
+        let refused = client.get(&format!("/loops?after={after}")).await;
+        assert_eq!(refused.refused(), (400, "Invalid query parameters: after names no loop"));
+    }
 }
 
 // CP-20, CP-21
@@ -136,7 +162,7 @@ async fn one_loop_of_a_command_for_a_document() {
 }
 
 #[tokio::test]
-async fn a_loop_that_was_never_dispatched_gives_its_slot_back() {
+async fn loop_that_was_never_dispatched_gives_its_slot_back() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let slug = document(&owner).await;
@@ -155,7 +181,7 @@ async fn a_loop_that_was_never_dispatched_gives_its_slot_back() {
 
 // CP-25
 #[tokio::test]
-async fn the_eleventh_active_loop_of_a_person_is_one_too_many() {
+async fn eleventh_active_loop_of_a_person_is_one_too_many() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let attempts = (0..12).map(|_| {
@@ -174,12 +200,12 @@ async fn the_eleventh_active_loop_of_a_person_is_one_too_many() {
 
 // CP-43
 #[tokio::test]
-async fn a_running_loop_is_cancelled_once_also_without_its_desktop() {
+async fn running_loop_is_cancelled_once_also_without_its_desktop() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let target = plane.desktop().await.target_id;
     let (id, runner) = plane.running("PLAN").await;
-    set(&plane, id, agent_loop::Column::ComputeTargetId, target).await;
+    plane.set_column(id, agent_loop::Column::ComputeTargetId, target).await;
     runner.event(id, json!({"type": "started"})).await;
     plane.disconnect(target).await;
     let cancelled = owner.post(&format!("/loops/{id}/cancel"), json!({})).await;
@@ -279,4 +305,81 @@ async fn use_is_summed_for_administrators() {
     assert_eq!(owner.get("/loops/usage?command=EXECUTE").await.data("totalLoops"), 1);
     assert_eq!(owner.get("/loops/usage?endDate=2020-01-01").await.data("totalLoops"), 0);
     assert_eq!(owner.get("/loops/usage?startDate=soon").await.refused(), (400, "Invalid startDate format"));
+}
+
+#[tokio::test]
+async fn administrator_sees_how_the_connection_to_a_runner_is() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    let (id, runner) = plane.running("PLAN").await;
+    runner.event(id, json!({"type": "started"})).await;
+    let view = owner.get(&format!("/loops/{id}/runtime")).await;
+    let row = plane.row(id).await;
+    assert_eq!(
+        (view.data("status"), view.data("activeTokenJti")),
+        (&json!("RUNNING"), &json!(row.active_token_jti))
+    );
+    assert_eq!(view.data("lastRunnerHeartbeatAt"), &json!(row.last_runner_heartbeat_at.map(iso)));
+    assert_eq!(view.data("tokenExpiresAt"), &json!(row.token_expires_at.map(iso)));
+    let capabilities = json!({"loopRunnerRefreshSupported": false, "loopRunnerHeartbeatSupported": false});
+    assert_eq!(view.data("runnerCapabilities"), &capabilities);
+}
+
+#[tokio::test]
+async fn loops_of_documents_are_summarised_with_those_of_what_was_made_from_them() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    let feature = create_document(&owner, "FEATURE").await;
+    let other = create_document(&owner, "PRD").await;
+    let start = async |command: &str, document: Uuid| -> Uuid {
+        let made =
+            owner.post("/loops", json!({"command": command, "documentId": document, "repo": shop()})).await;
+        made.data("loopId").as_str().unwrap_or_else(|| panic!("{}", made.text)).parse().unwrap()
+    };
+    let failed = start("PLAN", feature).await;
+    let end = json!({"type": "error", "code": "PROCESS_FAILED", "message": "died"});
+    assert_eq!(plane.runner(failed).await.event(failed, end).await.status, 200);
+    let completed = start("PLAN", feature).await;
+    let runner = plane.runner(completed).await;
+    runner.event(completed, json!({"type": "started"})).await;
+    let plan = json!({"artifacts": {"plan": {"content": "# Plan"}}});
+    assert_eq!(runner.post(&format!("/loops/{completed}/upload-artifacts"), plan).await.status, 200);
+    let end = json!({"type": "completed", "result": {}, "tokensUsed": {"input": 1, "output": 1}});
+    assert_eq!(runner.event(completed, end).await.status, 200);
+    let produced = owner.get(&format!("/loops/{completed}")).await.data("producedDocument").clone();
+    let plan: Uuid = produced["id"].as_str().unwrap().parse().unwrap();
+    let active = start("EXECUTE", plan).await;
+
+    let asked = json!({"documentIds": [feature, plan, other, Uuid::nil()]});
+    let reader = plane.key_with(json!({"name": "reader", "scopes": ["read"]})).await;
+    let summaries = reader.post("/loops/summaries", asked.clone()).await;
+    let of = |document: Uuid, slot: &str, member: &str| {
+        summaries.data(&document.to_string())[slot].get(member).cloned().unwrap_or_default()
+    };
+    assert_eq!(of(feature, "latestFailed", "loopId"), json!(failed));
+    assert!(of(feature, "latestFailed", "failedAt").is_string());
+    assert_eq!(of(feature, "latestCompleted", "loopId"), json!(completed));
+    assert_eq!(of(feature, "latestCompleted", "user")["email"], "ada@example.org");
+    assert_eq!(of(feature, "latestCompleted", "isDirectLoop"), json!(true));
+    assert_eq!(of(feature, "activeLoop", "loopId"), json!(active));
+    assert_eq!(of(feature, "activeLoop", "childSubtype"), json!("IMPLEMENTATION_PLAN"));
+    assert_eq!(of(plan, "activeLoop", "isDirectLoop"), json!(true));
+    assert_eq!(of(plan, "latestCompleted", "loopId"), Value::Null, "its source's loops are not its own");
+    let none = json!({"activeLoop": null, "latestCompleted": null, "latestFailed": null});
+    for document in [other, Uuid::nil()] {
+        assert_eq!(summaries.data(&document.to_string()), &none);
+    }
+    let foreign = plane.stranger().await.post("/loops/summaries", asked).await;
+    assert_eq!(foreign.data(&feature.to_string()), &none);
+    for count in [0, 101] {
+        let ids: Vec<Uuid> = (0..count).map(|_| Uuid::new_v4()).collect();
+        let refused = owner.post("/loops/summaries", json!({"documentIds": ids})).await;
+        assert_eq!(refused.refused(), (400, "documentIds: must have 1 to 100 items"));
+    }
+}
+
+async fn create_document(owner: &TestClient, kind: &str) -> Uuid {
+    let body = json!({"title": "Cart", "type": kind, "content": "A cart.", "repo": shop()});
+    let made = owner.post("/documents", body).await;
+    made.data("id").as_str().unwrap_or_else(|| panic!("{}", made.text)).parse().unwrap()
 }

@@ -10,7 +10,7 @@ const RSA_PEM: &str = "-----BEGIN PUBLIC KEY-----\nMFwwDQYJKoZIhvcNAQEBBQADSwAwS
 
 // CP-37
 #[tokio::test]
-async fn a_page_makes_an_attempt_for_its_own_origin_only() {
+async fn page_makes_an_attempt_for_its_own_origin_only() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let path = "/desktop/onboarding-attempt";
@@ -37,7 +37,7 @@ async fn a_page_makes_an_attempt_for_its_own_origin_only() {
 
 // CP-38
 #[tokio::test]
-async fn an_attempt_is_claimed_once() {
+async fn attempt_is_claimed_once() {
     let plane = TestApp::start().await;
     let attempt = plane.plane.onboarding_attempt_for_owner(&plane.owner).await.unwrap();
     let signing = SigningKey::from_bytes(&[7; 32]);
@@ -52,7 +52,7 @@ async fn an_attempt_is_claimed_once() {
 
 // CP-39, CP-51
 #[tokio::test]
-async fn a_bad_claim_leaves_the_attempt_usable() {
+async fn bad_claim_leaves_the_attempt_usable() {
     let plane = TestApp::start().await;
     let attempt = plane.plane.onboarding_attempt_for_owner(&plane.owner).await.unwrap();
     let signing = SigningKey::from_bytes(&[7; 32]);
@@ -84,7 +84,7 @@ async fn a_bad_claim_leaves_the_attempt_usable() {
 
 // CP-40
 #[tokio::test]
-async fn a_second_claim_replaces_the_key_of_the_same_desktop() {
+async fn second_claim_replaces_the_key_of_the_same_desktop() {
     let plane = TestApp::start().await;
     let first = DesktopIdentity::claim(&plane).await;
     let second = DesktopIdentity::claim_for(&plane, first.gateway_id).await;

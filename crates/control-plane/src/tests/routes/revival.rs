@@ -48,7 +48,7 @@ fn completed() -> Value {
 }
 
 #[tokio::test]
-async fn a_loop_goes_on_after_its_desktop_slept_for_a_day() {
+async fn loop_goes_on_after_its_desktop_slept_for_a_day() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let (id, _) = running_on(&plane, &mut desktop).await;
@@ -128,7 +128,7 @@ async fn only_the_desktop_of_a_loop_gets_a_token_for_it() {
 }
 
 #[tokio::test]
-async fn a_repeated_refresh_gets_the_same_token_until_the_next_one() {
+async fn repeated_refresh_gets_the_same_token_until_the_next_one() {
     let plane = TestApp::start().await;
     let (id, first) = plane.running("PLAN").await;
     first.event(id, json!({"type": "started"})).await;
@@ -153,7 +153,7 @@ async fn a_repeated_refresh_gets_the_same_token_until_the_next_one() {
 }
 
 #[tokio::test]
-async fn a_time_out_that_the_runner_reported_is_final() {
+async fn time_out_that_the_runner_reported_is_final() {
     let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     runner.event(id, json!({"type": "started"})).await;

@@ -19,7 +19,7 @@ fn success() -> Value {
 
 // CP-26
 #[tokio::test]
-async fn a_nonce_is_needed_and_good_once() {
+async fn nonce_is_needed_and_good_once() {
     let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     let path = format!("/loops/{id}/events");
@@ -38,7 +38,7 @@ async fn a_nonce_is_needed_and_good_once() {
 
 // CP-50
 #[tokio::test]
-async fn a_replay_is_known_after_the_token_was_exchanged() {
+async fn replay_is_known_after_the_token_was_exchanged() {
     let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     runner.event(id, json!({"type": "started"})).await;
@@ -73,7 +73,7 @@ async fn two_requests_at_once_with_one_nonce_leave_one_event() {
 
 // CP-27
 #[tokio::test]
-async fn a_loop_starts_reports_and_completes() {
+async fn loop_starts_reports_and_completes() {
     let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     assert_eq!(plane.row(id).await.status.0, LoopStatus::Pending);
@@ -125,7 +125,7 @@ async fn late_events_are_ignored_except_completed_work() {
 
 // CP-30
 #[tokio::test]
-async fn an_execute_that_asked_no_model_did_nothing() {
+async fn execute_that_asked_no_model_did_nothing() {
     let plane = TestApp::start().await;
     let (id, runner) = plane.running("EXECUTE").await;
     runner.event(id, json!({"type": "started"})).await;
@@ -169,7 +169,7 @@ async fn failures_keep_their_reason_and_cancellations_their_name() {
 
 /// The person presses Stop while the work is delivered; the runner tells of it before or after that.
 #[tokio::test]
-async fn a_cancelled_loop_shows_what_it_had_delivered() {
+async fn cancelled_loop_shows_what_it_had_delivered() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     for stopped_first in [false, true] {
@@ -227,7 +227,7 @@ async fn events_that_do_not_fit_change_nothing() {
 }
 
 #[tokio::test]
-async fn a_claimed_loop_may_complete_and_a_pending_one_may_not() {
+async fn claimed_loop_may_complete_and_a_pending_one_may_not() {
     let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     let refused = runner.event(id, completed(5)).await;
@@ -269,7 +269,7 @@ async fn completions_of_both_schemas_look_the_same() {
 
 // CP-33
 #[tokio::test]
-async fn a_token_is_that_of_its_loop_and_in_force() {
+async fn token_is_that_of_its_loop_and_in_force() {
     let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     let (other, _) = plane.running("PLAN").await;
@@ -291,7 +291,7 @@ async fn a_token_is_that_of_its_loop_and_in_force() {
 
 // CP-34
 #[tokio::test]
-async fn an_exchanged_token_is_worthless() {
+async fn exchanged_token_is_worthless() {
     let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     let path = format!("/loops/{id}/refresh-token");
@@ -369,7 +369,7 @@ async fn uploads_are_merged_member_by_member() {
 
 // CP-48
 #[tokio::test]
-async fn a_verdict_is_shown_also_when_there_is_none() {
+async fn verdict_is_shown_also_when_there_is_none() {
     let plane = TestApp::start().await;
     for verdict in [json!({"verdict": "decline", "reason": "tests are missing"}), Value::Null] {
         let body = json!({"command": "CODE_REVIEW", "repo": shop()});

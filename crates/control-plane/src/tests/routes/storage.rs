@@ -7,7 +7,7 @@ fn path_of(url: &str) -> &str {
 }
 
 #[tokio::test]
-async fn a_runner_puts_files_below_its_own_prefix_and_gets_them_back() {
+async fn runner_puts_files_below_its_own_prefix_and_gets_them_back() {
     let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     let scope = format!("{}/loops/{id}", plane.owner.organization_id);
@@ -28,7 +28,7 @@ async fn a_runner_puts_files_below_its_own_prefix_and_gets_them_back() {
 }
 
 #[tokio::test]
-async fn a_signature_is_good_for_one_method_and_key() {
+async fn signature_is_good_for_one_method_and_key() {
     let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     let key = format!("{}/loops/{id}/a", plane.owner.organization_id);

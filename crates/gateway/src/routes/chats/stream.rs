@@ -8,7 +8,7 @@ use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use loopgate_agents::{Agents, ChatRequest, EventStream};
 use loopgate_api::chat_event::ChatEvent;
-use loopgate_tools::mcp::Provider;
+use loopgate_tools::mcp::McpHost;
 
 use crate::app::App;
 use crate::error::HttpError;
@@ -27,7 +27,7 @@ pub(super) const WEB_TOOLS: &str = "WebSearch,WebFetch";
 
 /// Tools of a chat, with those of the MCP server that the client expects, or that was found lately.
 pub(in crate::routes) fn tools(app: &App, names: &str, expected_mcp_url: Option<&str>) -> String {
-    app.mcp.known(Provider::Assistant, expected_mcp_url).added_to(names)
+    app.mcp.known(McpHost::Assistant, expected_mcp_url).added_to(names)
 }
 
 /// Stores the person's message, asks the provider, and answers with the events.

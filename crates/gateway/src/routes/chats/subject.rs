@@ -7,7 +7,7 @@ use axum::extract::FromRequestParts;
 use axum::response::Response;
 use http::request::Parts;
 use loopgate_agents::conversation::history::HistoryFile;
-use loopgate_agents::provider::Access;
+use loopgate_agents::provider::FileAccess;
 use loopgate_agents::{Agents, ChatRequest};
 use loopgate_api::chat::{ChatHistory, ChatMessage, ChatRole};
 use loopgate_api::ids::TicketId;
@@ -90,14 +90,14 @@ pub(in crate::routes) struct SubjectChat {
 }
 
 /// Where a chat works and is stored.
-struct ChatLocation {
+struct SubjectChatLocation {
     directory: SandboxedPath,
     history: HistoryFile,
 }
 
 impl SubjectChat {
     /// Blocks on the disk.
-    fn location(&self, app: &App) -> Result<ChatLocation, HttpError> {
+    fn location(&self, app: &App) -> Result<SubjectChatLocation, HttpError> {
         let SubjectId { id, ticket, repo } = &self.subject;
         let repository = app.sandbox.check(repo)?;
         let directory = match ticket_worktree(app, &repository, ticket)? {
@@ -114,7 +114,7 @@ impl SubjectChat {
             SubjectKind::Comment => HistoryFile::of_comment(&app.sandbox, directory.as_path(), id),
             SubjectKind::Finding => HistoryFile::of_finding(&app.sandbox, directory.as_path(), id),
         };
-        Ok(ChatLocation { history: history?, directory })
+        Ok(SubjectChatLocation { history: history?, directory })
     }
 
     fn new_history(&self) -> ChatHistory {
@@ -167,7 +167,7 @@ impl SubjectChat {
         let assistant = agents.providers.assistant();
         let request = ChatRequest {
             tools: stream::tools(app, stream::ENGINEER_TOOLS, None),
-            access: Access::ReadWrite,
+            access: FileAccess::ReadWrite,
             attachments,
             ..ChatRequest::new(assistant, location.directory, location.history, new_history, message)
         };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Extension;
 use axum::extract::State;
 use axum::response::Response;
-use loopgate_agents::provider::{Access, Provider};
+use loopgate_agents::provider::{FileAccess, Provider};
 use loopgate_agents::run::RunAnnouncement;
 use loopgate_agents::{ChatRequest, ProviderRegistry};
 use loopgate_api::chat::{ChatHistory, SessionMembers};
@@ -99,7 +99,7 @@ async fn send(
     let mode = Some(provider.id().clone());
     let request = ChatRequest {
         tools: stream::tools(&app, TOOLS, body.expected_mcp_url.as_deref()),
-        access: Access::ReadWrite,
+        access: FileAccess::ReadWrite,
         announcement: RunAnnouncement { spawning: true, mode, ..RunAnnouncement::default() },
         stores_mode: true,
         attachments,

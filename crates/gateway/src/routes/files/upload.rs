@@ -106,7 +106,7 @@ async fn upload(
     Ok(Json(UploadResponse { files: names.into_iter().zip(saved).map(described).collect() }))
 }
 
-/// Where the images go. What lies outside the sandbox is refused before anything is said about what
+/// Where the images go. What is outside the sandbox is refused before anything is said about what
 /// is there.
 fn place_of(app: &App, repo: &str, ticket: &TicketId) -> Result<Attachments, HttpError> {
     let repository = app.sandbox.check(repo)?;

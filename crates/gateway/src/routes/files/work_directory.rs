@@ -73,7 +73,7 @@ impl From<git::BranchStatus> for WorktreeBranch {
 #[utoipa::path(get, path = "/api/gateway/work-directory/{ticketId}", operation_id = "work_directory", tag = "files",
     params(("ticketId" = String, Path, description = "Ticket", example = "AB-1")),
     responses(
-        (status = 200, body = WorkDirectory, description = "Where it lies, also when there is none"),
+        (status = 200, body = WorkDirectory, description = "Its path, also when there is none"),
         (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::not_configured())),
     ))]
 async fn find(State(app): State<App>, TicketPath(ticket): TicketPath) -> JsonResult<WorkDirectory> {

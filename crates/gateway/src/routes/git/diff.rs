@@ -108,7 +108,7 @@ async fn diff(State(app): State<App>, JsonBody(body): JsonBody<DiffRequest>) -> 
     let missing = |_| HttpError::not_found("Repository path does not exist");
     let repository = existing_directory(&app, named, missing).await?;
     stays_inside(&app, &repository, &path).await?;
-    // Both sides and the answer lie in memory: of large ones there must not be many.
+    // Both sides and the answer are in memory: of large ones there must not be many.
     let permit = app.diffs.acquire().await?;
     let sides = match base {
         Some(base) => app.git.diff_to_base(repository.canonical(), &path, base).await,

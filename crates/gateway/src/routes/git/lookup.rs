@@ -100,7 +100,7 @@ pub(crate) fn branch_worktree_endpoint() -> Endpoint {
 }
 
 /// The clone of a repository by its full name: one whose name is the same to the letter, else one
-/// whose name differs in case. Its origin stands in its configuration file; git is not started.
+/// whose name differs in case. Its origin is in its configuration file; git is not started.
 fn clone_of(app: &App, name: &str) -> Result<Option<PathBuf>, ReposError> {
     let list = app.repos.list()?;
     let mut similar = None;

@@ -124,7 +124,7 @@ pub(crate) fn clean_up_endpoint() -> Endpoint {
 struct RemovalTarget {
     /// With links resolved.
     place: PathBuf,
-    /// It lies where only worktrees lie, so that it may be what is left of one.
+    /// It is where only worktrees are, so that it may be what is left of one.
     leftover: bool,
 }
 

@@ -5,7 +5,7 @@ use axum::extract::State;
 use axum::response::Response;
 use loopgate_agents::ChatRequest;
 use loopgate_agents::conversation::history::HistoryFile;
-use loopgate_agents::provider::Access;
+use loopgate_agents::provider::FileAccess;
 use loopgate_api::chat::ChatHistory;
 use loopgate_api::chat_event::ChatEvent;
 use loopgate_api::error::ErrorBody;
@@ -40,7 +40,7 @@ struct ChatMessageBody {
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     message: Option<String>,
-    /// Path of the repository; may stand in the query as `repo` instead.
+    /// Path of the repository; may be in the query as `repo` instead.
     #[serde(default, deserialize_with = "lenient::non_blank")]
     repo_path: Option<String>,
     /// Further repositories that the assistant is told of.
@@ -99,7 +99,7 @@ async fn chat(
     let request = ChatRequest {
         preamble: preamble(&location.context),
         tools: stream::tools(&app, stream::ENGINEER_TOOLS, None),
-        access: Access::ReadWrite,
+        access: FileAccess::ReadWrite,
         attachments,
         ..ChatRequest::new(assistant, location.directory, location.history, new_history, message)
     };

@@ -47,7 +47,7 @@ async fn directory_status(State(app): State<App>, query: QueryMembers) -> JsonRe
 #[utoipa::path(get, path = "/api/gateway/orchestrator/status/{ticketId}", operation_id = "ticket_status", tag = "orchestrator",
     params(("ticketId" = String, Path, description = "Ticket, or slug or id of a loop"), RepositoryQuery),
     responses(
-        (status = 200, body = TicketStatus, description = "How it stands, also when there is no worktree"),
+        (status = 200, body = TicketStatus, description = "Its status, also when there is no worktree"),
         TicketErrors,
         (status = 500, body = ErrorBody, description = "The state cannot be read"),
     ))]

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_hundred_come() {
+    fn newest_hundred_come() {
         let all = fitted(&vec!["x".to_owned(); 103], false);
         assert_eq!((all.comments.len(), all.budget.omitted_comments), (100, 3));
         assert!(all.budget.provider_truncated && !all.budget.response_truncated);
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_text_is_cut_between_characters() {
+    fn long_text_is_cut_between_characters() {
         let mut text = "ä".repeat(MAX_BODY);
         assert!(cut(&mut text));
         assert_eq!(text.len(), MAX_BODY);

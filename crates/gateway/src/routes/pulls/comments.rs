@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_branch_belongs_to_its_repository() {
+    fn branch_belongs_to_its_repository() {
         let repository: RepoFullName = "acme/widget".parse().unwrap();
         assert_eq!(branch_id("acme/widget", "feature/gear(1)'s"), "acme%2Fwidget::feature%2Fgear(1)'s");
         assert!(is_branch_of("acme%2Fwidget::feature%2Fgear", &repository));

@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_ticket_stands_below_the_text() {
+    fn ticket_stands_below_the_text() {
         assert_eq!(full_text("Why.", None), "Why.");
         assert_eq!(full_text("Why.", Some("https://t/1")), "Why.\n\n---\nTicket: https://t/1");
         assert_eq!(full_text("", Some("https://t/1")), "---\nTicket: https://t/1");

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use loopgate_api::error::ErrorBody;
-use loopgate_tools::code_host::{GraphQlError, Review, Reviews};
+use loopgate_tools::code_host::{GraphQlError, ReviewerVerdict, ReviewerVerdicts};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
@@ -70,8 +70,8 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(routes!(reviews), &[Source::OwnerAndName])
 }
 
-impl From<Reviews> for PullRequestReviews {
-    fn from(reviews: Reviews) -> Self {
+impl From<ReviewerVerdicts> for PullRequestReviews {
+    fn from(reviews: ReviewerVerdicts) -> Self {
         Self {
             review_decision: reviews.decision,
             reviews: reviews.latest.into_iter().map(PullRequestReview::from).collect(),
@@ -81,8 +81,8 @@ impl From<Reviews> for PullRequestReviews {
     }
 }
 
-impl From<Review> for PullRequestReview {
-    fn from(review: Review) -> Self {
+impl From<ReviewerVerdict> for PullRequestReview {
+    fn from(review: ReviewerVerdict) -> Self {
         Self { author: review.author, state: review.state, submitted_at: review.submitted_at }
     }
 }

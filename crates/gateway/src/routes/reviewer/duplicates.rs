@@ -61,7 +61,7 @@ struct ComparedFinding {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"duplicates": [[0, 0]]}))]
 pub(crate) struct Duplicates {
-    /// Index in the first list and index in the second one. Each stands in one pair at most.
+    /// Index in the first list and index in the second one. Each is in one pair at most.
     #[schema(value_type = Vec<Vec<usize>>)]
     duplicates: Vec<DuplicatePair>,
 }

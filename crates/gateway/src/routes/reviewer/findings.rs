@@ -102,7 +102,7 @@ impl FindingsKey {
 
 /// What a review found
 ///
-/// At the lines where the code stands now; a finding whose code is gone keeps its line and is `outdated`.
+/// At the lines where the code is now; a finding whose code is gone keeps its line and is `outdated`.
 #[utoipa::path(get, path = "/api/gateway/reviewer/review-findings/{ticketId}", operation_id = "review_findings", tag = "reviewer",
     params(("ticketId" = String, Path, description = "Ticket", example = "SHOP-7"), FindingsQuery),
     responses(

@@ -44,12 +44,22 @@ struct ReviewStatusAnswer {
     has_review: bool,
     /// The ticket's worktree.
     worktree_dir: String,
-    /// Why there is none.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<&'static str>,
-    /// The review, when there is one.
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    review: Option<ReviewAnswer>,
+    /// The review, or why there is none.
+    #[serde(flatten)]
+    review: ReviewOrReason,
+}
+
+/// A review, or why there is none.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+enum ReviewOrReason {
+    /// There is one.
+    Review(Box<ReviewAnswer>),
+    /// There is none.
+    Reason {
+        /// Why not.
+        message: &'static str,
+    },
 }
 
 /// A review that was started.
@@ -124,12 +134,12 @@ async fn read(
     let providers = providers_of(&app, &query).unwrap_or(vec![ProviderId::ASSISTANT, ProviderId::REVIEWER]);
     let answered = spawn_blocking(move || {
         let (_, worktree) = locate(&app, &repo, &ticket)?;
-        let none = |message| ReviewStatusAnswer {
-            has_review: false,
+        let answer = |has_review, review| ReviewStatusAnswer {
+            has_review,
             worktree_dir: path_text(worktree.as_path()),
-            message: Some(message),
-            review: None,
+            review,
         };
+        let none = |message| answer(false, ReviewOrReason::Reason { message });
         if !worktree.canonical().is_dir() {
             return Ok(none("Worktree not found"));
         }
@@ -138,12 +148,7 @@ async fn read(
             let report = reviews.report(&directory, &provider);
             let report = report.map_err(|error| HttpError::operation("Failed to read status", &error))?;
             if let Some(report) = report {
-                return Ok(ReviewStatusAnswer {
-                    has_review: true,
-                    message: None,
-                    review: Some(report.into()),
-                    ..none("")
-                });
+                return Ok(answer(true, ReviewOrReason::Review(Box::new(report.into()))));
             }
         }
         Ok(none("No review has been started"))

@@ -10,7 +10,7 @@ const PATH: &str = "/api/gateway/settings/binary-paths";
 
 // GC-30
 #[tokio::test]
-async fn a_path_is_set_by_its_target_and_cleared() {
+async fn path_is_set_by_its_target_and_cleared() {
     let fixture = TestGateway::new().await;
     let get = || fixture.internal("GET", PATH).send();
     assert_eq!(get().await.json(), json!({"binaryPaths": {}}));
@@ -31,12 +31,12 @@ async fn a_path_is_set_by_its_target_and_cleared() {
 
 // GC-31
 #[tokio::test]
-async fn the_first_wrong_member_answers_and_nothing_is_stored() {
+async fn first_wrong_member_answers_and_nothing_is_stored() {
     let fixture = TestGateway::new().await;
     let git = fixture.program("git", "");
     let plain = fixture.sandbox().join("plain");
     std::fs::write(&plain, "").unwrap();
-    // In the sandbox: the file itself, a link to it, and a link there to one that lies elsewhere.
+    // In the sandbox: the file itself, a link to it, and a link there to one that is elsewhere.
     let planted = fixture.sandbox().join("git");
     script(&planted, "");
     let (link_in, link_out) = (git.with_file_name("in"), fixture.sandbox().join("out"));

@@ -185,7 +185,7 @@ async fn nothing_outside_the_sandbox_is_touched() {
 
 // DL-09, DL-20, DL-22
 #[tokio::test]
-async fn a_run_is_started_answers_and_is_torn_down() {
+async fn run_is_started_answers_and_is_torn_down() {
     let place = TestGateway::new().await;
     let repo = listed(&place, "shop", &[]).await;
     for directory in ["refs", "worktrees"] {
@@ -267,7 +267,7 @@ async fn only_servers_of_this_machine_are_asked() {
 
 // DL-23, DL-24
 #[tokio::test]
-async fn a_stored_port_tells_whether_and_where_it_runs() {
+async fn stored_port_tells_whether_and_where_it_runs() {
     let place = TestGateway::new().await;
     let repo = listed(&place, "shop", &[]).await;
     let both = json!({"repoPath": repo, "worktreePath": repo});

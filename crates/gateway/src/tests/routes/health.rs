@@ -144,7 +144,7 @@ async fn missing_override_fails_its_row_alone() {
 }
 
 #[tokio::test]
-async fn an_override_in_the_sandbox_is_not_started() {
+async fn override_in_the_sandbox_is_not_started() {
     let fixture = TestGateway::new().await;
     install(&fixture);
     let planted = fixture.sandbox().join("git");
@@ -190,7 +190,7 @@ async fn rows_are_not_cached() {
 
 // GC-34
 #[tokio::test]
-async fn the_own_version_is_compared_when_asked() {
+async fn own_version_is_compared_when_asked() {
     let fixture = TestGateway::new().await;
     let with = |query: &'static str| report(&fixture, query);
     let newer = with("?latestVersion=v99.0.0").await;
@@ -206,7 +206,7 @@ async fn the_own_version_is_compared_when_asked() {
 
 // GC-35
 #[tokio::test]
-async fn the_sign_in_of_mcp_hands_out_no_key() {
+async fn sign_in_of_mcp_hands_out_no_key() {
     let fixture = TestGateway::new().await;
     let path = "/api/gateway/mcp-auth?expectedMcpUrl=https://mcp.example.test/mcp";
     let token = fixture.gateway.session_for_test(WEB_APP, Duration::from_secs(60), jiff::Timestamp::now());

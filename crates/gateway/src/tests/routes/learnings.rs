@@ -135,7 +135,7 @@ async fn patterns_are_listed_row_by_row() {
 
 // DL-27, DL-28
 #[tokio::test]
-async fn an_extraction_needs_a_ticket_and_its_chat() {
+async fn extraction_needs_a_ticket_and_its_chat() {
     let shop = Shop::new().await;
     let needed = "ticketId and repoPath are required";
     shop.post("extract-learnings", json!({"repoPath": shop.repo})).await.assert_error(
@@ -163,7 +163,7 @@ async fn an_extraction_needs_a_ticket_and_its_chat() {
 
 // DL-29, DL-30
 #[tokio::test]
-async fn a_chat_is_extracted_into_pending_learnings() {
+async fn chat_is_extracted_into_pending_learnings() {
     let shop = Shop::new().await;
     let none = json!({"status": "none", "count": 0});
     assert_eq!(shop.get(&shop.extraction()).await.json(), none);
@@ -221,7 +221,7 @@ const COMPLETES: &str = "printf '{\"status\":\"completed\",\"processed\":1}' > \
 
 // DL-33
 #[tokio::test]
-async fn the_newest_plugin_processes() {
+async fn newest_plugin_processes() {
     let shop = Shop::new().await;
     let assistant = shop.place.program("claude", "exit 0");
     shop.plugin("1.2.0", "exit 9");
@@ -244,7 +244,7 @@ async fn the_newest_plugin_processes() {
 }
 
 #[tokio::test]
-async fn a_script_that_is_about_to_exit_does_not_take_a_new_request() {
+async fn script_that_is_about_to_exit_does_not_take_a_new_request() {
     let shop = Shop::new().await;
     let go = shop.home().join("go");
     shop.place.pipe(&go);

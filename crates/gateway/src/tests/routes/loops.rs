@@ -14,7 +14,7 @@ async fn fixture() -> TestGateway {
 }
 
 #[tokio::test]
-async fn a_bad_order_is_refused_with_its_text() {
+async fn bad_order_is_refused_with_its_text() {
     let fixture = fixture().await;
     let order = |command: &str, id: &str| {
         json!({"loopId": id, "command": command, "loopgateAuthToken": "t", "artifacts": []}).to_string()
@@ -32,14 +32,14 @@ async fn a_bad_order_is_refused_with_its_text() {
 }
 
 #[tokio::test]
-async fn a_loop_needs_a_control_plane() {
+async fn loop_needs_a_control_plane() {
     let fixture = TestGateway::with(TestOptions { runtime: true, ..TestOptions::default() }).await;
     let reply = fixture.internal("POST", LOOP).body("{}").send().await;
     reply.assert_error(503, "API origin not configured", "unavailable");
 }
 
 #[tokio::test]
-async fn a_loop_that_does_not_run_cannot_be_ended() {
+async fn loop_that_does_not_run_cannot_be_ended() {
     let fixture = fixture().await;
     let end = |body: &str| fixture.internal("POST", KILL).body(body.to_owned()).send();
     end("").await.assert_error(400, "Invalid JSON body", "invalid_json_body");

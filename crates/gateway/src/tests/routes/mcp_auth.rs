@@ -22,7 +22,7 @@ fn look() -> String {
 }
 
 #[tokio::test]
-async fn a_connected_server_is_found_by_both() {
+async fn connected_server_is_found_by_both() {
     let fixture = TestGateway::new().await;
     let asked = fixture.sandbox().join("asked");
     fixture.program(
@@ -65,7 +65,7 @@ async fn a_connected_server_is_found_by_both() {
 }
 
 #[tokio::test]
-async fn a_server_of_one_project_does_not_count() {
+async fn server_of_one_project_does_not_count() {
     let fixture = TestGateway::new().await;
     fixture.program(
         "claude",

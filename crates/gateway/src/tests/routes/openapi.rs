@@ -88,7 +88,7 @@ fn every_request_and_answer_has_examples_that_are_right() {
 }
 
 #[test]
-fn the_errors_of_the_examples_carry_the_code_of_their_status() {
+fn errors_of_the_examples_carry_the_code_of_their_status() {
     let document = document();
     let mut seen = 0;
     for (name, operation) in operations(&document) {
@@ -126,7 +126,7 @@ fn document_is_the_one_that_is_checked_in() {
 }
 
 #[tokio::test]
-async fn the_document_is_served_to_whoever_is_signed_in() {
+async fn document_is_served_to_whoever_is_signed_in() {
     let fixture = TestGateway::new().await;
     let reply = fixture.ask("GET", "/api/gateway/openapi.json").send().await;
     reply.assert_error(401, "unauthorized", "unauthorized");

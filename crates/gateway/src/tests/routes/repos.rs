@@ -32,7 +32,7 @@ async fn version_is_the_desktops() {
 }
 
 #[tokio::test]
-async fn the_document_is_served_behind_authentication() {
+async fn document_is_served_behind_authentication() {
     let fixture = TestGateway::new().await;
     assert_eq!(fixture.ask("GET", "/api/gateway/openapi.json").send().await.status, 401);
     let document = fixture.internal("GET", "/api/gateway/openapi.json").send().await.json();
@@ -129,7 +129,7 @@ async fn without_a_sandbox_nothing_is_configured() {
 
 // GC-46
 #[tokio::test]
-async fn a_broken_list_is_moved_aside() {
+async fn broken_list_is_moved_aside() {
     let fixture = TestGateway::new().await;
     std::fs::create_dir_all(fixture.repos_file().parent().unwrap()).unwrap();
     std::fs::write(fixture.repos_file(), "{").unwrap();
@@ -173,7 +173,7 @@ async fn concurrent_requests_lose_no_entry() {
 }
 
 #[tokio::test]
-async fn a_full_name_leads_to_its_clone() {
+async fn full_name_leads_to_its_clone() {
     let fixture = TestGateway::new().await;
     assert_eq!(repo_path(&fixture, "acme/shop").await, Value::Null);
     let shop = fixture.clone_of("shop", "git@github.com:Acme/Shop.git");
@@ -190,7 +190,7 @@ async fn a_full_name_leads_to_its_clone() {
 }
 
 #[tokio::test]
-async fn a_forged_entry_reveals_no_repository_outside_of_the_sandbox() {
+async fn forged_entry_reveals_no_repository_outside_of_the_sandbox() {
     let fixture = TestGateway::new().await;
     let outside = fixture.clone_of("../secret", "git@github.com:acme/secret.git");
     let shop = fixture.clone_of("shop", "git@github.com:acme/shop.git");
@@ -249,7 +249,7 @@ async fn lists_are_not_read_or_written_through_a_link() {
 }
 
 #[tokio::test]
-async fn a_broken_list_of_sessions_is_moved_aside() {
+async fn broken_list_of_sessions_is_moved_aside() {
     let fixture = TestGateway::new().await;
     let (shop, file) = (fixture.clone_of("shop", "x/y"), fixture.sandbox().join(".loopgate/sessions.json"));
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();

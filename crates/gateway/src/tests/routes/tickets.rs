@@ -49,7 +49,7 @@ fn make_old(path: &Path) {
 }
 
 #[tokio::test]
-async fn a_ticket_without_a_worktree_is_answered() {
+async fn ticket_without_a_worktree_is_answered() {
     let ticket = TicketFixture::new().await;
     assert_eq!(
         ticket.get("status/OTHER").await.text(),
@@ -88,7 +88,7 @@ async fn bad_input_is_refused_row_by_row() {
 }
 
 #[tokio::test]
-async fn a_full_status_has_every_member() {
+async fn full_status_has_every_member() {
     let ticket = TicketFixture::new().await;
     let starting = ticket.status().await;
     assert_eq!(
@@ -124,7 +124,7 @@ async fn a_full_status_has_every_member() {
 }
 
 #[tokio::test]
-async fn the_process_corrects_the_state() {
+async fn process_corrects_the_state() {
     let ticket = TicketFixture::new().await;
     let own = std::process::id();
     let started = loopgate_tools::process::identity(own).unwrap();
@@ -151,7 +151,7 @@ async fn the_process_corrects_the_state() {
 
 // OR-14
 #[tokio::test]
-async fn the_launch_log_is_the_last_witness() {
+async fn launch_log_is_the_last_witness() {
     let ticket = TicketFixture::new().await;
     ticket.write("state.json", r#"{"status":"IN_PROGRESS","phase":"p"}"#);
     ticket.write("orchestrator-launch.log", "work\n<promise>COMPLETE</promise>\n");
@@ -169,7 +169,7 @@ async fn the_launch_log_is_the_last_witness() {
 }
 
 #[tokio::test]
-async fn the_end_of_the_log_comes_in_both_formats() {
+async fn end_of_the_log_comes_in_both_formats() {
     let ticket = TicketFixture::new().await;
     let none = ticket.get("logs/SHOP-7").await;
     assert_eq!(none.json()["exists"], false);
@@ -187,7 +187,7 @@ async fn the_end_of_the_log_comes_in_both_formats() {
 }
 
 #[tokio::test]
-async fn a_link_out_of_the_sandbox_is_no_file() {
+async fn link_out_of_the_sandbox_is_no_file() {
     let ticket = TicketFixture::new().await;
     let secret = ticket.fixture.data_dir().join("secret");
     std::fs::write(&secret, "{\"status\":\"SECRET\"}\n").unwrap();
@@ -200,7 +200,7 @@ async fn a_link_out_of_the_sandbox_is_no_file() {
 }
 
 #[tokio::test]
-async fn a_plan_is_shown_as_markdown_beside_its_source() {
+async fn plan_is_shown_as_markdown_beside_its_source() {
     let ticket = TicketFixture::new().await;
     let missing = ticket.get("plan/SHOP-7").await;
     assert_eq!(missing.assert_error(404, "Plan not found yet", "not_found")["planExists"], false);

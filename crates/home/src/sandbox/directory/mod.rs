@@ -296,7 +296,7 @@ impl Directory {
     }
 }
 
-/// Whether an open failed because a link stands where none was, or something else than a directory
+/// Whether an open failed because a link is where none was, or something else than a directory
 /// on the way: the path was changed after its check.
 #[must_use]
 pub fn led_away(error: &io::Error) -> bool {

@@ -42,7 +42,7 @@ fn plain_paths_are_opened_and_others_are_not() {
 }
 
 #[test]
-fn a_link_that_was_swapped_in_is_not_followed() {
+fn link_that_was_swapped_in_is_not_followed() {
     let (dir, handle) = place();
     let base = dir.path().join("box");
     // Each of them leads to a file that exists; two of them even stay inside.
@@ -80,7 +80,7 @@ fn pipe_is_refused_without_blocking() {
 }
 
 #[test]
-fn a_file_is_read_up_to_its_limit() {
+fn file_is_read_up_to_its_limit() {
     let (_dir, handle) = place();
     let path = Path::new("sub/deep/file");
     assert_eq!(handle.read(path, 17).unwrap(), b"box/sub/deep/file");
@@ -117,7 +117,7 @@ fn directory_entries_have_their_kind() {
 }
 
 #[test]
-fn a_new_file_appears_whole_or_not_at_all() {
+fn new_file_appears_whole_or_not_at_all() {
     struct Broken(&'static [u8]);
     impl Read for Broken {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {

@@ -137,7 +137,7 @@ impl Handle {
         self.kind(path).is_some()
     }
 
-    /// Opens what lies below the handle, through no link at all.
+    /// Opens what is below the handle, through no link at all.
     fn open(&self, path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
         let flags = flags | OFlags::CLOEXEC;
         #[cfg(target_os = "linux")]

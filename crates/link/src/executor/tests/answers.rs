@@ -16,7 +16,7 @@ fn tokio_stream<T>(mut receiver: mpsc::UnboundedReceiver<T>) -> impl futures_uti
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_becomes_status_result_and_done() {
+async fn answer_becomes_status_result_and_done() {
     let mut bench = ExecutorFixture::online();
     bench.accept(command("a")).await;
     let call = bench.call().await;
@@ -32,7 +32,7 @@ async fn an_answer_becomes_status_result_and_done() {
 
 // CL-20
 #[tokio::test(start_paused = true)]
-async fn a_refusal_of_the_gateway_is_the_end() {
+async fn refusal_of_the_gateway_is_the_end() {
     let mut bench = ExecutorFixture::online();
     bench.accept(command("a")).await;
     bench.call().await.answer(404, JSON, "{\"error\":\"route not found\"}");
@@ -42,7 +42,7 @@ async fn a_refusal_of_the_gateway_is_the_end() {
 
 // CL-21, CL-22
 #[tokio::test(start_paused = true)]
-async fn a_stream_keeps_its_order_and_gets_no_second_end() {
+async fn stream_keeps_its_order_and_gets_no_second_end() {
     let mut bench = ExecutorFixture::online();
     bench.accept(command("a")).await;
     let lines = "{\"type\":\"status\"}\n{\"type\":\"text\",\"content\":\"x\"}\n{\"type\":\"error\",\"terminal\":true}\n{\"type\":\"text\"}\n";
@@ -58,7 +58,7 @@ async fn a_stream_keeps_its_order_and_gets_no_second_end() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_broken_stream_and_a_panic_end_their_commands() {
+async fn broken_stream_and_a_panic_end_their_commands() {
     let mut bench = ExecutorFixture::online();
     bench.accept(command("a")).await;
     let broken = futures_util::stream::iter([
@@ -105,7 +105,7 @@ async fn end_event_always_fits_the_queue() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_result_that_no_message_can_carry_is_an_error() {
+async fn result_that_no_message_can_carry_is_an_error() {
     let mut bench = ExecutorFixture::online();
     for (id, size) in [("a", 11), ("b", 10)] {
         bench.accept(command(id)).await;
@@ -116,7 +116,7 @@ async fn a_result_that_no_message_can_carry_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_tower_service_is_a_gateway() {
+async fn tower_service_is_a_gateway() {
     let router =
         axum::Router::new().route("/x", axum::routing::post(|body: String| async move { body + "!" }));
     let request = Request::post("/x").body(Bytes::from("hi")).unwrap();

@@ -31,7 +31,7 @@ async fn nothing_starts_offline_and_what_runs_goes_on() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_absurd_sequence_is_ignored() {
+async fn absurd_sequence_is_ignored() {
     let mut bench = ExecutorFixture::new();
     bench.executor.resume(&[("a".to_owned(), u64::MAX)].into());
     bench.accept(command("a")).await;
@@ -96,7 +96,7 @@ async fn presence_tells_every_change() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_restart_never_runs_a_command_twice() {
+async fn restart_never_runs_a_command_twice() {
     let command_log: Arc<InMemoryCommandLog> = Arc::default();
     let mut before = ExecutorFixture::with_log(command_log.clone());
     before.executor.resume(&BTreeMap::new());
@@ -126,7 +126,7 @@ async fn a_restart_never_runs_a_command_twice() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_restart_asks_again_for_a_loop() {
+async fn restart_asks_again_for_a_loop() {
     let order = || LinkCommand { path: "/api/gateway/orchestrator/loop".into(), ..command("loop") };
     let order = || LinkCommand { operation_id: "orchestrator_loop".into(), ..order() };
     let command_log: Arc<InMemoryCommandLog> = Arc::default();

@@ -136,7 +136,7 @@ async fn cancelling_ends_what_waits_and_what_runs() {
 
 // CL-18
 #[tokio::test(start_paused = true)]
-async fn a_command_ends_at_its_own_limit() {
+async fn command_ends_at_its_own_limit() {
     let mut bench = ExecutorFixture::online();
     bench.accept(LinkCommand { timeout_ms: Some(50), ..command("a") }).await;
     let call = bench.call().await;
@@ -152,7 +152,7 @@ async fn a_command_ends_at_its_own_limit() {
 
 // CL-19, CL-52
 #[tokio::test(start_paused = true)]
-async fn a_silent_gateway_frees_its_slot() {
+async fn silent_gateway_frees_its_slot() {
     for (path, wait) in [
         ("git", 60),
         ("orchestrator/loop", 600),

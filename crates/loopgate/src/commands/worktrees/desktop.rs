@@ -26,7 +26,7 @@ const WALK_LIMIT: Duration = Duration::from_secs(600);
 pub(super) struct DesktopSelection {
     #[command(flatten)]
     home: HomeArgs,
-    /// The directory that repositories and worktrees lie in, while no Loopgate runs. Default: that of
+    /// The directory that repositories and worktrees are in, while no Loopgate runs. Default: that of
     /// the settings.
     #[arg(long, env = "LOOPGATE_SANDBOX", value_name = "DIR", global = true, help_heading = "Settings")]
     sandbox: Option<PathBuf>,

@@ -79,7 +79,7 @@ async fn requests_without_credentials_are_refused() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_exchange_lacks_nothing() -> Result<()> {
+async fn exchange_lacks_nothing() -> Result<()> {
     let system = TestSystem::story().await?;
     let page = system.loopgate.ready().page_url.clone();
     let needed = error(400, "invalid request body: challengeToken required", "missing_field");
@@ -119,7 +119,7 @@ async fn an_exchange_lacks_nothing() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_session_belongs_to_its_origin_and_its_challenge_is_used_up() -> Result<()> {
+async fn session_belongs_to_its_origin_and_its_challenge_is_used_up() -> Result<()> {
     let system = TestSystem::story().await?;
     let (loopgate, page) = (&system.loopgate, system.loopgate.ready().page_url.clone());
     let first = challenge(&system).await?;

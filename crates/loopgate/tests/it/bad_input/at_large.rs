@@ -89,7 +89,7 @@ async fn invalid_request_target_is_answered() -> Result<()> {
 /// What was refused for its size is written down for the owner, without what it held.
 // GC-18
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_refused_body_is_an_event_without_its_content() -> Result<()> {
+async fn refused_body_is_an_event_without_its_content() -> Result<()> {
     let system = TestSystem::story().await?;
     let secret = "hunter2-".repeat(40_000);
     let answer = system.loopgate.gateway(Method::POST, KILL).body(secret).send().await?;
@@ -115,7 +115,7 @@ async fn a_refused_body_is_an_event_without_its_content() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_program_is_named_by_an_absolute_path_to_it() -> Result<()> {
+async fn program_is_named_by_an_absolute_path_to_it() -> Result<()> {
     let system = TestSystem::story().await?;
     let paths = |sent: Value, error: &str| {
         row(Method::PATCH, PATHS, sent, 400, json!({"error": error, "code": "invalid_request"}))

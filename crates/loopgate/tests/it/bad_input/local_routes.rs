@@ -64,7 +64,7 @@ async fn bodies_are_read_by_one_table() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_first_value_of_a_query_counts_and_odd_signs_stay() -> Result<()> {
+async fn first_value_of_a_query_counts_and_odd_signs_stay() -> Result<()> {
     let local = Local::new().await?;
     write(&local.at("a b/100%zz/inside/x"), "")?;
     write(&local.at("a b/%/x"), "")?;

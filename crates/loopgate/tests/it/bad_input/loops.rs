@@ -24,7 +24,7 @@ fn document(kind: &str) -> Value {
 
 // OR-43, LR-01, LR-02, LR-03, LR-04, LR-05, LR-06, LR-07, LR-08, LR-09, LR-56, LR-60
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_loop_is_refused_before_anything_happens() -> Result<()> {
+async fn loop_is_refused_before_anything_happens() -> Result<()> {
     let system = TestSystem::story().await?;
     let clone = system.clone.display().to_string();
     let invalid = |sent: &str| post(LOOP, sent, 400, "Invalid JSON body", "invalid_json_body");
@@ -187,7 +187,7 @@ fn not_built() -> Vec<RefusalRow> {
 
 // OR-44
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_member_of_the_wrong_shape_is_named() -> Result<()> {
+async fn member_of_the_wrong_shape_is_named() -> Result<()> {
     let system = TestSystem::story().await?;
     let malformed = |name: &'static str, value: Value, path: &str| {
         let mut body = launch(|_| {});
@@ -243,7 +243,7 @@ async fn a_member_of_the_wrong_shape_is_named() -> Result<()> {
 
 // OR-50, LR-40
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_loop_that_does_not_run_cannot_be_ended() -> Result<()> {
+async fn loop_that_does_not_run_cannot_be_ended() -> Result<()> {
     let system = TestSystem::story().await?;
     let unknown = "No running process found for this loop";
     let rows = vec![

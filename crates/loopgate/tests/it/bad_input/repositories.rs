@@ -15,7 +15,7 @@ async fn listed(loopgate: &Loopgate) -> Result<Value> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_refused_change_changes_nothing() -> Result<()> {
+async fn refused_change_changes_nothing() -> Result<()> {
     let system = TestSystem::story().await?;
     let before = listed(&system.loopgate).await?;
     let refused = |method: Method, path: &str, sent: &str, status: u16, error: &str, code: &str| {
@@ -79,7 +79,7 @@ async fn a_refused_change_changes_nothing() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_broken_list_is_moved_aside_and_begun_anew() -> Result<()> {
+async fn broken_list_is_moved_aside_and_begun_anew() -> Result<()> {
     let system = TestSystem::story().await?;
     let folder = system.testbed.sandbox().join(".loopgate/config");
     let file = folder.join("repos.json");
@@ -159,7 +159,7 @@ async fn writers_of_two_processes_leave_every_entry() -> Result<()> {
     }
     let sessions: Value = serde_json::from_slice(&std::fs::read(first.at(".loopgate/sessions.json"))?)?;
     assert_eq!(sessions["sessions"].as_array().map(Vec::len), Some(2 * EACH));
-    // What the first one wrote lies below its own home directory, which is no place for the other one.
+    // What the first one wrote is below its own home directory, which is no place for the other one.
     for (gateway, entries) in [(&first, 2 * EACH), (&second, EACH)] {
         assert_eq!(listed(&gateway.loopgate).await?["repos"].as_array().map(Vec::len), Some(entries));
     }

@@ -13,7 +13,7 @@ const API: &str = "/api/gateway/orchestrator";
 
 // OR-07, OR-08, OR-16
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_ticket_is_read_in_the_sandbox_only() -> Result<()> {
+async fn ticket_is_read_in_the_sandbox_only() -> Result<()> {
     let system = TestSystem::story().await?;
     let repo = encoded(&system.clone.to_string_lossy());
     let mut rows = vec![
@@ -97,7 +97,7 @@ async fn id_never_escapes_its_directory() -> Result<()> {
 
 /// A place that is named for worktrees opens nothing that the sandbox does not.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_parent_of_worktrees_outside_shows_nothing() -> Result<()> {
+async fn parent_of_worktrees_outside_shows_nothing() -> Result<()> {
     let local = Local::new().await?;
     let repository = local.repository("shop", &[("README.md", "A shop\n")])?;
     let outside = local.home.path().join("outside");

@@ -72,7 +72,7 @@ async fn what_cannot_be_listed_is_refused_without_telling_more() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_list_has_an_end() -> Result<()> {
+async fn list_has_an_end() -> Result<()> {
     let local = Local::new().await?;
     for number in 0..2001 {
         std::fs::create_dir_all(local.at(&format!("many/{number:04}")))?;

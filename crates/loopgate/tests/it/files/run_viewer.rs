@@ -80,7 +80,7 @@ fn archive(files: &[(&str, &[u8])]) -> Result<Vec<u8>> {
 
 // GF-41
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_run_is_unpacked_listed_and_removed() -> Result<()> {
+async fn run_is_unpacked_listed_and_removed() -> Result<()> {
     let viewer = RunViewer::new().await?;
     let files: [(&str, &[u8]); 3] =
         [("state.json", b"{}"), ("nested/trace.log", b"trace"), ("__MACOSX/nested/._trace.log", b"x")];
@@ -205,7 +205,7 @@ async fn old_runs_are_swept_at_the_start() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_run_is_for_its_owner_alone() -> Result<()> {
+async fn run_is_for_its_owner_alone() -> Result<()> {
     let viewer = RunViewer::new().await?;
     let (status, answer) = viewer.extract(&archive(&[("a/b", b"x")])?).await?;
     ensure!(status == 200, "{answer}");
@@ -218,7 +218,7 @@ async fn a_run_is_for_its_owner_alone() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_archive_has_a_size() -> Result<()> {
+async fn archive_has_a_size() -> Result<()> {
     let viewer = RunViewer::new().await?;
     let whole = form(&[TestPart(Some("run.zip"), ZIP, b"PK\x03\x04")]);
     let (head, tail) = whole.split_at(whole.len() - form(&[]).len() - 2);

@@ -19,7 +19,7 @@ fn found(files: &[&str]) -> Value {
 
 // GF-40
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_worktree_is_searched_and_what_nobody_looks_for_left_out() -> Result<()> {
+async fn worktree_is_searched_and_what_nobody_looks_for_left_out() -> Result<()> {
     let local = Local::new().await?;
     let repo = local.repository("shop", &[("src/Widget.tsx", "")])?.display().to_string();
     for name in
@@ -52,7 +52,7 @@ async fn a_worktree_is_searched_and_what_nobody_looks_for_left_out() -> Result<(
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_answer_knows_what_happened_before_its_question() -> Result<()> {
+async fn answer_knows_what_happened_before_its_question() -> Result<()> {
     let local = Local::new().await?;
     let repo = local.repository("shop", &[("a/one.rs", ""), (".gitignore", "/target\n")])?;
     let path = repo.display().to_string();
@@ -97,7 +97,7 @@ async fn refusals_of_a_search() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_name_itself_comes_first_then_what_begins_so_then_the_shorter() -> Result<()> {
+async fn name_itself_comes_first_then_what_begins_so_then_the_shorter() -> Result<()> {
     let local = Local::new().await?;
     let names = [
         "deep/down/Widget.ts",

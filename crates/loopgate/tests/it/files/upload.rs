@@ -130,7 +130,7 @@ async fn images_are_saved_and_read_again() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_ticket_with_a_slash_finds_its_images_again() -> Result<()> {
+async fn ticket_with_a_slash_finds_its_images_again() -> Result<()> {
     let ticket = UploadFixture::new().await?;
     std::fs::create_dir(ticket.local.at("shop-A_B_1"))?;
     let (status, answer) = ticket.upload("A%2FB%201", form(&[TestPart(Some("a"), "image/png", PNG)])).await?;
@@ -198,7 +198,7 @@ async fn refused_request_leaves_nothing() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_link_leads_no_image_away() -> Result<()> {
+async fn link_leads_no_image_away() -> Result<()> {
     let ticket = UploadFixture::new().await?;
     let outside = ticket.local.home.path().join("outside");
     std::fs::create_dir(&outside)?;
@@ -213,7 +213,7 @@ async fn a_link_leads_no_image_away() -> Result<()> {
 
 // GF-48
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_attachment_stays_where_it_belongs() -> Result<()> {
+async fn attachment_stays_where_it_belongs() -> Result<()> {
     let ticket = UploadFixture::new().await?;
     write(&ticket.attachments.join("in/100%.png"), PNG)?;
     write(&ticket.attachments.join("drawing.SVG"), "<svg/>")?;
@@ -268,7 +268,7 @@ async fn an_attachment_stays_where_it_belongs() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_part_of_an_attachment_can_be_asked_for() -> Result<()> {
+async fn part_of_an_attachment_can_be_asked_for() -> Result<()> {
     let ticket = UploadFixture::new().await?;
     write(&ticket.attachments.join("ten"), "0123456789")?;
     write(&ticket.attachments.join("none"), "")?;
@@ -323,7 +323,7 @@ async fn worktree_outside_the_sandbox_is_not_disclosed() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_attachment_has_the_type_of_its_ending() -> Result<()> {
+async fn attachment_has_the_type_of_its_ending() -> Result<()> {
     let ticket = UploadFixture::new().await?;
     for (name, kind) in [
         ("a.png", "image/png"),
@@ -343,7 +343,7 @@ async fn an_attachment_has_the_type_of_its_ending() -> Result<()> {
     Ok(())
 }
 
-/// Something stands where the images should lie.
+/// Something is where the images should be.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn failed_upload_does_not_disclose_its_path() -> Result<()> {
     let ticket = UploadFixture::new().await?;

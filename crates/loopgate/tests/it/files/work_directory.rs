@@ -158,7 +158,7 @@ async fn every_route_finds_the_same_worktree() -> Result<()> {
 
 // GF-52
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_worktree_of_another_repository_of_that_name_is_no_match() -> Result<()> {
+async fn worktree_of_another_repository_of_that_name_is_no_match() -> Result<()> {
     let local = Local::new().await?;
     let first = local.repository("a/api", &[("x", "")])?;
     let second = local.repository("b/api", &[("x", "")])?;
@@ -172,7 +172,7 @@ async fn a_worktree_of_another_repository_of_that_name_is_no_match() -> Result<(
 
 /// A tag of the same name changes what git calls the branch for short.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_tag_is_no_branch_and_main_may_have_another_name() -> Result<()> {
+async fn tag_is_no_branch_and_main_may_have_another_name() -> Result<()> {
     let local = Local::new().await?;
     let repo = local.clone_of("acme/shop", &[("a.txt", "a\n")])?;
     local.manage(&[&repo], None)?;

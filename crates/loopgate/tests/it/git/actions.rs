@@ -9,7 +9,7 @@ use crate::local::{Local, write};
 
 // GF-03
 #[tokio::test]
-async fn a_branch_is_made_and_switched_to() -> Result<()> {
+async fn branch_is_made_and_switched_to() -> Result<()> {
     let local = Local::new().await?;
     let repo = local.repository("r", &[("a", "1\n"), ("feature", "a file of that name\n")])?;
     let expected = json!({"success": true, "branchName": "feature/AB-1-2",
@@ -34,7 +34,7 @@ async fn a_branch_is_made_and_switched_to() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_switch_that_would_lose_work_is_refused() -> Result<()> {
+async fn switch_that_would_lose_work_is_refused() -> Result<()> {
     let local = Local::new().await?;
     let repo = local.repository("r", &[("a", "1\n")])?;
     git(&repo, &["checkout", "--quiet", "-b", "other"])?;
@@ -49,7 +49,7 @@ async fn a_switch_that_would_lose_work_is_refused() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_commit_takes_everything_below_the_directory() -> Result<()> {
+async fn commit_takes_everything_below_the_directory() -> Result<()> {
     let local = Local::new().await?;
     let repo = local.repository("r", &[("top", "1\n"), ("sub/low", "1\n"), ("sub/gone", "1\n")])?;
     write(&repo.join("top"), "2\n")?;
@@ -66,7 +66,7 @@ async fn a_commit_takes_everything_below_the_directory() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_push_reaches_origin_and_sets_the_upstream() -> Result<()> {
+async fn push_reaches_origin_and_sets_the_upstream() -> Result<()> {
     let local = Local::new().await?;
     let clone = local.clone_of("acme/widget", &[("a", "1\n")])?;
     // A name that a short ref would not reach, and a tag that would be taken for it.
@@ -86,7 +86,7 @@ async fn a_push_reaches_origin_and_sets_the_upstream() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_push_that_lacks_commits_is_refused() -> Result<()> {
+async fn push_that_lacks_commits_is_refused() -> Result<()> {
     let local = Local::new().await?;
     let clone = local.clone_of("acme/widget", &[("a", "1\n")])?;
     local.remotes.commit("acme/widget", "main", "Elsewhere", &[("b", "1\n")])?;
@@ -99,7 +99,7 @@ async fn a_push_that_lacks_commits_is_refused() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_pull_brings_what_is_new_or_leaves_the_conflict() -> Result<()> {
+async fn pull_brings_what_is_new_or_leaves_the_conflict() -> Result<()> {
     let local = Local::new().await?;
     let clone = local.clone_of("acme/widget", &[("a", "1\n")])?;
     local.remotes.commit("acme/widget", "main", "Two", &[("a", "2\n")])?;

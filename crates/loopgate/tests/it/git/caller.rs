@@ -34,7 +34,7 @@ async fn status_request_ends_with_its_caller() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_commit_is_finished_without_its_caller() -> Result<()> {
+async fn commit_is_finished_without_its_caller() -> Result<()> {
     let local = Local::new().await?;
     let repo = local.repository("r", &[("a", "1\n")])?;
     let (sign, go) = (local.home.path().join("committing"), local.home.path().join("go"));

@@ -78,7 +78,7 @@ async fn only_worktrees_of_closed_pull_requests_are_removed() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_remote_that_does_not_answer_keeps_everything() -> Result<()> {
+async fn remote_that_does_not_answer_keeps_everything() -> Result<()> {
     let fixture = CleanupFixture::new().await?;
     let over = fixture.worktree("w-pr-1", "one")?;
     fixture.gone_at_origin("one")?;
@@ -117,7 +117,7 @@ async fn missing_directory_is_refused() -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_environment_names_the_place_first() -> Result<()> {
+async fn environment_names_the_place_first() -> Result<()> {
     let home = loopgate_testkit::home::UserHome::temporary()?;
     let parent = home.path().join("src/env");
     let local = Local::in_home(home, |setup| setup.env("ORCHESTRATOR_WORKTREE_PARENT_DIR", parent)).await?;

@@ -25,7 +25,7 @@ async fn commits_are_counted_against_the_trunk() -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_trunk_is_called_main_or_master_and_nothing_like_it() -> Result<()> {
+async fn trunk_is_called_main_or_master_and_nothing_like_it() -> Result<()> {
     let local = Local::new().await?;
     let bare = local.at("maintained.git");
     let seed = local.repository("seed", &[("a", "1\n")])?;
@@ -49,7 +49,7 @@ async fn the_trunk_is_called_main_or_master_and_nothing_like_it() -> Result<()> 
 
 // GF-16
 #[tokio::test]
-async fn a_branch_is_held_against_the_one_it_came_from() -> Result<()> {
+async fn branch_is_held_against_the_one_it_came_from() -> Result<()> {
     let local = Local::new().await?;
     let clone = local.clone_of(
         "acme/widget",

@@ -39,7 +39,7 @@ fn sides(file: &str, old: Option<&str>, new: Option<&str>) -> Value {
 
 // GF-19, GF-20
 #[tokio::test]
-async fn the_working_tree_is_held_against_the_last_commit() -> Result<()> {
+async fn working_tree_is_held_against_the_last_commit() -> Result<()> {
     let fixture =
         DiffFixture::with(&[("app.ts", "1\n"), ("gone", "x\n"), ("same", "s\n"), ("d/e", "1\n")]).await?;
     let repo = &fixture.repo;
@@ -74,7 +74,7 @@ async fn the_working_tree_is_held_against_the_last_commit() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_branch_is_held_against_another() -> Result<()> {
+async fn branch_is_held_against_another() -> Result<()> {
     let fixture = DiffFixture::with(&[("a", "1\n"), ("gone", "x\n"), ("same", "s\n")]).await?;
     let repo = &fixture.repo;
     write(&repo.join("a"), "2\n")?;
@@ -120,7 +120,7 @@ async fn nothing_outside_the_repository_is_shown() -> Result<()> {
         fixture.ask(file).await?.refused(403, outside, denied)?;
         fixture.against("main", file).await?.refused(403, outside, denied)?;
     }
-    // A link is its target, not what lies there.
+    // A link is its target, not what is there.
     fixture.ask("inner").await?.is(200, &sides("inner", None, Some("sub/b")))?;
     fixture.ask("dangling").await?.is(200, &sides("dangling", None, Some("/nowhere")))?;
 

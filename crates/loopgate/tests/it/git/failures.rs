@@ -58,7 +58,7 @@ async fn refusing_hooks_have_their_own_codes() -> Result<()> {
 
 // GF-13
 #[tokio::test]
-async fn a_commit_of_nothing_is_no_hook() -> Result<()> {
+async fn commit_of_nothing_is_no_hook() -> Result<()> {
     let local = Local::new().await?;
     let repo = local.repository("r", &[("lint/a", "1\n")])?;
     git(&repo, &["checkout", "--quiet", "-b", "feature/format-x"])?;
@@ -123,7 +123,7 @@ async fn locked_server() -> Result<u16> {
 }
 
 #[tokio::test]
-async fn a_remote_that_wants_a_password_is_an_error_and_not_a_wait() -> Result<()> {
+async fn remote_that_wants_a_password_is_an_error_and_not_a_wait() -> Result<()> {
     let local = Local::new().await?;
     let clone = local.clone_of("acme/widget", &[("a", "1\n")])?;
     let url = format!("http://127.0.0.1:{}/acme/widget.git", locked_server().await?);

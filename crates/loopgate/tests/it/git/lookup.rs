@@ -15,7 +15,7 @@ async fn path_of(local: &Local, name: &str) -> Result<Value> {
 
 // GF-27
 #[tokio::test]
-async fn a_clone_is_found_by_its_origin() -> Result<()> {
+async fn clone_is_found_by_its_origin() -> Result<()> {
     let local = Local::new().await?;
     let clone = local.clone_of("acme/widget", &[("README.md", "A widget\n")])?;
     local.manage(&[&clone], None)?;
@@ -55,7 +55,7 @@ async fn without_a_sandbox_nothing_is_found() -> Result<()> {
 
 // GF-26
 #[tokio::test]
-async fn a_branch_is_found_where_it_is_checked_out() -> Result<()> {
+async fn branch_is_found_where_it_is_checked_out() -> Result<()> {
     let local = Local::new().await?;
     let clone = local.clone_of("acme/widget", &[("README.md", "A widget\n")])?;
     local.manage(&[&clone], None)?;
@@ -97,7 +97,7 @@ async fn clones_outside_or_missing_are_skipped() -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_older_git_lists_worktrees_too() -> Result<()> {
+async fn older_git_lists_worktrees_too() -> Result<()> {
     let local = Local::new().await?;
     let clone = local.clone_of("acme/widget", &[("README.md", "A widget\n")])?;
     local.manage(&[&clone], None)?;

@@ -29,7 +29,7 @@ async fn commit(local: &Local, repo: &Path) -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_repository_with_a_submodule() -> Result<()> {
+async fn repository_with_a_submodule() -> Result<()> {
     let local = Local::new().await?;
     let library = local.repository("library", &[("l", "1\n")])?;
     let repo = local.repository("r", &[("a", "1\n")])?;
@@ -112,7 +112,7 @@ async fn filters_and_signatures_of_the_person() -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_persons_credential_helper_is_asked() -> Result<()> {
+async fn persons_credential_helper_is_asked() -> Result<()> {
     let local = Local::new().await?;
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
     let origin = format!("http://{}/acme/widget.git", listener.local_addr()?);

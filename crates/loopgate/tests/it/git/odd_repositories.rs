@@ -21,7 +21,7 @@ fn failed(answer: &Value, code: i64, text: &str) -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_repository_before_its_first_commit() -> Result<()> {
+async fn repository_before_its_first_commit() -> Result<()> {
     let local = Local::new().await?;
     let repo = local.at("fresh");
     std::fs::create_dir_all(&repo)?;
@@ -48,7 +48,7 @@ async fn a_repository_before_its_first_commit() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_branch_before_its_first_commit_is_behind_everything() -> Result<()> {
+async fn branch_before_its_first_commit_is_behind_everything() -> Result<()> {
     let local = Local::new().await?;
     let clone = local.clone_of("acme/widget", &[("a", "1\n")])?;
     git(&clone, &["checkout", "--quiet", "--orphan", "new"])?;
@@ -60,7 +60,7 @@ async fn a_branch_before_its_first_commit_is_behind_everything() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_checkout_on_no_branch() -> Result<()> {
+async fn checkout_on_no_branch() -> Result<()> {
     let local = Local::new().await?;
     let clone = local.clone_of("acme/widget", &[("a", "1\n")])?;
     git(&clone, &["checkout", "--quiet", "--detach"])?;
@@ -79,7 +79,7 @@ async fn a_checkout_on_no_branch() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_merge_or_a_rebase_under_way() -> Result<()> {
+async fn merge_or_a_rebase_under_way() -> Result<()> {
     let local = Local::new().await?;
     let repo = local.repository("r", &[("a", "base\n")])?;
     git(&repo, &["checkout", "--quiet", "-b", "theirs"])?;
@@ -113,7 +113,7 @@ async fn a_merge_or_a_rebase_under_way() -> Result<()> {
 
 // GF-11
 #[tokio::test]
-async fn a_repository_without_files_and_a_directory_without_a_repository() -> Result<()> {
+async fn repository_without_files_and_a_directory_without_a_repository() -> Result<()> {
     let local = Local::new().await?;
     local.repository("r", &[("a", "1\n")])?;
     git(&local.at(""), &["clone", "--quiet", "--bare", "r", "bare.git"])?;
@@ -140,7 +140,7 @@ async fn a_repository_without_files_and_a_directory_without_a_repository() -> Re
 }
 
 #[tokio::test]
-async fn a_submodule_is_one_entry() -> Result<()> {
+async fn submodule_is_one_entry() -> Result<()> {
     let local = Local::new().await?;
     let (part, repo) = (local.repository("part", &[("p", "1\n")])?, local.repository("r", &[("a", "1\n")])?);
     let source = part.to_string_lossy();
@@ -164,7 +164,7 @@ async fn a_submodule_is_one_entry() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_worktree_of_a_worktree_is_one_of_the_clone() -> Result<()> {
+async fn worktree_of_a_worktree_is_one_of_the_clone() -> Result<()> {
     let local = Local::new().await?;
     let repo = local.repository("r", &[("a", "1\n")])?;
     let (one, two) = (local.at("r-AB-1"), local.at("r-AB-2"));
@@ -185,7 +185,7 @@ async fn a_worktree_of_a_worktree_is_one_of_the_clone() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_clone_without_history() -> Result<()> {
+async fn clone_without_history() -> Result<()> {
     let local = Local::new().await?;
     local.clone_of("acme/widget", &[("a", "1\n")])?;
     local.remotes.commit("acme/widget", "main", "Two", &[("a", "2\n")])?;

@@ -33,7 +33,7 @@ fn listed(repo: &Path) -> Result<usize> {
 
 // GF-22, GF-24
 #[tokio::test]
-async fn a_worktree_goes_and_its_branch_stays() -> Result<()> {
+async fn worktree_goes_and_its_branch_stays() -> Result<()> {
     let local = Local::new().await?;
     let repo = local.repository("r", &[("a", "1\n")])?;
     let place = worktree(&local, &repo, "clean")?;

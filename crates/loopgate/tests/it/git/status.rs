@@ -99,7 +99,7 @@ async fn one_process_answers() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_repository_that_was_seen_is_answered_without_git_until_it_changes() -> Result<()> {
+async fn repository_that_was_seen_is_answered_without_git_until_it_changes() -> Result<()> {
     let local = Local::new().await?;
     let repo = local.repository("r", &[("app.rs", "1\n"), (".gitignore", "target/\n"), ("target/x", "")])?;
     let log = noting_git(&local)?;

@@ -66,7 +66,7 @@ async fn trust(home: &UserHome, system: &TestSystem) -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_loop_runs_nothing_that_the_repository_brought() -> Result<()> {
+async fn loop_runs_nothing_that_the_repository_brought() -> Result<()> {
     let system = TestSystem::story().await?;
     let home = &system.testbed.home;
     let outside = Surroundings::make(home)?;
@@ -134,7 +134,7 @@ async fn what_was_trusted_runs_until_it_changes() -> Result<()> {
 
 /// What a repository has tracked where a loop keeps its files: links that lead out, and a device.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_loop_follows_no_link_that_the_repository_brought() -> Result<()> {
+async fn loop_follows_no_link_that_the_repository_brought() -> Result<()> {
     let names = ["prd.md", "plan.json", "plan.md", "state.json", "judges.json", "execution-result.json"];
     for whole in [false, true] {
         let system = TestSystem::story().await?;

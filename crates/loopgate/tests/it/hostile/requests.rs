@@ -147,9 +147,9 @@ fn archive(directory: &Path) -> Result<Option<Vec<u8>>> {
     Ok((files > 0).then_some(writer.finish()?.into_inner()))
 }
 
-/// Where a page's archives are unpacked may lie in the sandbox.
+/// Where a page's archives are unpacked may be in the sandbox.
 #[tokio::test]
-async fn an_archive_is_a_repository_like_others() -> Result<()> {
+async fn archive_is_a_repository_like_others() -> Result<()> {
     let home = UserHome::temporary()?;
     let temporary = home.path().join("src/temporary");
     std::fs::create_dir_all(&temporary)?;

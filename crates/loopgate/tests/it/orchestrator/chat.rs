@@ -118,7 +118,7 @@ fn in_two_halves() -> Script {
 
 // OR-35, OR-36
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_answer_comes_as_it_is_made_and_is_kept() -> Result<()> {
+async fn answer_comes_as_it_is_made_and_is_kept() -> Result<()> {
     let script = Script::new([
         Conversation::when("again", "And on disk").says("None."),
         Conversation::when("first", "Why two caches")
@@ -163,7 +163,7 @@ async fn an_answer_comes_as_it_is_made_and_is_kept() -> Result<()> {
 
 // OR-39
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_page_that_leaves_finds_the_answer_later() -> Result<()> {
+async fn page_that_leaves_finds_the_answer_later() -> Result<()> {
     let talk = ChatFixture::new(in_two_halves()).await?;
     let mut reader = talk.send_message("Why two caches?").await?;
     reader.until("text").await?;
@@ -177,7 +177,7 @@ async fn a_page_that_leaves_finds_the_answer_later() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_chat_outlives_the_gateway_and_its_answer_is_kept() -> Result<()> {
+async fn chat_outlives_the_gateway_and_its_answer_is_kept() -> Result<()> {
     let mut talk = ChatFixture::new(in_two_halves()).await?;
     let mut reader = talk.send_message("Why two caches?").await?;
     reader.until("text").await?;
@@ -192,7 +192,7 @@ async fn a_chat_outlives_the_gateway_and_its_answer_is_kept() -> Result<()> {
 
 // OR-40
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_chat_that_is_stopped_leaves_no_process() -> Result<()> {
+async fn chat_that_is_stopped_leaves_no_process() -> Result<()> {
     let script = Script::new([Conversation::when("busy", "Why two caches")
         .turn([Step::bash("setsid sleep 600 & setsid setsid sleep 600 & echo started")])
         .turn([Step::hold("answering"), Step::text("Never.")])]);
@@ -258,7 +258,7 @@ impl Shop {
 
 // OR-38
 #[tokio::test]
-async fn an_assistant_that_is_missing_is_told_in_the_stream() -> Result<()> {
+async fn assistant_that_is_missing_is_told_in_the_stream() -> Result<()> {
     let shop = Shop::new().await?;
     let assistant = shop.local.home.script("own-assistant", "#!/bin/sh\n")?;
     let paths = json!({"assistant": assistant}).to_string();
@@ -277,7 +277,7 @@ async fn an_assistant_that_is_missing_is_told_in_the_stream() -> Result<()> {
 
 // OR-37
 #[tokio::test]
-async fn a_refused_account_begins_a_new_session() -> Result<()> {
+async fn refused_account_begins_a_new_session() -> Result<()> {
     let shop = Shop::new().await?;
     std::fs::create_dir_all(&shop.worktree)?;
     shop.post("chat-history/SHOP-7", &json!({"sessionId": "s-1"})).await?.ok()?;
@@ -329,7 +329,7 @@ async fn invalid_request_starts_nothing() -> Result<()> {
 }
 
 #[tokio::test]
-async fn the_assistant_is_told_of_further_repositories() -> Result<()> {
+async fn assistant_is_told_of_further_repositories() -> Result<()> {
     let shop = Shop::new().await?;
     let other = shop.local.repository("other", &[])?;
     shop.assistant("cat > told")?;
@@ -399,7 +399,7 @@ async fn endless_output_ends_the_program_and_is_reported() -> Result<()> {
 
 // OR-41
 #[tokio::test]
-async fn a_comment_is_talked_about() -> Result<()> {
+async fn comment_is_talked_about() -> Result<()> {
     let shop = Shop::new().await?;
     let bare = shop.local.get("orchestrator/comment-chat/c%2F1", &[("ticketId", "SHOP-7")]).await?;
     bare.refused(400, "ticketId and repo parameters are required", "missing_field")?;

@@ -13,7 +13,7 @@ fn message(role: &str, content: &str) -> Value {
 
 // OR-31
 #[tokio::test]
-async fn a_history_grows_and_is_cleared() -> Result<()> {
+async fn history_grows_and_is_cleared() -> Result<()> {
     let shop = Shop::new().await?;
     let empty =
         json!({"messages": [], "ticketId": "SHOP-7", "repoPath": shop.repo, "reviewerSessionExists": false});
@@ -114,7 +114,7 @@ async fn invalid_message_is_refused() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_malformed_history_is_told_and_replaced() -> Result<()> {
+async fn malformed_history_is_told_and_replaced() -> Result<()> {
     let shop = Shop::new().await?;
     for malformed in ["{", "[]", "{\"messages\": 5}", "{}"] {
         shop.write("chat-history.json", malformed)?;

@@ -55,7 +55,7 @@ async fn without_changes_or_an_answer_it_is_plain() -> Result<()> {
 
 // OR-42
 #[tokio::test]
-async fn the_changes_are_read_and_names_left_out() -> Result<()> {
+async fn changes_are_read_and_names_left_out() -> Result<()> {
     let shop = Shop::new().await?;
     shop.changed()?;
     shop.assistant(
@@ -75,7 +75,7 @@ async fn the_changes_are_read_and_names_left_out() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_real_assistant_writes_one() -> Result<()> {
+async fn real_assistant_writes_one() -> Result<()> {
     let mut commit = Conversation::when("commit", "Write a commit message")
         .says("{\"title\": \"Grow a garden\", \"description\": \"It was bare.\"}");
     commit.toolless = true;

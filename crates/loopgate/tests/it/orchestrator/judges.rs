@@ -7,7 +7,7 @@ use super::Shop;
 
 // OR-30
 #[tokio::test]
-async fn the_report_is_handed_on_as_it_is() -> Result<()> {
+async fn report_is_handed_on_as_it_is() -> Result<()> {
     let shop = Shop::new().await?;
     let missing =
         json!({"error": "Worktree not found", "code": "not_found", "exists": false, "isMock": false});
@@ -35,7 +35,7 @@ async fn the_report_is_handed_on_as_it_is() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_repository_must_be_named_and_allowed() -> Result<()> {
+async fn repository_must_be_named_and_allowed() -> Result<()> {
     let shop = Shop::new().await?;
     let bare = shop.local.get("orchestrator/judges/SHOP-7", &[]).await?;
     bare.refused(400, "repo query parameter is required", "missing_field")?;

@@ -19,7 +19,7 @@ impl Shop {
 
 // OR-17
 #[tokio::test]
-async fn a_ticket_without_a_process_is_marked_stopped() -> Result<()> {
+async fn ticket_without_a_process_is_marked_stopped() -> Result<()> {
     let shop = Shop::new().await?;
     let nothing =
         json!({"success": true, "message": "No process to kill (no PID file), state marked as stopped"});

@@ -52,7 +52,7 @@ impl Shop {
 
 // OR-18, OR-20, OR-21, OR-55
 #[tokio::test]
-async fn a_ticket_is_launched_once_and_ended_whole() -> Result<()> {
+async fn ticket_is_launched_once_and_ended_whole() -> Result<()> {
     let shop = Shop::new().await?;
     shop.script("1.9.3", "#!/bin/sh\nexit 1\n")?;
     shop.script("1.10.0", SCRIPT)?;
@@ -105,7 +105,7 @@ async fn a_ticket_is_launched_once_and_ended_whole() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_script_is_known_again_after_a_restart() -> Result<()> {
+async fn script_is_known_again_after_a_restart() -> Result<()> {
     let mut shop = Shop::new().await?;
     shop.script("1.9.3", SCRIPT)?;
     let launched = shop.launch(shop.launch_body()).await?.ok()?;
@@ -161,7 +161,7 @@ async fn launches_at_the_same_time_start_one_script() -> Result<()> {
 
 // OR-23
 #[tokio::test]
-async fn a_lock_counts_while_its_owner_lives() -> Result<()> {
+async fn lock_counts_while_its_owner_lives() -> Result<()> {
     let shop = Shop::new().await?;
     shop.script("1.9.3", "#!/bin/sh\n")?;
     let lock = shop.local.at("wt/.loopgate/locks/shop-SHOP-7/launch.lock");
@@ -206,7 +206,7 @@ async fn state_at_the_worktree_path_is_kept() -> Result<()> {
 
 // OR-26
 #[tokio::test]
-async fn a_base_is_a_branch_and_never_an_option() -> Result<()> {
+async fn base_is_a_branch_and_never_an_option() -> Result<()> {
     let shop = Shop::new().await?;
     shop.script("1.9.3", "#!/bin/sh\n")?;
     git(&shop.repo, &["branch", "release"])?;
@@ -225,7 +225,7 @@ async fn a_base_is_a_branch_and_never_an_option() -> Result<()> {
 
 // OR-24
 #[tokio::test]
-async fn a_launch_needs_a_ticket_and_allowed_paths() -> Result<()> {
+async fn launch_needs_a_ticket_and_allowed_paths() -> Result<()> {
     let shop = Shop::new().await?;
     for name in ["ticketIdentifier", "repoPath"] {
         let mut body = shop.launch_body();
@@ -276,7 +276,7 @@ async fn without_a_script_there_is_a_worktree_and_a_warning() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_script_that_cannot_run_and_a_place_that_is_taken_are_told() -> Result<()> {
+async fn script_that_cannot_run_and_a_place_that_is_taken_are_told() -> Result<()> {
     let shop = Shop::new().await?;
     let script = shop.script("1.9.3", "#!/nowhere/sh\n")?;
     let refused = shop.launch(shop.launch_body()).await?;

@@ -144,7 +144,7 @@ async fn plan_without_a_command_is_shown_as_failed_after_a_minute() -> Result<()
 
 // OR-51
 #[tokio::test]
-async fn a_plan_is_taken_back_at_the_control_plane_and_here() -> Result<()> {
+async fn plan_is_taken_back_at_the_control_plane_and_here() -> Result<()> {
     let (shop, cloud) = with_cloud().await?;
     let unknown = json!({"cancelled": true, "warning": "process-unknown"});
     let id = Uuid::new_v4();
@@ -211,7 +211,7 @@ async fn plan_is_cancelled_locally_when_the_control_plane_is_unreachable() -> Re
 
 // OR-52
 #[tokio::test]
-async fn a_step_that_lacks_something_is_refused() -> Result<()> {
+async fn step_that_lacks_something_is_refused() -> Result<()> {
     let (shop, cloud) = with_cloud().await?;
     let id = json!(Uuid::new_v4());
     for step in ["prepare", "select-artifact/prepare", "confirm", "select-artifact/confirm", "cancel"] {

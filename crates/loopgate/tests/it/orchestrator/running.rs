@@ -70,7 +70,7 @@ impl RunningLoop {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_loop_that_is_ended_by_its_pid_is_stopped() -> Result<()> {
+async fn loop_that_is_ended_by_its_pid_is_stopped() -> Result<()> {
     let running = RunningLoop::new().await?;
     let answer = running.post("kill", json!({"pid": running.pid})).await?;
     let wanted = json!({"success": true, "message": "Process terminated", "pid": running.pid});
@@ -82,7 +82,7 @@ async fn a_loop_that_is_ended_by_its_pid_is_stopped() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_loop_is_found_by_its_worktree_when_no_file_names_its_pid() -> Result<()> {
+async fn loop_is_found_by_its_worktree_when_no_file_names_its_pid() -> Result<()> {
     let running = RunningLoop::new().await?;
     let work = running.worktree.join(".loopgate/work");
     std::fs::remove_file(work.join("process.pid"))?;
@@ -97,7 +97,7 @@ async fn a_loop_is_found_by_its_worktree_when_no_file_names_its_pid() -> Result<
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_plan_that_runs_is_taken_back_whole() -> Result<()> {
+async fn plan_that_runs_is_taken_back_whole() -> Result<()> {
     let running = RunningLoop::new().await?;
     let step = "plan-loop/SHOP-7/cancel";
     let body = json!({"repoPath": running.desktop.clone, "loopId": running.id});
@@ -111,7 +111,7 @@ async fn a_plan_that_runs_is_taken_back_whole() -> Result<()> {
 
 /// Its last process has ended and what it did is being pushed: the button that stops it still does.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_loop_that_is_delivered_can_be_stopped_by_its_ticket() -> Result<()> {
+async fn loop_that_is_delivered_can_be_stopped_by_its_ticket() -> Result<()> {
     let executed = Conversation::when("execute", "# Coding loop")
         .turn([Step::bash("echo x > more.txt")])
         .says("<promise>COMPLETE</promise>");
@@ -165,7 +165,7 @@ async fn running_plan_is_cancelled_when_the_control_plane_is_unreachable() -> Re
 /// A page notes the plan before the control plane's order arrives: the loop starts all the same, and
 /// belongs to the ticket.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_plan_that_was_agreed_on_starts_when_it_is_ordered() -> Result<()> {
+async fn plan_that_was_agreed_on_starts_when_it_is_ordered() -> Result<()> {
     let desktop = TestDesktop::playing([planner()]).await?;
     let id = LoopId(uuid::Uuid::new_v4());
     let confirm = json!({"repoPath": desktop.clone, "loopId": id, "artifactId": "a-1", "artifactSlug": "SHOP-7",
@@ -247,7 +247,7 @@ async fn no_route_ends_a_foreign_process() -> Result<()> {
 
 /// The record of a loop outlives its process, and its pid may be somebody else's by then.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_pid_that_was_given_away_is_not_the_loops() -> Result<()> {
+async fn pid_that_was_given_away_is_not_the_loops() -> Result<()> {
     let mut running = RunningLoop::new().await?;
     let mut stranger = running.desktop.testbed.home.command("sleep").arg("600").process_group(0).spawn()?;
     let pid = stranger.id().context("it runs")?;

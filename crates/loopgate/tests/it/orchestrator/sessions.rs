@@ -26,7 +26,7 @@ impl Shop {
 
 // OR-01, OR-04
 #[tokio::test]
-async fn a_session_is_noted_renewed_and_forgotten() -> Result<()> {
+async fn session_is_noted_renewed_and_forgotten() -> Result<()> {
     let shop = Shop::new().await?;
     ensure!(shop.listed().await?.is_empty());
     std::fs::create_dir_all(&shop.worktree)?;
@@ -63,7 +63,7 @@ async fn a_session_is_noted_renewed_and_forgotten() -> Result<()> {
 
 // OR-03
 #[tokio::test]
-async fn a_vanished_worktree_is_forgotten_and_others_keep_what_they_say() -> Result<()> {
+async fn vanished_worktree_is_forgotten_and_others_keep_what_they_say() -> Result<()> {
     let shop = Shop::new().await?;
     std::fs::create_dir_all(&shop.worktree)?;
     let entry = |ticket: &str, worktree| {
@@ -85,7 +85,7 @@ async fn a_vanished_worktree_is_forgotten_and_others_keep_what_they_say() -> Res
 
 // OR-02
 #[tokio::test]
-async fn a_session_needs_its_members_and_allowed_paths() -> Result<()> {
+async fn session_needs_its_members_and_allowed_paths() -> Result<()> {
     let shop = Shop::new().await?;
     let texts = "ticketId, repoPath, and worktreePath are required";
     for body in [

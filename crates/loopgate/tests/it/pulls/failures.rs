@@ -44,7 +44,7 @@ async fn complaints_become_known_sentences() -> Result<()> {
 
 // GF-34
 #[tokio::test]
-async fn the_graph_is_refused_in_five_ways() -> Result<()> {
+async fn graph_is_refused_in_five_ways() -> Result<()> {
     let desktop = PullsFixture::new().await?;
     let query = [("repo", desktop.path()), ("pr", "1")];
     for (name, script, status, error, reason) in [
@@ -193,7 +193,7 @@ async fn missing_login_is_reported() -> Result<()> {
 
 /// What is said is longer than a pipe holds, and nobody reads it.
 #[tokio::test]
-async fn a_program_that_does_not_listen_is_a_failure_like_any_other() -> Result<()> {
+async fn program_that_does_not_listen_is_a_failure_like_any_other() -> Result<()> {
     let desktop = PullsFixture::with_pull().await?;
     desktop.replace_gh("gh-deaf", "exec <&-; echo 'network is unreachable' >&2; exit 1").await?;
     let body = "x".repeat(200_000);
@@ -211,7 +211,7 @@ async fn a_program_that_does_not_listen_is_a_failure_like_any_other() -> Result<
 /// Three questions at most are under way together. Each tells when it begins and when it ends, and
 /// ends when it is allowed to.
 #[tokio::test]
-async fn the_graph_is_asked_by_three_at_a_time() -> Result<()> {
+async fn graph_is_asked_by_three_at_a_time() -> Result<()> {
     const ALL: usize = 6;
     let desktop = PullsFixture::new().await?;
     let home = desktop.local.home.path();

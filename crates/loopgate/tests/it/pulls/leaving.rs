@@ -45,7 +45,7 @@ async fn leave_after_first_line(
 }
 
 #[tokio::test]
-async fn a_question_ends_with_its_caller() -> Result<()> {
+async fn question_ends_with_its_caller() -> Result<()> {
     let desktop = PullsFixture::new().await?;
     let told = pipe(&desktop, "told").await?;
     let script = format!("exec 3>'{}'; echo started >&3; exec sleep 3600", told.display());

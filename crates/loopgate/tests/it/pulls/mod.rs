@@ -1,5 +1,5 @@
 //! The pull-request routes, with the real git and the real code-host CLI against a code host on
-//! this machine. A script stands in for the CLI only where it has to fail in its own ways.
+//! this machine. A script replaces the CLI only where it has to fail in its own ways.
 
 mod comments;
 mod failures;
@@ -64,7 +64,7 @@ impl PullsFixture {
         self.clone.to_str().unwrap_or_default()
     }
 
-    /// Lets a script stand in for the CLI.
+    /// Replaces the CLI by a script.
     pub async fn replace_gh(&self, name: &str, script: &str) -> Result<()> {
         let path = self.local.home.script(name, &format!("#!/bin/sh\n{script}\n"))?;
         self.set("codeHost", json!(path)).await
@@ -83,7 +83,7 @@ impl PullsFixture {
     }
 }
 
-/// Where a program lies on this machine.
+/// Where a program is on this machine.
 pub fn found(program: &str) -> Result<PathBuf> {
     let path = std::env::var_os("PATH").context("PATH is set")?;
     let mut places = std::env::split_paths(&path).map(|place| place.join(program));

@@ -11,7 +11,7 @@ const NOTHING_NEW: &str = "No commits to create a PR. Make sure changes are comm
 
 // GF-29
 #[tokio::test]
-async fn a_branch_becomes_a_pull_request_once() -> Result<()> {
+async fn branch_becomes_a_pull_request_once() -> Result<()> {
     let desktop = PullsFixture::new().await?;
     let wish = json!({"repoPath": desktop.clone, "title": "-- Handle 404, @all", "body": "Why: it already exists",
                       "ticketUrl": "https://tracker.example/AB-1"});

@@ -51,7 +51,7 @@ async fn open_and_merged_ones_are_listed() -> Result<()> {
 
 // GF-35, GF-37
 #[tokio::test]
-async fn the_last_verdict_of_each_reviewer_counts() -> Result<()> {
+async fn last_verdict_of_each_reviewer_counts() -> Result<()> {
     let desktop = PullsFixture::with_pull().await?;
     for (author, state) in
         [("ann", "CHANGES_REQUESTED"), ("ann", "APPROVED"), ("bob", "APPROVED"), ("bob", "COMMENTED")]
@@ -135,7 +135,7 @@ async fn files_and_head_are_returned() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_repository_that_moved_is_still_read() -> Result<()> {
+async fn repository_that_moved_is_still_read() -> Result<()> {
     let desktop = PullsFixture::with_pull().await?;
     desktop.host.rename(WIDGET, "acme/gadget")?;
     let files = desktop.local.get("git/pr/files", &NAMED).await?.ok()?;
@@ -150,7 +150,7 @@ async fn a_repository_that_moved_is_still_read() -> Result<()> {
 
 /// The host gives pull requests in pages, and has far more merged ones than open ones.
 #[tokio::test]
-async fn an_old_one_is_not_lost_among_newer_ones() -> Result<()> {
+async fn old_one_is_not_lost_among_newer_ones() -> Result<()> {
     let desktop = PullsFixture::with_pull().await?;
     for at in 0..120 {
         desktop.host.merged(WIDGET, &format!("branch-{at}"), &format!("Change {at}")).context("merged")?;

@@ -158,13 +158,13 @@ pub(crate) fn script(
         words.extend(guard.args.iter().map(|arg| (*arg).to_owned()));
         words.extend(["-p".to_owned(), wish]);
         words.extend(spawn::stream_args(mcp).iter().map(|arg| arg.to_string_lossy().into_owned()));
-        // What is written lies outside of the repository.
+        // What is written is outside of the repository.
         words.extend(["--add-dir".to_owned(), shown(work_dir)]);
         words.extend(plugin.into_iter().flat_map(|plugin| ["--plugin-dir".to_owned(), shown(plugin)]));
         let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
         text.push_str(&format!("bootstrap {}\n", words.join(" ")));
     }
-    // What became of a repository stands in its file; the script itself has done its work.
+    // What became of a repository is in its file; the script itself has done its work.
     text.push_str("exit 0\n");
     text
 }

@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(*durable.flushed.lock().await, FlushState { commits: 1, failed: false });
     }
 
-    /// What cannot be flushed stands in the place of the log.
+    /// What cannot be flushed is in the place of the log.
     #[cfg(unix)]
     #[tokio::test]
     async fn nothing_counts_as_flushed_after_a_failure_until_a_checkpoint() {

@@ -78,7 +78,7 @@ async fn stale_copy_overwrites_nothing() {
 }
 
 #[tokio::test]
-async fn the_last_event_marks_the_job_when_it_is_delivered() {
+async fn last_event_marks_the_job_when_it_is_delivered() {
     let fixture = fixture().await;
     let job = new_job();
     fixture.store.create(&job).await.unwrap();
@@ -125,7 +125,7 @@ async fn abandoned_start_restores_the_previous_record() {
 }
 
 #[tokio::test]
-async fn a_hundred_reported_jobs_are_kept() {
+async fn hundred_reported_jobs_are_kept() {
     let fixture = fixture().await;
     let mut ids = Vec::new();
     for _ in 0..103 {

@@ -1,7 +1,7 @@
 //! What the assistant is asked when it runs a command by itself, without the loop driver.
 //!
-//! Every prompt says where the run takes place, what lies there, what a person wished, and which
-//! files it has to leave. What a command is about stands in a text of its own beside this file.
+//! Every prompt says where the run takes place, what is there, what a person wished, and which
+//! files it has to leave. What a command is about is in a text of its own beside this file.
 
 use std::path::{Path, PathBuf};
 
@@ -200,7 +200,7 @@ mod tests {
 
     // LR-57
     #[test]
-    fn a_review_begins_with_its_command() {
+    fn review_begins_with_its_command() {
         let review = Prompt { base: Some("main"), ..prompt(LoopCommand::CodeReview) };
         assert_eq!(review.text().unwrap(), "/code-review:start --base main\n\nMake it shorter\n");
     }

@@ -1,4 +1,4 @@
-//! A plan that is to be changed: the text of the request, and of the plan that lies there whatever
+//! A plan that is to be changed: the text of the request, and of the plan that is there whatever
 //! the text cannot say.
 
 use std::io;

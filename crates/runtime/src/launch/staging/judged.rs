@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn the_document_that_is_meant_is_judged() {
+    fn document_that_is_meant_is_judged() {
         let files = staged("EVALUATE_PRD", json!({}));
         assert_eq!(files["prd.md"], "requirements");
         let files = staged("EVALUATE_PRD", json!({"primaryArtifactId": "f"}));

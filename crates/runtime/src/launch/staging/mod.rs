@@ -1,6 +1,6 @@
 //! The inputs of a loop on disk, each written to a temporary name and renamed.
 //!
-//! A plan that lies there and says the same as the document of the request is kept untouched: it
+//! A plan that is there and says the same as the document of the request is kept untouched: it
 //! knows which tasks are done.
 
 mod amendment;
@@ -302,7 +302,7 @@ mod tests {
 
     // LR-21
     #[test]
-    fn a_whole_plan_replaces_another_one() {
+    fn whole_plan_replaces_another_one() {
         let place = StagingFixture::new();
         place.write("plan.json", r#"{"content":"other"}"#);
         place.write("imported-plan.md", "old");
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn the_wish_goes_before_documents_and_context_follows() {
+    fn wish_goes_before_documents_and_context_follows() {
         let place = StagingFixture::new();
         let staged = place
             .stage(json!({"command": "PLAN", "prompt": "Add a cart", "userContext": "No jQuery",
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wish_alone_is_the_requirement_of_an_execution_and_replaces_nothing() {
+    fn wish_alone_is_the_requirement_of_an_execution_and_replaces_nothing() {
         let place = StagingFixture::new();
         place.stage(json!({"prompt": "Add a cart"}));
         assert_eq!(place.read("prd.md").as_deref(), Some("Add a cart"));

@@ -1,4 +1,4 @@
-//! The worktree of a ticket: made where it is missing, around what lies in its place.
+//! The worktree of a ticket: made where it is missing, around what is in its place.
 
 use std::path::Path;
 

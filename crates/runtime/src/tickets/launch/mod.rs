@@ -66,7 +66,7 @@ pub struct TicketLaunch {
 /// Why nothing was launched.
 #[derive(Debug, Error)]
 pub enum TicketLaunchError {
-    /// The worktree would lie outside the sandbox.
+    /// The worktree would be outside the sandbox.
     #[error("directory not allowed")]
     NotAllowed,
     /// Somebody else launches this ticket at the moment, or a loop works in its worktree.
@@ -221,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_ticket_names_its_branch() {
+    fn ticket_names_its_branch() {
         assert_eq!(branch_of(&TicketId::new("SHOP-7_a b/..")), "feature/SHOP-7_a-b---");
     }
 }

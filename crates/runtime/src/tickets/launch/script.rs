@@ -1,6 +1,6 @@
 //! The script of a launch: found, started under a shim, known again by the next process.
 //!
-//! A record of each lies in a private directory until the script has ended.
+//! A record of each is in a private directory until the script has ended.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

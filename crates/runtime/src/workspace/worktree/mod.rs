@@ -30,7 +30,8 @@ use repair::return_to_branch;
 
 /// How long a repository's own set-up script may take.
 const SETUP_TIME: Duration = Duration::from_secs(600);
-const SETUP_SCRIPT: &str = ".loopgate/loops-setup.sh";
+/// The set-up script of a repository, in its worktrees.
+pub(crate) const SETUP_SCRIPT: &str = ".loopgate/loops-setup.sh";
 /// What the key of a worktree on no branch begins with.
 const REVIEW_PREFIX: &str = "code-review-";
 /// Bytes of a file that tells git what to leave out.

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::{LOOP_BRANCHES, WorktreeError, WorktreeRequest, Worktrees};
 
-/// Whether a worktree of the repository in which loops work lies at a place. What git cannot use there
+/// Whether a worktree of the repository in which loops work is at a place. What git cannot use there
 /// is none.
 ///
 /// # Errors
@@ -97,7 +97,7 @@ pub(super) async fn is_branch_free(
     }
 }
 
-/// Whether what lies at a place was a worktree of loops; a person's files are left alone.
+/// Whether what is at a place was a worktree of loops; a person's files are left alone.
 pub(super) async fn is_left_by_loop(worktrees: &Worktrees, place: &Path) -> bool {
     place.join(".git").symlink_metadata().is_ok() || was_of_loop(worktrees, place).await
 }

@@ -113,7 +113,7 @@ impl GatewayProcess {
         let pid = self.child.id().context("the gateway has ended")?;
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
         let (_, numbers) = stat.rsplit_once(')').context("the kernel does not tell the processor time")?;
-        // User and system time are members 14 and 15 of the line; the first two lie before the bracket.
+        // User and system time are members 14 and 15 of the line; the first two are before the bracket.
         let ticks = numbers.split_whitespace().skip(11).take(2).map(str::parse::<u64>);
         let ticks = ticks.sum::<Result<u64, _>>()?;
         Ok(Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second() as f64))

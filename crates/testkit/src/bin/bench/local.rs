@@ -347,7 +347,7 @@ async fn bare_walk(directory: &Path) -> anyhow::Result<Duration> {
     .await
 }
 
-/// The matcher over paths that lie in memory.
+/// The matcher over paths that are in memory.
 fn bare_matcher(paths: &[String], query: &str) -> Duration {
     let begin = Instant::now();
     let mut matcher = Matcher::new(Config::DEFAULT.match_paths());

@@ -7,6 +7,7 @@ mod bare;
 mod chats;
 mod crowd;
 mod gateway;
+mod hooks;
 mod local;
 mod loops;
 mod past;
@@ -60,6 +61,8 @@ enum BenchPart {
     Crowd,
     /// Chats, from the assistant to the client.
     Chats,
+    /// The commands that an assistant waits for.
+    Hooks,
 }
 
 /// Starts from which the median is taken.
@@ -96,6 +99,7 @@ async fn measure(binary: &Path, options: &Options) -> anyhow::Result<()> {
             BenchPart::Crowd => crowd::measure(binary, load, &mut table).await?,
             BenchPart::Loops => loops::measure(binary, &mut table).await?,
             BenchPart::Chats => chats::measure(binary, &mut table).await?,
+            BenchPart::Hooks => hooks::measure(binary, &mut table)?,
         }
     }
 

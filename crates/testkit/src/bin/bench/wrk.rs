@@ -29,7 +29,7 @@ impl Load {
 }
 
 /// What one run showed.
-pub struct Figures {
+pub struct WrkFigures {
     /// Requests a second.
     pub per_second: f64,
     /// Median time of an answer.
@@ -41,13 +41,13 @@ pub struct Figures {
 }
 
 /// Loads one URL for a while.
-pub async fn run(url: &str, token: Option<&str>, time: Duration) -> anyhow::Result<Figures> {
+pub async fn run(url: &str, token: Option<&str>, time: Duration) -> anyhow::Result<WrkFigures> {
     load(&Load::get(url.to_owned(), token), CONNECTIONS, time).await
 }
 
 /// Has so many clients ask for a while.
 #[expect(clippy::disallowed_methods, reason = "a measuring program of its own, outside the product")]
-pub async fn load(load: &Load, clients: usize, time: Duration) -> anyhow::Result<Figures> {
+pub async fn load(load: &Load, clients: usize, time: Duration) -> anyhow::Result<WrkFigures> {
     let folder = tempfile::tempdir()?;
     let mut command = tokio::process::Command::new("wrk");
     let threads = clients.min(2).to_string();
@@ -77,9 +77,9 @@ pub async fn load(load: &Load, clients: usize, time: Duration) -> anyhow::Result
     parse(&text).with_context(|| format!("wrk said nothing useful of {}:\n{text}", load.url))
 }
 
-fn parse(text: &str) -> Option<Figures> {
+fn parse(text: &str) -> Option<WrkFigures> {
     let after = |label: &str| text.lines().find_map(|line| line.trim().strip_prefix(label)).map(str::trim);
-    Some(Figures {
+    Some(WrkFigures {
         per_second: after("Requests/sec:")?.parse().ok()?,
         p50: duration(after("50%")?)?,
         p99: duration(after("99%")?)?,

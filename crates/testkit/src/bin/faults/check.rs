@@ -146,7 +146,7 @@ fn is_in_a_worktree(fixture: &FaultFixture, name: &str) -> bool {
     worktrees.map(|entry| entry.path()).any(|path| path.join(WORK).is_file())
 }
 
-/// Secrets lie in memory, sealed, or in the one file that is theirs.
+/// Secrets are in memory, sealed, or in the one file that is theirs.
 fn no_secret_below(directory: &Path, own: &Path, secrets: &[&str]) -> Result<()> {
     let mut left: Vec<PathBuf> = vec![directory.to_owned()];
     while let Some(path) = left.pop() {

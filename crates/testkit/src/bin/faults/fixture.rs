@@ -23,7 +23,7 @@ use uuid::Uuid;
 use crate::fault::{Fault, LinkToCut, Scenario, Target};
 use crate::script::{REPOSITORIES, script};
 
-/// Secrets of a run: none may lie on the disk in plain text.
+/// Secrets of a run: none may be on the disk in plain text.
 pub const API_KEY: &str = "lgk_live_0123456789abcdef0123456789abcdef";
 pub const RUNNER_TOKEN: &str = "a-runner-token-that-nobody-may-find";
 /// Within what time a desktop notices that it slept.

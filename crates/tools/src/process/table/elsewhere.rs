@@ -63,7 +63,7 @@ pub(crate) fn carries(pid: u32, name: &str, value: &str) -> bool {
     })
 }
 
-/// Processes whose program's name begins so and whose working directory lies in one of these.
+/// Processes whose program's name begins so and whose working directory is in one of these.
 pub(crate) fn at_work(program: &str, directories: &[PathBuf]) -> Vec<Process> {
     let what = ProcessRefreshKind::nothing().with_cwd(UpdateKind::Always);
     let Some(system) = look(ProcessesToUpdate::All, what) else { return Vec::new() };

@@ -23,7 +23,7 @@ struct Stat {
     group: u32,
 }
 
-/// Fields after the command's name, which stands in parentheses and may hold anything.
+/// Fields after the command's name, which is in parentheses and may hold anything.
 fn parse(pid: u32, stat: &str) -> Option<Stat> {
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_ascii_whitespace();
@@ -73,7 +73,7 @@ pub(crate) fn carries(pid: u32, name: &str, value: &str) -> bool {
         .is_ok_and(|environ| environ.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes()))
 }
 
-/// Processes whose program's name begins so and whose working directory lies in one of these.
+/// Processes whose program's name begins so and whose working directory is in one of these.
 pub(crate) fn at_work(program: &str, directories: &[PathBuf]) -> Vec<Process> {
     let is_it = |process: &Process| {
         let of = |name: &str| PathBuf::from(format!("/proc/{}/{name}", process.pid));
@@ -116,7 +116,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_name_cannot_disturb_the_fields(name in "[^\0]{0,15}", parent in 0u32..1000, group in 0u32..1000, ticks in 0u64..1_000_000) {
+        fn name_cannot_disturb_the_fields(name in "[^\0]{0,15}", parent in 0u32..1000, group in 0u32..1000, ticks in 0u64..1_000_000) {
             let stat = format!("7 ({name}) S {parent} {group} 1 0 -1 0 0 0 0 0 1 2 3 4 20 0 1 0 {ticks} 0 0\n");
             let stat = parse(7, &stat).unwrap();
             prop_assert_eq!((stat.process.parent, stat.group), (parent, group));

@@ -40,7 +40,7 @@ pub fn alive(pid: u32, started: ProcessStart) -> bool {
     find(pid).is_some_and(|process| process.running && process.started.matches(started))
 }
 
-/// The processes whose working directory is a directory or lies below it, also after its removal.
+/// The processes whose working directory is a directory or is below it, also after its removal.
 #[must_use]
 pub fn processes_in(directory: &Path) -> Vec<(u32, ProcessStart)> {
     let found = at_work("", &[directory.to_owned()]);

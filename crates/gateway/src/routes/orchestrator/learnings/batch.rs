@@ -99,7 +99,7 @@ async fn start(State(app): State<App>) -> JsonResult<BatchStarted> {
 
 /// How the processing of all worktrees stands
 #[utoipa::path(get, path = "/api/gateway/orchestrator/process-all-learnings", operation_id = "batch_status", tag = "learnings",
-    responses((status = 200, body = BatchStatus, description = "How it stands, also when there was none")))]
+    responses((status = 200, body = BatchStatus, description = "Its status, also when there was none")))]
 async fn status(State(app): State<App>) -> JsonResult<BatchStatus> {
     Ok(Json(spawn_blocking(move || app.learnings.batch.status()).await?))
 }

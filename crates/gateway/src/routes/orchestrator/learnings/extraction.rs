@@ -114,7 +114,7 @@ fn repo_name(repository: &SandboxedPath) -> String {
 #[utoipa::path(get, path = "/api/gateway/orchestrator/learnings-status/{ticketId}", operation_id = "learnings_status", tag = "learnings",
     params(("ticketId" = String, Path, description = "Ticket", example = "AB-1"), RepositoryQuery),
     responses(
-        (status = 200, body = ExtractionStatus, description = "How it stands, also when there was none"),
+        (status = 200, body = ExtractionStatus, description = "Its status, also when there was none"),
         TicketErrors,
     ))]
 async fn status(

@@ -122,7 +122,7 @@ fn is_truthy(value: &Value) -> bool {
 #[utoipa::path(get, path = "/api/gateway/orchestrator/process-learnings", operation_id = "processing_status", tag = "learnings",
     params(("ticketId" = String, Query, description = "Ticket", example = "AB-1"), RepositoryQuery),
     responses(
-        (status = 200, body = ProcessingStatus, description = "How it stands, also when nothing was processed"),
+        (status = 200, body = ProcessingStatus, description = "Its status, also when nothing was processed"),
         TicketErrors,
     ))]
 async fn status(State(app): State<App>, query: QueryMembers) -> JsonResult<ProcessingStatus> {

@@ -49,7 +49,7 @@ async fn findings_are_stored_and_read_back() {
 
 // RC-27
 #[tokio::test]
-async fn a_finding_is_marked_as_posted() {
+async fn finding_is_marked_as_posted() {
     let review = Review::new().await;
     let missing = review.store(json!({"commentedIndex": 0})).await;
     missing.assert_error(404, "No findings file found", "not_found");
@@ -72,7 +72,7 @@ async fn a_finding_is_marked_as_posted() {
 
 // RC-28
 #[tokio::test]
-async fn a_change_is_declined_until_it_is_reviewed_again() {
+async fn change_is_declined_until_it_is_reviewed_again() {
     let review = Review::new().await;
     let decline = json!({"declined": true, "declineReason": "duplicate of #12"});
     review.store(decline.clone()).await.assert_error(404, "No findings file found", "not_found");

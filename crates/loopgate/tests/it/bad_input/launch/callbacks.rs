@@ -54,7 +54,7 @@ async fn local_loop_starts_only_when_its_events_are_accepted() -> Result<()> {
 // OR-48, OR-54, LR-62
 /// The older spelling of the token's name is taken too; the newer one wins.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_token_has_two_names() -> Result<()> {
+async fn token_has_two_names() -> Result<()> {
     let fixture = LaunchFixture::new().await?;
     let elsewhere = Cloud::start().await?;
     for (tokens, wanted) in [

@@ -1,4 +1,4 @@
-//! Which repository a loop is for, and which lie beside it.
+//! Which repository a loop is for, and which are beside it.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ const SANDBOX_EVENT: &str = "Repository path not allowed by sandbox policy";
 
 // LR-11, LR-13, LR-14, LR-15
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_repository_must_be_here_and_in_the_sandbox() -> Result<()> {
+async fn repository_must_be_here_and_in_the_sandbox() -> Result<()> {
     let mut fixture = LaunchFixture::new().await?;
     let not_allowed = Some(("REPO_NOT_ALLOWED", SANDBOX_EVENT));
     let denied = (DENIED.0, DENIED.1);

@@ -23,7 +23,7 @@ async fn worktree_failure_is_reported() -> Result<()> {
             .refuses(change, 500, &text, "operation_failed", Some(("BRANCH_CREATE_FAILED", &text)))
             .await?;
     }
-    // The parent of the worktrees lies outside, or is no directory.
+    // The parent of the worktrees is outside, or is no directory.
     let parent = |dir: PathBuf| fixture.edit_list(|list| list["settings"]["worktreeParentDir"] = json!(dir));
     parent(home.join("elsewhere"))?;
     let text = format!("Worktree path not allowed: {}/elsewhere/garden-notes-loop-shop-7", home.display());

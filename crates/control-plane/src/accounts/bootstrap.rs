@@ -1,0 +1,134 @@
+//! The first organization and its owner, made by the first start.
+
+use sea_orm::ActiveValue::Set;
+use sea_orm::prelude::*;
+use sea_orm::sea_query::Expr;
+use sea_orm::{DatabaseTransaction, QueryOrder};
+use serde_json::json;
+use uuid::Uuid;
+
+use super::{Profile, insert_identity, insert_user};
+use crate::store::column::StoredEnum;
+use crate::store::entity::user::{self, Role};
+use crate::store::entity::{identity, organization};
+use crate::store::{Store, is_duplicate, now};
+use crate::{agents, web};
+
+/// The owner of an organization.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Owner {
+    /// Id of the person.
+    pub user_id: Uuid,
+    /// Id of the organization.
+    pub organization_id: Uuid,
+    /// First segment of the web app's paths.
+    pub organization_slug: String,
+    /// E-mail address; the committer of the loops.
+    pub email: String,
+}
+
+/// What the first start makes. Later starts change nothing of it.
+#[derive(Debug, Clone)]
+pub struct FirstOwner {
+    /// Name of the organization.
+    pub organization: String,
+    /// Name of the owner.
+    pub name: String,
+    /// E-mail address of the owner.
+    pub email: String,
+}
+
+/// Slug of an organization whose name gives none that is free.
+const DEFAULT_SLUG: &str = "home";
+
+/// The first owner: the one that exists, else a new one in a new organization.
+pub async fn ensure_first_owner(store: &Store, first: &FirstOwner) -> Result<Owner, DbErr> {
+    match find_or_create(store, first).await {
+        // Another instance started at the same time and was faster.
+        Err(error) if is_duplicate(&error) => find_or_create(store, first).await,
+        result => result,
+    }
+}
+
+async fn find_or_create(store: &Store, first: &FirstOwner) -> Result<Owner, DbErr> {
+    let tx = store.begin().await?;
+    let oldest = user::Entity::find()
+        .filter(user::Column::Role.eq(StoredEnum(Role::Admin)))
+        .filter(user::Column::Active.eq(true))
+        .order_by_asc(user::Column::CreatedAt)
+        .one(&tx)
+        .await?;
+    let owner = match oldest {
+        Some(row) => existing(&tx, row).await?,
+        None => create(&tx, first).await?,
+    };
+    tx.commit().await?;
+    Ok(owner)
+}
+
+async fn existing(tx: &DatabaseTransaction, row: user::Model) -> Result<Owner, DbErr> {
+    let organization = organization::Entity::find_by_id(row.organization_id).one(tx).await?;
+    let organization = organization.ok_or_else(|| DbErr::RecordNotFound("organization".to_owned()))?;
+    Ok(Owner {
+        user_id: row.id,
+        organization_id: organization.id,
+        organization_slug: organization.slug,
+        email: row.email,
+    })
+}
+
+async fn create(tx: &DatabaseTransaction, first: &FirstOwner) -> Result<Owner, DbErr> {
+    let organization_id = Uuid::now_v7();
+    let slug = slug(&first.organization);
+    let organization = organization::ActiveModel {
+        id: Set(organization_id),
+        name: Set(first.organization.clone()),
+        slug: Set(slug.clone()),
+        active: Set(true),
+        settings: Set(json!({})),
+        created_at: Set(now()),
+    };
+    organization::Entity::insert(organization).exec_without_returning(tx).await?;
+    let identity_id = insert_identity(tx).await?;
+    let profile = Profile::named(&first.name, &first.email);
+    let owner = insert_user(tx, organization_id, identity_id, profile, Role::Admin).await?;
+    Ok(Owner { user_id: owner.id, organization_id, organization_slug: slug, email: owner.email })
+}
+
+/// First segment of an organization's paths: letters and digits of its name, joined by `-`.
+fn slug(name: &str) -> String {
+    let slug = agents::role_key(name);
+    if slug.is_empty() || web::is_reserved(&slug) { DEFAULT_SLUG.to_owned() } else { slug }
+}
+
+/// Gives the owner a password, unless there is one.
+pub async fn set_first_password(
+    store: &Store,
+    user_id: Uuid,
+    sign_in_email: &str,
+    password_hash: String,
+) -> Result<(), DbErr> {
+    let user = user::Entity::find_by_id(user_id).one(store.reader()).await?;
+    let user = user.ok_or_else(|| DbErr::RecordNotFound("user".to_owned()))?;
+    identity::Entity::update_many()
+        .col_expr(identity::Column::SignInEmail, Expr::value(sign_in_email))
+        .col_expr(identity::Column::PasswordHash, Expr::value(password_hash))
+        .filter(identity::Column::Id.eq(user.identity_id))
+        .filter(identity::Column::PasswordHash.is_null())
+        .exec(store.writer())
+        .await?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slug_never_hides_a_page_or_a_route() {
+        assert_eq!(slug("Acme & Söhne 2"), "acme-s-hne-2");
+        for name in ["Home", "", "日本", "Loops", "sign in", "API keys"] {
+            assert_eq!(slug(name), "home", "{name}");
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Loops whose work a person does by hand: what came of it, and what happens meanwhile.
+
+use axum::extract::State;
+use http::StatusCode;
+use loopgate_api::command::LoopCommand;
+use loopgate_api::ids::BranchName;
+use sea_orm::ActiveValue::{Set, Unchanged};
+use sea_orm::DatabaseTransaction;
+use sea_orm::prelude::*;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use url::Url;
+use utoipa::ToSchema;
+
+use super::runner::{EVENT_FAILED, EVENT_LIMIT, event_body};
+use crate::app::ControlPlaneState;
+use crate::auth::PersonAuth;
+use crate::envelope::Data;
+use crate::error::{ApiError, ApiResult, ErrorResponses, ResultExt, ValidationIssues};
+use crate::extract::{Body, Id};
+use crate::ingest::runner_event::RunnerEvent;
+use crate::ingest::{self, ReceivedView};
+use crate::loops;
+use crate::loops::view::{LoopDetail, detail};
+use crate::store::entity::agent_loop;
+use crate::store::now;
+
+/// Characters of a URL.
+const URL_LIMIT: usize = 2048;
+/// Characters of a summary.
+const SUMMARY_LIMIT: usize = 10_000;
+
+/// What a person notes of a loop. Members that are left out stay as they are.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct UpdateLoop {
+    /// URL of the pull request, `http` or `https`, at most 2048 characters.
+    pub pr_url: Option<String>,
+    /// Branch of the work.
+    pub branch_name: Option<String>,
+    /// What was done, at most 10 000 characters; `summary` in the loop's metadata.
+    pub summary: Option<String>,
+}
+
+impl UpdateLoop {
+    fn check(&self) -> ApiResult<()> {
+        let mut issues = ValidationIssues::default();
+        if let Some(url) = &self.pr_url {
+            issues.length("prUrl", url, 1, URL_LIMIT);
+            let parsed = Url::parse(url).ok().filter(|url| matches!(url.scheme(), "http" | "https"));
+            issues.require(parsed.is_some(), "prUrl", "must be a URL");
+        }
+        if let Some(Err(error)) = self.branch_name.as_ref().map(|branch| branch.parse::<BranchName>()) {
+            issues.push("branchName", error.to_string());
+        }
+        if let Some(summary) = &self.summary {
+            issues.length("summary", summary, 0, SUMMARY_LIMIT);
+        }
+        issues.into_result()
+    }
+}
+
+/// Notes what came of a loop that is run by hand.
+#[utoipa::path(patch, path = "/loops/{id}", operation_id = "update_loop", tag = "loops",
+    params(("id" = Uuid, Path)), request_body = UpdateLoop,
+    responses((status = 200, body = Data<LoopDetail>), ErrorResponses))]
+pub async fn update(
+    State(app): State<ControlPlaneState>,
+    PersonAuth(caller): PersonAuth,
+    id: Id,
+    Body(body): Body<UpdateLoop>,
+) -> ApiResult<Data<LoopDetail>> {
+    let updated = async {
+        let tx = app.store.begin().await?;
+        let row = loops::find_locked(&tx, caller.organization_id(), id.or_unknown("Loop")?).await?;
+        require_manual(&row, "Metadata updates are only allowed for MANUAL loops")?;
+        body.check()?;
+        let row = store(&tx, row, body).await?;
+        tx.commit().await?;
+        Ok(detail(app.store.reader(), row).await?)
+    };
+    updated.await.context("Failed to update loop").map(Data::new)
+}
+
+fn require_manual(row: &agent_loop::Model, refusal: &str) -> ApiResult<()> {
+    if row.command.0 == LoopCommand::Manual {
+        return Ok(());
+    }
+    Err(ApiError::new(StatusCode::FORBIDDEN, refusal))
+}
+
+async fn store(
+    tx: &DatabaseTransaction,
+    mut row: agent_loop::Model,
+    body: UpdateLoop,
+) -> Result<agent_loop::Model, DbErr> {
+    if let Some(summary) = body.summary {
+        row.metadata["summary"] = json!(summary);
+    }
+    let changed = agent_loop::ActiveModel {
+        id: Unchanged(row.id),
+        pr_url: Set(body.pr_url.or(row.pr_url)),
+        branch_name: Set(body.branch_name.or(row.branch_name)),
+        metadata: Set(row.metadata),
+        updated_at: Set(now()),
+        ..Default::default()
+    };
+    changed.update(tx).await
+}
+
+/// Takes in an event of a loop that is run by hand: `output`, `progress`, `completed`, `error` or `cancelled`, in the
+/// forms of a runner's events.
+#[utoipa::path(post, path = "/loops/{id}/manual-events", operation_id = "manual_event", tag = "loops",
+    params(("id" = Uuid, Path)), request_body = HashMap<String, Value>,
+    responses((status = 200, body = Data<ReceivedView>), ErrorResponses))]
+pub async fn event(
+    State(app): State<ControlPlaneState>,
+    PersonAuth(caller): PersonAuth,
+    id: Id,
+    body: ApiResult<Body<Value, EVENT_LIMIT>>,
+) -> ApiResult<Data<ReceivedView>> {
+    let received = async {
+        let row = loops::find(app.store.reader(), caller.organization_id(), id.or_unknown("Loop")?).await?;
+        require_manual(&row, "Manual events are only accepted for MANUAL loops")?;
+        let event = RunnerEvent::parse_manual(event_body(body)?)?;
+        ingest::receive_manual(&app, row.id, event).await
+    };
+    received.await.context(EVENT_FAILED).map(|outcome| Data::new(outcome.into()))
+}

@@ -1,0 +1,92 @@
+//! The members of an organization.
+
+use axum::extract::State;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use uuid::Uuid;
+
+use crate::accounts::members::{self, MemberChange};
+use crate::app::ControlPlaneState;
+use crate::auth::{AdminSessionAuth, PersonAuth};
+use crate::bus::Topic;
+use crate::envelope::Data;
+use crate::error::{ApiResult, ErrorResponses, ResultExt, bad_request};
+use crate::extract::{Body, Id};
+use crate::store::entity::user::{self, Role};
+use crate::store::iso;
+
+/// A member.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Member {
+    /// Id of the user.
+    pub id: Uuid,
+    /// E-mail address.
+    pub email: String,
+    /// First name.
+    pub first_name: Option<String>,
+    /// Last name.
+    pub last_name: Option<String>,
+    /// Picture.
+    pub avatar_url: Option<String>,
+    /// Role in the organization.
+    pub role: Role,
+    /// Whether the member may sign in, and its keys count.
+    pub active: bool,
+    /// ISO 8601.
+    pub created_at: String,
+}
+
+impl From<user::Model> for Member {
+    fn from(row: user::Model) -> Self {
+        Self {
+            id: row.id,
+            email: row.email,
+            first_name: row.first_name,
+            last_name: row.last_name,
+            avatar_url: row.avatar_url,
+            role: row.role.0,
+            active: row.active,
+            created_at: iso(row.created_at),
+        }
+    }
+}
+
+/// All members, inactive ones included, oldest first.
+#[utoipa::path(get, path = "/members", tag = "members", responses((status = 200, body = Data<Vec<Member>>), ErrorResponses))]
+pub async fn list(
+    State(app): State<ControlPlaneState>,
+    PersonAuth(caller): PersonAuth,
+) -> ApiResult<Data<Vec<Member>>> {
+    let rows = members::list(&app.store, caller.organization_id()).await;
+    let rows = rows.map_err(Into::into).context("Failed to fetch members")?;
+    Ok(Data::new(rows.into_iter().map(Member::from).collect()))
+}
+
+/// What changes in a member; what is left out stays.
+#[derive(Debug, Deserialize, ToSchema)]
+pub struct UpdateMember {
+    /// Role in the organization.
+    pub role: Option<Role>,
+    /// `false` ends the member's sessions and connections at once, and its keys count no longer.
+    pub active: Option<bool>,
+}
+
+/// Changes the role of a member, or deactivates it. The last administrator stays one (409).
+#[utoipa::path(patch, path = "/members/{id}", tag = "members", params(("id" = Uuid, Path)), request_body = UpdateMember,
+    responses((status = 200, body = Data<Member>), ErrorResponses))]
+pub async fn update(
+    State(app): State<ControlPlaneState>,
+    AdminSessionAuth(caller): AdminSessionAuth,
+    id: Id,
+    Body(body): Body<UpdateMember>,
+) -> ApiResult<Data<Member>> {
+    let id = id.or_unknown("Member")?;
+    if body.role.is_none() && body.active.is_none() {
+        return Err(bad_request("At least one field must be provided"));
+    }
+    let change = MemberChange { role: body.role, active: body.active };
+    let row = members::update(&app.store, &caller, id, change).await.context("Failed to update member")?;
+    app.bus.publish(Topic::Credentials);
+    Ok(Data::new(row.into()))
+}

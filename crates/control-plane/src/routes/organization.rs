@@ -1,0 +1,37 @@
+//! The settings of the caller's organization.
+
+use axum::extract::State;
+
+use crate::app::ControlPlaneState;
+use crate::auth::{AdminAuth, PersonAuth};
+use crate::envelope::Data;
+use crate::error::{ApiResult, ErrorResponses, ResultExt, ValidationIssues};
+use crate::extract::Body;
+use crate::organizations::{OrganizationSettings, settings, store_settings};
+
+/// The settings.
+#[utoipa::path(get, path = "/organization/settings", operation_id = "organization_settings", tag = "organization",
+    responses((status = 200, body = Data<OrganizationSettings>), ErrorResponses))]
+pub async fn get(PersonAuth(caller): PersonAuth) -> Data<OrganizationSettings> {
+    Data::new(settings(&caller.organization))
+}
+
+/// Replaces the settings; what is left out has its default again.
+#[utoipa::path(put, path = "/organization/settings", operation_id = "set_organization_settings", tag = "organization",
+    request_body = OrganizationSettings, responses((status = 200, body = Data<OrganizationSettings>), ErrorResponses))]
+pub async fn set(
+    State(app): State<ControlPlaneState>,
+    AdminAuth(caller): AdminAuth,
+    Body(body): Body<OrganizationSettings>,
+) -> ApiResult<Data<OrganizationSettings>> {
+    let mut issues = ValidationIssues::default();
+    issues.require(body.max_concurrent_loops != Some(0), "maxConcurrentLoops", "must be at least 1");
+    issues.into_result()?;
+    let stored = async {
+        let tx = app.store.begin().await?;
+        store_settings(&tx, caller.organization_id(), &body).await?;
+        tx.commit().await?;
+        Ok(body)
+    };
+    stored.await.context("Failed to update organization settings").map(Data::new)
+}

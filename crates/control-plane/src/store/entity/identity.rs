@@ -1,0 +1,20 @@
+//! A person who can sign in, whatever organizations it belongs to.
+
+use sea_orm::entity::prelude::*;
+
+#[derive(Clone, Debug, PartialEq, DeriveEntityModel)]
+#[sea_orm(table_name = "identities")]
+pub struct Model {
+    #[sea_orm(primary_key, auto_increment = false)]
+    pub id: Uuid,
+    /// Name of the local account, in lower case; there is one exactly when there is a password.
+    pub sign_in_email: Option<String>,
+    /// Argon2id, as a PHC string.
+    pub password_hash: Option<String>,
+    pub created_at: i64,
+}
+
+#[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
+pub enum Relation {}
+
+impl ActiveModelBehavior for ActiveModel {}

@@ -1,0 +1,340 @@
+//! Agents: their versions, the rosters of bootstraps, and what loops get of them.
+
+use serde_json::{Value, json};
+
+use crate::tests::plane::shop;
+use crate::tests::{TestApp, TestClient};
+
+const PAYMENTS: &str = "/agents/payments-domain";
+
+async fn create(client: &TestClient, body: Value) -> Value {
+    let made = client.post("/agents", body).await;
+    assert_eq!(made.status, 200, "{}", made.text);
+    made.json["data"].clone()
+}
+
+async fn payments(client: &TestClient) -> Value {
+    create(client, json!({"name": "Payments", "role": "payments-domain", "prompt": "p1"})).await
+}
+
+async fn patch(client: &TestClient, path: &str, body: Value) -> crate::tests::TestResponse {
+    client.send("PATCH", path, Some(body.to_string())).await
+}
+
+/// Numbers and notes of an agent's versions, newest first.
+async fn notes(client: &TestClient, path: &str) -> Vec<(i64, String)> {
+    let reply = client.get(&format!("{path}/versions")).await;
+    let versions = reply.data("versions").as_array().unwrap().clone();
+    let note = |version: &Value| {
+        (version["version"].as_i64().unwrap(), version["changeNote"].as_str().unwrap_or_default().to_owned())
+    };
+    versions.iter().map(note).collect()
+}
+
+fn roster(agents: &[(&str, &str)]) -> Value {
+    let agents: Vec<Value> = agents
+        .iter()
+        .map(|(role, prompt)| json!({"name": format!("The {role}"), "role": role, "prompt": prompt}))
+        .collect();
+    json!({"agents": agents, "bootstrapRunId": "run-1", "sourceRepo": "acme/shop"})
+}
+
+/// CP-01, CP-02, CP-03, CP-04.
+#[tokio::test]
+async fn role_is_unique_in_its_repository_and_slug_in_the_organization() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    let made = payments(&owner).await;
+    assert_eq!(
+        (&made["slug"], &made["currentVersion"], &made["enabled"], &made["sourceRepo"]),
+        (&json!("payments-domain"), &json!(1), &json!(true), &json!(""))
+    );
+    assert_eq!(made["createdBy"]["firstName"], "Ada");
+    assert_eq!(notes(&owner, PAYMENTS).await, [(1, "Initial version".to_owned())]);
+
+    for role in ["payments-domain", "Payments Domain", "PAYMENTS_DOMAIN"] {
+        let again = owner.post("/agents", json!({"name": "P", "role": role, "prompt": "p"})).await;
+        let expected = (409, "An agent with this role already exists in this scope");
+        assert_eq!(again.refused(), expected, "{role}");
+    }
+    let body = json!({"name": "P", "role": "payments-domain", "prompt": "p", "sourceRepo": "acme/shop",
+        "description": "Knows money", "changeNote": "Written by hand"});
+    let beside = create(&owner, body).await;
+    assert_eq!(beside["slug"], "payments-domain-2");
+    assert_eq!(notes(&owner, "/agents/payments-domain-2").await, [(1, "Written by hand".to_owned())]);
+
+    let member = plane.member("ben@example.org").await;
+    assert_eq!(member.post("/agents", json!({"name": 7})).await.refused(), (403, "Forbidden"));
+    assert_eq!(patch(&member, PAYMENTS, json!({"enabled": false})).await.refused(), (403, "Forbidden"));
+    assert_eq!(member.delete(PAYMENTS).await.refused(), (403, "Forbidden"));
+    assert_eq!(member.post("/agents/bulk-ingest", json!({})).await.refused(), (403, "Forbidden"));
+    assert_eq!(member.get(PAYMENTS).await.data("prompt"), "p1");
+
+    let odd = owner
+        .post("/agents", json!({"name": "", "role": "!?", "prompt": "", "description": "d".repeat(501)}))
+        .await;
+    assert_eq!(odd.status, 400);
+    for part in [
+        "name: must have at least 1",
+        "role: must have a letter or a digit",
+        "prompt: must",
+        "description: must",
+    ] {
+        assert!(odd.text.contains(part), "{part}: {}", odd.text);
+    }
+}
+
+/// CP-05, CP-06, CP-07, CP-08, CP-09.
+#[tokio::test]
+async fn other_name_or_prompt_is_a_version_with_a_note() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    payments(&owner).await;
+    for body in [json!({"prompt": "p2"}), json!({"name": "N", "changeNote": "   "})] {
+        let (status, error) = {
+            let reply = patch(&owner, PAYMENTS, body).await;
+            (reply.status, reply.text)
+        };
+        assert_eq!(status, 400);
+        assert!(error.contains("changeNote required when updating prompt or name"), "{error}");
+    }
+    let body = json!({"prompt": "p2", "changeNote": "tighten"});
+    assert_eq!(patch(&owner, PAYMENTS, body).await.data("currentVersion"), 2);
+    assert_eq!(owner.get(&format!("{PAYMENTS}/versions/1")).await.data("prompt"), "p1");
+    assert_eq!(owner.get(&format!("{PAYMENTS}/versions/2")).await.data("changeNote"), "tighten");
+
+    let described = patch(&owner, PAYMENTS, json!({"description": "x", "enabled": false})).await;
+    assert_eq!((described.data("currentVersion"), described.data("description")), (&json!(2), &json!("x")));
+    assert_eq!(patch(&owner, PAYMENTS, json!({"description": ""})).await.data("description"), &Value::Null);
+    let same = patch(&owner, PAYMENTS, json!({"prompt": "p2", "changeNote": "again"})).await;
+    assert_eq!(same.data("currentVersion"), 2);
+    // What names and places an agent cannot be changed.
+    let fixed = patch(&owner, PAYMENTS, json!({"role": "x", "slug": "x", "sourceRepo": "acme/shop"})).await;
+    assert_eq!((fixed.data("role"), fixed.data("sourceRepo")), (&json!("payments-domain"), &json!("")));
+    let expected = [(2, "tighten".to_owned()), (1, "Initial version".to_owned())];
+    assert_eq!(notes(&owner, PAYMENTS).await, expected);
+}
+
+/// CP-10, CP-11, CP-12, CP-19.
+#[tokio::test]
+async fn unknown_agents_and_versions_are_not_found() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    let id = payments(&owner).await["id"].as_str().unwrap().to_owned();
+    assert_eq!(owner.get(&format!("/agents/{id}")).await.data("slug"), "payments-domain");
+    for version in ["0", "00", "abc", "-1", "1.0", "%20"] {
+        let reply = owner.get(&format!("{PAYMENTS}/versions/{version}")).await;
+        assert_eq!(reply.refused(), (400, "Version must be a positive integer"), "{version}");
+    }
+    for version in ["99", "99999999999999999999999"] {
+        let reply = owner.get(&format!("{PAYMENTS}/versions/{version}")).await;
+        assert_eq!(reply.refused(), (404, "Agent version not found"), "{version}");
+    }
+    let stranger = plane.stranger().await;
+    for path in [format!("/agents/{id}"), PAYMENTS.to_owned(), format!("/agents/{id}/versions")] {
+        assert_eq!(stranger.get(&path).await.refused(), (404, "Agent not found"), "{path}");
+    }
+    assert_eq!(stranger.delete(PAYMENTS).await.refused(), (404, "Agent not found"));
+    assert_eq!(owner.delete(PAYMENTS).await.data("deleted"), true);
+    assert_eq!(owner.delete(PAYMENTS).await.refused(), (404, "Agent not found"));
+    assert_eq!(owner.get(&format!("/agents/{id}/versions/1")).await.refused(), (404, "Agent not found"));
+}
+
+#[tokio::test]
+async fn list_filters_and_pages() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    payments(&owner).await;
+    create(
+        &owner,
+        json!({"name": "Search 100%", "role": "search", "prompt": "p", "sourceRepo": "acme/shop"}),
+    )
+    .await;
+    patch(&owner, PAYMENTS, json!({"enabled": false})).await;
+    let slugs = async |query: &str| {
+        let reply = owner.get(&format!("/agents{query}")).await;
+        let agents =
+            reply.data("agents").as_array().unwrap_or_else(|| panic!("{query}: {}", reply.text)).clone();
+        let slugs: Vec<String> =
+            agents.iter().map(|agent| agent["slug"].as_str().unwrap().to_owned()).collect();
+        (slugs, reply.data("total").as_u64().unwrap())
+    };
+    let both = vec!["search".to_owned(), "payments-domain".to_owned()];
+    assert_eq!(slugs("").await, (both.clone(), 2));
+    assert_eq!(slugs("?enabled=true").await.0, both[..1]);
+    assert_eq!(slugs("?sourceRepo=").await.0, both[1..]);
+    assert_eq!(slugs("?sourceRepo=acme/shop&enabled=false").await.0, Vec::<String>::new());
+    assert_eq!(slugs("?search=PAYMENTS").await.0, both[1..]);
+    assert_eq!(slugs("?search=0%25").await.0, both[..1]);
+    assert_eq!(slugs("?search=s_arch").await.0, Vec::<String>::new());
+    assert_eq!(slugs("?limit=1").await, (both[..1].to_vec(), 2));
+    assert_eq!(slugs("?limit=1&offset=1").await, (both[1..].to_vec(), 2));
+    for query in ["?enabled=maybe".to_owned(), "?limit=0".to_owned(), format!("?search={}", "x".repeat(201))]
+    {
+        assert_eq!(owner.get(&format!("/agents{query}")).await.status, 400, "{query}");
+    }
+    assert_eq!(plane.stranger().await.get("/agents").await.data("total"), 0);
+}
+
+/// CP-13, CP-14, CP-15, CP-16, CP-17.
+#[tokio::test]
+async fn roster_that_was_taken_over_changes_only_what_differs() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    let ingest = async |body: Value| owner.post("/agents/bulk-ingest", body).await;
+    let counts = |reply: &crate::tests::TestResponse| {
+        let count = |name: &str| reply.data(name).as_u64().unwrap_or_else(|| panic!("{}", reply.text));
+        (count("created"), count("updated"), count("unchanged"))
+    };
+    let three = [("cart", "c"), ("tax", "t"), ("search", "s")];
+    assert_eq!(counts(&ingest(roster(&three)).await), (3, 0, 0));
+    assert_eq!(notes(&owner, "/agents/tax").await, [(1, "Initial version from bootstrap".to_owned())]);
+    patch(&owner, "/agents/tax", json!({"enabled": false})).await;
+    assert_eq!(counts(&ingest(roster(&three)).await), (0, 0, 3));
+    let changed = ingest(roster(&[("cart", "c"), ("Tax", "t2")])).await;
+    assert_eq!(counts(&changed), (0, 1, 1));
+    let statuses: Vec<&Value> =
+        changed.data("agents").as_array().unwrap().iter().map(|agent| &agent["status"]).collect();
+    assert_eq!(statuses, ["unchanged", "updated"]);
+    let expected =
+        [(2, "Re-generated by bootstrap".to_owned()), (1, "Initial version from bootstrap".to_owned())];
+    assert_eq!(notes(&owner, "/agents/tax").await, expected);
+    assert_eq!(notes(&owner, "/agents/cart").await.len(), 1);
+    let tax = owner.get("/agents/tax").await;
+    assert_eq!((tax.data("enabled"), tax.data("role")), (&json!(false), &json!("tax")));
+
+    let twice = ingest(roster(&[("twice", "first"), ("other", "o"), ("Twice", "second")])).await;
+    assert_eq!(counts(&twice), (2, 0, 0));
+    assert_eq!(twice.data("agents")[0]["slug"], "twice");
+    assert_eq!(owner.get("/agents/twice").await.data("prompt"), "second");
+
+    let many: Vec<(String, &str)> = (0..101).map(|number| (format!("r{number}"), "p")).collect();
+    let many: Vec<(&str, &str)> = many.iter().map(|(role, prompt)| (role.as_str(), *prompt)).collect();
+    for body in [roster(&many), roster(&[]), roster(&[("!", "p")])] {
+        assert_eq!(ingest(body).await.status, 400);
+    }
+    // All or nothing: the second of the two cannot be stored.
+    let wrong = ingest(roster(&[("new", "p"), ("newer", "")])).await;
+    assert!(wrong.text.contains("agents.1.prompt: must have at least 1"), "{}", wrong.text);
+    assert_eq!(owner.get("/agents/new").await.status, 404);
+}
+
+/// CP-18.
+#[tokio::test]
+async fn rosters_that_arrive_together_make_each_agent_once() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    let agents = [("a", "1"), ("b", "2"), ("c", "3"), ("d", "4")];
+    let first = roster(&agents);
+    let (one, two) = tokio::join!(
+        owner.post("/agents/bulk-ingest", first.clone()),
+        owner.post("/agents/bulk-ingest", first.clone())
+    );
+    assert_eq!((one.status.as_u16(), two.status.as_u16()), (200, 200), "{} {}", one.text, two.text);
+    let second = roster(&agents.map(|(role, _)| (role, "new")));
+    let replies =
+        futures_util::future::join_all((0..4).map(|_| owner.post("/agents/bulk-ingest", second.clone())))
+            .await;
+    let updated: u64 = replies.iter().map(|reply| reply.data("updated").as_u64().unwrap()).sum();
+    assert_eq!(updated, 4);
+    assert_eq!(owner.get("/agents").await.data("total"), 4);
+    for (role, _) in agents {
+        let numbers: Vec<i64> =
+            notes(&owner, &format!("/agents/{role}")).await.into_iter().map(|(number, _)| number).collect();
+        assert_eq!(numbers, [2, 1], "{role}");
+    }
+}
+
+#[tokio::test]
+async fn changes_that_arrive_together_are_versions_in_a_row() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    payments(&owner).await;
+    let changes = (0..6).map(|number| {
+        patch(&owner, PAYMENTS, json!({"prompt": format!("p-{number}"), "changeNote": format!("n{number}")}))
+    });
+    let replies = futures_util::future::join_all(changes).await;
+    let accepted = replies.iter().filter(|reply| reply.status == 200).count();
+    let refused = replies.iter().filter(|reply| reply.status == 409);
+    for reply in refused.clone() {
+        assert_eq!(reply.refused().1, "Concurrent update conflict — please retry");
+    }
+    assert_eq!(accepted + refused.count(), 6);
+    let numbers: Vec<i64> = notes(&owner, PAYMENTS).await.into_iter().map(|(number, _)| number).collect();
+    let expected: Vec<i64> = (1..=i64::try_from(accepted).unwrap() + 1).rev().collect();
+    assert_eq!(numbers, expected);
+}
+
+#[tokio::test]
+async fn loop_gets_the_agents_and_gates_of_its_repositories() {
+    let plane = TestApp::start().await;
+    let mut desktop = plane.desktop().await;
+    let owner = plane.owner().await;
+    payments(&owner).await;
+    let mut own = roster(&[("cart", "c"), ("off", "o")]);
+    own["criticGates"] = json!({"required": ["security"]});
+    own["sourceRepo"] = json!("Acme/Shop");
+    owner.post("/agents/bulk-ingest", own).await;
+    let mut foreign = roster(&[("elsewhere", "e")]);
+    foreign["sourceRepo"] = json!("acme/other");
+    owner.post("/agents/bulk-ingest", foreign).await;
+    patch(&owner, "/agents/off", json!({"enabled": false})).await;
+
+    let body = json!({"title": "Cart", "type": "FEATURE", "content": "People need a cart.", "repo": shop()});
+    owner.post("/documents", body).await;
+    let run = owner.post("/documents/feature-1/run-loop", json!({"command": "plan"})).await;
+    assert_eq!(run.status, 200, "{}", run.text);
+    let command = desktop.accept().await;
+    assert_eq!(
+        command["body"]["agents"],
+        json!([{"slug": "cart", "name": "The cart", "prompt": "c"},
+            {"slug": "payments-domain", "name": "Payments", "prompt": "p1"}])
+    );
+    let gates = json!([{"repoFullName": "Acme/Shop", "criticGates": {"required": ["security"]}}]);
+    assert_eq!(command["body"]["repoConfigs"], gates);
+}
+
+#[tokio::test]
+async fn bootstrap_that_completes_brings_its_roster() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    let agent =
+        |role: &str| json!({"name": role, "slug": role, "role": role, "description": "", "prompt": "p"});
+    let entry = |name: &str, success: bool, agents: Value| {
+        json!({"fullName": name, "branch": "main", "success": success, "agents": agents,
+            "criticGates": {"required": []}, "metadata": null, "duration": 0})
+    };
+    let order =
+        json!({"repos": [{"fullName": "acme/shop"}, {"fullName": "acme/odd"}, {"fullName": "acme/failed"}]});
+    let complete = async |result: Value| {
+        let body = json!({"command": "BOOTSTRAP", "prompt": order.to_string()});
+        let made = owner.post("/loops", body).await;
+        assert_eq!(made.status, 200, "{}", made.text);
+        let id = made.data("loopId").as_str().unwrap().parse().unwrap();
+        let runner = plane.runner(id).await;
+        let upload = json!({"artifacts": {"bootstrapResult": result}});
+        assert_eq!(runner.post(&format!("/loops/{id}/upload-artifacts"), upload).await.status, 200);
+        runner.event(id, json!({"type": "started"})).await;
+        let end =
+            json!({"type": "completed", "result": {"exitCode": 0}, "tokensUsed": {"input": 1, "output": 1}});
+        assert_eq!(runner.event(id, end).await.status, 200);
+        assert_eq!(owner.get(&format!("/loops/{id}")).await.data("status"), "COMPLETED");
+        id.to_string()
+    };
+    let repos = json!([
+        entry("acme/shop", true, json!([agent("cart"), agent("tax")])),
+        // Names that no roster takes, a repository that failed, and one that was not ordered.
+        entry("acme/odd", true, json!([agent("fine"), agent("!!!")])),
+        entry("acme/failed", false, json!([agent("half")])),
+        entry("acme/foreign", true, json!([agent("spy")])),
+    ]);
+    let id = complete(json!({"repos": repos, "totalDuration": 0})).await;
+    let listed = owner.get("/agents").await;
+    assert_eq!(listed.data("total"), 2, "{}", listed.text);
+    let cart = owner.get("/agents/cart").await;
+    assert_eq!((cart.data("bootstrapRunId"), cart.data("sourceRepo")), (&json!(id), &json!("acme/shop")));
+    complete(json!({"repos": repos, "totalDuration": 0})).await;
+    assert_eq!(owner.get("/agents/cart").await.data("currentVersion"), 1);
+    complete(json!("rubbish")).await;
+    assert_eq!(owner.get("/agents").await.data("total"), 2);
+}

@@ -1,0 +1,54 @@
+use futures_util::FutureExt;
+use http_body_util::BodyExt;
+use serde_json::json;
+
+use crate::store::entity::user::Role;
+use crate::tests::TestApp;
+
+#[tokio::test]
+async fn person_sees_and_ends_its_own_sessions() {
+    let plane = TestApp::start().await;
+    let phone = plane.owner().await;
+    let token =
+        crate::credentials::session::create_link(&plane.app.store, plane.owner.user_id).await.unwrap();
+    let laptop = plane.anonymous().with_header("origin", crate::tests::ORIGIN);
+    let laptop = laptop.with_header("user-agent", "Firefox").with_address("192.0.2.7");
+    let laptop = laptop.signed_in(&laptop.post("/auth/sign-in-link", json!({"token": token})).await);
+
+    let listed = laptop.get("/sessions").await;
+    let [newest, oldest] = listed.json["data"].as_array().unwrap().as_slice() else {
+        panic!("{}", listed.text)
+    };
+    assert_eq!((&newest["current"], &oldest["current"]), (&json!(true), &json!(false)));
+    assert_eq!((&newest["address"], &newest["userAgent"]), (&json!("192.0.2.7"), &json!("Firefox")));
+    for client in [&phone, &laptop] {
+        let (cookie, key) = (client.header("cookie"), client.header("x-session-key"));
+        assert!(!listed.text.contains(key) && !listed.text.contains(cookie.split_once('=').unwrap().1));
+    }
+
+    let stream = phone.response("GET", "/compute-targets/status-stream", None).await.into_body();
+    let mut other = laptop.response("GET", "/compute-targets/status-stream", None).await.into_body();
+    let path = format!("/sessions/{}", oldest["id"].as_str().unwrap());
+    assert_eq!(
+        plane.member("ben@example.org").await.delete(&path).await.refused(),
+        (404, "Session not found")
+    );
+    assert_eq!(laptop.delete(&path).await.data("deleted"), true);
+    stream.collect().await.unwrap();
+    assert_eq!(phone.get("/me").await.status, 401);
+    assert!(other.frame().now_or_never().is_none(), "the stream of another session goes on");
+    assert_eq!(laptop.delete(&path).await.status, 404);
+    assert_eq!(laptop.get("/sessions").await.json["data"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn sessions_of_one_person_are_listed_together() {
+    let plane = TestApp::start().await;
+    let second = plane.organization("second").await;
+    let ada = plane.identity(plane.owner.user_id).await;
+    let user = plane.join(second, ada, "ada@example.org", Role::Member).await;
+    let (here, there) = (plane.owner().await, plane.sign_in(user).await);
+    for client in [here, there] {
+        assert_eq!(client.get("/sessions").await.json["data"].as_array().unwrap().len(), 2);
+    }
+}

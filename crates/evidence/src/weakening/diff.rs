@@ -1,0 +1,102 @@
+//! A unified diff, as git prints it, by files.
+
+/// One line of a hunk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Line<'a> {
+    Context(&'a str),
+    Removed(&'a str),
+    Added(&'a str),
+}
+
+/// What a diff says of one file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct FileDiff<'a> {
+    pub path: String,
+    pub is_deleted: bool,
+    pub lines: Vec<Line<'a>>,
+}
+
+impl<'a> FileDiff<'a> {
+    /// The lines of the file as it was, as far as the diff shows them.
+    pub fn lines_before(&self) -> impl Iterator<Item = &'a str> {
+        self.lines.iter().filter_map(|line| match line {
+            Line::Context(text) | Line::Removed(text) => Some(*text),
+            Line::Added(_) => None,
+        })
+    }
+
+    /// The lines of the file as it is, as far as the diff shows them.
+    pub fn lines_after(&self) -> impl Iterator<Item = &'a str> {
+        self.lines.iter().filter_map(|line| match line {
+            Line::Context(text) | Line::Added(text) => Some(*text),
+            Line::Removed(_) => None,
+        })
+    }
+
+    pub fn removed(&self) -> impl Iterator<Item = &'a str> {
+        self.lines.iter().filter_map(|line| if let Line::Removed(text) = line { Some(*text) } else { None })
+    }
+
+    pub fn added(&self) -> impl Iterator<Item = &'a str> {
+        self.lines.iter().filter_map(|line| if let Line::Added(text) = line { Some(*text) } else { None })
+    }
+}
+
+/// Reads a diff with the prefixes `a/` and `b/`.
+pub(super) fn parse(diff: &str) -> Vec<FileDiff<'_>> {
+    let mut files: Vec<FileDiff<'_>> = Vec::new();
+    // Lines of the old and the new file that the hunk still has.
+    let (mut old, mut new) = (0_usize, 0_usize);
+    for text in diff.lines() {
+        if text.starts_with("diff --git ") && old == 0 && new == 0 {
+            files.push(FileDiff::default());
+            continue;
+        }
+        let Some(file) = files.last_mut() else { continue };
+        if old > 0 || new > 0 {
+            let (sign, rest) = text.split_at_checked(1).unwrap_or((" ", ""));
+            let line = match sign {
+                "-" => {
+                    old = old.saturating_sub(1);
+                    Line::Removed(rest)
+                }
+                "+" => {
+                    new = new.saturating_sub(1);
+                    Line::Added(rest)
+                }
+                " " => {
+                    (old, new) = (old.saturating_sub(1), new.saturating_sub(1));
+                    Line::Context(rest)
+                }
+                _ => continue,
+            };
+            file.lines.push(line);
+        } else if let Some(hunk) = text.strip_prefix("@@ -") {
+            (old, new) = hunk_lengths(hunk).unwrap_or((0, 0));
+        } else if text.starts_with("deleted file mode ") {
+            file.is_deleted = true;
+        } else if let Some(path) = text.strip_prefix("--- ").and_then(|path| path_of(path, "a/")) {
+            file.path = path;
+        } else if let Some(path) = text.strip_prefix("+++ ").and_then(|path| path_of(path, "b/")) {
+            file.path = path;
+        }
+    }
+    files
+}
+
+/// The numbers of lines that `-1,3 +1,4 @@` announces; one where there is no number.
+fn hunk_lengths(hunk: &str) -> Option<(usize, usize)> {
+    let (old, rest) = hunk.split_once(" +")?;
+    let (new, _) = rest.split_once(" @@")?;
+    let length = |range: &str| match range.split_once(',') {
+        Some((_, length)) => length.parse().ok(),
+        None => Some(1),
+    };
+    Some((length(old)?, length(new)?))
+}
+
+/// A path of a header; `None` for the missing side of a new or deleted file. Git quotes unusual names.
+fn path_of(text: &str, prefix: &str) -> Option<String> {
+    let text = text.trim_end_matches('\t').trim_matches('"');
+    text.strip_prefix(prefix).map(str::to_owned)
+}

@@ -1,0 +1,221 @@
+//! What a loop's end says of its repository's own tests: run by Loopgate at the base and at the head, where the
+//! person agreed to it.
+
+use std::path::Path;
+
+use anyhow::{Context as _, Result, ensure};
+use loopgate_home::TrustStore;
+use loopgate_testkit::loopgate::Setup;
+use loopgate_testkit::{story, wait};
+use reqwest::Method;
+use serde_json::{Value, json};
+
+use crate::commands::{Run, TestDesktop};
+use crate::delivery::{commits_nothing, ended, executes, started};
+use crate::test_system::git;
+
+const COMMAND: &str = "python3 -m unittest -v";
+const SHOP: &str = "def total(a, b):\n    return a + b\n";
+const TESTS: &str = "import unittest\n\nimport shop\n\n\nclass Cart(unittest.TestCase):\n    \
+    def test_total(self):\n        self.assertEqual(shop.total(1, 2), 3)\n\n    \
+    def test_empty(self):\n        self.assertEqual(shop.total(0, 0), 0)\n";
+const TOTAL: &str = "test_total (test_shop.Cart.test_total)";
+
+/// A desktop whose repository has these tests, and whose person agreed to a command.
+async fn tested(command: &str, agreed: &str, tests: &str) -> Result<TestDesktop> {
+    let desktop = TestDesktop::playing([executes(command), commits_nothing()]).await?;
+    add_tests(&desktop, tests)?;
+    agree(&desktop, &desktop.clone, agreed)?;
+    Ok(desktop)
+}
+
+fn add_tests(desktop: &TestDesktop, tests: &str) -> Result<()> {
+    let files = [("shop.py", SHOP), ("test_shop.py", tests), (".gitignore", "__pycache__\n")];
+    desktop.testbed.remotes.commit(story::REPOSITORY, "main", "Test it", &files)?;
+    Ok(())
+}
+
+fn agree(desktop: &TestDesktop, clone: &Path, command: &str) -> Result<()> {
+    let store = TrustStore::new(&desktop.loopgate.setup().data_dir());
+    Ok(store.set_test_command(&clone.canonicalize()?, Some(command))?)
+}
+
+async fn delivered(desktop: &TestDesktop) -> Result<Run> {
+    let order = started(desktop).await?;
+    desktop.testbed.model.release("working");
+    ended(desktop, order).await
+}
+
+fn body(desktop: &TestDesktop) -> Result<String> {
+    let pulls = desktop.testbed.host.pull_requests(story::REPOSITORY);
+    ensure!(pulls.len() == 1, "{pulls:?}");
+    Ok(pulls[0].body.clone())
+}
+
+fn tests_of(run: &Run) -> &Value {
+    &run.last["results"][0]["tests"]
+}
+
+/// No worktree of a run of tests is left.
+async fn is_clean(desktop: &TestDesktop, run: &Run) -> Result<()> {
+    let worktrees = git(&desktop.clone, &["worktree", "list"])?;
+    ensure!(!worktrees.contains("-loop-tests-"), "{worktrees}");
+    desktop.is_tidy(run, &[]).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn loop_that_breaks_a_test_is_delivered_and_not_done_until_a_further_one_repairs_it() -> Result<()> {
+    let toggle = "if grep -q 'a + b' shop.py; then sed -i.old 's/a + b/a - b/' shop.py; \
+                  else sed -i.old 's/a - b/b + a/' shop.py; fi; rm shop.py.old";
+    let desktop = tested(toggle, COMMAND, TESTS).await?;
+    let run = delivered(&desktop).await?;
+    ensure!(run.last["type"] == "error" && run.last["code"] == "NEW_TEST_FAILURES", "{}", run.last);
+    let message = run.last["message"].as_str().context("a message")?;
+    ensure!(message.contains(TOTAL) && message.contains("tests-head.log"), "{message}");
+    ensure!(run.last["result"]["prNumber"] == 1, "it is delivered: {}", run.last);
+    let tests = tests_of(&run);
+    ensure!(tests["outcome"] == "new-failures" && tests["newFailures"] == json!([TOTAL]), "{tests}");
+    ensure!(tests["base"]["exitCode"] == 0 && tests["head"]["exitCode"] == 1, "{tests}");
+    ensure!(tests["head"]["counts"] == json!({"passed": 1, "failed": 1, "skipped": 0}), "{tests}");
+    let work_dir = run.worktree()?.join(".loopgate/work");
+    for log in ["tests-base.log", "tests-head.log"] {
+        let text = std::fs::read_to_string(work_dir.join(log))?;
+        ensure!(text.contains("Ran 2 tests"), "{log}: {text}");
+    }
+    let written = std::fs::read_to_string(work_dir.join("execution-result.json"))?;
+    ensure!(written.contains("new-failures"), "{written}");
+    let told = body(&desktop)?;
+    ensure!(told.contains(&format!("**New failures:** `{TOTAL}`")), "{told}");
+    ensure!(told.contains("| result | passed | failed, exit code 1 |"), "{told}");
+    ensure!(told.find("### Tests") < told.find("Loop ID"), "{told}");
+    is_clean(&desktop, &run).await?;
+
+    let run = delivered(&desktop).await?;
+    ensure!(run.completed("execute")?["prNumber"] == 1 && run.last["warnings"].is_null(), "{}", run.last);
+    ensure!(tests_of(&run)["outcome"] == "passed", "{}", run.last);
+    let told = body(&desktop)?;
+    ensure!(told.contains("The tests pass.") && !told.contains("New failures"), "{told}");
+    let output = desktop.cloud.output(run.id);
+    ensure!(!output.iter().any(|chunk| chunk.contains("tests at the base")), "it is remembered: {output:?}");
+    ensure!(std::fs::read_to_string(work_dir.join("tests-base.log"))?.contains("Ran 2 tests"));
+    is_clean(&desktop, &run).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn test_that_is_skipped_to_pass_is_flagged() -> Result<()> {
+    let skip = "sed -i.old 's/a + b/0/' shop.py; rm shop.py.old; \
+                sed -i.old 's/    def test_total/    @unittest.skip(\"later\")\\n    def test_total/' test_shop.py; \
+                rm test_shop.py.old";
+    let desktop = tested(skip, COMMAND, TESTS).await?;
+    let run = delivered(&desktop).await?;
+    run.completed("execute")?;
+    ensure!(run.last["warnings"] == json!(["TESTS_WEAKENED"]), "{}", run.last);
+    let tests = tests_of(&run);
+    let flag = json!({"kind": "test-skipped", "path": "test_shop.py", "detail": "@unittest.skip(\"later\")"});
+    ensure!(tests["outcome"] == "passed" && tests["flags"][0] == flag, "{tests}");
+    let told = body(&desktop)?;
+    ensure!(told.contains("- test skipped in `test_shop.py`: `@unittest.skip(\"later\")`"), "{told}");
+    is_clean(&desktop, &run).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn failure_that_the_base_has_is_not_the_loops() -> Result<()> {
+    let desktop = tested("echo x > more.txt", COMMAND, &TESTS.replace(", 3)", ", 4)")).await?;
+    let run = delivered(&desktop).await?;
+    run.completed("execute")?;
+    ensure!(run.last["warnings"] == json!(["TESTS_FAILED_BEFORE"]), "{}", run.last);
+    let tests = tests_of(&run);
+    ensure!(tests["outcome"] == "failed-before" && tests.get("newFailures").is_none(), "{tests}");
+    ensure!(body(&desktop)?.contains("The tests fail, as they do at the base."), "{}", body(&desktop)?);
+    is_clean(&desktop, &run).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_runs_without_tests_or_without_consent() -> Result<()> {
+    // The story's repository has a test script, until the second execution.
+    let command = "if [ -e more.txt ]; then rm package.json; fi; date >> more.txt";
+    let desktop = TestDesktop::playing([executes(command), commits_nothing()]).await?;
+    let not_run = async |reason: &str| {
+        let run = delivered(&desktop).await?;
+        run.completed("execute")?;
+        ensure!(run.last["warnings"].is_null(), "{}", run.last);
+        let tests = tests_of(&run);
+        ensure!(tests["outcome"] == "not-run", "{tests}");
+        ensure!(tests["note"].as_str().is_some_and(|note| note.contains(reason)), "{tests}");
+        ensure!(body(&desktop)?.contains(reason), "{}", body(&desktop)?);
+        anyhow::Ok(())
+    };
+    not_run("nobody has agreed to the command that runs them").await?;
+    not_run("no command was found that runs them").await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn tests_that_hang_are_ended_and_told_of() -> Result<()> {
+    let limited = |setup: Setup| {
+        let file = setup.data_dir().join("settings.toml");
+        let written = std::fs::create_dir_all(setup.data_dir())
+            .and_then(|()| std::fs::write(file, "test_time_limit_seconds = 1\n"));
+        assert!(written.is_ok(), "{written:?}");
+        setup
+    };
+    let desktop = TestDesktop::with([executes("echo x > more.txt"), commits_nothing()], limited).await?;
+    agree(&desktop, &desktop.clone, "echo begun; sleep 1000")?;
+    let run = delivered(&desktop).await?;
+    run.completed("execute")?;
+    ensure!(run.last["warnings"] == json!(["TESTS_INCONCLUSIVE"]), "{}", run.last);
+    let tests = tests_of(&run);
+    ensure!(tests["outcome"] == "inconclusive" && tests["head"].get("exitCode").is_none(), "{tests}");
+    let reason = "The tests could not be run: they took longer than 1 seconds";
+    ensure!(body(&desktop)?.contains(reason), "{}", body(&desktop)?);
+    let log = run.worktree()?.join(".loopgate/work/tests-head.log");
+    ensure!(std::fs::read_to_string(log)? == "begun\n", "what it printed is kept");
+    is_clean(&desktop, &run).await
+}
+
+/// A command that tells that it runs, and goes on when `gate` is there.
+fn waits_for(home: &Path, gate: &str) -> String {
+    let (runs, gate) = (home.join("runs"), home.join(gate));
+    format!("echo run >> '{}'; until [ -e '{}' ]; do sleep 0.02; done", runs.display(), gate.display())
+}
+
+async fn has_run(home: &Path, times: usize) -> Result<()> {
+    let runs = home.join("runs");
+    let count = || std::fs::read_to_string(&runs).unwrap_or_default().lines().count();
+    wait::seen(home, async || (count() == times).then_some(())).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn killed_while_tests_run_goes_on_with_that_run() -> Result<()> {
+    let mut desktop = TestDesktop::playing([executes("echo x > more.txt"), commits_nothing()]).await?;
+    let home = desktop.testbed.home.path().to_owned();
+    agree(&desktop, &desktop.clone, &waits_for(&home, "gate"))?;
+    let order = started(&desktop).await?;
+    desktop.testbed.model.release("working");
+    has_run(&home, 1).await?;
+    desktop.loopgate.kill().await?;
+    let desktop = desktop.restart().await?;
+    std::fs::write(home.join("gate"), "")?;
+    let run = ended(&desktop, order).await?;
+    run.completed("execute")?;
+    ensure!(tests_of(&run)["outcome"] == "passed", "{}", run.last);
+    let runs = std::fs::read_to_string(home.join("runs"))?;
+    ensure!(runs.lines().count() == 2, "once at the base and once at the head: {runs}");
+    is_clean(&desktop, &run).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn stop_ends_the_tests_and_tells_of_the_pull_request() -> Result<()> {
+    let desktop = TestDesktop::playing([executes("echo x > more.txt"), commits_nothing()]).await?;
+    let home = desktop.testbed.home.path().to_owned();
+    agree(&desktop, &desktop.clone, &waits_for(&home, "never"))?;
+    let order = started(&desktop).await?;
+    desktop.testbed.model.release("working");
+    has_run(&home, 1).await?;
+    let kill = desktop.loopgate.gateway(Method::POST, "/api/gateway/orchestrator/loop/kill");
+    let answer = kill.json(&json!({"loopId": order.0})).send().await?;
+    ensure!(answer.status() == 200, "{}", answer.status());
+    let run = ended(&desktop, order).await?;
+    ensure!(run.last["code"] == "CANCELLED" && run.last["result"]["prNumber"] == 1, "{}", run.last);
+    is_clean(&desktop, &run).await
+}

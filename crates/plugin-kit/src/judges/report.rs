@@ -1,0 +1,203 @@
+//! The form of a report, and whether it is complete.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use loopgate_home::untrusted;
+use serde::Deserialize;
+
+use super::{Category, ValidateArgs};
+
+/// A report of judges. Numbers are numbers: none is read from a text.
+#[derive(Debug, Deserialize)]
+struct EvaluationReport {
+    report_id: String,
+    #[serde(rename = "timestamp")]
+    _timestamp: String,
+    stats: Vec<CaseScore>,
+}
+
+/// What one judge said.
+#[derive(Debug, Deserialize)]
+struct CaseScore {
+    #[serde(rename = "type", default)]
+    _kind: CaseKind,
+    case_id: String,
+    #[serde(rename = "final_status")]
+    _final_status: FinalStatus,
+    metrics: Vec<MetricStatistics>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum CaseKind {
+    #[default]
+    CaseScore,
+}
+
+/// 1 = passed, 2 = a metric is below its threshold, 3 = the judge could not judge.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "u8")]
+struct FinalStatus;
+
+impl TryFrom<u8> for FinalStatus {
+    type Error = String;
+
+    fn try_from(status: u8) -> Result<Self, String> {
+        if (1..=3).contains(&status) {
+            Ok(Self)
+        } else {
+            Err(format!("final_status must be 1, 2 or 3, not {status}"))
+        }
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct MetricStatistics {
+    #[serde(rename = "metric_name")]
+    _metric_name: String,
+    #[serde(rename = "threshold", default)]
+    _threshold: Option<f64>,
+    #[serde(rename = "score")]
+    _score: f64,
+    #[serde(rename = "justification")]
+    _justification: String,
+}
+
+/// Checks a report; the line to print.
+///
+/// # Errors
+/// What is wrong with it, for standard error.
+pub fn validate(args: &ValidateArgs) -> Result<String, String> {
+    if !args.workdir.is_dir() {
+        return Err(format!(
+            "Work directory does not exist or is not a directory: {}",
+            args.workdir.display()
+        ));
+    }
+    let own = || args.workdir.join(format!("{}-judges.json", args.category.name()));
+    let path = args.report_path.clone().unwrap_or_else(own);
+    let report = read(&path)?;
+    let errors = errors(&report, args.category);
+    if errors.is_empty() {
+        return Ok(format!("Valid report of {} judges: {}", report.stats.len(), path.display()));
+    }
+    Err(format!("Validation errors:\n- {}", errors.join("\n- ")))
+}
+
+fn read(path: &Path) -> Result<EvaluationReport, String> {
+    let text = match untrusted::read_text(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return Err(format!("Report file does not exist: {}", path.display()));
+        }
+        Err(error) => return Err(format!("Cannot read {}: {error}", path.display())),
+    };
+    serde_json::from_str(&text).map_err(|error| match error.classify() {
+        serde_json::error::Category::Data => format!("Validation failed: {error}"),
+        _ => format!("Invalid JSON: {error}"),
+    })
+}
+
+/// Everything that a well-formed report lacks. Further judges are no error.
+fn errors(report: &EvaluationReport, category: Category) -> Vec<String> {
+    let mut errors = Vec::new();
+    if report.stats.is_empty() {
+        errors.push("The report has no stats".to_owned());
+    }
+    let reported: BTreeSet<&str> = report.stats.iter().map(|case| case.case_id.as_str()).collect();
+    let missing: Vec<&str> =
+        category.judges().iter().copied().filter(|judge| !reported.contains(judge)).collect();
+    if !missing.is_empty() {
+        errors.push(format!(
+            "Missing expected judges for category '{}': {}",
+            category.name(),
+            missing.join(", ")
+        ));
+    }
+    let endings = category.id_endings();
+    if !endings.iter().any(|ending| report.report_id.ends_with(ending)) {
+        errors.push(format!("report_id '{}' must end with {}", report.report_id, endings.join(" or ")));
+    }
+    let silent = report.stats.iter().filter(|case| case.metrics.is_empty());
+    errors.extend(silent.map(|case| format!("Judge {} has no metrics", case.case_id)));
+    errors
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn report(category: Category) -> Value {
+        let metric = json!({"metric_name": "m", "threshold": 1, "score": 0.8, "justification": "because"});
+        let stats: Vec<Value> = category
+            .judges()
+            .iter()
+            .map(|judge| json!({"type": "case_score", "case_id": judge, "final_status": 2, "metrics": [metric]}))
+            .collect();
+        let id = format!("run-7{}", category.id_endings()[0]);
+        json!({"report_id": id, "timestamp": "2031-01-01T00:00:00Z", "stats": stats})
+    }
+
+    fn judged(category: Category, report: Option<&Value>) -> Result<String, String> {
+        let dir = tempfile::tempdir().unwrap();
+        if let Some(report) = report {
+            let text = report.as_str().map_or_else(|| report.to_string(), str::to_owned);
+            std::fs::write(dir.path().join(format!("{}-judges.json", category.name())), text).unwrap();
+        }
+        validate(&ValidateArgs { workdir: dir.path().to_owned(), report_path: None, category })
+    }
+
+    #[test]
+    fn complete_reports_are_valid_and_may_have_further_judges() {
+        for category in [Category::Plan, Category::Code, Category::Prd, Category::Feature] {
+            let mut report = report(category);
+            let count = category.judges().len();
+            assert!(judged(category, Some(&report)).unwrap().contains(&format!(" {count} judges")));
+            let mut more = report["stats"][0].clone();
+            more["case_id"] = json!("another-judge");
+            report["stats"].as_array_mut().unwrap().push(more);
+            assert!(judged(category, Some(&report)).is_ok());
+        }
+        let mut plain = report(Category::Plan);
+        plain["report_id"] = json!("run-7-judges");
+        assert!(judged(Category::Plan, Some(&plain)).is_ok());
+    }
+
+    #[test]
+    fn each_fault_is_named() {
+        let changed = |at: &str, to: Value| {
+            let mut report = report(Category::Prd);
+            *report.pointer_mut(at).unwrap() = to;
+            judged(Category::Prd, Some(&report)).unwrap_err()
+        };
+        assert!(judged(Category::Prd, None).unwrap_err().starts_with("Report file does not exist: /"));
+        assert!(judged(Category::Prd, Some(&json!("{"))).unwrap_err().starts_with("Invalid JSON: "));
+        for (at, to) in [
+            ("/stats/0/metrics/0/score", json!("0.8")),
+            ("/stats/0/final_status", json!(4)),
+            ("/stats/0/type", json!("other")),
+            ("/timestamp", json!(7)),
+        ] {
+            assert!(changed(at, to).starts_with("Validation failed: "), "{at}");
+        }
+        for (at, to, error) in [
+            ("/stats", json!([]), "The report has no stats"),
+            (
+                "/report_id",
+                json!("run-7-plan-judges"),
+                "report_id 'run-7-plan-judges' must end with -prd-judges",
+            ),
+            ("/stats/1/metrics", json!([]), "Judge prd-dependency-judge has no metrics"),
+            ("/stats/0/case_id", json!("x"), "Missing expected judges for category 'prd': prd-auditor"),
+        ] {
+            let told = changed(at, to);
+            assert!(told.starts_with("Validation errors:\n- ") && told.contains(error), "{told}");
+        }
+        let gone =
+            ValidateArgs { workdir: "/nonexistent".into(), report_path: None, category: Category::Plan };
+        assert!(validate(&gone).unwrap_err().contains("/nonexistent"));
+    }
+}

@@ -1,0 +1,99 @@
+//! Copies of the judges' prompts in the work directory, so that a report can be traced to what its judges were told.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use loopgate_home::untrusted;
+use serde_json::{Value, json};
+
+use crate::clock::now;
+use crate::variables as var;
+
+/// Where the copies are in a work directory.
+const SNAPSHOT: &str = "agents-snapshot";
+
+/// Copies the agents of the plugin, unless there is a snapshot; the line to print.
+///
+/// # Errors
+/// Any failure of the file system.
+pub fn take(workdir: &Path, plugin_root: &Path) -> io::Result<String> {
+    let place = workdir.join(SNAPSHOT);
+    let manifest = place.join("manifest.json");
+    if untrusted::kind(&manifest).is_some() {
+        return Ok(format!("There is a snapshot already: {}", place.display()));
+    }
+    let source = plugin_root.join("agents");
+    let files = prompts(&source)?;
+    let mut names = Vec::with_capacity(files.len());
+    for file in &files {
+        let name = file.strip_prefix(&source).map_err(io::Error::other)?;
+        untrusted::write(&place.join(name), &std::fs::read(file)?)?;
+        names.push(name.to_string_lossy().into_owned());
+    }
+    let run_id = var::text(var::RUN_ID)
+        .or_else(|| workdir.file_name().map(|name| name.to_string_lossy().into_owned()))
+        .unwrap_or_default();
+    let content = json!({
+        "plugin": "judges",
+        "plugin_version": version(plugin_root),
+        "run_id": run_id,
+        "created_at": now(),
+        "source_dir": source,
+        "files": names,
+        "file_count": names.len(),
+    });
+    // The manifest comes last: without it the next run copies again.
+    untrusted::write(&manifest, format!("{content:#}\n").as_bytes())?;
+    Ok(format!("Kept {} prompts in {}", names.len(), place.display()))
+}
+
+/// The files in Markdown below a directory, in order.
+fn prompts(dir: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(dir)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            found.extend(prompts(&path)?);
+        } else if path.extension().is_some_and(|ending| ending == "md") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn version(plugin_root: &Path) -> Option<String> {
+    let text = std::fs::read_to_string(plugin_root.join(".claude-plugin/plugin.json")).ok()?;
+    let manifest: Value = serde_json::from_str(&text).ok()?;
+    Some(manifest.get("version")?.as_str()?.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prompts_are_kept_once_with_a_manifest() {
+        let dir = tempfile::tempdir().unwrap();
+        let (plugin, work) = (dir.path().join("judges"), dir.path().join("run-7"));
+        std::fs::create_dir_all(plugin.join("agents/prd")).unwrap();
+        std::fs::create_dir_all(plugin.join(".claude-plugin")).unwrap();
+        std::fs::create_dir_all(&work).unwrap();
+        std::fs::write(plugin.join(".claude-plugin/plugin.json"), r#"{"version": "1.5.1"}"#).unwrap();
+        for (name, text) in
+            [("agents/test-judge.md", "one"), ("agents/prd/auditor.md", "two"), ("agents/notes.txt", "")]
+        {
+            std::fs::write(plugin.join(name), text).unwrap();
+        }
+        assert!(take(&work, &plugin).unwrap().starts_with("Kept 2 prompts"));
+        let manifest: Value =
+            serde_json::from_slice(&std::fs::read(work.join("agents-snapshot/manifest.json")).unwrap())
+                .unwrap();
+        assert_eq!(manifest["files"], json!(["prd/auditor.md", "test-judge.md"]));
+        assert_eq!((&manifest["plugin_version"], &manifest["file_count"]), (&json!("1.5.1"), &json!(2)));
+        std::fs::write(plugin.join("agents/test-judge.md"), "changed").unwrap();
+        assert!(take(&work, &plugin).unwrap().starts_with("There is a snapshot already"));
+        assert_eq!(std::fs::read_to_string(work.join("agents-snapshot/test-judge.md")).unwrap(), "one");
+        assert!(take(dir.path(), Path::new("/nonexistent")).is_err());
+    }
+}

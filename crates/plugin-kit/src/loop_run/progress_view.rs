@@ -1,0 +1,271 @@
+//! How far a loop is, for a person: lasting lines for what has begun and ended, and on a terminal one status
+//! line for what happens now.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use loopgate_api::ledger::Ledger;
+use loopgate_api::names::STATE_JSON;
+use loopgate_api::terminal_text::escape_control;
+use loopgate_api::usd::Usd;
+use loopgate_home::untrusted;
+use serde_json::Value;
+
+use super::summary::LoopSummary;
+use crate::formatter::tool;
+use crate::plan;
+
+/// How often the status line is redrawn.
+const REDRAW: Duration = Duration::from_millis(200);
+/// Lines of a failed run's standard error that are shown.
+const ERROR_LINES: usize = 5;
+/// Between the parts of the status line.
+const SEPARATOR: &str = " · ";
+
+/// What a loop may use, and what it has spent before.
+#[derive(Debug, Clone, Copy)]
+pub struct ProgressLimits {
+    /// 0 = no limit.
+    pub max_iterations: u64,
+    /// 0 = no limit.
+    pub max_spend: Usd,
+    /// Before the driver was started again.
+    pub spent: Usd,
+}
+
+/// Follows a loop through the assistant's records and the files of the work directory.
+pub struct ProgressView {
+    bar: Option<ProgressBar>,
+    workdir: PathBuf,
+    limits: ProgressLimits,
+    begun: Instant,
+    iteration: u64,
+    phase: String,
+    task: Option<Task>,
+    /// What a subagent or a tool does now.
+    activity: String,
+    /// Subagents that work: the id of the call that started each, and its name.
+    subagents: Vec<(String, String)>,
+    done: BTreeSet<String>,
+    blocked: BTreeSet<String>,
+    ledger: Ledger,
+    failure: Option<String>,
+}
+
+/// The task that is worked on, as `state.json` names it.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
+struct Task {
+    id: String,
+    description: String,
+    current: u64,
+    total: u64,
+}
+
+impl ProgressView {
+    /// With a status line where `live`.
+    #[must_use]
+    pub fn new(live: bool, workdir: PathBuf, limits: ProgressLimits) -> Self {
+        Self {
+            bar: live.then(status_line).filter(|bar| !bar.is_hidden()),
+            workdir,
+            limits,
+            begun: Instant::now(),
+            iteration: 0,
+            phase: String::new(),
+            task: None,
+            activity: String::new(),
+            subagents: Vec::new(),
+            done: BTreeSet::new(),
+            blocked: BTreeSet::new(),
+            ledger: Ledger::default(),
+            failure: None,
+        }
+    }
+
+    /// Describes the loop. What is done before it begins is no news later.
+    pub fn begin(&mut self, description: &[String]) {
+        self.read_tasks(&mut Vec::new());
+        description.iter().for_each(|line| self.print(line));
+    }
+
+    /// Begins an iteration.
+    pub fn iteration(&mut self, number: u64) {
+        self.iteration = number;
+        (self.phase, self.task) = (String::new(), None);
+        self.print("");
+        self.print(&self.iteration_name());
+        self.redraw();
+    }
+
+    /// Prints a line about the loop.
+    pub fn note(&mut self, text: &str) {
+        self.print(&format!("  {text}"));
+    }
+
+    /// Takes a record of the assistant.
+    pub fn record(&mut self, record: &Value) {
+        self.ledger.feed(record);
+        match record.get("type").and_then(Value::as_str) {
+            Some("assistant") => blocks(record, "tool_use").for_each(|call| self.tool_call(record, call)),
+            Some("user") => {
+                let ended: Vec<&str> =
+                    blocks(record, "tool_result").map(|result| text(result, "tool_use_id")).collect();
+                self.subagents.retain(|(id, _)| !ended.contains(&id.as_str()));
+                self.read_files();
+            }
+            _ => return,
+        }
+        self.redraw();
+    }
+
+    /// A run of the assistant has ended.
+    pub fn end_run(&mut self) {
+        self.subagents.clear();
+        self.activity.clear();
+        self.read_files();
+        self.redraw();
+    }
+
+    /// Prints the beginning of what a failed run wrote to standard error.
+    pub fn standard_error(&mut self, text: &str) {
+        for line in text.lines().filter(|line| !line.trim().is_empty()).take(ERROR_LINES) {
+            self.print(&format!("  assistant: {line}"));
+        }
+    }
+
+    /// Keeps why the loop fails, for its end.
+    pub fn failure(&mut self, message: &str) {
+        self.failure = Some(message.to_owned());
+    }
+
+    /// Prints the end, and removes the status line.
+    pub fn end(&mut self, summary: &LoopSummary) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+        for line in summary.lines(self.failure.as_deref(), self.begun.elapsed()) {
+            self.print(&line);
+        }
+    }
+
+    fn tool_call(&mut self, record: &Value, call: &Value) {
+        let name = text(call, "name");
+        if matches!(name, "Agent" | "Task") {
+            let input = call.get("input").unwrap_or(&Value::Null);
+            let agent = text(input, "subagent_type").rsplit(':').next().unwrap_or_default().to_owned();
+            self.print(&format!("    {agent}: {}", text(input, "description")));
+            self.activity.clone_from(&agent);
+            self.subagents.push((text(call, "id").to_owned(), agent));
+            return;
+        }
+        let parent = record.get("parent_tool_use_id").and_then(Value::as_str).unwrap_or_default();
+        let agent = self.subagents.iter().find(|(id, _)| id == parent).map(|(_, agent)| agent.as_str());
+        self.activity = match agent {
+            Some(agent) => format!("{agent}: {}", tool(call)),
+            None => tool(call),
+        };
+    }
+
+    /// Phase and task of `state.json`, and the tasks of `plan.json`.
+    fn read_files(&mut self) {
+        let mut news = Vec::new();
+        self.read_tasks(&mut news);
+        let state: Value = untrusted::read_json(&self.workdir.join(STATE_JSON)).unwrap_or_default();
+        let phase = text(&state, "phase");
+        if !phase.is_empty() && phase != self.phase {
+            phase.clone_into(&mut self.phase);
+            news.push(format!("  {phase}"));
+        }
+        let task: Option<Task> = state.get("task").and_then(|task| serde_json::from_value(task.clone()).ok());
+        if let Some(task) = &task
+            && self.task.as_ref() != Some(task)
+        {
+            news.push(format!(
+                "    Task {} of {}, {}: {}",
+                task.current, task.total, task.id, task.description
+            ));
+        }
+        self.task = task;
+        news.iter().for_each(|line| self.print(line));
+    }
+
+    fn read_tasks(&mut self, news: &mut Vec<String>) {
+        let Some(plan) = plan::read(&self.workdir) else { return };
+        let tasks = |list: &str| plan.get(list).and_then(Value::as_array).into_iter().flatten();
+        for task in tasks("completedTasks") {
+            let id = text(task, "id");
+            if self.done.insert(id.to_owned()) {
+                news.push(format!("    {id} is done"));
+            }
+        }
+        let mut blocked = BTreeSet::new();
+        for task in tasks("blockedTasks") {
+            let id = text(task, "id");
+            blocked.insert(id.to_owned());
+            if !self.blocked.contains(id) {
+                news.push(format!("    {id} is blocked: {}", text(task, "reason")));
+            }
+        }
+        self.blocked = blocked;
+    }
+
+    fn redraw(&self) {
+        let Some(bar) = &self.bar else { return };
+        let task = self.task.as_ref().map(|task| format!("task {}/{}", task.current, task.total));
+        let iteration = match self.limits.max_iterations {
+            0 => format!("iteration {}", self.iteration),
+            max => format!("iteration {}/{max}", self.iteration),
+        };
+        let phase = self.phase.split_once(": ").map_or(self.phase.as_str(), |(_, name)| name);
+        let parts =
+            [Some(self.cost()), Some(iteration), Some(phase.to_owned()), task, Some(self.activity.clone())];
+        let parts: Vec<String> = parts.into_iter().flatten().filter(|part| !part.is_empty()).collect();
+        bar.set_message(escape_control(&parts.join(SEPARATOR)));
+    }
+
+    fn iteration_name(&self) -> String {
+        match (self.iteration, self.limits.max_iterations) {
+            (number, 0) => format!("Iteration {number}"),
+            (number, max) => format!("Iteration {number} of {max}"),
+        }
+    }
+
+    fn cost(&self) -> String {
+        let mut spent = self.limits.spent;
+        spent += Usd::try_from(self.ledger.estimated_usd()).unwrap_or_default();
+        match self.limits.max_spend {
+            limit if limit.is_zero() => format!("${spent:.2}"),
+            limit => format!("${spent:.2} of ${limit:.2}"),
+        }
+    }
+
+    /// A lasting line, above the status line. A reader that is gone does not disturb the loop.
+    fn print(&self, line: &str) {
+        let line = escape_control(line.trim_end());
+        match &self.bar {
+            Some(bar) => bar.println(if line.is_empty() { " ".to_owned() } else { line }),
+            None => drop(writeln!(io::stdout(), "{line}")),
+        }
+    }
+}
+
+fn status_line() -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stdout());
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed_precise} {wide_msg}") {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(REDRAW);
+    bar
+}
+
+fn text<'a>(value: &'a Value, name: &str) -> &'a str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+fn blocks<'a>(record: &'a Value, kind: &'a str) -> impl Iterator<Item = &'a Value> {
+    let blocks = record.pointer("/message/content").and_then(Value::as_array).into_iter().flatten();
+    blocks.filter(move |block| text(block, "type") == kind)
+}

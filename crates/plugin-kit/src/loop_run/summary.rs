@@ -1,0 +1,222 @@
+//! The end of a loop for a person: what was done, where it lies, and what to do next.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use loopgate_api::names::{PLAN_MD, STATE_JSON};
+use loopgate_api::usd::Usd;
+use loopgate_home::untrusted;
+use serde_json::Value;
+
+use super::loop_end::LoopEnd;
+use super::state_file::LoopState;
+use crate::plan;
+use crate::quoting::quote;
+
+/// Tasks that are named.
+const NAMED_TASKS: usize = 5;
+
+/// What there is to say about a loop that has ended.
+#[derive(Debug)]
+pub struct LoopSummary {
+    /// How it ended.
+    pub end: LoopEnd,
+    /// Its state at the end.
+    pub state: LoopState,
+    /// Branch that is checked out in the project.
+    pub branch: Option<String>,
+    /// Files that differ from the commit at the start, or are new; `None` where git cannot say.
+    pub changed_files: Option<u64>,
+    /// The project's directory.
+    pub project_root: PathBuf,
+}
+
+impl LoopSummary {
+    /// The lines to print. `failure` is the reason of a loop that has failed.
+    #[must_use]
+    pub fn lines(&self, failure: Option<&str>, elapsed: Duration) -> Vec<String> {
+        let plan = Plan::read(&self.state.workdir);
+        let mut lines = vec![String::new()];
+        lines.extend(self.heading(&plan, failure).lines().map(str::to_owned));
+        lines.push(String::new());
+        lines.extend(self.facts(&plan, elapsed).into_iter().map(|(name, text)| fact(name, &text)));
+        lines.push(String::new());
+        lines.push("What to do next:".to_owned());
+        lines.extend(self.next_steps(&plan).into_iter().map(|step| format!("  - {step}")));
+        lines
+    }
+
+    fn heading(&self, plan: &Plan, failure: Option<&str>) -> String {
+        match self.end {
+            LoopEnd::Completed if plan.done > 0 && plan.open.is_empty() => {
+                "Done: every task is implemented.".to_owned()
+            }
+            LoopEnd::Completed => "Done.".to_owned(),
+            LoopEnd::Waiting => format!("The loop waits for you: {}", self.question()),
+            LoopEnd::Interrupted => "The loop was interrupted; it can go on where it was.".to_owned(),
+            LoopEnd::MaxIterations | LoopEnd::SpendingLimit | LoopEnd::Failed => {
+                format!("Not finished: {}", failure.unwrap_or("the loop has failed"))
+            }
+        }
+    }
+
+    fn question(&self) -> String {
+        let state: Value = untrusted::read_json(&self.state.workdir.join(STATE_JSON)).unwrap_or_default();
+        let action = state.pointer("/userAction/description").and_then(Value::as_str);
+        action.unwrap_or("state.json says what it needs").to_owned()
+    }
+
+    fn facts(&self, plan: &Plan, elapsed: Duration) -> Vec<(&'static str, String)> {
+        let mut facts = Vec::new();
+        if plan.exists {
+            facts.push(("Tasks", plan.tasks()));
+            facts.push(("Plan", self.shown(&self.state.workdir.join(PLAN_MD))));
+        }
+        if let Some(count) = self.changed_files {
+            let branch = self.branch.as_deref().unwrap_or("HEAD");
+            facts.push((
+                "Changes",
+                format!("{}, on branch {branch}, not committed by the loop", counted(count, "file")),
+            ));
+        }
+        facts.push(("Work dir", self.shown(&self.state.workdir)));
+        let iterations = counted(self.state.iteration, "iteration");
+        let limit = match self.state.max_spend {
+            limit if limit == Usd::default() => String::new(),
+            limit => format!(" of ${limit:.2}"),
+        };
+        facts.push(("Used", format!("{iterations}, {}, ${:.2}{limit}", duration(elapsed), self.state.spent)));
+        facts
+    }
+
+    fn next_steps(&self, plan: &Plan) -> Vec<String> {
+        let again = self.command("");
+        let plan_file = self.shown(&self.state.workdir.join(PLAN_MD));
+        let answer_file = self.shown(&self.state.workdir.join("prompt.md"));
+        match self.end {
+            LoopEnd::Completed => match self.changed_files {
+                Some(0) | None => {
+                    vec![format!("Read what the loop has left in {}.", self.shown(&self.state.workdir))]
+                }
+                Some(_) => {
+                    vec!["Look at the changes with git diff and git status, and commit them.".to_owned()]
+                }
+            },
+            LoopEnd::Waiting if plan.questions > 0 => vec![
+                format!("Read {plan_file} and answer its {}.", counted(plan.questions, "open question")),
+                format!("Then run: {again}"),
+            ],
+            LoopEnd::Waiting if plan.done == 0 && plan.blocked == 0 => vec![
+                format!("Read {plan_file}; change what should be different."),
+                format!("Then run: {again}"),
+            ],
+            LoopEnd::Waiting => {
+                vec![format!("Write your answer into {answer_file}."), format!("Then run: {again}")]
+            }
+            LoopEnd::MaxIterations => {
+                vec![format!(
+                    "Go on with: {}",
+                    self.command(&format!(" --max-iterations {}", 2 * self.state.max_iterations))
+                )]
+            }
+            LoopEnd::SpendingLimit => {
+                vec![format!(
+                    "Go on, with a budget as large, with: {}",
+                    self.command(&format!(" --max-spend-usd {:.2}", self.state.max_spend))
+                )]
+            }
+            LoopEnd::Interrupted => vec!["Go on with: loopgate loop run".to_owned()],
+            LoopEnd::Failed => vec![
+                format!(
+                    "Look at the last lines of the assistant's output in {}.",
+                    self.shown(&self.state.workdir)
+                ),
+                format!("Then run again: {again}"),
+            ],
+        }
+    }
+
+    /// The command that starts the next loop on the work directory.
+    fn command(&self, options: &str) -> String {
+        let prd = match self.state.prd_file.as_str() {
+            "" => String::new(),
+            prd => format!(" --prd {}", word(prd)),
+        };
+        format!("loopgate loop run {}{prd}{options}", word(&self.shown(&self.state.workdir)))
+    }
+
+    /// A path as short as it can be written in the project.
+    fn shown(&self, path: &Path) -> String {
+        shown(&self.project_root, path)
+    }
+}
+
+/// What the plan of a work directory says.
+#[derive(Debug, Default)]
+struct Plan {
+    exists: bool,
+    done: usize,
+    open: Vec<String>,
+    blocked: usize,
+    questions: u64,
+}
+
+impl Plan {
+    fn read(workdir: &Path) -> Self {
+        let Some(plan) = plan::read(workdir) else {
+            return Self::default();
+        };
+        let list =
+            |name: &str| plan.get(name).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
+        let id = |task: &Value| task.get("id").and_then(Value::as_str).unwrap_or("?").to_owned();
+        Self {
+            exists: true,
+            done: list("completedTasks").len(),
+            open: list("pendingTasks").iter().map(id).collect(),
+            blocked: list("blockedTasks").len(),
+            questions: list("openQuestions").len() as u64,
+        }
+    }
+
+    fn tasks(&self) -> String {
+        let mut text = format!("{} of {} done", self.done, self.done + self.open.len());
+        if self.blocked > 0 {
+            text.push_str(&format!(", {} blocked", self.blocked));
+        }
+        if !self.open.is_empty() {
+            let named = self.open.iter().take(NAMED_TASKS).cloned().collect::<Vec<_>>().join(", ");
+            let more = if self.open.len() > NAMED_TASKS { ", …" } else { "" };
+            text.push_str(&format!("; open: {named}{more}"));
+        }
+        text
+    }
+}
+
+/// A line with a name and what it stands for.
+pub fn fact(name: &str, text: &str) -> String {
+    format!("  {name:<10} {text}")
+}
+
+/// A path as short as it can be written in the project.
+pub fn shown(project_root: &Path, path: &Path) -> String {
+    path.strip_prefix(project_root).unwrap_or(path).display().to_string()
+}
+
+/// A number with its noun.
+pub fn counted(count: u64, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+fn duration(time: Duration) -> String {
+    match time.as_secs() {
+        seconds @ 0..60 => format!("{seconds} s"),
+        seconds @ 60..3600 => format!("{} min", seconds / 60),
+        seconds => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+/// An argument as a shell needs it.
+fn word(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:@%+,".contains(c);
+    if text.chars().all(is_plain) { text.to_owned() } else { quote(text) }
+}

@@ -1,0 +1,369 @@
+//! Every phase of a loop over two repositories with the real assistant: from the requirements to a plan that critics
+//! have read, and from there to a change in both of them that was tested, reviewed and looked at.
+//!
+//! What an agent does is scripted; what it is told, what its tools answer and which files that leaves are not.
+
+use std::path::{Path, PathBuf};
+
+use loopgate_testkit::model::{Conversation, ModelServer, Script, Step};
+use serde_json::{Value, json};
+
+use crate::real_assistant::{orchestrator, reported, run_with_args, subagent};
+use crate::support::Project;
+
+const PLAN: &str = "# Prices with tax\n\n## Summary\nThe shop shows prices with tax.\n\n## Repositories\n\
+    | Repo | Path | Primary |\n|---|---|---|\n| shop | . | yes |\n| tax | ../tax | no |\n\n\
+    ## Acceptance Criteria\n| ID | Criterion | Source |\n|---|---|---|\n\
+    | AC-001 | The rate is there | prd.md |\n| AC-002 | The price has it | prd.md |\n\n\
+    ## Architecture Fit\nThe backend has the rate, the frontend shows it.\n\n## Tasks\n\
+    - [ ] **T-1.1**: Add `@{tax}:rate.txt` *(AC-001)*\n- [ ] **T-1.2**: Add `price.txt` *(AC-002)*\n\n\
+    ## API & Data Impacts\nOne file.\n\n## Risks & Constraints\nNone.\n\n## Test Plan\nRead both files.\n\n\
+    ## Rollback\nRemove them.\n\n## Open Questions\nNone are left.\n\n## Gaps\nNone were found.\n";
+const PHASES: [&str; 17] = [
+    "Phase 0.9: Pre-exploration",
+    "Phase 1: Planning",
+    "Phase 1.3: Size",
+    "Phase 1.4: Other repositories",
+    "Phase 2.5: Critics",
+    "Phase 2.6: Refinement",
+    "Phase 2.7: Finalization",
+    "Phase 1.1: Checkpoint",
+    "Phase 1: Planning",
+    "Phase 2.9: Baseline",
+    "Phase 3: Implementation",
+    "Phase 3: Implementation",
+    "Phase 4: Simplification",
+    "Phase 5: Tests and validation",
+    "Phase 6: Visual check",
+    "Phase 7: Completion",
+    "Phase 7: Completion",
+];
+/// What every request to an agent names.
+const PLACE: &str = "workdir '(?P<workdir>[^']+)' peer '(?P<peer>[^']+)' root '(?P<root>[^']+)'";
+
+/// A second repository, which says what it is, and a critic of the first one.
+fn second_repository(project: &Project) -> PathBuf {
+    let peer = project.path("tax");
+    let write = |path: PathBuf, text: &str| {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    write(peer.join("README.md"), "# Tax\n");
+    write(peer.join(".gitignore"), ".loopgate/\n");
+    write(
+        peer.join(".loopgate/.repo-identity.json"),
+        r#"{"name": "tax", "type": "backend", "owns": "rates"}"#,
+    );
+    let git = |args: &[&str]| project.git(&[&["-C", peer.to_str().unwrap()], args].concat());
+    git(&["init", "-q", "-b", "main"]);
+    git(&["add", "."]);
+    git(&["-c", "user.name=T", "-c", "user.email=t@example.org", "commit", "-qm", "first"]);
+    write(
+        project.root.join(".loopgate/settings/critic-gates.json"),
+        r#"{"defaults": {"baseCritics": ["tax-critic"], "reviewBudget": 1}}"#,
+    );
+    write(
+        project.root.join(".claude/agents/tax-critic.md"),
+        "---\nname: tax-critic\ndescription: Judges plans about tax\ntools: Read, Write\n---\nYou know tax law.\n",
+    );
+    peer
+}
+
+fn begins(phase: &str) -> String {
+    format!("loopgate plan set-state '{phase}' IN_PROGRESS --workdir '{{{{workdir}}}}'")
+}
+
+fn ends(phase: &str, status: &str) -> String {
+    format!("loopgate plan set-state '{phase}' {status} --workdir '{{{{workdir}}}}' --action 'Read the plan'")
+}
+
+fn asks(agent: &str, what: &str) -> Step {
+    subagent(agent, &format!("{what}: workdir '{{{{workdir}}}}' peer '{{{{peer}}}}' root '{{{{cwd}}}}'"))
+}
+
+/// An agent that is told this, whose own prompt says that.
+fn agent(name: &str, own: &str, told: &str) -> Conversation {
+    Conversation::when(name, own).and(&format!("{told}: {PLACE}"))
+}
+
+fn leads(command: &str) -> Conversation {
+    orchestrator(command).and("LOOPGATE_ADD_DIRS=\"(?P<peer>[^\"]+)\"")
+}
+
+fn planning() -> Script {
+    let lead = leads("PLAN")
+        .runs(&begins(PHASES[0]))
+        .turn([asks("code:pre-explorer", "Explore")])
+        .runs(&begins(PHASES[1]))
+        .turn([asks("code:plan-draft-writer", "Draft")])
+        .turn([asks("code:plan-validator", "Validate")])
+        .runs(&format!("{}; loopgate plan evaluate '{{{{workdir}}}}'", begins(PHASES[2])))
+        .runs(&format!(
+            "{}; loopgate cache check cross-repo '{{{{workdir}}}}'; loopgate repos discover",
+            begins(PHASES[3])
+        ))
+        .turn([asks("code:cross-repo-coordinator", "Needs")])
+        .turn([asks("code:generic-discovery", "Discover")])
+        .turn([asks("code:cross-repo-prd-writer", "Requirements")])
+        .runs("loopgate cache stamp cross-repo '{{workdir}}'; loopgate cache check cross-repo '{{workdir}}'")
+        .runs(&format!("{}; loopgate cache check critic '{{{{workdir}}}}'", begins(PHASES[4])))
+        .turn([asks("tax-critic", "Judge")])
+        .runs("loopgate cache stamp critic '{{workdir}}'; loopgate cache check critic '{{workdir}}'")
+        .runs(&begins(PHASES[5]))
+        .turn([asks("code:plan-writer", "MERGE")])
+        .runs(&begins(PHASES[6]))
+        .turn([asks("code:plan-writer", "FINALIZE")])
+        .runs("loopgate plan validate '{{workdir}}'")
+        .runs(&ends(PHASES[7], "AWAITING_USER"))
+        .says("The plan is ready.\n\n<promise>COMPLETE</promise>");
+    let edits = |agent: Conversation, edit: &str| {
+        agent.runs(&format!("{edit} '{{{{workdir}}}}/plan.md' && loopgate plan build '{{{{workdir}}}}'"))
+    };
+    Script::new([
+        lead,
+        agent("explorer", "You explore a project before a plan is written", "Explore")
+            .turn([
+                Step::write("{{workdir}}/requirements-extract.json", "{\"acceptanceCriteria\": []}"),
+                Step::write("{{workdir}}/code-map.json", "{\"files\": [{\"path\": \"README.md\"}]}"),
+                Step::write(
+                    "{{workdir}}/code-map-tax.json",
+                    "{\"files\": [{\"path\": \"{{peer}}/README.md\"}]}",
+                ),
+                Step::write("{{workdir}}/investigation-log.md", "## Cross-Repo Context: tax ({{peer}})\n"),
+            ])
+            .says("PRE_EXPLORATION_COMPLETE"),
+        agent("drafter", "You write the first plan of a change", "Draft")
+            .turn([Step::tool("Read", json!({"file_path": "{{workdir}}/code-map-tax.json"}))])
+            .turn([Step::write("{{workdir}}/plan.md", PLAN)])
+            .runs("loopgate plan build '{{workdir}}'")
+            .says("Two tasks.\n<promise>PLAN_VALIDATED</promise>"),
+        agent("validator", "you judge the meaning of `plan.md`", "Validate")
+            .says("NO_ISSUES\n<promise>PLAN_VALIDATION_COMPLETE</promise>"),
+        agent("coordinator", "A need is something that a task takes for granted", "Needs")
+            .turn([Step::write(
+                "{{workdir}}/.cross-repo-needs.json",
+                &json!({"generatedAt": "2026-01-01T00:00:00Z", "currentRepo": "shop", "needs": [{
+                    "peerName": "tax", "peerType": "backend", "peerPath": "{{peer}}", "local": true,
+                    "capabilities": [{"type": "file", "description": "a rate", "neededBy": ["T-1.2"]}]}]})
+                .to_string(),
+            )])
+            .says("CAPABILITIES_IDENTIFIED\nCAPABILITIES_LIST:\n- tax: a rate"),
+        agent("discoverer", "Search where a repository of that type would have it", "Discover")
+            .runs("ls '{{peer}}'")
+            .turn([Step::write(
+                "{{workdir}}/.discovery-cache/tax.json",
+                "{\"peerName\": \"tax\", \"capabilities\": [{\"query\": \"a rate\", \"exists\": false}]}",
+            )])
+            .says("{\"exists\": false}"),
+        agent("requirements", "A peer gets a document when it is not `local`", "Requirements")
+            .says("NO_PRDS_NEEDED"),
+        agent("critic", "You know tax law", "Judge")
+            .turn([Step::write(
+                "{{workdir}}/reviews/tax-critic.review.json",
+                "{\"agent\": \"tax-critic\", \"mode\": \"critic\", \"items\": [{\"anchor_id\": \"T-1.1\", \
+                 \"severity\": \"major\", \"rationale\": \"which rate\"}]}",
+            )])
+            .says("One item."),
+        edits(
+            agent("merger", "You change a plan that exists", "MERGE").turn([Step::tool(
+                "Read",
+                json!({"file_path": "{{workdir}}/reviews/tax-critic.review.json"}),
+            )]),
+            "sed -i 's/Add `@{tax}:rate.txt`/Add `@{tax}:rate.txt` with the full rate/'",
+        )
+        .says("T-1.1\n<promise>PLAN_WRITER_COMPLETE</promise>"),
+        edits(
+            agent("finalizer", "You change a plan that exists", "FINALIZE"),
+            "sed -i 's/Add `price.txt`/Add `price.txt` beside `README.md`/'",
+        )
+        .says("T-1.2\n<promise>PLAN_WRITER_COMPLETE</promise>"),
+    ])
+}
+
+fn executing() -> Script {
+    let verify = |task: &str| asks("code:verification-subagent", &format!("Verify {task}"));
+    let build = |lead: Conversation, task: &str| {
+        lead.runs(&format!("{} --task {task}", begins(PHASES[10])))
+            .turn([verify(task)])
+            .runs(&reported(task, "NOT_IMPLEMENTED\nmissing:\n- all of it"))
+            .turn([asks("code:implementation-subagent", &format!("Implement {task}"))])
+            .turn([asks("code:task-reviewer", &format!("Review {task}"))])
+            .runs(&reported(task, "VERIFIED"))
+    };
+    let leads_on = |lead: Conversation| {
+        let lead = lead
+            .runs(&format!("{}; loopgate plan validate '{{{{workdir}}}}'", begins(PHASES[8])))
+            .runs(&begins(PHASES[9]))
+            .turn([asks("code:build-validator", "BASELINE")]);
+        build(build(lead, "T-1.1"), "T-1.2")
+            .runs(&begins(PHASES[12]))
+            .turn([asks("code:code-simplifier", "Simplify")])
+            .runs(&begins(PHASES[13]))
+            .turn([asks("code:test-writer", "Write tests")])
+            .runs("loopgate cache check build '{{workdir}}'")
+            .turn([asks("code:build-validator", "VALIDATE first")])
+            .runs("loopgate plan round validation --max 20 '{{workdir}}'")
+            .turn([asks("code:repair-subagent", "Repair")])
+            .turn([asks("code:build-validator", "VALIDATE again")])
+            .runs("loopgate cache stamp build '{{workdir}}'; loopgate cache check build '{{workdir}}'")
+            .runs(&begins(PHASES[14]))
+            .turn([asks("code:dev-environment", "Find targets")])
+            .turn([asks("code:visual-qa-subagent", "Look")])
+            .turn([asks("code:implementation-subagent", "Complete the requirements")])
+            .turn([Step::tool(
+                "SendMessage",
+                json!({"to": "{{agent}}", "summary": "answered", "message": "The heading is at /prices."}),
+            )])
+            .says("Waiting for the visual agent.")
+            .runs(&begins(PHASES[15]))
+            .runs(&format!("{}; loopgate plan validate '{{{{workdir}}}}'", ends(PHASES[16], "COMPLETED")))
+            .says("Done.\n\n<promise>COMPLETE</promise>")
+    };
+    let implementer = |name: &str, told: &str| agent(name, "You are given one task with its criteria", told);
+    let verifier =
+        |name: &str, told: &str| agent(name, "Look at the code itself, not at what the plan", told);
+    let reviewer = |name: &str, told: &str| agent(name, "you do not know\\s+what they claim", told);
+    let validator =
+        |name: &str, told: &str| agent(name, "You run the\\s+checks that the project itself", told);
+    let changed = |task: &str| format!("loopgate plan changed --since-task {task} --patch '{{{{workdir}}}}'");
+    let done = "IMPLEMENTATION_VERIFIED\n<promise>IMPLEMENTATION_VERIFIED</promise>";
+    let missing = "NOT_IMPLEMENTED\nmissing:\n- all of it";
+    Script::new([
+        // Where the answer of the visual agent is there, its id is too.
+        leads_on(leads("EXECUTE").after_result("(?s)Where is the heading\\?.*?agentId: (?P<agent>[\\w-]+)")),
+        leads_on(leads("EXECUTE")),
+        validator("baseline", "BASELINE")
+            .runs("sh check.sh")
+            .turn([Step::write(
+                "{{workdir}}/validation-baseline.json",
+                "{\"checks\": [{\"command\": \"sh check.sh\", \"passed\": false, \"failures\": [\"old\"]}]}",
+            )])
+            .says("VALIDATION_PASSED\n<promise>VALIDATION_PASSED</promise>"),
+        verifier("verifier-1", "Verify T-1.1").runs("ls '{{peer}}'").says(missing),
+        verifier("verifier-2", "Verify T-1.2").runs("ls '{{root}}'").says(missing),
+        implementer("implementer-1", "Implement T-1.1").runs("echo 19 > '{{peer}}/rate.txt'").says(done),
+        implementer("implementer-2", "Implement T-1.2").runs("echo 119 > '{{root}}/price.txt'").says(done),
+        reviewer("reviewer-1", "Review T-1.1").runs(&changed("T-1.1")).says("VERIFIED"),
+        reviewer("reviewer-2", "Review T-1.2").runs(&changed("T-1.2")).says("VERIFIED"),
+        agent("simplifier", "Look for what the change made more complicated", "Simplify")
+            .runs("loopgate plan changed --since-task T-1.1 '{{workdir}}'")
+            .says("NOTHING_TO_SIMPLIFY"),
+        agent("tester", "write the smallest test that fails without the change", "Write tests")
+            .runs("echo 'test \"$(cat price.txt)\" = 120 || echo new' >> '{{root}}/check.sh'")
+            .says("TESTS_WRITTEN: 1"),
+        validator("failing", "VALIDATE first")
+            .runs("sh check.sh")
+            .says("VALIDATION_FAILED\nsh check.sh: failed\nnew"),
+        agent("repair", "You are given failures of the project's checks", "Repair")
+            .runs("echo 120 > '{{root}}/price.txt'")
+            .says("REPAIRED"),
+        validator("passing", "VALIDATE again")
+            .runs("sh check.sh")
+            .says("VALIDATION_PASSED\n<promise>VALIDATION_PASSED</promise>"),
+        agent("environment", "Find out how a developer starts this project", "Find targets")
+            .runs("printf '%s' '{\"environments\": []}' > '{{workdir}}/.dev-environment.json'")
+            .says("DEV_ENVIRONMENT_DETECTED"),
+        agent("continued", "You know only `visual-requirements.md`", "Look")
+            .and("The heading is at /prices")
+            .turn([Step::write("{{workdir}}/visual-qa-memory.md", "The heading is at /prices.\n")])
+            .says("SUCCESS"),
+        agent("visual", "You know only `visual-requirements.md`", "Look")
+            .turn([Step::tool("Read", json!({"file_path": "{{workdir}}/visual-requirements.md"}))])
+            .says("INCOMPLETE_DOCS\nWhere is the heading?"),
+        implementer("documents", "Complete the requirements")
+            .runs("echo 'A heading at /prices' > '{{workdir}}/visual-requirements.md'")
+            .says(done),
+    ])
+}
+
+fn results_of(model: &ModelServer, conversation: &str) -> String {
+    let requests = model.requests_of(conversation);
+    assert!(!requests.is_empty(), "{conversation} was never asked");
+    requests.last().unwrap().tool_results()
+}
+
+fn phases(project: &Project) -> Vec<String> {
+    let text = |event: Value| event["phase"].as_str().unwrap_or_default().to_owned();
+    project.events("phase").into_iter().map(text).collect()
+}
+
+fn exists(dir: &Path, name: &str) -> bool {
+    dir.join(name).exists()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_phase_runs_over_two_repositories() {
+    let project = Project::new();
+    let peer = second_repository(&project);
+    std::fs::write(project.root.join("check.sh"), "echo old\n").unwrap();
+    std::fs::write(project.workdir.join("prd.md"), "The shop's frontend shows prices with tax.\n").unwrap();
+    let add_dir = ["--add-dir", peer.to_str().unwrap()];
+
+    let model = ModelServer::start(planning()).await.unwrap();
+    let planned = run_with_args(&project, &model, "PLAN", &add_dir).await;
+    assert_eq!((planned.code, project.statuses()), (0, vec!["completed".to_owned()]), "{}", planned.stderr);
+    let lead = results_of(&model, "orchestrator");
+    for part in [
+        "simple_mode: false",
+        "selected_critics: [\"tax-critic\"]",
+        "CROSS_REPO_CACHE_MISS",
+        "\"discoveryMethod\":\"add_dir\"",
+        "CROSS_REPO_CACHE_HIT",
+        "CRITIC_CACHE_MISS",
+        "CRITIC_CACHE_HIT",
+        "\"status\":\"VALID\"",
+    ] {
+        assert!(lead.contains(part), "{part}\n{lead}");
+    }
+    assert!(
+        results_of(&model, "drafter").contains("tax/README.md"),
+        "the map of the other repository is read"
+    );
+    assert!(results_of(&model, "merger").contains("which rate"), "the review is taken in");
+    for agent in ["explorer", "validator", "coordinator", "discoverer", "requirements", "critic", "finalizer"]
+    {
+        let request = &model.requests_of(agent)[0];
+        assert!(request.user_text().contains("<loopgate-environment>"), "{agent}");
+        assert!(request.user_text().contains(peer.to_str().unwrap()), "{agent}");
+    }
+    let plan: Value = serde_json::from_str(&project.read("plan.json")).unwrap();
+    let tasks: Vec<&Value> =
+        plan["pendingTasks"].as_array().unwrap().iter().map(|task| &task["description"]).collect();
+    assert_eq!(
+        tasks,
+        ["Add `@{tax}:rate.txt` with the full rate", "Add `price.txt` beside `README.md`"],
+        "{plan}"
+    );
+    assert_eq!(phases(&project), PHASES[..8]);
+    assert!(!exists(&peer, "rate.txt") && !exists(&project.root, "price.txt"), "planning changes no source");
+
+    std::fs::write(project.workdir.join("visual-requirements.md"), "A heading\n").unwrap();
+    model.play(executing()).unwrap();
+    let executed = run_with_args(&project, &model, "EXECUTE", &add_dir).await;
+    let lead = results_of(&model, "orchestrator");
+    assert_eq!(executed.code, 0, "{}\n{}\n{lead}", executed.stdout, executed.stderr);
+    assert_eq!(project.statuses(), ["completed", "completed"], "{lead}");
+    for part in ["BUILD_CACHE_MISS", "BUILD_CACHE_HIT", "ROUND", "\"pending_tasks\":[]"] {
+        assert!(lead.contains(part), "{part}\n{lead}");
+    }
+    let first = results_of(&model, "reviewer-1");
+    assert!(first.contains("# @{tax}") && first.contains("+19") && !first.contains("price.txt"), "{first}");
+    let second = results_of(&model, "reviewer-2");
+    assert!(second.contains("+119") && !second.contains("rate.txt"), "{second}");
+    let simplified = results_of(&model, "simplifier");
+    assert!(simplified.contains("A\t@{tax}:rate.txt") && simplified.contains("A\tprice.txt"), "{simplified}");
+    assert_eq!(results_of(&model, "baseline").matches("new").count(), 0);
+    assert!(results_of(&model, "failing").contains("new") && !results_of(&model, "passing").contains("new"));
+    let visual = model.requests_of("continued");
+    assert!(visual[0].user_text().contains("Look: workdir"), "the same session goes on");
+    assert_eq!(project.read("visual-qa-memory.md"), "The heading is at /prices.\n");
+    assert_eq!(phases(&project), PHASES);
+    assert_eq!(std::fs::read_to_string(peer.join("rate.txt")).unwrap(), "19\n");
+    assert_eq!(std::fs::read_to_string(project.root.join("price.txt")).unwrap(), "120\n");
+    let plan: Value = serde_json::from_str(&project.read("plan.json")).unwrap();
+    assert_eq!(
+        (&plan["pendingTasks"], plan["completedTasks"].as_array().map(Vec::len)),
+        (&json!([]), Some(2))
+    );
+    assert!(project.is_clean());
+}

@@ -1,0 +1,155 @@
+//! The spending limit of a loop: what counts, what is left for a run, and how the loop ends at it.
+
+use loopgate_testkit::model::{Conversation, ModelServer, Script, Step, Usage};
+use serde_json::Value;
+
+use crate::real_assistant::run_with_args;
+use crate::support::{DONE, Project, runs, signal, wait_until};
+
+/// An iteration that changes a file, says that there is more to do, and has cost 40 cents.
+const FORTY_CENTS: &str = r#"echo "$LOOPGATE_ITERATION" > iteration-$LOOPGATE_ITERATION
+printf '%s\n' "$*" >> $OUT/argv
+echo '{"type":"result","is_error":false,"result":"more to do","session_id":"s-1","total_cost_usd":0.4}'
+"#;
+
+/// The budgets that the runs of the assistant were started with.
+fn budgets(project: &Project) -> Vec<String> {
+    let argv = project.note("argv");
+    let budget = |line: &str| {
+        let (_, rest) = line.split_once("--max-budget-usd ")?;
+        rest.split(' ').next().map(str::to_owned)
+    };
+    argv.lines().filter_map(budget).collect()
+}
+
+#[test]
+fn each_run_may_spend_the_rest_and_the_loop_ends_when_it_is_used_up() {
+    let project = Project::new().env("LOOPGATE_USER_VISIBLE_FAILURE_SECRET", "key");
+    project.assistant(FORTY_CENTS);
+    let ended = project.run(&["--max-iterations", "9", "--max-spend-usd", "1"]);
+    assert_eq!(ended.code, 1);
+    assert_eq!(budgets(&project), ["1.000000", "0.600000", "0.200000"]);
+    assert_eq!(project.statuses(), ["in_progress", "in_progress", "in_progress", "spending_limit"]);
+    let marker: Value = serde_json::from_str(&project.read("loop-error.json")).unwrap();
+    assert_eq!(marker["result"]["subcode"], "SPENDING_LIMIT");
+    let message = marker["message"].as_str().unwrap();
+    assert!(
+        message.contains("its spending limit of $1.00") && message.contains("has spent $1.20"),
+        "{message}"
+    );
+    let statuses: Vec<Value> =
+        project.events("iteration").iter().map(|event| event["status"].clone()).collect();
+    assert_eq!(statuses, ["ok", "ok", "ok", "spending_limit"]);
+    assert!(project.is_clean() && project.root.join("iteration-3").is_file(), "what was done is kept");
+}
+
+#[test]
+fn limit_comes_from_option_then_environment_then_settings() {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::write(home.path().join("settings.toml"), "max_spend_usd = 3\n").unwrap();
+    let project = || {
+        let project = Project::new().env("LOOPGATE_HOME", &home.path().display().to_string());
+        project.assistant(&format!("printf '%s\\n' \"$*\" >> $OUT/argv\n{DONE}"));
+        project
+    };
+    let in_settings = project();
+    assert_eq!((in_settings.run(&[]).code, budgets(&in_settings)), (0, vec!["3.000000".to_owned()]));
+    let in_environment = project().env("LOOPGATE_MAX_SPEND_USD", "2.50");
+    assert_eq!((in_environment.run(&[]).code, budgets(&in_environment)), (0, vec!["2.500000".to_owned()]));
+    let without = project();
+    assert_eq!((without.run(&["--max-spend-usd", "0"]).code, budgets(&without)), (0, vec![]));
+    let unclear = project().env("LOOPGATE_MAX_SPEND_USD", "much");
+    let ended = unclear.run(&[]);
+    assert_eq!((ended.code, unclear.note("argv")), (1, String::new()), "no limit is not what was asked for");
+    assert!(ended.stderr.contains("LOOPGATE_MAX_SPEND_USD: expected an amount"), "{}", ended.stderr);
+}
+
+#[test]
+fn run_that_died_with_its_driver_is_paid_for() {
+    let project = Project::new();
+    // 100,000 tokens read and 1,000 written, without a result: 52.5 cents by the list price.
+    project.assistant(
+        r#"if [ $LOOPGATE_ITERATION = 1 ]; then
+  printf '%s\n' "$*" >> $OUT/argv
+  echo '{"type":"result","is_error":false,"result":"more","session_id":"s-1","total_cost_usd":0.4}'
+  exit 0
+fi
+echo '{"type":"assistant","message":{"id":"m-1","model":"claude-opus-4-6","content":[],"usage":{"input_tokens":100000,"output_tokens":1000}}}'
+echo $$ > $OUT/pid; exec sleep 600"#,
+    );
+    let workdir = project.workdir.display().to_string();
+    let mut driver = project.start(&["loop", "run", &workdir, "--max-spend-usd", "2"]);
+    wait_until("the second run has answered", || {
+        project.note("pid").ends_with('\n') && project.read("assistant-output.jsonl").contains("m-1")
+    });
+    let state = std::fs::read_to_string(project.state_file()).unwrap();
+    assert!(state.contains("\nspent_usd: 0.400000\n"), "{state}");
+    signal(driver.id(), "KILL");
+    driver.wait().unwrap();
+    signal(project.note("pid").trim().parse().unwrap(), "KILL");
+    wait_until("the assistant has ended", || !runs(&project.note("pid")));
+
+    project.assistant(&format!("printf '%s\\n' \"$*\" >> $OUT/argv\n{DONE}"));
+    assert_eq!(project.loopgate(&["loop", "run"]).code, 0);
+    assert_eq!(budgets(&project), ["2.000000", "1.075000"]);
+}
+
+#[test]
+fn review_and_fix_spend_of_the_same_limit() {
+    let project = Project::new().with_review_plugin();
+    project.assistant(&format!(
+        r#"printf '%s\n' "$*" >> $OUT/argv
+for last; do :; done
+case "$last" in
+"/code-review:start --base "*)
+  mkdir -p .loopgate/code-review/cr-10001
+  echo '{{"verdict":"decline"}}' > .loopgate/code-review/cr-10001/verdict.json
+  echo '{{"type":"result","result":"reviewed","total_cost_usd":0.3}}' ;;
+/code-review:fix*) echo '{{"type":"result","is_error":true,"subtype":"error_max_budget_usd","total_cost_usd":0.9}}'; exit 1 ;;
+*) echo changed >> README.md
+{DONE} ;;
+esac"#
+    ));
+    let ended = project.run(&["--max-spend-usd", "1"]);
+    assert_eq!(ended.code, 0, "the loop itself is done");
+    assert_eq!(budgets(&project), ["1.000000", "1.000000", "0.700000"]);
+    assert_eq!(project.statuses(), ["completed", "review_decline", "fix_error"]);
+    assert!(ended.stdout.contains("fix did not complete: the spending limit is used up"), "{}", ended.stdout);
+}
+
+/// An answer that costs 52.5 cents: 100,000 tokens read and 1,000 written.
+fn paid(step: Step) -> [Step; 2] {
+    let usage = Usage { input: 100_000, output: 1_000, cache_read: 0, cache_write: 0 };
+    [Step::Usage(usage), step]
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn real_assistant_stops_within_a_run_and_the_next_loop_goes_on() {
+    let project = Project::new();
+    let spending = Conversation::when("spending", "# Coding loop")
+        .turn(paid(Step::write("{{cwd}}/first.txt", "first\n")))
+        .turn(paid(Step::write("{{cwd}}/second.txt", "second\n")))
+        .turn(paid(Step::write("{{cwd}}/third.txt", "third\n")))
+        .turn(paid(Step::text("There is more to do.")));
+    let model = ModelServer::start(Script::new([spending])).await.unwrap();
+    let ended = run_with_args(&project, &model, "EXECUTE", &["--max-spend-usd", "1"]).await;
+    assert_eq!(ended.code, 1, "{}\n{}", ended.stdout, ended.stderr);
+    assert_eq!(project.statuses(), ["spending_limit"]);
+    assert!(ended.stderr.contains("LOOPGATE_FATAL[SPENDING_LIMIT]: "), "{}", ended.stderr);
+    assert!(ended.stderr.contains("it has spent $1.05"), "{}", ended.stderr);
+    assert_eq!(model.requests_of("spending").len(), 2, "the assistant itself stops asking");
+    assert!(project.root.join("first.txt").is_file() && !project.root.join("third.txt").exists());
+    assert!(project.is_clean());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn promise_that_used_up_the_budget_still_completes_the_loop() {
+    let project = Project::new();
+    let done = Conversation::when("done", "# Coding loop")
+        .turn(paid(Step::bash("echo hello >> README.md")))
+        .turn(paid(Step::text("Done.\n\n<promise>COMPLETE</promise>")));
+    let model = ModelServer::start(Script::new([done])).await.unwrap();
+    let ended = run_with_args(&project, &model, "EXECUTE", &["--max-spend-usd", "0.6"]).await;
+    assert_eq!((ended.code, project.statuses()), (0, vec!["completed".to_owned()]), "{}", ended.stderr);
+    assert!(ended.stdout.contains("review skipped: the spending limit is used up"), "{}", ended.stdout);
+}

@@ -1,0 +1,151 @@
+//! Runs of tests at base commits, remembered in the data directory, so that a later loop from the same base does not
+//! repeat them.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use loopgate_home::files::{create_private_dir, write_private};
+use loopgate_home::untrusted;
+use sha2::{Digest as _, Sha256};
+
+use super::test_run::{MAX_LOG, TestResult};
+
+/// Name of the directory in the data directory.
+const DIRECTORY: &str = "test-runs";
+/// Runs that are kept, the newest ones.
+const MAX_RUNS: usize = 100;
+
+/// The directory of remembered runs.
+pub(super) struct BaseRuns {
+    directory: PathBuf,
+}
+
+impl BaseRuns {
+    pub fn new(data_dir: &Path) -> Self {
+        Self { directory: data_dir.join(DIRECTORY) }
+    }
+
+    /// Names a run: by the clone, the commit, the command, and what else of the repository may run.
+    pub fn key(clone: &Path, commit: &str, command: &str, trusted: &BTreeSet<String>) -> String {
+        let mut digest = Sha256::new();
+        let parts = [clone.as_os_str().as_encoded_bytes(), commit.as_bytes(), command.as_bytes()];
+        for part in parts.into_iter().chain(trusted.iter().map(String::as_bytes)) {
+            digest.update(u64::try_from(part.len()).unwrap_or_default().to_be_bytes());
+            digest.update(part);
+        }
+        hex::encode(digest.finalize())
+    }
+
+    /// The run of this name; its log is copied to `log`.
+    pub async fn load(&self, key: &str, log: &Path) -> Option<TestResult> {
+        let (file, kept, log) = (self.file(key), self.file(key).with_extension("log"), log.to_owned());
+        let read = move || {
+            let run = serde_json::from_slice(&std::fs::read(file).ok()?).ok()?;
+            untrusted::write_private(&log, &std::fs::read(kept).ok()?).ok()?;
+            Some(run)
+        };
+        tokio::task::spawn_blocking(read).await.ok().flatten()
+    }
+
+    /// Remembers a run that came to its end. One that cannot be stored is run again by the next loop.
+    pub async fn save(&self, key: &str, run: &TestResult, log: &Path) {
+        if run.completed.run.error.is_some() {
+            return;
+        }
+        let (directory, file, run, log) =
+            (self.directory.clone(), self.file(key), run.clone(), log.to_owned());
+        let saved = tokio::task::spawn_blocking(move || {
+            create_private_dir(&directory)?;
+            write_private(&file.with_extension("log"), &untrusted::read(&log, MAX_LOG)?)?;
+            write_private(&file, &serde_json::to_vec(&run)?)?;
+            remove_oldest(&directory)
+        });
+        if let Err(error) = saved.await.unwrap_or_else(|error| Err(io::Error::other(error))) {
+            tracing::warn!(%error, "a run of tests at a base could not be remembered");
+        }
+    }
+
+    fn file(&self, key: &str) -> PathBuf {
+        self.directory.join(format!("{key}.json"))
+    }
+}
+
+fn remove_oldest(directory: &Path) -> io::Result<()> {
+    let mut runs = Vec::new();
+    for entry in std::fs::read_dir(directory)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|extension| extension == "json") {
+            runs.push((path.metadata()?.modified()?, path));
+        }
+    }
+    runs.sort();
+    for (_, path) in runs.iter().rev().skip(MAX_RUNS) {
+        std::fs::remove_file(path)?;
+        let _ = std::fs::remove_file(path.with_extension("log"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use loopgate_api::test_evidence::TestRun;
+    use loopgate_evidence::CompletedRun;
+
+    use super::*;
+
+    fn run(error: Option<&str>) -> TestResult {
+        let run = TestRun {
+            commit: "c".into(),
+            exit_code: Some(1),
+            duration_ms: 7,
+            counts: None,
+            error: error.map(str::to_owned),
+            log: "tests-base.log".into(),
+        };
+        TestResult { completed: CompletedRun { run, report: None }, detected: None }
+    }
+
+    #[tokio::test]
+    async fn run_is_remembered_with_its_log_unless_it_broke_off() {
+        let (data, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (runs, log) = (BaseRuns::new(data.path()), work.path().join("tests-base.log"));
+        std::fs::write(&log, "printed").unwrap();
+        let key = BaseRuns::key(Path::new("/src/shop"), "c", "npm test", &BTreeSet::new());
+        assert_eq!(runs.load(&key, &log).await, None);
+        runs.save(&key, &run(Some("it took too long")), &log).await;
+        assert_eq!(runs.load(&key, &log).await, None, "the next loop tries again");
+        runs.save(&key, &run(None), &log).await;
+        std::fs::remove_file(&log).unwrap();
+        assert_eq!(runs.load(&key, &log).await, Some(run(None)));
+        assert_eq!(std::fs::read_to_string(&log).unwrap(), "printed");
+    }
+
+    #[tokio::test]
+    async fn oldest_runs_are_removed() {
+        let (data, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let (runs, log) = (BaseRuns::new(data.path()), work.path().join("log"));
+        std::fs::write(&log, "").unwrap();
+        for number in 0..MAX_RUNS + 3 {
+            runs.save(&format!("{number}"), &run(None), &log).await;
+        }
+        let left = std::fs::read_dir(data.path().join(DIRECTORY)).unwrap().count();
+        assert_eq!(left, 2 * MAX_RUNS, "each run with its log");
+    }
+
+    #[test]
+    fn key_differs_with_everything_that_may_change_the_result() {
+        let none = BTreeSet::new();
+        let some = BTreeSet::from(["1 file .loopgate/loops-setup.sh".to_owned()]);
+        let clone = Path::new("/src/shop");
+        let keys = [
+            BaseRuns::key(clone, "c", "npm test", &none),
+            BaseRuns::key(Path::new("/src/other"), "c", "npm test", &none),
+            BaseRuns::key(clone, "d", "npm test", &none),
+            BaseRuns::key(clone, "c", "make test", &none),
+            BaseRuns::key(clone, "c", "npm test", &some),
+            BaseRuns::key(clone, "cn", "pm test", &none),
+        ];
+        assert_eq!(keys.iter().collect::<BTreeSet<_>>().len(), keys.len());
+    }
+}

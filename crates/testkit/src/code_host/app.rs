@@ -1,0 +1,129 @@
+//! The code host's side of an App: its signed requests, its installations, their tokens.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der};
+use aws_lc_rs::rsa::{KeyPair, KeySize};
+use aws_lc_rs::signature::KeyPair as _;
+use axum::Router;
+use axum::extract::{Path, State as Shared};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::IntoResponse as _;
+use axum::routing::{get, post};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use jsonwebtoken::{Algorithm, DecodingKey, Validation};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::objects::rest;
+use super::rest::{RestError, RestResult, not_found};
+use super::{HostHandle, HostState};
+
+/// An App with its key, as the code host knows it.
+#[derive(Debug, Clone)]
+pub struct HostedApp {
+    /// Its number.
+    pub id: u64,
+    /// Its private key in PEM, for whoever acts as the App.
+    pub private_key: String,
+    public_key: Vec<u8>,
+    /// Full names of the repositories that each installation reaches.
+    pub installations: HashMap<u64, Vec<String>>,
+}
+
+impl HostedApp {
+    /// Makes an App with a fresh key.
+    ///
+    /// # Errors
+    /// When no key can be made.
+    pub fn new(id: u64) -> anyhow::Result<Self> {
+        let key = KeyPair::generate(KeySize::Rsa2048).context("make an RSA key")?;
+        let der = AsDer::<Pkcs8V1Der<'_>>::as_der(&key).context("write an RSA key")?;
+        let text = STANDARD.encode(der.as_ref());
+        Ok(Self {
+            id,
+            private_key: format!("-----BEGIN PRIVATE KEY-----\n{text}\n-----END PRIVATE KEY-----\n"),
+            public_key: key.public_key().as_ref().to_vec(),
+            installations: HashMap::new(),
+        })
+    }
+
+    /// Whether a request is the App's own, signed by its key and not expired.
+    fn signed(&self, headers: &HeaderMap) -> bool {
+        let bearer = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
+        let Some(token) = bearer.and_then(|bearer| bearer.strip_prefix("Bearer ")) else { return false };
+        let mut validation = Validation::new(Algorithm::RS256);
+        validation.required_spec_claims = HashSet::from(["exp".to_owned()]);
+        let key = DecodingKey::from_rsa_der(&self.public_key);
+        let claims = jsonwebtoken::decode::<Value>(token, &key, &validation).map(|data| data.claims);
+        claims.is_ok_and(|claims| claims["iss"] == self.id || claims["iss"] == *self.id.to_string())
+    }
+}
+
+pub(super) fn router() -> Router<Arc<HostHandle>> {
+    Router::new()
+        .route("/repos/{owner}/{name}/installation", get(installation))
+        .route("/app/installations/{id}/access_tokens", post(create_token))
+}
+
+fn signed_app(host: &HostHandle, headers: &HeaderMap) -> Result<HostedApp, RestError> {
+    let app = super::lock(&host.app).clone().filter(|app| app.signed(headers));
+    let refused = json!({"message": "A JSON web token could not be decoded", "status": "401"});
+    app.ok_or(RestError(StatusCode::UNAUTHORIZED, refused))
+}
+
+async fn installation(
+    Shared(host): Shared<Arc<HostHandle>>,
+    Path((owner, name)): Path<(String, String)>,
+    headers: HeaderMap,
+) -> RestResult {
+    let app = signed_app(&host, &headers)?;
+    let full_name = format!("{owner}/{name}");
+    let reaches = |names: &[String]| names.iter().any(|known| known.eq_ignore_ascii_case(&full_name));
+    let found = app.installations.iter().find(|(_, names)| reaches(names)).ok_or_else(not_found)?;
+    Ok(axum::Json(json!({"id": found.0})).into_response())
+}
+
+#[derive(Deserialize)]
+struct TokenRequest {
+    repositories: Option<Vec<String>>,
+    #[serde(default)]
+    permissions: HashMap<String, String>,
+}
+
+async fn create_token(
+    Shared(host): Shared<Arc<HostHandle>>,
+    Path(id): Path<u64>,
+    headers: HeaderMap,
+    request: Option<axum::Json<TokenRequest>>,
+) -> RestResult {
+    let app = signed_app(&host, &headers)?;
+    let reached = app.installations.get(&id).ok_or_else(not_found)?;
+    let request = request.map(|axum::Json(request)| request);
+    let find = |name: &String| {
+        reached.iter().find(|full| full.rsplit('/').next().is_some_and(|own| own.eq_ignore_ascii_case(name)))
+    };
+    let repositories: Vec<&String> = match request.as_ref().and_then(|request| request.repositories.as_ref())
+    {
+        None => reached.iter().collect(),
+        Some(names) => names.iter().map(find).collect::<Option<_>>().ok_or_else(inaccessible)?,
+    };
+    let permissions = request.as_ref().map(|request| &request.permissions);
+    let shown = |state: &HostState| -> Vec<Value> {
+        let known = repositories.iter().filter_map(|name| Some((*name, state.repositories.get(*name)?)));
+        known.map(|(name, repository)| rest::repository(name, repository)).collect()
+    };
+    let repositories = host.read(shown);
+    let token = format!("ghs_{}", hex::encode(rand::random::<[u8; 16]>()));
+    let body = json!({"token": token, "expires_at": "2099-01-01T00:00:00Z", "permissions": permissions,
+        "repository_selection": "selected", "repositories": repositories});
+    Ok((StatusCode::CREATED, axum::Json(body)).into_response())
+}
+
+fn inaccessible() -> RestError {
+    let message = "There is at least one repository that does not exist or is not accessible to the parent installation.";
+    RestError(StatusCode::UNPROCESSABLE_ENTITY, json!({"message": message, "status": "422"}))
+}
