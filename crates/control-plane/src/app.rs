@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::bus::Bus;
-use crate::code_host::CodeHost;
+use crate::code_host::{CodeHost, InstalledApp};
 use crate::config::Config;
 use crate::credentials::challenge::Challenges;
 use crate::credentials::cookie::SessionCookie;
@@ -17,6 +17,7 @@ use crate::credentials::runner_token::RunnerTokens;
 use crate::desktops::Desktops;
 use crate::storage::Storage;
 use crate::store::Store;
+use crate::store::entity::organization;
 
 /// The parts of a control plane; cheap to clone.
 #[derive(Clone)]
@@ -56,6 +57,11 @@ impl ControlPlaneState {
     /// Puts the parts together.
     pub fn new(parts: ControlPlaneParts) -> Self {
         Self(Arc::new(parts))
+    }
+
+    /// The installation of the code host's App that an organization may use.
+    pub fn installation(&self, organization: &organization::Model) -> Option<InstalledApp<'_>> {
+        self.code_host.as_ref()?.installation(&organization.slug)
     }
 }
 

@@ -61,6 +61,10 @@ pub enum AuditAction {
     TargetSharingChanged,
     /// A desktop was removed.
     TargetRemoved,
+    /// A repository was opened for loops; the subject is its name.
+    RepositoryAllowed,
+    /// A repository was closed again.
+    RepositoryForbidden,
     /// A feature was turned on or off; the subject is its key.
     FeatureFlagSet,
 }

@@ -17,6 +17,9 @@ use crate::config::CodeHostApp;
 const PERMISSIONS: [(&str, &str); 3] =
     [("contents", "write"), ("pull_requests", "write"), ("metadata", "read")];
 
+/// Repositories that the code host lists at once.
+const PAGE: u32 = 100;
+
 /// The App, with the installations of the organizations.
 #[derive(Debug)]
 pub struct CodeHost {
@@ -48,6 +51,13 @@ struct Installation {
 #[derive(Deserialize)]
 struct CreatedToken {
     token: SecretString,
+    /// Those to which the token is narrowed.
+    #[serde(default)]
+    repositories: Vec<NamedRepository>,
+}
+
+#[derive(Deserialize)]
+struct ReachedRepositories {
     repositories: Vec<NamedRepository>,
 }
 
@@ -85,6 +95,25 @@ impl CodeHost {
 }
 
 impl InstalledApp<'_> {
+    /// Full names of the repositories that it reaches.
+    pub async fn repositories(&self) -> Result<Vec<String>, CodeHostError> {
+        let created = self.create_token(json!({"permissions": {"metadata": "read"}})).await?;
+        let client = self.host.app.user_access_token(created.token).map_err(unavailable)?;
+        let mut names: Vec<String> = Vec::new();
+        for page in 1_u32.. {
+            let query = [("per_page", PAGE), ("page", page)];
+            let found: ReachedRepositories =
+                client.get("/installation/repositories", Some(&query)).await.map_err(unavailable)?;
+            let is_last = found.repositories.len() < PAGE as usize;
+            names.extend(found.repositories.into_iter().map(|repository| repository.full_name));
+            if is_last {
+                break;
+            }
+        }
+        names.sort_unstable();
+        Ok(names)
+    }
+
     /// Whether the installation reaches a repository.
     pub async fn reaches(&self, full_name: &str) -> Result<bool, CodeHostError> {
         let found = self.host.app.get(format!("/repos/{full_name}/installation"), None::<&()>).await;
@@ -105,20 +134,23 @@ impl InstalledApp<'_> {
     pub async fn token(&self, full_name: &str) -> Result<SecretString, CodeHostError> {
         let name = full_name.rsplit('/').next().unwrap_or_default();
         let permissions: HashMap<&str, &str> = PERMISSIONS.into_iter().collect();
-        let body = json!({"repositories": [name], "permissions": permissions});
-        let route = format!("/app/installations/{}/access_tokens", self.id);
-        let created: Result<CreatedToken, _> = self.host.app.post(route, Some(&body)).await;
-        let created = created.map_err(|error| match status(&error) {
-            Some(StatusCode::NOT_FOUND | StatusCode::FORBIDDEN | StatusCode::UNPROCESSABLE_ENTITY) => {
-                CodeHostError::NoAccess
-            }
-            _ => unavailable(error),
-        })?;
+        let created = self.create_token(json!({"repositories": [name], "permissions": permissions})).await?;
         // The name alone may be that of another owner's repository.
         match created.repositories.as_slice() {
             [only] if only.full_name.eq_ignore_ascii_case(full_name) => Ok(created.token),
             _ => Err(CodeHostError::NoAccess),
         }
+    }
+
+    async fn create_token(&self, body: Value) -> Result<CreatedToken, CodeHostError> {
+        let route = format!("/app/installations/{}/access_tokens", self.id);
+        let created: Result<CreatedToken, _> = self.host.app.post(route, Some(&body)).await;
+        created.map_err(|error| match status(&error) {
+            Some(StatusCode::NOT_FOUND | StatusCode::FORBIDDEN | StatusCode::UNPROCESSABLE_ENTITY) => {
+                CodeHostError::NoAccess
+            }
+            _ => unavailable(error),
+        })
     }
 }
 

@@ -3,8 +3,11 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use secrecy::SecretString;
+
+use crate::repositories::MachineRepositories;
 
 /// Settings of a control plane. The binary reads them from wherever its user keeps them.
 #[derive(Debug, Clone)]
@@ -25,6 +28,8 @@ pub struct Config {
     pub trusted_origins: Vec<String>,
     /// Reverse proxies whose `X-Forwarded-For` names the client.
     pub trusted_proxies: Vec<IpAddr>,
+    /// The repositories of this machine, when it is its user's own.
+    pub machine_repositories: Option<Arc<dyn MachineRepositories>>,
     /// The App through which a code host is asked; `None` where desktops work with their own credentials.
     pub code_host_app: Option<CodeHostApp>,
     /// Secrets.

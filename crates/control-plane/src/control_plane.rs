@@ -25,7 +25,6 @@ use crate::desktops::host::DesktopHost;
 use crate::dispatch::{launch, presence};
 use crate::error::{ApiError, ValidationIssues};
 use crate::loops::reaper;
-use crate::repositories;
 use crate::router;
 use crate::routes::onboarding;
 use crate::storage::Storage;
@@ -147,21 +146,6 @@ impl ControlPlane {
         let attempt =
             onboarding::create_for(&self.app.store, owner.user_id, owner.organization_id, origin).await?;
         Ok(attempt.onboarding_attempt_id)
-    }
-
-    /// Puts a repository on the list of those that loops may touch. Without any such list every
-    /// repository is allowed. `branches` lists all its branches, when they are known.
-    ///
-    /// # Errors
-    /// The database failed.
-    pub async fn allow_repository(
-        &self,
-        owner: &Owner,
-        full_name: &str,
-        branches: Option<&[String]>,
-    ) -> Result<(), ControlPlaneError> {
-        let store = &self.app.store;
-        Ok(repositories::allow(store.writer(), owner.organization_id, full_name, branches).await?)
     }
 
     /// The parts, for the tests.

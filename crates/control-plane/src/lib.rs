@@ -38,4 +38,5 @@ mod web;
 pub use accounts::{FirstOwner, Owner};
 pub use config::{CodeHostApp, Config, Secrets};
 pub use control_plane::{ControlPlane, ControlPlaneError};
+pub use repositories::MachineRepositories;
 pub use router::openapi;

@@ -1,35 +1,86 @@
-//! Which repositories an organization's loops may touch.
+//! Which repositories an organization's loops may touch: none but those that are known here.
 //!
-//! Where the organization has an installation of the code host's App, that decides. Otherwise an administrator may list repositories, with or without their
-//! branches. No list at all means that every repository is allowed: the desktops' own sandboxes
-//! decide. A branch is refused only when the branches of its repository are known.
+//! An installation of the code host's App knows them, and then nothing else counts. Without one they are those that an
+//! administrator listed, with or without their branches, and those of the machine when the control plane runs on its
+//! user's own. A branch is refused only when the branches of its repository are known.
+
+use std::error::Error;
+use std::fmt::Debug;
 
 use futures_util::future::try_join_all;
 use http::StatusCode;
 use loopgate_api::event::code;
+use loopgate_api::ids::RepoFullName;
 use loopgate_api::launch::RepoRef;
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::OnConflict;
 use sea_orm::{ConnectionTrait, QueryOrder};
+use serde::Serialize;
 use serde_json::json;
+use utoipa::ToSchema;
 
+use crate::app::ControlPlaneState;
 use crate::code_host::{CodeHostError, InstalledApp};
 use crate::error::{ApiError, ApiResult};
-use crate::store::entity::repository;
-use crate::store::now;
-use crate::store::parse_json;
+use crate::store::entity::{organization, repository};
+use crate::store::{now, parse_json};
+
+/// The repositories of the machine that the control plane runs on, when that is its user's own. They are open to
+/// every organization of this control plane.
+pub trait MachineRepositories: Debug + Send + Sync {
+    /// Their full names. Reads files, so it may block.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    fn full_names(&self) -> Result<Vec<RepoFullName>, Box<dyn Error + Send + Sync>>;
+}
+
+/// What makes a repository known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RepositorySource {
+    /// The installation at the code host.
+    Installation,
+    /// An administrator.
+    List,
+    /// The machine that the control plane runs on.
+    Machine,
+}
+
+/// A repository that loops may touch.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct AllowedRepository {
+    /// `owner/name`.
+    pub full_name: String,
+    /// All its branches; `null` when they are not known.
+    pub branches: Option<Vec<String>>,
+    /// What makes it known.
+    pub source: RepositorySource,
+}
+
+impl AllowedRepository {
+    fn is(&self, full_name: &str) -> bool {
+        self.full_name.eq_ignore_ascii_case(full_name)
+    }
+
+    fn lacks_branch(&self, branch: &str) -> bool {
+        let known = self.branches.as_ref();
+        !branch.is_empty() && known.is_some_and(|branches| branches.iter().all(|known| known != branch))
+    }
+}
 
 /// Adds a repository to the list of an organization, or replaces what is known of it.
 pub async fn allow(
     db: &impl ConnectionTrait,
     organization_id: Uuid,
-    full_name: &str,
+    full_name: &RepoFullName,
     branches: Option<&[String]>,
 ) -> Result<(), DbErr> {
     let row = repository::ActiveModel {
         organization_id: Set(organization_id),
-        full_name: Set(full_name.to_lowercase()),
+        full_name: Set(full_name.as_str().to_lowercase()),
         branches: Set(branches.map(|branches| json!(branches))),
         created_at: Set(now()),
     };
@@ -40,66 +91,101 @@ pub async fn allow(
     Ok(())
 }
 
-/// Refuses a loop over repositories that are not on the list, or over branches that do not exist.
-/// All offenders are named together.
-pub async fn authorize(
+/// Takes a repository from the list; answers whether it was there.
+pub async fn forbid(
     db: &impl ConnectionTrait,
     organization_id: Uuid,
-    primary: Option<&RepoRef>,
-    peers: &[RepoRef],
-) -> ApiResult<()> {
-    let list = repository::Entity::find()
-        .filter(repository::Column::OrganizationId.eq(organization_id))
-        .order_by_asc(repository::Column::FullName)
-        .all(db)
-        .await?;
-    if list.is_empty() {
-        return Ok(());
-    }
-    let find = |repo: &RepoRef| list.iter().find(|row| row.full_name.eq_ignore_ascii_case(&repo.full_name));
-    let wanted: Vec<&RepoRef> = primary.into_iter().chain(peers).collect();
-    let foreign: Vec<&str> =
-        wanted.iter().filter(|repo| find(repo).is_none()).map(|repo| repo.full_name.as_str()).collect();
-    if !foreign.is_empty() {
-        return Err(unauthorized_repositories(&foreign));
-    }
-    let lacks_branch = |repo: &&RepoRef| {
-        let branches: Option<Vec<String>> = find(repo).and_then(|row| parse_json(row.branches.as_ref()));
-        !repo.branch.is_empty() && branches.is_some_and(|branches| !branches.contains(&repo.branch))
-    };
-    let missing: Vec<&RepoRef> = wanted.into_iter().filter(lacks_branch).collect();
-    match missing.first() {
-        None => Ok(()),
-        Some(first) => Err(branch_not_found(first, &missing)),
-    }
+    full_name: &RepoFullName,
+) -> Result<bool, DbErr> {
+    let id = (organization_id, full_name.as_str().to_lowercase());
+    let removed = repository::Entity::delete_by_id(id).exec(db).await?;
+    Ok(removed.rows_affected > 0)
 }
 
-/// Refuses a loop over repositories that the organization's installation does not reach, or over branches that do not
-/// exist there. Answers at once for an organization without an installation.
-pub async fn authorize_at_code_host(
-    installation: Option<InstalledApp<'_>>,
+/// Every repository that an organization's loops may touch, by name.
+pub async fn allowed(
+    app: &ControlPlaneState,
+    organization: &organization::Model,
+) -> ApiResult<Vec<AllowedRepository>> {
+    if let Some(installation) = app.installation(organization) {
+        let reached = installation.repositories().await.map_err(code_host_unavailable)?;
+        return Ok(without_branches(reached, RepositorySource::Installation).collect());
+    }
+    let listed = repository::Entity::find()
+        .filter(repository::Column::OrganizationId.eq(organization.id))
+        .order_by_asc(repository::Column::FullName)
+        .all(app.store.reader())
+        .await?;
+    let listed = listed.into_iter().map(|row| AllowedRepository {
+        branches: parse_json(row.branches.as_ref()),
+        full_name: row.full_name,
+        source: RepositorySource::List,
+    });
+    let mut allowed: Vec<AllowedRepository> = listed.collect();
+    let machine = without_branches(of_machine(app).await?, RepositorySource::Machine);
+    let unlisted: Vec<AllowedRepository> =
+        machine.filter(|own| !allowed.iter().any(|listed| listed.is(&own.full_name))).collect();
+    allowed.extend(unlisted);
+    allowed.sort_by(|one, other| one.full_name.cmp(&other.full_name));
+    Ok(allowed)
+}
+
+fn without_branches(
+    full_names: Vec<String>,
+    source: RepositorySource,
+) -> impl Iterator<Item = AllowedRepository> {
+    full_names.into_iter().map(move |full_name| AllowedRepository { full_name, branches: None, source })
+}
+
+async fn of_machine(app: &ControlPlaneState) -> ApiResult<Vec<String>> {
+    let Some(machine) = app.config.machine_repositories.clone() else { return Ok(Vec::new()) };
+    let names =
+        tokio::task::spawn_blocking(move || machine.full_names()).await.map_err(ApiError::internal)?;
+    let names = names.map_err(|error| {
+        let text = format!("The repositories of this machine cannot be read: {error}");
+        ApiError::new(StatusCode::SERVICE_UNAVAILABLE, text).code("repositories_unavailable")
+    })?;
+    Ok(names.iter().map(ToString::to_string).collect())
+}
+
+/// Refuses a loop over repositories that are not known, or over branches that do not exist. All offenders are named
+/// together.
+pub async fn authorize(
+    app: &ControlPlaneState,
+    organization: &organization::Model,
     primary: Option<&RepoRef>,
     peers: &[RepoRef],
 ) -> ApiResult<()> {
-    let Some(installation) = installation else { return Ok(()) };
     let wanted: Vec<&RepoRef> = primary.into_iter().chain(peers).collect();
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    if let Some(installation) = app.installation(organization) {
+        return authorize_at_code_host(installation, &wanted).await;
+    }
+    let allowed = allowed(app, organization).await?;
+    let find = |repo: &RepoRef| allowed.iter().find(|allowed| allowed.is(&repo.full_name));
+    let lacks_branch = |repo: &RepoRef| find(repo).is_some_and(|allowed| allowed.lacks_branch(&repo.branch));
+    let closed: Vec<&str> =
+        wanted.iter().filter(|repo| find(repo).is_none()).map(|repo| repo.full_name.as_str()).collect();
+    if !closed.is_empty() {
+        return Err(closed_repositories("These repositories are not open to loops", &closed));
+    }
+    refuse_missing_branches(wanted.iter().copied().filter(|repo| lacks_branch(repo)).collect())
+}
+
+async fn authorize_at_code_host(installation: InstalledApp<'_>, wanted: &[&RepoRef]) -> ApiResult<()> {
     let reached = try_join_all(wanted.iter().map(|repo| installation.reaches(&repo.full_name))).await;
-    let reached = reached.map_err(code_host_unavailable)?;
-    let pairs = wanted.iter().zip(reached);
+    let pairs = wanted.iter().zip(reached.map_err(code_host_unavailable)?);
     let foreign: Vec<&str> =
         pairs.filter(|(_, reached)| !reached).map(|(repo, _)| repo.full_name.as_str()).collect();
     if !foreign.is_empty() {
         return Err(unauthorized_repositories(&foreign));
     }
-    let named: Vec<&RepoRef> = wanted.into_iter().filter(|repo| !repo.branch.is_empty()).collect();
+    let named: Vec<&RepoRef> = wanted.iter().copied().filter(|repo| !repo.branch.is_empty()).collect();
     let known = try_join_all(named.iter().map(|repo| installation.has_branch(repo))).await;
-    let known = known.map_err(code_host_unavailable)?;
-    let missing: Vec<&RepoRef> =
-        named.into_iter().zip(known).filter(|(_, known)| !known).map(|(repo, _)| repo).collect();
-    match missing.first() {
-        None => Ok(()),
-        Some(first) => Err(branch_not_found(first, &missing)),
-    }
+    let pairs = named.into_iter().zip(known.map_err(code_host_unavailable)?);
+    refuse_missing_branches(pairs.filter(|(_, known)| !known).map(|(repo, _)| repo).collect())
 }
 
 fn code_host_unavailable(error: CodeHostError) -> ApiError {
@@ -107,13 +193,20 @@ fn code_host_unavailable(error: CodeHostError) -> ApiError {
         .code("code_host_unavailable")
 }
 
-/// The answer for repositories that the organization's loops may not touch.
+fn refuse_missing_branches(missing: Vec<&RepoRef>) -> ApiResult<()> {
+    match missing.first() {
+        None => Ok(()),
+        Some(first) => Err(branch_not_found(first, &missing)),
+    }
+}
+
+/// The answer for repositories that the installation does not reach.
 pub fn unauthorized_repositories(names: &[&str]) -> ApiError {
-    let text = format!(
-        "GitHub App installation does not have access to the following repositories: {}",
-        names.join(", ")
-    );
-    ApiError::new(StatusCode::FORBIDDEN, text)
+    closed_repositories("GitHub App installation does not have access to the following repositories", names)
+}
+
+fn closed_repositories(reason: &str, names: &[&str]) -> ApiError {
+    ApiError::new(StatusCode::FORBIDDEN, format!("{reason}: {}", names.join(", ")))
         .code(code::REPO_NOT_ALLOWED)
         .detail("name", "UnauthorizedRepoError")
         .detail("repoFullName", names.join(","))

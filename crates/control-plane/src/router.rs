@@ -16,7 +16,7 @@ use crate::error::not_implemented;
 use crate::routes::{
     agents, api_keys, audit_log, auth, commands, compute_targets, documents, events, feature_flags,
     github_token, health, invitations, link, local_auth, loops, manual_loops, members, onboarding,
-    organization, organizations, runner, sessions, storage, usage,
+    organization, organizations, repositories, runner, sessions, storage, usage,
 };
 use crate::{middleware, web};
 
@@ -106,6 +106,10 @@ fn table() -> Vec<RouteRow> {
         ("DELETE", "/agents/{idOrSlug}", Admin, routes!(agents::delete)),
         ("GET", "/agents/{idOrSlug}/versions", Person, routes!(agents::versions)),
         ("GET", "/agents/{idOrSlug}/versions/{version}", Person, routes!(agents::version)),
+        // Repositories
+        ("GET", "/repositories", Person, routes!(repositories::list)),
+        ("POST", "/repositories", Admin, routes!(repositories::allow)),
+        ("DELETE", "/repositories/{owner}/{name}", Admin, routes!(repositories::forbid)),
         // Documents
         ("GET", "/documents", Person, routes!(documents::list)),
         ("POST", "/documents", Person, routes!(documents::create)),

@@ -203,17 +203,25 @@ impl Repos {
     /// # Errors
     /// See [`ReposError`].
     pub fn find(&self, name: &RepoFullName) -> Result<Option<PathBuf>, ReposError> {
-        let list = self.list()?;
-        let named: Vec<(PathBuf, RepoFullName)> = list
-            .repos
-            .iter()
-            .map(|repo| expand_home(&repo.path))
-            .filter_map(|path| self.sandbox.origin_of(&path).map(|origin| (path, origin)))
-            .collect();
+        let named = self.named()?;
         let exact = named.iter().find(|(_, origin)| origin == name);
         Ok(exact
             .or_else(|| named.iter().find(|(_, origin)| origin.same_as(name)))
             .map(|(path, _)| path.clone()))
+    }
+
+    /// The full names of the repositories that are in the list and have an `origin`.
+    ///
+    /// # Errors
+    /// See [`ReposError`].
+    pub fn full_names(&self) -> Result<Vec<RepoFullName>, ReposError> {
+        Ok(self.named()?.into_iter().map(|(_, origin)| origin).collect())
+    }
+
+    fn named(&self) -> Result<Vec<(PathBuf, RepoFullName)>, ReposError> {
+        let list = self.list()?;
+        let paths = list.repos.iter().map(|repo| expand_home(&repo.path));
+        Ok(paths.filter_map(|path| self.sandbox.origin_of(&path).map(|origin| (path, origin))).collect())
     }
 
     /// Parents under which the worktrees of a repository may lie, the preferred one first:

@@ -7,7 +7,9 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use loopgate_api::names::CONTROL_PLANE_PORT;
-use loopgate_control_plane::{CodeHostApp, Config, ControlPlane, FirstOwner, Owner, Secrets};
+use loopgate_control_plane::{
+    CodeHostApp, Config, ControlPlane, FirstOwner, MachineRepositories, Owner, Secrets,
+};
 use loopgate_gateway::{SignIn, serve_limited};
 use loopgate_home::{DataDir, Program, files, secret_file};
 use loopgate_tools::process::Limits;
@@ -35,13 +37,15 @@ pub struct EmbeddedControlPlane {
     listener: TcpListener,
 }
 
-/// What only a control plane for a team is given.
+/// What depends on whose control plane it is: that of one user's machine, or a team's.
 #[derive(Default)]
 pub struct ServerOptions {
     /// URL of the database; a file in the data directory when absent.
     pub database: Option<String>,
     /// Reverse proxies whose `X-Forwarded-For` names the client.
     pub trusted_proxies: Vec<IpAddr>,
+    /// The repositories of the user's own machine.
+    pub machine_repositories: Option<Arc<dyn MachineRepositories>>,
     /// The App at the code host.
     pub code_host_app: Option<CodeHostApp>,
 }
@@ -82,6 +86,7 @@ impl EmbeddedControlPlane {
             code_host_url: std::env::var(CODE_HOST_URL).ok().filter(|url| !url.is_empty()),
             trusted_origins: Vec::new(),
             trusted_proxies: options.trusted_proxies,
+            machine_repositories: options.machine_repositories,
             code_host_app: options.code_host_app,
             secrets: secrets(&dir.file("control-plane-secrets.json"))?,
         })

@@ -1099,6 +1099,44 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/repositories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Lists the repositories that loops may touch. */
+        get: operations["repositories_list"];
+        put?: never;
+        /**
+         * Puts a repository on the list, or replaces its branches. The list counts only while the organization has no
+         *     installation at the code host.
+         */
+        post: operations["repositories_allow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/repositories/{owner}/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Takes a repository from the list. Loops that run go on. */
+        delete: operations["repositories_forbid"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/sessions": {
         parameters: {
             query?: never;
@@ -1249,6 +1287,27 @@ export interface components {
              */
             version: number;
         };
+        /** @description The repositories. */
+        AllowedRepositories: {
+            /** @description By name. */
+            repositories: components["schemas"]["AllowedRepository"][];
+        };
+        /** @description A repository that loops may touch. */
+        AllowedRepository: {
+            /** @description All its branches; `null` when they are not known. */
+            branches?: string[] | null;
+            /** @description `owner/name`. */
+            fullName: string;
+            /** @description What makes it known. */
+            source: components["schemas"]["RepositorySource"];
+        };
+        /** @description A repository for the list. */
+        AllowRepository: {
+            /** @description All its branches, at most 1000; left out when loops may name any. */
+            branches?: string[] | null;
+            /** @description `owner/name`. */
+            fullName: string;
+        };
         /** @description A key, never its secret. */
         ApiKeyRecord: {
             /** @description ISO 8601. */
@@ -1304,7 +1363,7 @@ export interface components {
          * @description What was done.
          * @enum {string}
          */
-        AuditAction: "sign_in" | "sign_in_failed" | "sign_out" | "session_revoked" | "password_changed" | "organization_selected" | "key_created" | "key_revoked" | "desktop_key_issued" | "invitation_created" | "invitation_revoked" | "invitation_accepted" | "member_role_changed" | "member_deactivated" | "member_activated" | "agent_created" | "agent_updated" | "agent_deleted" | "target_registered" | "target_sharing_changed" | "target_removed" | "feature_flag_set";
+        AuditAction: "sign_in" | "sign_in_failed" | "sign_out" | "session_revoked" | "password_changed" | "organization_selected" | "key_created" | "key_revoked" | "desktop_key_issued" | "invitation_created" | "invitation_revoked" | "invitation_accepted" | "member_role_changed" | "member_deactivated" | "member_activated" | "agent_created" | "agent_updated" | "agent_deleted" | "target_registered" | "target_sharing_changed" | "target_removed" | "repository_allowed" | "repository_forbidden" | "feature_flag_set";
         /** @description An act. */
         AuditEntry: {
             /** @description What was done. */
@@ -1749,6 +1808,36 @@ export interface components {
             data: {
                 /** @description Newest first. */
                 versions: components["schemas"]["AgentVersionSummary"][];
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_AllowedRepositories: {
+            /** @description The repositories. */
+            data: {
+                /** @description By name. */
+                repositories: components["schemas"]["AllowedRepository"][];
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_AllowedRepository: {
+            /** @description A repository that loops may touch. */
+            data: {
+                /** @description All its branches; `null` when they are not known. */
+                branches?: string[] | null;
+                /** @description `owner/name`. */
+                fullName: string;
+                /** @description What makes it known. */
+                source: components["schemas"]["RepositorySource"];
             };
             /**
              * @description Always `true`.
@@ -3653,6 +3742,11 @@ export interface components {
             /** @description `<org>/<repo>`. */
             fullName: string;
         };
+        /**
+         * @description What makes a repository known.
+         * @enum {string}
+         */
+        RepositorySource: "installation" | "list" | "machine";
         /** @description The token for one repository. */
         RepoToken: {
             /** @description `owner/name`. */
@@ -9722,6 +9816,232 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Data_Vec_Membership"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    repositories_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_AllowedRepositories"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    repositories_allow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AllowRepository"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_AllowedRepository"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    repositories_forbid: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+                owner: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_DeleteResponse"];
                 };
             };
             /** @description The request does not fit. */

@@ -130,9 +130,10 @@ const CATEGORIES: Record<string, Write> = {
   }),
   repo_not_allowed: (fill) => ({
     title: "The repository is not allowed",
-    explanation: `${fill("repoFullName", "The repository")} lies outside what Loopgate may touch.`,
+    explanation: `${fill("repoFullName", "The repository")} is not one that loops may touch.`,
     steps: [
-      "Move the clone below the sandbox directory, or choose another sandbox with `--sandbox`.",
+      "On your own machine: move the clone below the sandbox directory, or choose another sandbox with `--sandbox`, and start Loopgate again.",
+      "In a team: ask an administrator to open the repository.",
     ],
   }),
   repo_not_found: (fill) => ({

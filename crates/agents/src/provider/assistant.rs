@@ -263,6 +263,17 @@ mod tests {
         assert_eq!(events, expected);
     }
 
+    // RC-39
+    #[test]
+    fn text_blocks_of_one_message_are_paragraphs() {
+        let (turn, events) =
+            read(&[message(json!([{"type": "text", "text": "One."}, {"type": "text", "text": "Two."}]))]);
+        assert_eq!(turn.text, "One.\n\nTwo.");
+        let expected =
+            [json!({"type": "text", "content": "One."}), json!({"type": "text", "content": "\n\nTwo."})];
+        assert_eq!(events, expected);
+    }
+
     #[test]
     fn error_result_is_reported_with_its_kind() {
         let failed = json!({"type": "result", "is_error": true, "result": "rate limit reached"});

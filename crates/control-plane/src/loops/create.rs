@@ -117,9 +117,7 @@ pub async fn create(app: &ControlPlaneState, caller: &Caller, new: NewLoop) -> A
     let mut issues = ValidationIssues::default();
     check_inputs(&mut issues, new.prompt.as_deref(), new.repo.as_ref(), &new.additional_repos);
     issues.into_result()?;
-    let code_host = app.code_host.as_ref();
-    let installation = code_host.and_then(|host| host.installation(&caller.organization.slug));
-    repositories::authorize_at_code_host(installation, new.repo.as_ref(), &new.additional_repos).await?;
+    repositories::authorize(app, &caller.organization, new.repo.as_ref(), &new.additional_repos).await?;
     let tx = app.store.begin().await?;
     user::Entity::find_by_id(caller.user.id).lock_exclusive().one(&tx).await?;
     if let Some((document, _)) = new.document {
@@ -127,7 +125,6 @@ pub async fn create(app: &ControlPlaneState, caller: &Caller, new: NewLoop) -> A
     }
     check_capacity(&tx, caller).await?;
     spending::check(&tx, &caller.organization).await?;
-    repositories::authorize(&tx, caller.organization_id(), new.repo.as_ref(), &new.additional_repos).await?;
     if let Some((document, _)) = new.document {
         check_manual(&tx, caller, document, new.command).await?;
         check_slot(&tx, document, new.command).await?;

@@ -102,8 +102,7 @@ async fn installation<'a>(
 ) -> ApiResult<InstalledApp<'a>> {
     let organization = organization::Entity::find_by_id(row.organization_id).one(app.store.reader()).await?;
     let organization = organization.ok_or_else(forbidden)?;
-    let installation = app.code_host.as_ref().and_then(|host| host.installation(&organization.slug));
-    installation.ok_or_else(|| {
+    app.installation(&organization).ok_or_else(|| {
         let text = "The organization has no installation of the code host's App";
         ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, text).code("code_host_not_connected")
     })

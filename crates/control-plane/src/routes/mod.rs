@@ -20,6 +20,7 @@ pub mod members;
 pub mod onboarding;
 pub mod organization;
 pub mod organizations;
+pub mod repositories;
 pub mod runner;
 pub mod sessions;
 pub mod storage;

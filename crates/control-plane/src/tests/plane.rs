@@ -1,8 +1,11 @@
 //! A control plane of a test's own.
 
+use std::error::Error;
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 use axum::Router;
+use loopgate_api::ids::RepoFullName;
 use loopgate_api::launch::RepoRef;
 use secrecy::ExposeSecret;
 use serde_json::json;
@@ -19,7 +22,7 @@ use crate::credentials::session;
 use crate::store::entity::user::{self, Role};
 use crate::store::entity::{agent_loop, organization};
 use crate::store::now;
-use crate::{Config, ControlPlane, Secrets};
+use crate::{Config, ControlPlane, MachineRepositories, Secrets};
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
@@ -64,6 +67,7 @@ impl TestApp {
             code_host_url: Some("http://127.0.0.1:8080".to_owned()),
             trusted_origins: Vec::new(),
             trusted_proxies: Vec::new(),
+            machine_repositories: Some(Arc::new(OwnRepositories)),
             code_host_app: None,
             secrets: Secrets::generate(),
         };
@@ -242,6 +246,17 @@ pub fn first_owner() -> FirstOwner {
 /// The repository of the tests.
 pub fn shop() -> RepoRef {
     RepoRef { full_name: "acme/shop".to_owned(), branch: "main".to_owned() }
+}
+
+/// What the machine of the tests has.
+#[derive(Debug)]
+struct OwnRepositories;
+
+impl MachineRepositories for OwnRepositories {
+    fn full_names(&self) -> Result<Vec<RepoFullName>, Box<dyn Error + Send + Sync>> {
+        let names = ["acme/shop", "acme/docs", "acme/api", "acme/odd", "acme/failed", "acme/other"];
+        names.into_iter().map(|name| Ok(name.parse()?)).collect()
+    }
 }
 
 async fn fresh_schema(url: &str) -> String {

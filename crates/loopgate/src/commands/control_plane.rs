@@ -119,6 +119,7 @@ impl ControlPlaneArgs {
             require_origin(&origin, "--api-origin (API_BASE_URL)")?;
             require_origin(&web_origin, "--web-origin (LOOPGATE_WEB_APP_ORIGIN)")?;
             let options = ServerOptions {
+                machine_repositories: None,
                 database: self.database,
                 trusted_proxies: self.trusted_proxy,
                 code_host_app: self.code_host.app()?,

@@ -1,5 +1,6 @@
 //! `loopgate up`: everything on this machine, in one process.
 
+use std::error::Error;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -8,7 +9,9 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use clap::Args;
-use loopgate_home::{DataDir, DataDirError, Program, Sandbox, TrustStore};
+use loopgate_api::ids::RepoFullName;
+use loopgate_control_plane::MachineRepositories;
+use loopgate_home::{DataDir, DataDirError, Program, Repos, Sandbox, TrustStore};
 use loopgate_tools::git::Git;
 use loopgate_tools::programs::Programs;
 use tokio_util::sync::CancellationToken;
@@ -95,9 +98,12 @@ impl UpArgs {
         // Before anything is opened, so that an error in it can be reported.
         let _log = commands::start_log(&dir, &self.common, &wanted)?;
         let home = DesktopHome::open(dir, &desktop_args)?;
+        let options = ServerOptions {
+            machine_repositories: Some(Arc::new(ManagedRepositories(home.repos.clone()))),
+            ..ServerOptions::default()
+        };
         let control_plane =
-            EmbeddedControlPlane::open(&home.dir, listener, &origin, &web_origin, ServerOptions::default())
-                .await?;
+            EmbeddedControlPlane::open(&home.dir, listener, &origin, &web_origin, options).await?;
         let desktop = Desktop::open(&home, &desktop_args).await?;
         let programs = desktop.programs();
         let owner = control_plane.ensure_owner(&embedded::owner(&programs).await).await?;
@@ -143,6 +149,16 @@ impl UpArgs {
                 .context("the control plane ended unexpectedly")?
         };
         shutdown.clone().bound(service).await
+    }
+}
+
+/// The repositories that the gateway manages.
+#[derive(Debug)]
+struct ManagedRepositories(Arc<Repos>);
+
+impl MachineRepositories for ManagedRepositories {
+    fn full_names(&self) -> Result<Vec<RepoFullName>, Box<dyn Error + Send + Sync>> {
+        Ok(self.0.full_names()?)
     }
 }
 

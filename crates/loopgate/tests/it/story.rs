@@ -2,6 +2,7 @@
 
 use anyhow::{Context as _, Result};
 use loopgate_testkit::story;
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::test_system::{TestSystem, git};
@@ -106,18 +107,20 @@ async fn reader_that_is_cut_off_goes_on_where_it_was() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn wish_for_an_unknown_repository_fails_with_its_reason() -> Result<()> {
+async fn wish_for_an_unknown_repository_is_refused() -> Result<()> {
     let system = TestSystem::story().await?;
     let repo = json!({"fullName": "acme/nowhere", "branch": "main"});
     let body = json!({"title": "x", "type": "FEATURE", "content": "x", "repo": repo});
     let wish = system.page.0.post("/documents", &body).await?;
-    let loop_id = system.page.press(wish["data"]["id"].as_str().unwrap_or_default(), "plan").await?;
-    let ended = system.page.ended(&loop_id).await?;
-    assert_eq!(ended["status"], "FAILED");
-    let error = json!({"code": "REPO_NOT_FOUND", "message": "Repository not found locally: acme/nowhere"});
-    assert_eq!(ended["error"], error);
-    let told = system.page.events(&loop_id).await?;
-    assert_eq!(told.iter().filter(|event| event["type"] == "error").count(), 1, "{told:?}");
+    let path = format!("/documents/{}/run-loop", wish["data"]["slug"].as_str().unwrap_or_default());
+    let request = system.page.0.request(Method::POST, &path).json(&json!({"command": "plan"}));
+    let refused = request.send().await?;
+    assert_eq!(refused.status(), 403);
+    let refused: Value = refused.json().await?;
+    assert_eq!(refused["error"], "These repositories are not open to loops: acme/nowhere");
+    assert_eq!(refused["code"], "REPO_NOT_ALLOWED");
+    let loops = system.page.0.get("/loops").await?;
+    assert_eq!(loops["data"], json!([]));
     assert!(system.testbed.model.requests().is_empty(), "no assistant was started");
-    system.alone(&loop_id).await
+    Ok(())
 }

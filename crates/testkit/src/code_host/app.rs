@@ -8,7 +8,7 @@ use aws_lc_rs::encoding::{AsDer, Pkcs8V1Der};
 use aws_lc_rs::rsa::{KeyPair, KeySize};
 use aws_lc_rs::signature::KeyPair as _;
 use axum::Router;
-use axum::extract::{Path, State as Shared};
+use axum::extract::{Path, Query, State as Shared};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::IntoResponse as _;
 use axum::routing::{get, post};
@@ -32,6 +32,8 @@ pub struct HostedApp {
     public_key: Vec<u8>,
     /// Full names of the repositories that each installation reaches.
     pub installations: HashMap<u64, Vec<String>>,
+    /// Full names of the repositories that each token reaches.
+    tokens: HashMap<String, Vec<String>>,
 }
 
 impl HostedApp {
@@ -48,6 +50,7 @@ impl HostedApp {
             private_key: format!("-----BEGIN PRIVATE KEY-----\n{text}\n-----END PRIVATE KEY-----\n"),
             public_key: key.public_key().as_ref().to_vec(),
             installations: HashMap::new(),
+            tokens: HashMap::new(),
         })
     }
 
@@ -67,6 +70,7 @@ pub(super) fn router() -> Router<Arc<HostHandle>> {
     Router::new()
         .route("/repos/{owner}/{name}/installation", get(installation))
         .route("/app/installations/{id}/access_tokens", post(create_token))
+        .route("/installation/repositories", get(reached_repositories))
 }
 
 fn signed_app(host: &HostHandle, headers: &HeaderMap) -> Result<HostedApp, RestError> {
@@ -106,21 +110,46 @@ async fn create_token(
     let find = |name: &String| {
         reached.iter().find(|full| full.rsplit('/').next().is_some_and(|own| own.eq_ignore_ascii_case(name)))
     };
-    let repositories: Vec<&String> = match request.as_ref().and_then(|request| request.repositories.as_ref())
-    {
+    let names: Vec<&String> = match request.as_ref().and_then(|request| request.repositories.as_ref()) {
         None => reached.iter().collect(),
         Some(names) => names.iter().map(find).collect::<Option<_>>().ok_or_else(inaccessible)?,
     };
     let permissions = request.as_ref().map(|request| &request.permissions);
-    let shown = |state: &HostState| -> Vec<Value> {
-        let known = repositories.iter().filter_map(|name| Some((*name, state.repositories.get(*name)?)));
-        known.map(|(name, repository)| rest::repository(name, repository)).collect()
-    };
-    let repositories = host.read(shown);
+    let repositories = host.read(|state| shown(state, names.iter().copied()));
     let token = format!("ghs_{}", hex::encode(rand::random::<[u8; 16]>()));
+    let reached = names.into_iter().cloned().collect();
+    if let Some(app) = super::lock(&host.app).as_mut() {
+        app.tokens.insert(token.clone(), reached);
+    }
     let body = json!({"token": token, "expires_at": "2099-01-01T00:00:00Z", "permissions": permissions,
         "repository_selection": "selected", "repositories": repositories});
     Ok((StatusCode::CREATED, axum::Json(body)).into_response())
+}
+
+fn shown<'a>(state: &HostState, names: impl Iterator<Item = &'a String>) -> Vec<Value> {
+    let known = names.filter_map(|name| Some((name, state.repositories.get(name)?)));
+    known.map(|(name, repository)| rest::repository(name, repository)).collect()
+}
+
+#[derive(Deserialize)]
+struct PageRequest {
+    per_page: usize,
+    page: usize,
+}
+
+/// What the token of an installation reaches, a page at a time.
+async fn reached_repositories(
+    Shared(host): Shared<Arc<HostHandle>>,
+    Query(wanted): Query<PageRequest>,
+    headers: HeaderMap,
+) -> RestResult {
+    let token = headers.get(header::AUTHORIZATION).and_then(|value| value.to_str().ok()?.split(' ').nth(1));
+    let app = super::lock(&host.app).clone();
+    let names = token.and_then(|token| app.as_ref()?.tokens.get(token)).ok_or_else(not_found)?;
+    let page = names.iter().skip((wanted.page - 1) * wanted.per_page).take(wanted.per_page);
+    let repositories = host.read(|state| shown(state, page));
+    let body = json!({"total_count": names.len(), "repositories": repositories});
+    Ok(axum::Json(body).into_response())
 }
 
 fn inaccessible() -> RestError {

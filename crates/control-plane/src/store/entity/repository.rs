@@ -1,4 +1,4 @@
-//! A repository that an administrator allowed; without any, all are allowed.
+//! A repository that an administrator allowed.
 
 use sea_orm::entity::prelude::*;
 

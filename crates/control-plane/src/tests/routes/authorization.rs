@@ -146,6 +146,8 @@ impl Resources {
             ("/invitations/{id}", &self.invitation),
             ("/sessions/{id}", &"0".repeat(64)),
             ("{key}", &"mermaid-enhancements".to_owned()),
+            ("/repositories/{owner}", &"acme".to_owned()),
+            ("/acme/{name}", &"shop".to_owned()),
             ("{command_id}", &Uuid::now_v7().to_string()),
         ];
         let fill = |path: String, (placeholder, value): (&str, &String)| {

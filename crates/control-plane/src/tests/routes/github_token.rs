@@ -98,6 +98,10 @@ async fn runner_gets_one_token_for_each_repository_of_its_loop() {
 async fn loop_is_made_over_repositories_and_branches_that_the_installation_reaches() {
     let Connected { plane, host, .. } = &connected().await;
     let owner = plane.owner().await;
+    let reached = ["acme/api", "acme/docs", "acme/shop"]
+        .map(|name| json!({"fullName": name, "branches": null, "source": "installation"}));
+    assert_eq!(owner.get("/repositories").await.data("repositories"), &json!(reached));
+    owner.post("/repositories", json!({"fullName": "evil/shop"})).await;
     let foreign = create(&owner, repo("evil/shop", "main"), &[repo("acme/gone", "main")]).await;
     let text =
         "GitHub App installation does not have access to the following repositories: evil/shop, acme/gone";

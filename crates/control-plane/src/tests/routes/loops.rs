@@ -92,13 +92,15 @@ async fn list_of_loops_goes_on_after_a_loop() {
 async fn repositories_outside_the_list_are_refused_together() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
-    let branches = ["main".to_owned()];
-    plane.plane.allow_repository(&plane.owner, "acme/shop", Some(&branches)).await.unwrap();
-    plane.plane.allow_repository(&plane.owner, "acme/docs", Some(&branches)).await.unwrap();
+    let branches = ["main"];
+    for full_name in ["acme/shop", "Acme/Docs"] {
+        let body = json!({"fullName": full_name, "branches": branches});
+        assert_eq!(owner.post("/repositories", body).await.status, 200);
+    }
     let reply = owner
         .post("/loops", with_peers(&[("evil/a", "main"), ("acme/docs", "main"), ("evil/b", "main")]))
         .await;
-    let text = "GitHub App installation does not have access to the following repositories: evil/a, evil/b";
+    let text = "These repositories are not open to loops: evil/a, evil/b";
     assert_eq!(reply.failure(), (403, text, "REPO_NOT_ALLOWED"));
     assert_eq!(reply.json["details"]["name"], "UnauthorizedRepoError");
     assert_eq!(reply.json["details"]["repoFullName"], "evil/a,evil/b");

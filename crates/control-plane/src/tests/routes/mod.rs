@@ -19,6 +19,7 @@ mod members;
 mod onboarding;
 mod organizations;
 mod passwords;
+mod repositories;
 mod revival;
 mod runner;
 mod sessions;

@@ -97,15 +97,7 @@ impl GatewayProcess {
 
     /// Resident memory in megabytes.
     pub fn resident_memory(&self) -> anyhow::Result<f64> {
-        let pid = self.child.id().context("the gateway has ended")?;
-        let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
-        let kilobytes = status
-            .lines()
-            .find_map(|line| {
-                line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB")?.trim().parse::<f64>().ok()
-            })
-            .context("the kernel does not tell the resident memory")?;
-        Ok(kilobytes / 1024.0)
+        resident_memory(self.child.id().context("the gateway has ended")?)
     }
 
     /// How long processors have worked for it.
@@ -136,6 +128,16 @@ impl GatewayProcess {
     }
 }
 
+/// Resident memory of a process in megabytes.
+pub fn resident_memory(pid: u32) -> anyhow::Result<f64> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
+    let kilobytes = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB")?.trim().parse::<f64>().ok())
+        .context("the kernel does not tell the resident memory")?;
+    Ok(kilobytes / 1024.0)
+}
+
 async fn answers(port: u16) -> bool {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
     let Ok(mut stream) = tokio::net::TcpStream::connect(("127.0.0.1", port)).await else { return false };
@@ -146,6 +148,7 @@ async fn answers(port: u16) -> bool {
         && &head == b"HTTP/1.1 200"
 }
 
-fn free_port() -> anyhow::Result<u16> {
+/// A port of loopback that nobody listens on.
+pub fn free_port() -> anyhow::Result<u16> {
     Ok(std::net::TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }

@@ -5,6 +5,7 @@
 
 mod bare;
 mod chats;
+mod control_plane;
 mod crowd;
 mod gateway;
 mod hooks;
@@ -63,6 +64,8 @@ enum BenchPart {
     Chats,
     /// The commands that an assistant waits for.
     Hooks,
+    /// A control plane with many desktops and many loops.
+    ControlPlane,
 }
 
 /// Starts from which the median is taken.
@@ -99,6 +102,7 @@ async fn measure(binary: &Path, options: &Options) -> anyhow::Result<()> {
             BenchPart::Crowd => crowd::measure(binary, load, &mut table).await?,
             BenchPart::Loops => loops::measure(binary, &mut table).await?,
             BenchPart::Chats => chats::measure(binary, &mut table).await?,
+            BenchPart::ControlPlane => control_plane::measure(binary, load, &mut table).await?,
             BenchPart::Hooks => hooks::measure(binary, &mut table)?,
         }
     }

@@ -1,0 +1,103 @@
+//! The list of repositories that loops may touch. What an installation opens is in `github_token`.
+
+use loopgate_api::ids::RepoFullName;
+use serde_json::{Value, json};
+
+use crate::MachineRepositories;
+use crate::tests::{TestApp, TestClient};
+
+async fn listed(client: &TestClient) -> Value {
+    let reply = client.get("/repositories").await;
+    assert_eq!(reply.status, 200, "{}", reply.text);
+    reply.data("repositories").clone()
+}
+
+fn plan_over(full_name: &str) -> Value {
+    json!({"command": "PLAN", "repo": {"fullName": full_name, "branch": "main"}})
+}
+
+#[tokio::test]
+async fn repositories_are_closed_until_an_administrator_opens_them() {
+    let plane = TestApp::start_with(|config| config.machine_repositories = None).await;
+    let (owner, member) = (plane.owner().await, plane.member("ben@example.org").await);
+    assert_eq!(listed(&member).await, json!([]));
+    let closed = member.post("/loops", plan_over("Acme/Shop")).await;
+    let text = "These repositories are not open to loops: Acme/Shop";
+    assert_eq!(closed.failure(), (403, text, "REPO_NOT_ALLOWED"));
+    let without = member.post("/loops", json!({"command": "CHAT", "prompt": "Hello"})).await;
+    assert_eq!(without.status, 200, "{}", without.text);
+
+    assert_eq!(member.post("/repositories", json!({"fullName": "acme/shop"})).await.status, 403);
+    let opened = owner.post("/repositories", json!({"fullName": "Acme/Shop"})).await;
+    let entry = json!({"fullName": "acme/shop", "branches": null, "source": "list"});
+    assert_eq!((opened.status.as_u16(), &opened.json["data"]), (200, &entry));
+    assert_eq!(listed(&member).await, json!([entry]));
+    assert_eq!(member.post("/loops", plan_over("acme/SHOP")).await.status, 200);
+    let stranger = plane.stranger().await;
+    assert_eq!(stranger.post("/loops", plan_over("acme/shop")).await.status, 403, "each organization's own");
+
+    assert_eq!(stranger.delete("/repositories/acme/shop").await.refused(), (404, "Repository not found"));
+    assert_eq!(member.delete("/repositories/acme/shop").await.status, 403);
+    assert_eq!(owner.delete("/repositories/ACME/shop").await.json["data"], json!({"deleted": true}));
+    assert_eq!(owner.delete("/repositories/acme/shop").await.refused(), (404, "Repository not found"));
+    assert_eq!(member.post("/loops", plan_over("acme/shop")).await.status, 403);
+    let log = owner.get("/audit-log?limit=2").await;
+    let acts: Vec<(&Value, &Value)> =
+        log.data("entries").as_array().unwrap().iter().map(|act| (&act["action"], &act["subject"])).collect();
+    let subject = json!("ACME/shop");
+    assert_eq!(acts[0], (&json!("repository_forbidden"), &subject));
+    assert_eq!(acts[1].0, "repository_allowed");
+}
+
+#[tokio::test]
+async fn repository_is_listed_with_a_name_and_branches_that_fit() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    for (body, error) in [
+        (json!({"fullName": "shop"}), "fullName: Must be in 'owner/repo' format"),
+        (
+            json!({"fullName": "acme/x", "branches": ["main", "--all"]}),
+            "branches[1]: Branch name contains invalid characters",
+        ),
+        (
+            json!({"fullName": "acme/x", "branches": vec!["main"; 1001]}),
+            "branches: must have at most 1000 item(s)",
+        ),
+    ] {
+        assert_eq!(owner.post("/repositories", body).await.refused(), (400, error));
+    }
+}
+
+#[tokio::test]
+async fn machine_opens_its_own_repositories() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    let opened = listed(&owner).await;
+    let opened = opened.as_array().unwrap();
+    assert!(opened.iter().all(|one| one["source"] == "machine"), "{opened:?}");
+    assert!(opened.contains(&json!({"fullName": "acme/shop", "branches": null, "source": "machine"})));
+    owner.post("/repositories", json!({"fullName": "acme/shop", "branches": ["main"]})).await;
+    let listed = listed(&owner).await;
+    let shops: Vec<&Value> =
+        listed.as_array().unwrap().iter().filter(|one| one["fullName"] == "acme/shop").collect();
+    assert_eq!(shops, [&json!({"fullName": "acme/shop", "branches": ["main"], "source": "list"})]);
+    assert_eq!(owner.post("/loops", plan_over("acme/unknown")).await.status, 403);
+}
+
+#[derive(Debug)]
+struct Unreadable;
+
+impl MachineRepositories for Unreadable {
+    fn full_names(&self) -> Result<Vec<RepoFullName>, Box<dyn std::error::Error + Send + Sync>> {
+        Err("repos.json is malformed".into())
+    }
+}
+
+#[tokio::test]
+async fn machine_that_cannot_say_refuses_with_the_reason() {
+    let machine = std::sync::Arc::new(Unreadable);
+    let plane = TestApp::start_with(|config| config.machine_repositories = Some(machine)).await;
+    let refused = plane.owner().await.post("/loops", plan_over("acme/shop")).await;
+    let text = "The repositories of this machine cannot be read: repos.json is malformed";
+    assert_eq!(refused.failure(), (503, text, "repositories_unavailable"));
+}
