@@ -42,6 +42,7 @@ enum Command {
 #[derive(Subcommand)]
 enum Loop {
     Run(loop_run::LoopRunArgs),
+    Assistant(loop_run::AssistantArgs),
     Setup(setup::SetupArgs),
     Cancel(loop_cancel::CancelArgs),
 }
@@ -54,6 +55,7 @@ enum Stream {
 fn main() -> ExitCode {
     match Cli::parse().command {
         Command::Loop(Loop::Run(args)) => args.run(),
+        Command::Loop(Loop::Assistant(args)) => args.run(),
         Command::Loop(Loop::Setup(args)) => args.run(),
         Command::Loop(Loop::Cancel(args)) => args.run(),
         Command::Cache(command) => command.run(),

@@ -28,6 +28,7 @@ mod progress;
 mod progress_form;
 mod progress_view;
 mod review;
+mod single_run;
 mod spending;
 mod spurious;
 pub(crate) mod state_file;
@@ -37,6 +38,8 @@ mod summary;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
+
+pub use self::single_run::AssistantArgs;
 
 use self::exit_code::FAILED;
 use crate::console::{print_error, print_line};

@@ -6,7 +6,7 @@ use clap::Subcommand;
 use loopgate_plugin_kit::agent_setup::AgentSetupArgs;
 use loopgate_plugin_kit::formatter::FormatArgs;
 use loopgate_plugin_kit::loop_cancel::CancelArgs;
-use loopgate_plugin_kit::loop_run::LoopRunArgs;
+use loopgate_plugin_kit::loop_run::{AssistantArgs, LoopRunArgs};
 use loopgate_plugin_kit::setup::SetupArgs;
 
 /// Drive one loop in the current directory.
@@ -14,6 +14,8 @@ use loopgate_plugin_kit::setup::SetupArgs;
 pub enum LoopSubcommand {
     /// Run the assistant, iteration by iteration, until it keeps its promise.
     Run(LoopRunArgs),
+    /// Run the assistant once, and wait while its account is limited.
+    Assistant(AssistantArgs),
     /// Set the work directory up for one iteration.
     Setup(SetupArgs),
     /// Stop the loop of the current directory.
@@ -26,6 +28,7 @@ impl LoopSubcommand {
     pub fn run(self) -> ExitCode {
         match self {
             Self::Run(args) => args.run(),
+            Self::Assistant(args) => args.run(),
             Self::Setup(args) => args.run(),
             Self::Cancel(args) => args.run(),
             Self::AgentSetup(args) => args.run(),

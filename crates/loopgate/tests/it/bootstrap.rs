@@ -9,6 +9,7 @@ use loopgate_testkit::{story, wait};
 use serde_json::{Value, json};
 
 use crate::commands::{Run, TestDesktop};
+use crate::limits;
 use crate::test_system::git;
 
 const AGENT: &str = "---\nname: Tester\ndescription: Tests it\n---\n\nBe thorough.\n";
@@ -93,6 +94,27 @@ async fn every_known_repository_gets_agents() -> Result<()> {
     let names = self::repos(&run, &desktop)?;
     let names: Vec<&str> = names.iter().filter_map(|repo| repo["fullName"].as_str()).collect();
     ensure!(names == [story::REPOSITORY, "acme/web", "alone"], "{names:?}");
+    Ok(())
+}
+
+/// The assistant that looks at a repository meets a limit of its account.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn repository_is_looked_at_after_the_end_of_a_limit() -> Result<()> {
+    let asked = r"Asked for: --output-dir (?P<output>\S+)";
+    let desktop = limits::subscribed([
+        limits::goes_on("continued")
+            .and(asked)
+            .turn([Step::write("{{output}}/tester.md", AGENT)])
+            .says("One agent."),
+        Conversation::when("refused", "# Agents for a test").turn(limits::refused(limits::LIMIT_SECONDS)),
+    ])
+    .await?;
+    install(&desktop)?;
+    let run = desktop.run(json!({"command": "BOOTSTRAP", "repo": null})).await?;
+    let repos = repos(&run, &desktop)?;
+    ensure!(repos.len() == 1 && repos[0]["agents"][0]["slug"] == "tester", "{repos:?}");
+    let output = desktop.cloud.output(run.id).join("\n");
+    ensure!(output.contains("The loop waits until"), "{output}");
     Ok(())
 }
 

@@ -33,6 +33,7 @@ mod held_back;
 mod held_loops;
 mod hostile;
 mod learnings;
+mod limits;
 mod local;
 mod many_requests;
 mod mcp;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::process::Stdio;
 use std::time::Duration;
 
 use loopgate_tools::process::{Command, Limits, RunStatus, StartError, alive, identity};
@@ -64,8 +65,21 @@ impl Invocation {
         stop: &CancellationToken,
         output: impl FnMut(&[u8]),
     ) -> Result<ProcessResult, StartError> {
+        self.run_with_input(Stdio::null(), stop, output).await
+    }
+
+    /// As [`Self::run`], for a program that reads from `input`.
+    ///
+    /// # Errors
+    /// When the program cannot be started.
+    pub async fn run_with_input(
+        &self,
+        input: Stdio,
+        stop: &CancellationToken,
+        output: impl FnMut(&[u8]),
+    ) -> Result<ProcessResult, StartError> {
         let limits = Limits { time: self.limit, output: STDERR_CAP, grace: GRACE };
-        let streamed = self.command().stream(limits, stop, output).await?;
+        let streamed = self.command().stream_with_input(input, limits, stop, output).await?;
         let end = match streamed.status {
             Some(RunStatus::TimedOut) => End::TimedOut,
             Some(status) => End::Exited(status.code().unwrap_or(UNKNOWN_EXIT)),

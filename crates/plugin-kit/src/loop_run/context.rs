@@ -78,16 +78,14 @@ impl RunContext {
             plugin_dirs.iter().any(|dir| dir.ends_with("code-review")) || is_installed("code-review");
         Ok(Self {
             project_root: std::env::current_dir()?,
-            assistant: std::env::var_os(var::ASSISTANT_BIN)
-                .filter(|path| !path.is_empty())
-                .unwrap_or_else(|| "claude".into()),
+            assistant: assistant(),
             plugin_dirs,
             can_review,
             setting_sources: var::text(var::SETTING_SOURCES),
             secret: var::text(var::FAILURE_SECRET).map(SecretString::from),
             tools: [Some(TOOLS), more_tools].into_iter().flatten().collect::<Vec<_>>().join(","),
             iteration_limit: milliseconds(var::ITERATION_TIMEOUT_MS).unwrap_or(ITERATION_LIMIT),
-            pause: milliseconds(var::ITERATION_PAUSE_MS).unwrap_or(PAUSE),
+            pause: pause(),
             wait_for_limits: waits_for_limits(settings.as_ref()),
             max_spend: max_spend(settings.as_ref())?,
             perf_v2: var::text(var::PERF_V2).as_deref() == Some("1"),
@@ -171,14 +169,24 @@ fn is_installed(plugin: &str) -> bool {
 }
 
 /// The settings file; one that cannot be read changes nothing.
-fn settings() -> Option<Settings> {
+pub(super) fn settings() -> Option<Settings> {
     let dir = loopgate_home::default_data_dir().ok()?;
     let store = SettingsStore::open(&dir.join("settings.toml"), Overrides::default()).ok()?;
     Some(store.get().as_ref().clone())
 }
 
+/// The assistant's program.
+pub(super) fn assistant() -> OsString {
+    std::env::var_os(var::ASSISTANT_BIN).filter(|path| !path.is_empty()).unwrap_or_else(|| "claude".into())
+}
+
+/// The pause before the next iteration.
+pub(super) fn pause() -> Duration {
+    milliseconds(var::ITERATION_PAUSE_MS).unwrap_or(PAUSE)
+}
+
 /// What the variable says, else the settings.
-fn waits_for_limits(settings: Option<&Settings>) -> bool {
+pub(super) fn waits_for_limits(settings: Option<&Settings>) -> bool {
     match var::text(var::WAIT_FOR_LIMITS) {
         Some(text) => text != "false",
         None => settings.is_none_or(|settings| settings.wait_for_limits),
@@ -202,7 +210,7 @@ fn milliseconds(name: &str) -> Option<Duration> {
 
 /// The process's environment without the marker's key. This program is first on the path for the commands of
 /// the plugins, and named by its path for their hooks.
-fn environment() -> BTreeMap<OsString, OsString> {
+pub(super) fn environment() -> BTreeMap<OsString, OsString> {
     let mut env: BTreeMap<OsString, OsString> = std::env::vars_os()
         .filter(|(name, _)| name != var::FAILURE_SECRET && OF_A_PARENT_SESSION.iter().all(|of| name != of))
         .collect();

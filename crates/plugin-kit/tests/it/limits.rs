@@ -1,7 +1,7 @@
 //! Usage limits of the assistant's account: they are waited out, by all loops together.
 
 use std::path::Path;
-use std::process::Output;
+use std::process::{Output, Stdio};
 use std::time::Duration;
 
 use loopgate_home::AssistantLimits;
@@ -9,7 +9,7 @@ use loopgate_testkit::home::UserHome;
 use loopgate_testkit::model::{Conversation, Failure, ModelServer, Script, Step};
 use serde_json::Value;
 
-use crate::support::{DONE, Project, example, plugin, signal, wait_until};
+use crate::support::{DONE, Ended, Project, example, plugin, signal, wait_until};
 
 /// Longest run of a scripted loop.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -42,8 +42,8 @@ fn waiting_until(project: &Project) -> Option<jiff::Timestamp> {
     state["waitingUntil"].as_str()?.parse().ok()
 }
 
-/// Runs a driver with the real assistant, signed in with a subscription.
-async fn drive(home: &UserHome, project: &Project) -> Output {
+/// A driver with the real assistant, signed in with a subscription.
+fn driver(home: &UserHome, project: &Project) -> tokio::process::Command {
     let mut driver = home.command(&example().display().to_string());
     driver
         .args(["loop", "run", &project.workdir.display().to_string(), "--max-iterations", "1"])
@@ -55,8 +55,15 @@ async fn drive(home: &UserHome, project: &Project) -> Output {
         .env("LOOPGATE_COMMAND", "PLAN")
         .env("LOOPGATE_HOME", home.path().join("data"))
         .env("LOOPGATE_ITERATION_PAUSE_MS", "1")
-        .env("LOOPGATE_PLUGIN_DIR", plugin("code"));
-    tokio::time::timeout(PATIENCE, driver.output()).await.unwrap().unwrap()
+        .env("LOOPGATE_PLUGIN_DIR", plugin("code"))
+        .stdout(Stdio::piped())
+        .kill_on_drop(true);
+    driver
+}
+
+/// Runs one to its end.
+async fn drive(home: &UserHome, project: &Project) -> Output {
+    tokio::time::timeout(PATIENCE, driver(home, project).output()).await.unwrap().unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -162,4 +169,112 @@ fn limit_outlives_the_driver_and_holds_for_other_loops() {
     );
     assert_eq!(killed.statuses(), ["completed"]);
     assert!(killed.is_clean());
+}
+
+/// Without iterations: a prompt on standard input and one run.
+#[test]
+fn prompt_waits_and_goes_on_with_its_session() {
+    let data_dir = tempfile::tempdir().unwrap();
+    let project = project(data_dir.path());
+    let project = {
+        let workdir = project.workdir.display().to_string();
+        project.env("LOOPGATE_WORKDIR", &workdir)
+    };
+    let limited = limited(4);
+    project.assistant(&format!(
+        "case \"$*\" in *--resume*) echo \"$*\" > $OUT/arguments; cat > $OUT/rest\n{DONE}exit 3;; esac\n\
+         cat > $OUT/prompt\n{limited}"
+    ));
+    let prompt = project.path("prompt.txt");
+    std::fs::write(&prompt, "Judge it.").unwrap();
+    let child = project.start_with_file(&["loop", "assistant", "--", "-p", "--verbose"], &prompt);
+    wait_until("it waits", || waiting_until(&project).is_some());
+    let ended = Ended::from(child.wait_with_output().unwrap());
+    assert_eq!(ended.code, 3, "as the assistant ended: {}", ended.stderr);
+    assert_eq!((project.note("prompt").as_str(), project.note("rest").as_str()), ("Judge it.", ""));
+    let arguments = project.note("arguments");
+    assert!(
+        arguments.starts_with("-p --verbose --resume s-1 -p A usage limit interrupted you"),
+        "{arguments}"
+    );
+    let records: Vec<Value> = ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let kinds: Vec<&str> = records.iter().filter_map(|record| record["subtype"].as_str()).collect();
+    assert_eq!(kinds, ["init", "waiting_for_limit", "success"], "{}", ended.stdout);
+    assert!(!project.workdir.join("state.json").exists(), "the wait is over");
+    let limits = std::fs::read_to_string(data_dir.path().join("assistant-limits.json")).unwrap();
+    let limits: Value = serde_json::from_str(&limits).unwrap();
+    assert_eq!(limits["limits"], serde_json::json!({}), "with the model's answer the limit is forgotten");
+}
+
+/// A limit before the session begins: the prompt is read once more.
+#[test]
+fn prompt_that_was_refused_at_once_is_asked_again() {
+    let data_dir = tempfile::tempdir().unwrap();
+    let project = project(data_dir.path());
+    let refused =
+        limited(2).replace(",\\\"session_id\\\":\\\"s-1\\\"", "").replace(",\"session_id\":\"s-1\"", "");
+    project.assistant(&format!(
+        "[ -e $OUT/first ] && {{ cat > $OUT/second\n{DONE}exit 0; }}\ncat > $OUT/first\n{refused}"
+    ));
+    let prompt = project.path("prompt.txt");
+    std::fs::write(&prompt, "Judge it.").unwrap();
+    let child = project.start_with_file(&["loop", "assistant", "--", "-p"], &prompt);
+    let ended = Ended::from(child.wait_with_output().unwrap());
+    assert_eq!(ended.code, 0, "{}{}", ended.stdout, ended.stderr);
+    assert_eq!((project.note("first"), project.note("second")), ("Judge it.".into(), "Judge it.".into()));
+}
+
+#[test]
+fn prompt_ends_at_a_limit_where_waiting_is_turned_off() {
+    let data_dir = tempfile::tempdir().unwrap();
+    let project = project(data_dir.path()).env("LOOPGATE_WAIT_FOR_LIMITS", "false");
+    project.assistant(&limited(600));
+    let ended = project.loopgate(&["loop", "assistant", "--", "-p"]);
+    assert_eq!(ended.code, 1);
+    assert!(!ended.stdout.contains("waiting_for_limit"), "{}", ended.stdout);
+    assert!(!data_dir.path().join("assistant-limits.json").exists());
+}
+
+#[test]
+fn waiting_prompt_ends_at_once_when_it_is_stopped() {
+    let data_dir = tempfile::tempdir().unwrap();
+    let project = project(data_dir.path());
+    project.assistant(&limited(6000));
+    let prompt = project.path("prompt.txt");
+    std::fs::write(&prompt, "Judge it.").unwrap();
+    let mut child = project.start_with_file(&["loop", "assistant", "--", "-p"], &prompt);
+    let stored = || data_dir.path().join("assistant-limits.json").exists();
+    wait_until("the limit is stored", stored);
+    signal(child.id(), "TERM");
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+}
+
+/// The loop that tries the account is killed while the model has not answered yet.
+#[tokio::test(flavor = "multi_thread")]
+async fn probe_of_a_killed_loop_is_taken_over() {
+    let [first, second] = [Project::new(), Project::new()];
+    let of = |project: &Project| project.root.display().to_string();
+    let continued = Conversation::when("probe", "A usage limit interrupted you")
+        .turn([Step::hold("probe"), Step::text("<promise>COMPLETE</promise>")]);
+    let refused = Conversation::when("refused", "# Coding loop")
+        .and(&of(&first))
+        .turn([Step::Error(Failure::usage_limit(LIMIT_SECONDS))]);
+    let other = Conversation::when("other", "# Coding loop").says("<promise>COMPLETE</promise>");
+    let model = ModelServer::start(Script::new([continued, refused, other])).await.unwrap();
+    let mut home = UserHome::temporary().unwrap();
+    home.reach_model(&model).unwrap();
+
+    let mut probing = driver(&home, &first).spawn().unwrap();
+    model.held("probe").await.unwrap();
+    let waiting = tokio::spawn(driver(&home, &second).output());
+    let log = second.root.join(".loopgate/loopgate-progress.log");
+    wait_until("the other waits for the probe", || {
+        std::fs::read_to_string(&log).unwrap_or_default().contains("The loop waits until")
+    });
+    assert!(model.requests_of("other").is_empty(), "it waits for the probe");
+    probing.kill().await.unwrap();
+    let ended = tokio::time::timeout(PATIENCE, waiting).await.unwrap().unwrap().unwrap();
+    let said = String::from_utf8_lossy(&ended.stdout);
+    assert_eq!(ended.status.code(), Some(0), "{said}");
+    assert_eq!((second.statuses(), model.requests_of("other").len()), (vec!["completed".to_owned()], 1));
 }

@@ -147,6 +147,13 @@ impl Project {
         Ended::from(child.wait_with_output().unwrap())
     }
 
+    /// Starts a sub-command that reads a file.
+    pub fn start_with_file(&self, args: &[&str], input: &Path) -> Child {
+        let input = std::fs::File::open(input).unwrap();
+        let mut command = self.command(args);
+        command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
     /// Runs a shell command in the project.
     pub fn shell(&self, text: &str) -> Ended {
         let mut command = program(Path::new("sh"));

@@ -43,7 +43,7 @@ pub(crate) struct ProcessRequest<'a> {
     pub session: Option<&'a str>,
     /// What keeps the programs of its checkouts from running.
     pub guard: &'a TrustGuard,
-    /// Where the driver finds what this machine's loops share.
+    /// Where the process finds what this machine's loops share.
     pub data_dir: &'a Path,
     /// Whether limits of the assistant are waited out.
     pub wait_for_limits: bool,
@@ -91,8 +91,12 @@ pub(crate) async fn build(
             }),
         },
         Runner::Prompt => ProcessCommand {
-            program: launch.assistant.to_owned(),
-            args: assistant_args(launch),
+            program: shims.exe.clone(),
+            args: ["loop", "assistant", "--"]
+                .into_iter()
+                .map(OsString::from)
+                .chain(assistant_args(launch))
+                .collect(),
             stdin_file: launch.script.map(Path::to_owned),
             jsonl: stream(),
             environment,
@@ -169,9 +173,9 @@ fn variables(launch: &ProcessRequest<'_>) -> BTreeMap<OsString, OsString> {
     set(env::HARNESS_BIN, launch.assistant.into());
     set(env::ASSISTANT_BIN, launch.assistant.into());
     set(env::LOOP_ID, launch.id.to_string().into());
+    set(env::HOME, launch.data_dir.into());
+    set(env::WAIT_FOR_LIMITS, launch.wait_for_limits.to_string().into());
     if matches!(runner, Runner::Driver(_)) {
-        set(env::HOME, launch.data_dir.into());
-        set(env::WAIT_FOR_LIMITS, launch.wait_for_limits.to_string().into());
         set(env::MAX_SPEND_USD, launch.max_spend.unwrap_or_default().to_string().into());
         set(env::FAILURE_SECRET, launch.failure_secret.expose_secret().into());
         if let Some(plugin) = launch.plugin {

@@ -4,6 +4,7 @@
 //! run: with the process, not with its pipes, and with the whole group when a limit is passed or the
 //! caller has enough.
 
+use std::process::Stdio;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt as _};
@@ -32,7 +33,7 @@ pub struct StreamOutcome {
 
 impl Command {
     /// Runs to the end and hands standard output on as it arrives. The limits' cap is for standard
-    /// error, of which the end is kept. Input bytes are not given to such a run. Dropping the future
+    /// error, of which the end is kept. Such a run reads nothing. Dropping the future
     /// kills the process and its group; cancelling `stop` ends them in peace first.
     ///
     /// # Errors
@@ -41,10 +42,23 @@ impl Command {
         &self,
         limits: Limits,
         stop: &CancellationToken,
+        output: impl FnMut(&[u8]),
+    ) -> Result<StreamOutcome, StartError> {
+        self.stream_with_input(Stdio::null(), limits, stop, output).await
+    }
+
+    /// As [`Self::stream`], for a program that reads from `input`.
+    ///
+    /// # Errors
+    /// [`StartError`] when the process could not be started.
+    pub async fn stream_with_input(
+        &self,
+        input: Stdio,
+        limits: Limits,
+        stop: &CancellationToken,
         mut output: impl FnMut(&[u8]),
     ) -> Result<StreamOutcome, StartError> {
-        let piped = std::process::Stdio::piped;
-        let mut child = self.spawn_with(std::process::Stdio::null(), piped(), piped())?;
+        let mut child = self.spawn_with(input, Stdio::piped(), Stdio::piped())?;
         let (mut stdout, mut stderr) = (child.stdout.take(), child.stderr.take());
         let mut group = OwnedGroup::new(child);
         let (mut out, mut err) = (Vec::with_capacity(PIECE), Vec::with_capacity(PIECE));

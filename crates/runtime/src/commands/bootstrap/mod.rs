@@ -154,9 +154,9 @@ pub(crate) fn script(
         if options.update == Some(true) {
             wish.push_str(" --update");
         }
-        let mut words = vec![number.to_string(), target.local_path.clone()];
+        let mut words = vec![number.to_string(), target.local_path.clone(), wish];
         words.extend(guard.args.iter().map(|arg| (*arg).to_owned()));
-        words.extend(["-p".to_owned(), wish]);
+        words.push("-p".to_owned());
         words.extend(spawn::stream_args(mcp).iter().map(|arg| arg.to_string_lossy().into_owned()));
         // What is written is outside of the repository.
         words.extend(["--add-dir".to_owned(), shown(work_dir)]);
@@ -224,7 +224,7 @@ mod tests {
         let text = script(Some(&order), &targets, Path::new("/w"), None, &mcp, &TrustGuard::default());
         let last = text.lines().rev().nth(1).unwrap();
         let wish = "'/bootstrap:agent-bootstrap --output-dir /w/repo-1-agents --depth quick --update'";
-        assert!(last.starts_with(&format!(r"bootstrap '1' '/it'\''s $(here)' '-p' {wish} ")), "{last}");
+        assert!(last.starts_with(&format!(r"bootstrap '1' '/it'\''s $(here)' {wish} '-p' ")), "{last}");
         assert!(last.contains(",mcp__team__*' "), "{last}");
         assert!(!text.contains("/skipped"));
     }

@@ -2,14 +2,15 @@
 # Lets the assistant look at one repository after the other. One that fails stops no other: what became
 # of each stands in a file of its own.
 
-# bootstrap <number> <repository> <arguments of the assistant>...
+# bootstrap <number> <repository> <prompt> <arguments of the assistant>...
 bootstrap() {
-  local files="$LOOPGATE_WORKDIR/repo-$1" repository="$2" outcome=ok
-  shift 2
+  local files="$LOOPGATE_WORKDIR/repo-$1" repository="$2" prompt="$3" outcome=ok
+  shift 3
   : > "$files-begun"
   mkdir -p "$files-agents"
   if cd "$repository"; then
-    "$LOOPGATE_ASSISTANT_BIN" "$@" < /dev/null 2> "$files-stderr.log" || outcome="fail:$?"
+    printf '%s' "$prompt" > "$files-prompt.txt"
+    loopgate loop assistant -- "$@" < "$files-prompt.txt" 2> "$files-stderr.log" || outcome="fail:$?"
   else
     outcome=fail:cd
   fi

@@ -1,0 +1,203 @@
+//! `loopgate loop assistant`: one run of the assistant for a loop without iterations, in which limits of the
+//! assistant's account are waited out as in all loops.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Seek as _, Write as _};
+use std::path::PathBuf;
+use std::process::{ExitCode, Stdio};
+use std::time::Duration;
+
+use loopgate_api::names::STATE_JSON;
+use loopgate_home::{AssistantLimit, Probe, untrusted};
+use loopgate_tools::process::LineBuffer;
+use tokio_util::sync::CancellationToken;
+
+use super::assistant_run::AssistantRun;
+use super::child::{End, Invocation, UNKNOWN_EXIT};
+use super::context;
+use super::exit_code::{FAILED, INTERRUPTED};
+use super::limit_wait::{end_of, wait_for_account, wait_record};
+use super::limits::{AccountLimits, AccountState, CONTINUE_PROMPT};
+use super::stop;
+use super::stream::{MAX_LINE, RunSummary};
+use crate::console::{print_error, print_line};
+use crate::plan;
+use crate::variables as var;
+
+/// No run takes longer: whoever started the loop ends one that takes too long.
+const TIME_LIMIT: Duration = Duration::from_hours(24 * 365);
+
+/// `loopgate loop assistant -- ARGUMENTS`: runs the assistant with these arguments and prints its stream. The
+/// prompt is standard input, a file. While the assistant's account is limited, it waits, says so in the stream and in
+/// `state.json` of the work directory (`LOOPGATE_WORKDIR`), and then goes on with the same session.
+#[derive(Debug, clap::Args)]
+#[command(hide = true)]
+pub struct AssistantArgs {
+    /// Arguments of the assistant.
+    #[arg(last = true, value_name = "ARGUMENTS")]
+    arguments: Vec<OsString>,
+}
+
+impl AssistantArgs {
+    /// Runs it; ends as the assistant does, or with 130 when it is interrupted. Makes an async runtime of its own, so
+    /// it must not be called from within one.
+    #[must_use]
+    pub fn run(self) -> ExitCode {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let ended = runtime.and_then(|runtime| runtime.block_on(SingleRun::new(self.arguments)?.run()));
+        ended.unwrap_or_else(|error| {
+            print_error(format!("Error: {error}"));
+            ExitCode::from(FAILED)
+        })
+    }
+}
+
+/// What the runs of one prompt share.
+struct SingleRun {
+    arguments: Vec<OsString>,
+    invocation: Invocation,
+    prompt: File,
+    limits: AccountLimits,
+    waits_for_limits: bool,
+    stop: CancellationToken,
+    wait: ShownWait,
+}
+
+impl SingleRun {
+    fn new(arguments: Vec<OsString>) -> io::Result<Self> {
+        let env = context::environment();
+        let invocation = Invocation {
+            program: context::assistant(),
+            args: Vec::new(),
+            cwd: std::env::current_dir()?,
+            env,
+            limit: TIME_LIMIT,
+        };
+        Ok(Self {
+            arguments,
+            limits: AccountLimits::of_environment(&invocation.env),
+            invocation,
+            prompt: standard_input()?,
+            waits_for_limits: context::waits_for_limits(context::settings().as_ref()),
+            stop: CancellationToken::new(),
+            wait: ShownWait { workdir: var::text(var::WORKDIR).map(PathBuf::from), begun: false },
+        })
+    }
+
+    async fn run(mut self) -> io::Result<ExitCode> {
+        stop::on_signals(self.stop.clone())?;
+        let mut session: Option<String> = None;
+        loop {
+            let mut probe = None;
+            if self.waits_for_limits {
+                let Self { limits, invocation, stop, wait, .. } = &mut self;
+                let announce = |limit: &AssistantLimit| wait.show(limit);
+                match wait_for_account(limits, &invocation.env, context::pause(), stop, announce).await {
+                    AccountState::Usable(taken) => probe = taken,
+                    AccountState::Stopped => return Ok(ExitCode::from(INTERRUPTED)),
+                }
+                self.wait.end();
+            }
+            let run = self.run_assistant(session.as_deref(), probe).await?;
+            let limit = run.rate_limit().filter(|_| self.waits_for_limits);
+            let Some(limit) = limit else { return Ok(exit_code(run.end)) };
+            self.limits.store(&limit);
+            session = run.facts.session_id.or(session);
+        }
+    }
+
+    /// One process of the assistant, which goes on with a session where there is one. The probe ends with the first
+    /// answer of the model.
+    async fn run_assistant(
+        &mut self,
+        session: Option<&str>,
+        mut probe: Option<Probe>,
+    ) -> io::Result<AssistantRun> {
+        let mut invocation = Invocation { args: self.arguments.clone(), ..self.invocation.clone() };
+        let input = match session {
+            Some(session) => {
+                let args = ["--resume", session, "-p", CONTINUE_PROMPT];
+                invocation.args.extend(args.map(OsString::from));
+                Stdio::null()
+            }
+            None => {
+                // A pipe cannot be read again; then the assistant says that its prompt is missing.
+                let _ = self.prompt.rewind();
+                self.prompt.try_clone()?.into()
+            }
+        };
+        let (mut facts, mut lines, mut lost) = (RunSummary::default(), LineBuffer::new(MAX_LINE), None);
+        let mut ends_line = true;
+        let limits = &mut self.limits;
+        let output = |piece: &[u8]| {
+            let mut out = io::stdout();
+            if let Err(error) = out.write_all(piece).and_then(|()| out.flush()) {
+                lost.get_or_insert(error);
+            }
+            ends_line = piece.ends_with(b"\n");
+            lines.feed(piece, |line, _| {
+                let record = line.and_then(|line| serde_json::from_slice(line).ok());
+                record.iter().for_each(|record| facts.feed(record, ""));
+            });
+            if facts.answered {
+                limits.pass(&mut probe);
+            }
+        };
+        let finished = invocation.run_with_input(input, &self.stop, output).await;
+        let finished = finished.map_err(io::Error::other)?;
+        if !ends_line {
+            print_line("");
+        }
+        // Standard error is for people and for the search after the reason of a failure.
+        let _ = io::stderr().write_all(finished.stderr.as_bytes());
+        match lost {
+            Some(error) => Err(error),
+            None => {
+                Ok(AssistantRun { end: finished.end, stderr: finished.stderr, facts, waited: Duration::ZERO })
+            }
+        }
+    }
+}
+
+/// A second handle of standard input, which can be read again when it is a file.
+fn standard_input() -> io::Result<File> {
+    use std::os::fd::AsFd as _;
+    Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
+}
+
+fn exit_code(end: End) -> ExitCode {
+    match end {
+        End::Exited(code) => ExitCode::from(u8::try_from(code).unwrap_or(FAILED)),
+        End::TimedOut => ExitCode::from(u8::try_from(UNKNOWN_EXIT).unwrap_or(FAILED)),
+        End::Stopped => ExitCode::from(INTERRUPTED),
+    }
+}
+
+/// Where a wait is shown.
+struct ShownWait {
+    workdir: Option<PathBuf>,
+    begun: bool,
+}
+
+impl ShownWait {
+    fn show(&mut self, limit: &AssistantLimit) {
+        self.begun = true;
+        print_line(wait_record(limit));
+        if let Some(workdir) = &self.workdir
+            && let Err(message) = plan::set_waiting_until(workdir, Some(&end_of(limit)))
+        {
+            print_error(message);
+        }
+    }
+
+    /// A loop without iterations has no other state.
+    fn end(&mut self) {
+        if std::mem::take(&mut self.begun)
+            && let Some(workdir) = &self.workdir
+            && let Err(error) = untrusted::remove(&workdir.join(STATE_JSON))
+        {
+            print_error(format!("Warning: the wait is still shown: {error}"));
+        }
+    }
+}
