@@ -77,6 +77,7 @@ async fn halves_work_together_across_homes() -> Result<()> {
     let setup = setup.env("LOOPGATE_API_KEY", &key).arg("--api-origin").arg(&plane.origin);
     let mut desktop = setup.start().await?;
     online(&page, true).await?;
+    page.0.post("/repositories", &json!({"fullName": story::REPOSITORY})).await?;
     assert!(!desktop.output().contains(&key), "the key is not printed");
 
     let plan = page.planned().await?;
