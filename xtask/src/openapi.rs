@@ -1,4 +1,4 @@
-//! Writes the two interface descriptions from the handlers, or checks that they are fresh.
+//! Writes the interface descriptions from the handlers and types, or checks that they are fresh.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -10,7 +10,7 @@ use crate::run::{build, command, output};
 use crate::{root, target};
 
 /// Names of the interfaces, as the binary and the files have them.
-const INTERFACES: [&str; 2] = ["gateway", "control-plane"];
+const INTERFACES: [&str; 3] = ["gateway", "control-plane", "link"];
 
 /// Arguments of `openapi`.
 #[derive(Args)]

@@ -173,6 +173,12 @@ pub fn signing_required() -> ApiError {
     bad_request("Command signing is required for this compute target").code("missing_field")
 }
 
+/// 429 of a desktop that has not worked off what it was asked before.
+pub fn too_many_commands() -> ApiError {
+    ApiError::new(StatusCode::TOO_MANY_REQUESTS, "Too many commands wait for this compute target")
+        .code("too_many_commands")
+}
+
 /// 403: no browser key can be registered yet.
 pub fn browser_key_unregistered() -> ApiError {
     ApiError::new(StatusCode::FORBIDDEN, "browser_key_unregistered").code("browser_key_unregistered")

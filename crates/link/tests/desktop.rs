@@ -4,15 +4,19 @@
 
 mod bench;
 
+use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
-use bench::{DesktopFixture, KEY, command, patiently, quick};
+use bench::{DesktopFixture, KEY, command, described_frame, patiently, quick};
+use futures_util::future::BoxFuture;
 use futures_util::{SinkExt as _, StreamExt as _};
 use http::HeaderValue;
 use loopgate_api::link::{
     Analytics, CommandAck, CommandEvent, Frame, Hello, HelloAck, MAX_MESSAGE_BYTES, SUBPROTOCOL, Severity,
     Telemetry, event,
 };
+use loopgate_link::executor::{CommandLog, CommandProgress};
 use loopgate_link::{client, executor};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -93,7 +97,7 @@ impl LinkSocket {
     async fn any_frame(&mut self) -> Frame {
         loop {
             match patiently("a frame", self.0.next()).await {
-                Some(Ok(Message::Text(text))) => return Frame::parse(&text).unwrap(),
+                Some(Ok(Message::Text(text))) => return described_frame(&text),
                 Some(Ok(_)) => {}
                 other => panic!("waiting for a frame: {other:?}"),
             }
@@ -134,14 +138,14 @@ async fn silent_server_gets_a_second_hello_and_then_a_new_connection() {
     let server = Server::start().await;
     let wait = Duration::from_millis(100);
     let mut desktop = start(&server, client::ClientTiming { hello_ack: wait, ..quick() });
+    let start = Instant::now();
     let mut line = server.accept().await;
     line.hello().await;
-    let start = Instant::now();
     // An acknowledgement without a target is none.
     line.send(event::HELLO_ACK, &json!({"sessionId": Uuid::new_v4()})).await;
     assert_eq!(desktop.degraded("retrying").await, "Relay did not respond to handshake — retrying");
     line.hello().await;
-    assert!(start.elapsed() >= wait.mul_f32(0.9));
+    assert!(start.elapsed() >= wait);
     desktop.degraded("reconnecting").await;
     assert_eq!(line.closed().await, Some(1000));
     server.register(&mut desktop).await;
@@ -242,6 +246,36 @@ async fn unknown_events_and_broken_commands_leave_the_connection_alone() {
     assert!(!ack.accepted && ack.command_id == "c" && ack.reason.unwrap().starts_with("invalid command"));
     let ack: Result<HelloAck, _> = Frame::event("x", &json!({})).payload();
     assert!(ack.is_err());
+}
+
+/// A command log whose disk never answers.
+struct StuckLog;
+
+impl CommandLog for StuckLog {
+    fn find<'a>(&'a self, _: &'a str) -> BoxFuture<'a, io::Result<Option<CommandProgress>>> {
+        Box::pin(std::future::pending())
+    }
+
+    fn record(&self, _: String, _: CommandProgress) -> BoxFuture<'_, io::Result<()>> {
+        Box::pin(std::future::pending())
+    }
+}
+
+#[tokio::test]
+async fn slow_disk_does_not_keep_a_ping_or_an_answer_waiting() {
+    let server = Server::start().await;
+    let executing = executor::ExecutorTiming::default();
+    let log = Arc::new(StuckLog);
+    let mut desktop = DesktopFixture::start_with_log(&server.origin(), Some(KEY), quick(), executing, log);
+    let mut line = server.register(&mut desktop).await;
+    line.order("c").await;
+    line.send(event::CANCEL, &json!({"commandId": "d"})).await;
+    line.say_message(Message::Ping(Vec::new().into())).await;
+    let pong = async { while !matches!(line.0.next().await, Some(Ok(Message::Pong(_)))) {} };
+    patiently("a pong", pong).await;
+    let unknown = Frame::event("other", &json!({})).with_id("u1").to_text();
+    line.say_message(Message::text(unknown)).await;
+    assert_eq!(line.frame("other").await.ack.as_deref(), Some("u1"));
 }
 
 #[tokio::test]

@@ -175,6 +175,50 @@ async fn more_than_a_hundred_early_frames_are_dropped() {
     assert_eq!(raw.frame().await.ack.as_deref(), Some("last"));
 }
 
+/// What it sends is bounded for all connections together; what others send gets through meanwhile.
+#[tokio::test]
+async fn hostile_desktop_costs_little_and_nobody_else_anything() {
+    let control_plane = ServerFixture::start().await;
+    let (mut other, target) = registered_with(&control_plane, OTHER_KEY).await;
+    control_plane.order(target, command("honest"));
+    other.frame().await;
+
+    // 100 early frames of nearly 10 MiB: a megabyte of early frames is kept, and none of these fits.
+    let mut hostile = RawDesktop::connect(&control_plane, KEY).await;
+    let huge = Frame::event("unknown", &json!({"pad": "x".repeat(MAX_MESSAGE_BYTES - 4096)})).with_id("huge");
+    let huge = huge.to_text();
+    for _ in 0..100 {
+        hostile.say_text(&huge).await;
+    }
+    hostile.send(&Frame::event("unknown", &json!({})).with_id("small")).await;
+    let ack: HelloAck = hostile.hello(Uuid::new_v4()).await.payload().unwrap();
+    assert_eq!(hostile.frame().await.ack.as_deref(), Some("small"), "none of the huge ones was kept");
+
+    // It floods a command whose events are not stored, and repeats them; the other one's are.
+    control_plane.order(ack.compute_target_id, command("flood"));
+    hostile.frame().await;
+    let (release, stuck) = oneshot::channel();
+    *control_plane.host().stuck.lock().unwrap() = Some(("flood".to_owned(), stuck));
+    let flood = Frame::event(
+        event::COMMAND_EVENT,
+        &json!({"commandId": "flood", "sequence": 1, "eventType": "chunk", "data": "x".repeat(4 << 20)}),
+    );
+    let flood = flood.to_text();
+    let mut sent = 0;
+    // The server stops reading, and with it the sender stops: far below what was asked of it.
+    while sent < 100
+        && tokio::time::timeout(Duration::from_secs(1), hostile.0.send(Message::text(flood.as_str())))
+            .await
+            .is_ok_and(|sent| sent.is_ok())
+    {
+        sent += 1;
+    }
+    assert!(sent < 20, "{sent} frames of 4 MiB were taken");
+    other.send(&command_event("honest", 1, "done")).await;
+    assert_eq!(other.frame().await.payload::<CommandEventAck>().unwrap().sequence, 1);
+    release.send(()).unwrap();
+}
+
 // CL-46
 #[tokio::test]
 async fn wrong_frames_close_with_their_codes() {
@@ -242,7 +286,11 @@ async fn unknown_events_and_acknowledgements_leave_the_connection_alone() {
 }
 
 async fn registered(control_plane: &ServerFixture) -> (RawDesktop, Uuid) {
-    let mut raw = RawDesktop::connect(control_plane, KEY).await;
+    registered_with(control_plane, KEY).await
+}
+
+async fn registered_with(control_plane: &ServerFixture, key: &str) -> (RawDesktop, Uuid) {
+    let mut raw = RawDesktop::connect(control_plane, key).await;
     let ack: HelloAck = raw.hello(Uuid::new_v4()).await.payload().unwrap();
     (raw, ack.compute_target_id)
 }
@@ -352,6 +400,39 @@ async fn newer_connection_takes_over() {
     drop((first, second));
     // The end of the superseded connection was never reported, only that of its successor.
     assert_eq!(control_plane.stop().await.disconnects, 1);
+}
+
+#[tokio::test]
+async fn key_opens_ten_connections_at_most() {
+    let control_plane = ServerFixture::start().await;
+    let mut open = Vec::new();
+    for _ in 0..10 {
+        let mut raw = RawDesktop::connect(&control_plane, KEY).await;
+        raw.hello(Uuid::new_v4()).await;
+        open.push(raw);
+    }
+    let mut eleventh = RawDesktop::connect(&control_plane, KEY).await;
+    assert_eq!(eleventh.closed().await, 1013);
+    RawDesktop::connect(&control_plane, OTHER_KEY).await.hello(Uuid::new_v4()).await;
+    for raw in &mut open {
+        raw.send(&Frame::event("unknown", &json!({})).with_id("still there")).await;
+        assert_eq!(raw.frame().await.ack.as_deref(), Some("still there"));
+    }
+    // A place is free once the server has seen the end of one.
+    drop(open.pop());
+    let admitted = async {
+        loop {
+            let mut next = RawDesktop::connect(&control_plane, KEY).await;
+            let _ = next
+                .0
+                .send(Message::text(Frame::event(event::HELLO, &hello(Uuid::new_v4())).to_text()))
+                .await;
+            if let SocketEvent::Frame(frame) = next.receive().await {
+                break frame;
+            }
+        }
+    };
+    assert_eq!(Box::pin(patiently("a free place", admitted)).await.event, event::HELLO_ACK);
 }
 
 // CL-50

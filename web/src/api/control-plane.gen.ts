@@ -297,7 +297,7 @@ export interface paths {
         /** Commands of a desktop, newest first, at most 100. */
         get: operations["commands_list"];
         put?: never;
-        /** Sends a request to a desktop; one that is not connected gets it when it connects again. */
+        /** Sends a request to a desktop; one that is not connected gets it when it connects again within 15 minutes. */
         post: operations["commands_create"];
         delete?: never;
         options?: never;

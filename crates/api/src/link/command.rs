@@ -32,7 +32,7 @@ impl QueryValue {
 }
 
 /// A request for the desktop's gateway.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LinkCommand {
     /// Identifies the execution: the same id is never run twice.
@@ -58,6 +58,9 @@ pub struct LinkCommand {
     /// When the command was created, ISO 8601.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub queued_at: Option<String>,
+    /// A desktop that gets the command later refuses it, ISO 8601 by the server's clock.
+    #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
+    pub expires_at: Option<String>,
     /// Commands with equal keys run one after the other.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub lock_key: Option<String>,
@@ -82,7 +85,7 @@ pub struct LinkCommand {
 }
 
 /// What became of a command at the desktop's door.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CommandState {
     /// Queued, or known already.
@@ -92,7 +95,7 @@ pub enum CommandState {
 }
 
 /// A desktop's decision about a command.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CommandAck {
     /// The command.
@@ -111,6 +114,9 @@ pub struct CommandAck {
 }
 
 impl CommandAck {
+    /// Code of a command that came after its `expires_at`.
+    pub const EXPIRED: &'static str = "expired";
+
     /// The command will run, runs or ran.
     pub fn accepted(command_id: impl Into<String>) -> Self {
         Self {
@@ -181,7 +187,7 @@ impl fmt::Display for EventType {
 }
 
 /// Why a command ended without an answer of the gateway: `code` of its last event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CommandFailure {
     /// Its own limit has passed.
@@ -204,7 +210,7 @@ pub enum CommandFailure {
 
 /// An answer of the gateway with another status than 2xx: `gatewayError` of a command's last event.
 /// The event's `error` holds the same as text.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GatewayError {
     /// HTTP status.
@@ -230,7 +236,7 @@ impl GatewayError {
 }
 
 /// One event of a command's execution.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CommandEvent {
     /// The command.
@@ -253,7 +259,7 @@ impl CommandEvent {
 }
 
 /// The server has an event, and every one before it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CommandEventAck {
     /// The command.
@@ -263,7 +269,7 @@ pub struct CommandEventAck {
 }
 
 /// Asks the desktop to end a command.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Cancel {
     /// The command.

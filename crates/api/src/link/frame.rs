@@ -4,10 +4,11 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use thiserror::Error;
+use utoipa::ToSchema;
 use uuid::Uuid;
 
 /// Longest `id` of a frame, in characters.
-const MAX_ID_CHARS: usize = 64;
+pub(super) const MAX_ID_CHARS: usize = 64;
 
 /// A text that is not a JSON object with a string `event`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -15,7 +16,7 @@ const MAX_ID_CHARS: usize = 64;
 pub struct InvalidFrame;
 
 /// Members that the `data` of every event carries, beside its own.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Envelope {
     /// Version of the envelope, `"1"`. Receivers do not verify it.

@@ -6,12 +6,13 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use thiserror::Error;
+use utoipa::ToSchema;
 use uuid::Uuid;
 
 use super::lenient;
 
 /// First event of a desktop on a connection.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Hello {
     /// Target of the last acknowledgement; absent on the first connection of a run.
@@ -46,6 +47,7 @@ pub struct Hello {
     /// Open object: `commandSigning`, `loopRunnerRefreshSupported`, …, each `true` or absent; and
     /// `gatewayPort`, the port of the gateway on loopback.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Map::is_empty")]
+    #[schema(value_type = Object)]
     pub capabilities: Map<String, Value>,
 }
 
@@ -91,7 +93,7 @@ impl Hello {
 }
 
 /// What the control plane can do for this connection; only literal `true` counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ServerCapabilities {
     /// Signed commands.
@@ -116,7 +118,7 @@ const fn is_false(value: &bool) -> bool {
 }
 
 /// The connection is registered; also sent later, with one resume entry, when a gap was seen.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HelloAck {
     /// The desktop's target.
@@ -140,7 +142,7 @@ pub struct HelloAck {
 }
 
 /// Why a hello was refused.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NackReason {
     /// The target could not be registered.
@@ -193,7 +195,7 @@ impl fmt::Display for NackReason {
 }
 
 /// The hello was refused; the connection is closed after it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HelloNack {
     /// Why.

@@ -9,6 +9,7 @@ mod frame;
 mod hello;
 mod lenient;
 mod report;
+mod schema;
 
 pub use command::{
     Cancel, CommandAck, CommandEvent, CommandEventAck, CommandFailure, CommandProgress, CommandState,
@@ -20,6 +21,8 @@ pub use report::{
     Analytics, Presence, PresenceState, ReportAck, Severity, Telemetry, TelemetryIssue, TelemetryRejected,
     Trace,
 };
+
+pub use schema::json_schema;
 
 /// Subprotocol that the desktop offers and the server selects.
 pub const SUBPROTOCOL: &str = "loopgate.v1";

@@ -19,7 +19,7 @@ pub enum PresenceState {
 }
 
 /// State and load of a desktop.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Presence {
     /// How the desktop feels.
@@ -36,7 +36,7 @@ pub struct Presence {
 }
 
 /// Weight of a telemetry event.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// Ordinary.
@@ -48,7 +48,7 @@ pub enum Severity {
 }
 
 /// What a telemetry event is about; empty texts when unknown.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Trace {
     /// The connection's target.
@@ -75,7 +75,7 @@ pub struct Trace {
 }
 
 /// A telemetry event; nobody acknowledges it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Telemetry {
     /// Weight.
@@ -92,6 +92,7 @@ pub struct Telemetry {
     pub trace: Trace,
     /// Open object.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
     pub diagnostics: Option<Map<String, Value>>,
 }
 
@@ -111,7 +112,7 @@ impl Telemetry {
 }
 
 /// One thing that is wrong with a telemetry event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TelemetryIssue {
     /// Member, joined with dots.
     pub path: String,
@@ -122,20 +123,21 @@ pub struct TelemetryIssue {
 }
 
 /// Payload of `telemetry.validation_failed`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TelemetryRejected {
     /// What is wrong.
     pub issues: Vec<TelemetryIssue>,
 }
 
 /// One analytics event.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Analytics {
     /// Name of the event.
     pub event: String,
     /// Open object.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Map::is_empty")]
+    #[schema(value_type = Object)]
     pub properties: Map<String, Value>,
     /// When it happened, ISO 8601.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
@@ -143,7 +145,7 @@ pub struct Analytics {
 }
 
 /// Result in the acknowledgement of a frame with an `id`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ReportAck {
     /// Whether the event was taken.
     pub accepted: bool,

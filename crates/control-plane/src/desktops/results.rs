@@ -57,7 +57,12 @@ async fn reject(
         data["rejectionCode"] = code.as_str().into();
     }
     append(tx, row, row.last_sequence_acked + 1, EventType::Error, data).await?;
-    set_status(tx, row.id, CommandStatus::Failed, |update| {
+    let status = if ack.code.as_deref() == Some(CommandAck::EXPIRED) {
+        CommandStatus::Expired
+    } else {
+        CommandStatus::Failed
+    };
+    set_status(tx, row.id, status, |update| {
         update.col_expr(desktop_command::Column::Error, Expr::value(&error))
     })
     .await?;

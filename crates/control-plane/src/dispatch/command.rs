@@ -1,5 +1,7 @@
 //! The table of commands: a request for a desktop's gateway, kept until its end is known.
 
+use std::time::Duration;
+
 use loopgate_api::link::{Cancel, LinkCommand};
 use loopgate_api::operation::OperationId;
 use loopgate_link::server::SendError;
@@ -10,10 +12,13 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::app::ControlPlaneState;
-use crate::error::{ApiResult, conflict};
+use crate::error::{ApiResult, conflict, too_many_commands};
 use crate::store::column::StoredEnum;
 use crate::store::entity::desktop_command::{self, CommandStatus};
-use crate::store::{is_duplicate, now};
+use crate::store::{is_duplicate, iso, now};
+
+/// Commands of one desktop that may wait or run, as many as a desktop queues.
+const MAX_OPEN_COMMANDS: u64 = 500;
 
 /// A command about to be made.
 #[derive(Debug, Clone)]
@@ -26,6 +31,9 @@ pub struct NewCommand {
     pub target_id: Uuid,
     /// The loop that it launches or kills.
     pub loop_id: Option<Uuid>,
+    /// How long the desktop may be away: one that comes back later refuses the command. None for what must
+    /// happen however late.
+    pub expires_after: Option<Duration>,
     /// Makes repeated requests one command.
     pub idempotency_key: Option<String>,
     /// The request; its id is set here.
@@ -54,9 +62,13 @@ pub async fn store(app: &ControlPlaneState, new: NewCommand) -> ApiResult<Stored
     {
         return deduplicated(row, &fingerprint);
     }
-    let id = Uuid::now_v7();
+    if new.expires_after.is_some() && open_commands(app, new.target_id).await? >= MAX_OPEN_COMMANDS {
+        return Err(too_many_commands());
+    }
+    let (id, created_at) = (Uuid::now_v7(), now());
     request.command_id = id.to_string();
-    request.queued_at = Some(loopgate_api::time::now_iso());
+    request.queued_at = Some(iso(created_at));
+    request.expires_at = new.expires_after.map(|after| iso(created_at + millis(after)));
     let row = desktop_command::ActiveModel {
         id: Set(id),
         organization_id: Set(new.organization_id),
@@ -69,7 +81,7 @@ pub async fn store(app: &ControlPlaneState, new: NewCommand) -> ApiResult<Stored
         idempotency_key: Set(key.clone()),
         loop_id: Set(new.loop_id),
         last_sequence_acked: Set(0),
-        created_at: Set(now()),
+        created_at: Set(created_at),
         ..Default::default()
     };
     match desktop_command::Entity::insert(row).exec_with_returning(app.store.writer()).await {
@@ -83,6 +95,18 @@ pub async fn store(app: &ControlPlaneState, new: NewCommand) -> ApiResult<Stored
         }
         Err(error) => Err(error.into()),
     }
+}
+
+async fn open_commands(app: &ControlPlaneState, target_id: Uuid) -> Result<u64, DbErr> {
+    desktop_command::Entity::find()
+        .filter(desktop_command::Column::ComputeTargetId.eq(target_id))
+        .filter(desktop_command::Column::Status.is_in(CommandStatus::OPEN.map(StoredEnum)))
+        .count(app.store.reader())
+        .await
+}
+
+fn millis(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX)
 }
 
 async fn by_key(
@@ -158,7 +182,9 @@ pub async fn expire(app: &ControlPlaneState, id: Uuid, reason: &str) -> Result<(
 fn fingerprint(request: &LinkCommand) -> ApiResult<String> {
     let mut json = serde_json::to_value(request)?;
     if let Some(members) = json.as_object_mut() {
-        for own in ["commandId", "queuedAt", "signature", "signaturePayload", "publicKeyFingerprint"] {
+        for own in
+            ["commandId", "queuedAt", "expiresAt", "signature", "signaturePayload", "publicKeyFingerprint"]
+        {
             members.remove(own);
         }
     }

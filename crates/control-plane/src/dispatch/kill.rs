@@ -39,6 +39,7 @@ async fn kill(app: &ControlPlaneState, row: &agent_loop::Model) -> ApiResult<()>
         target_id,
         // Not the loop's launch: the fate of this command says nothing about the loop.
         loop_id: None,
+        expires_after: None,
         idempotency_key: Some(format!("loop-kill:{}", row.id)),
         request,
     };

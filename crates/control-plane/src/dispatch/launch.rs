@@ -35,6 +35,8 @@ use crate::store::parse_json;
 /// or a set-up script still runs; the loop's events tell the rest.
 const LAUNCH_TIMEOUT_MS: u64 = 10 * 60 * 1000;
 
+/// How long a desktop may be away before it no longer starts the loop.
+const LAUNCH_EXPIRES_AFTER: Duration = Duration::from_secs(5 * 60);
 /// Milliseconds after which a launch that has sent nothing was interrupted.
 const INTERRUPTED_AFTER: i64 = 30_000;
 /// How long an interrupted launch waits for its desktop.
@@ -310,6 +312,7 @@ fn command_for(
         user_id: row.user_id,
         target_id: target.id,
         loop_id: Some(row.id),
+        expires_after: Some(LAUNCH_EXPIRES_AFTER),
         idempotency_key: Some(format!("loop-launch:{}", row.id)),
         request,
     })

@@ -1,6 +1,7 @@
 //! Requests for a desktop's gateway, sent over its connection.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use axum::extract::{FromRequestParts, Path, State};
 use axum::response::sse::Event;
@@ -37,6 +38,8 @@ const RESERVED: [&str; 3] = ["browser_key_revoke", "browser_key_approval_request
 const RESERVED_PATH: &str = "/api/gateway/internal/";
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 const IDEMPOTENCY_KEY_LIMIT: usize = 200;
+/// How long a desktop may be away before a command is no longer wanted.
+const EXPIRES_AFTER: Duration = Duration::from_secs(15 * 60);
 /// Events that a stream reads at once.
 const BATCH: u64 = 500;
 
@@ -94,7 +97,7 @@ pub struct CommandCreated {
     pub deduped: Option<bool>,
 }
 
-/// Sends a request to a desktop; one that is not connected gets it when it connects again.
+/// Sends a request to a desktop; one that is not connected gets it when it connects again within 15 minutes.
 #[utoipa::path(post, path = "/compute-targets/{id}/commands", tag = "commands", params(("id" = Uuid, Path)), request_body = CreateCommand,
     responses((status = 200, body = Data<CommandCreated>), ErrorResponses))]
 pub async fn create(
@@ -113,6 +116,7 @@ pub async fn create(
         user_id: caller.user.id,
         target_id: target.id,
         loop_id: None,
+        expires_after: Some(EXPIRES_AFTER),
         idempotency_key: body.idempotency_key.clone(),
         request: request(body),
     };

@@ -168,8 +168,14 @@ impl LinkedDesktop {
 
     /// Refuses the next command.
     pub async fn reject(&mut self, reason: &str) -> Value {
+        self.reject_with(json!({"reason": reason})).await
+    }
+
+    /// Refuses the next command with these members of the acknowledgement.
+    pub async fn reject_with(&mut self, members: Value) -> Value {
         let command = self.expect(event::COMMAND).await;
-        let ack = json!({"commandId": command["commandId"], "accepted": false, "state": "failed", "reason": reason});
+        let mut ack = json!({"commandId": command["commandId"], "accepted": false, "state": "failed"});
+        ack.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
         self.send(event::COMMAND_ACK, &ack).await;
         command
     }

@@ -19,7 +19,7 @@ const CODE_PLUGIN: &str = "code@loopgate";
 const UNKNOWN_VERSION: &str = "unknown";
 const MAX_VERSION_CHARS: usize = 64;
 
-/// LinkSettings about this desktop.
+/// What a hello says about this desktop.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HelloInfo {
     /// Host name.

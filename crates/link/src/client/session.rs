@@ -1,7 +1,8 @@
 //! One connection to the control plane, from the upgrade to its end.
 //!
-//! Reading and writing run beside each other in one task. The executor is asked for the next
-//! event only while there is room for it, so a slow line never piles up here.
+//! Reading, writing and taking commands run beside each other in one task, so a slow disk under the command
+//! log never keeps a ping waiting. The executor is asked for the next event only while there is room for it,
+//! so a slow line never piles up here.
 
 use std::pin::pin;
 
@@ -13,6 +14,7 @@ use loopgate_api::link::{
     ReportAck, Severity, Telemetry, close, event,
 };
 use serde_json::Value;
+use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_tungstenite::tungstenite::protocol::CloseFrame;
 use tokio_tungstenite::tungstenite::{self, Message};
@@ -25,6 +27,9 @@ use super::dial::Socket;
 use super::timing::Retry;
 use crate::executor::ExecutorReport;
 use crate::outbox::{CloseReason, MAX_QUEUED_BYTES, OutboundMessage, SendQueue};
+
+/// Commands and cancellations that wait to be taken. The executor's queue is shorter, so nobody gets more.
+const MAX_ORDERS: usize = 1000;
 
 /// How a connection ended.
 #[derive(Debug)]
@@ -62,13 +67,22 @@ pub(super) async fn serve(
 ) -> SessionEnd {
     let (sink, mut stream) = socket.split();
     let outbox = SendQueue::default();
-    let mut session =
-        ClientSession { context, outbox: &outbox, target, session_id: None, online: false, refused: None };
+    let (orders, orders_to_take) = mpsc::channel(MAX_ORDERS);
+    let mut session = ClientSession {
+        context,
+        outbox: &outbox,
+        target,
+        session_id: None,
+        online: false,
+        refused: None,
+        orders,
+    };
     let mut analytics =
         analytics::AnalyticsSender::new(&context.analytics, context.config.timing.analytics_ack);
     let mut writer = pin!(outbox.write_to(sink, message));
     let stopped = tokio::select! {
         stopped = session.converse(&mut stream, &mut analytics) => stopped,
+        () = take_orders(context, &outbox, orders_to_take) => Disconnect::Lost("connection lost".to_owned()),
         () = stop.cancelled() => {
             session.send_rest(&analytics);
             Disconnect::close(close::NORMAL, "desktop stopped")
@@ -106,6 +120,27 @@ async fn drain(stream: &mut SplitStream<Socket>) {
     while let Some(Ok(_)) = stream.next().await {}
 }
 
+/// What the control plane wants of the executor.
+enum Order {
+    Command(Box<LinkCommand>),
+    Cancel(Cancel),
+}
+
+/// Hands the orders to the executor, one after the other, until the session ends.
+async fn take_orders(context: &LinkContext, outbox: &SendQueue, mut orders: mpsc::Receiver<Order>) {
+    let executor = &context.config.executor;
+    while let Some(order) = orders.recv().await {
+        match order {
+            Order::Command(command) => {
+                if let Some(ack) = executor.receive(*command).await {
+                    push(outbox, &Frame::event(event::COMMAND_ACK, &ack));
+                }
+            }
+            Order::Cancel(cancel) => executor.cancel(&cancel).await,
+        }
+    }
+}
+
 struct ClientSession<'a> {
     context: &'a LinkContext,
     outbox: &'a SendQueue,
@@ -114,6 +149,7 @@ struct ClientSession<'a> {
     online: bool,
     /// What the server said before it closed.
     refused: Option<String>,
+    orders: mpsc::Sender<Order>,
 }
 
 impl ClientSession<'_> {
@@ -131,7 +167,7 @@ impl ClientSession<'_> {
             tokio::select! {
                 message = stream.next() => {
                     last_received = Instant::now();
-                    if let Err(stop) = self.receive(message, analytics).await {
+                    if let Err(stop) = self.receive(message, analytics) {
                         return stop;
                     }
                 }
@@ -195,7 +231,7 @@ impl ClientSession<'_> {
         telemetry
     }
 
-    async fn receive(
+    fn receive(
         &mut self,
         message: Option<Result<Message, tungstenite::Error>>,
         analytics: &mut analytics::AnalyticsSender<'_>,
@@ -215,7 +251,7 @@ impl ClientSession<'_> {
         }
         let frame = Frame::parse(&text).map_err(|_| Disconnect::close(close::MALFORMED, "not a frame"))?;
         analytics.answered(&frame);
-        self.handle(frame).await;
+        self.handle(frame);
         Ok(())
     }
 
@@ -228,7 +264,7 @@ impl ClientSession<'_> {
         Disconnect::Closed(code, reason)
     }
 
-    async fn handle(&mut self, frame: Frame) {
+    fn handle(&mut self, frame: Frame) {
         let executor = &self.context.config.executor;
         match frame.event.as_str() {
             event::HELLO_ACK => {
@@ -244,21 +280,17 @@ impl ClientSession<'_> {
                     self.refused = Some(refused);
                 }
             }
-            event::COMMAND => {
-                let ack = match frame.payload::<LinkCommand>() {
-                    Ok(command) => match executor.receive(command).await {
-                        Some(ack) => ack,
-                        None => return,
-                    },
-                    Err(error) => match frame.data.get("commandId").and_then(Value::as_str) {
-                        Some(id) => {
-                            CommandAck::rejected(id, "invalid_command", format!("invalid command: {error}"))
-                        }
-                        None => return tracing::warn!(%error, "a command without an id was dropped"),
-                    },
-                };
-                self.push(&Frame::event(event::COMMAND_ACK, &ack));
-            }
+            event::COMMAND => match frame.payload::<LinkCommand>() {
+                Ok(command) => self.order(Order::Command(Box::new(command))),
+                Err(error) => match frame.data.get("commandId").and_then(Value::as_str) {
+                    Some(id) => {
+                        let reason = format!("invalid command: {error}");
+                        let ack = CommandAck::rejected(id, "invalid_command", reason);
+                        self.push(&Frame::event(event::COMMAND_ACK, &ack));
+                    }
+                    None => tracing::warn!(%error, "a command without an id was dropped"),
+                },
+            },
             event::COMMAND_EVENT_ACK => {
                 if let Ok(ack) = frame.payload::<CommandEventAck>() {
                     executor.acknowledged(&ack);
@@ -266,7 +298,7 @@ impl ClientSession<'_> {
             }
             event::CANCEL => {
                 if let Ok(cancel) = frame.payload::<Cancel>() {
-                    executor.cancel(&cancel).await;
+                    self.order(Order::Cancel(cancel));
                 }
             }
             // Analytics alone ask for an acknowledgement of a frame, and have seen it.
@@ -279,11 +311,19 @@ impl ClientSession<'_> {
         }
     }
 
+    /// Lets the executor have an order. One too many is left unanswered, and comes again with the next hello.
+    fn order(&self, order: Order) {
+        if self.orders.try_send(order).is_err() {
+            tracing::warn!("too many commands wait to be taken; one was dropped");
+        }
+    }
+
     fn acknowledged(&mut self, ack: &HelloAck) {
         let first = !std::mem::replace(&mut self.online, true);
         *self.target = Some(ack.compute_target_id);
         self.session_id = ack.session_id;
         let executor = &self.context.config.executor;
+        executor.set_server_time(&ack.server_time);
         executor.resume(&ack.resume_from_sequence);
         if first {
             let (category, message) = if self.context.was_ever_online() {
@@ -301,11 +341,15 @@ impl ClientSession<'_> {
     }
 
     fn push(&self, frame: &Frame) {
-        // Events ask for room first, and everything else is small: the queue is full only when the
-        // server has stopped reading, and then the silence ends the connection.
-        if self.outbox.push(frame).is_err() {
-            tracing::warn!(event = frame.event, "the send queue is full; a frame was dropped");
-        }
+        push(self.outbox, frame);
+    }
+}
+
+fn push(outbox: &SendQueue, frame: &Frame) {
+    // Events ask for room first, and everything else is small: the queue is full only when the
+    // server has stopped reading, and then the silence ends the connection.
+    if outbox.push(frame).is_err() {
+        tracing::warn!(event = frame.event, "the send queue is full; a frame was dropped");
     }
 }
 

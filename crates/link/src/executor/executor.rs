@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use jiff::Timestamp;
 use loopgate_api::link::{
     Cancel, CommandAck, CommandEvent, CommandEventAck, CommandFailure, LinkCommand, Severity, Telemetry,
 };
@@ -21,6 +22,16 @@ use super::rejection::Rejection;
 use super::request;
 use super::state::{AbortHandle, ExecutorReport, ExecutorState, QueueStats, QueuedCommand};
 use super::timing::ExecutorTiming;
+
+/// What is known of a command from before.
+enum Recollection {
+    /// It never came.
+    Nothing,
+    /// It asked for a loop and was unfinished when the program ended.
+    LoopStarted,
+    /// It runs, waits or ended, and its events tell so.
+    Answered,
+}
 
 /// Why a command is not queued.
 enum AdmitError {
@@ -79,7 +90,7 @@ impl Executor {
         self.stats.subscribe()
     }
 
-    /// The user's abort_handle: a paused desktop refuses new commands, what runs goes on.
+    /// The user's switch: a paused desktop refuses new commands, what runs goes on.
     pub fn set_paused(&self, paused: bool) {
         let mut state = self.lock();
         if state.paused != paused {
@@ -145,8 +156,12 @@ impl Executor {
         if let Some(rejection) = self.lock().rejection() {
             return Err(rejection.into());
         }
-        if self.is_known(&command.command_id, Some(operation)).await? {
-            return Ok(());
+        match self.recall(&command.command_id, Some(operation)).await? {
+            Recollection::Answered => return Ok(()),
+            Recollection::Nothing if self.lock().has_expired(&command, Timestamp::now()) => {
+                return Err(Rejection::Expired.into());
+            }
+            Recollection::Nothing | Recollection::LoopStarted => {}
         }
         if command.command_id.is_empty() {
             return Err(Rejection::MissingCommandId.into());
@@ -172,8 +187,8 @@ impl Executor {
         Ok(())
     }
 
-    /// Whether a command came before, also before a restart. An ended one is answered with its events once
-    /// more; one that was unfinished at the restart is interrupted.
+    /// What is known of a command that came before, also before a restart. An ended one is answered with its
+    /// events once more; one that was unfinished at the restart is interrupted.
     ///
     /// Not so the start of a loop. The loop may have outlived us, and to call it interrupted would
     /// fail it in the control plane while it works on. Its id keeps it from being started twice,
@@ -181,12 +196,14 @@ impl Executor {
     ///
     /// # Errors
     /// The command log cannot be read.
-    async fn is_known(&self, command_id: &str, operation: Option<OperationId>) -> io::Result<bool> {
+    async fn recall(&self, command_id: &str, operation: Option<OperationId>) -> io::Result<Recollection> {
         let is_tracked = self.lock().is_known(command_id);
         if !is_tracked {
-            let Some(progress) = self.config.command_log.find(command_id).await? else { return Ok(false) };
+            let Some(progress) = self.config.command_log.find(command_id).await? else {
+                return Ok(Recollection::Nothing);
+            };
             if progress == CommandProgress::Started && operation == Some(OperationId::OrchestratorLoop) {
-                return Ok(false);
+                return Ok(Recollection::LoopStarted);
             }
             let mut state = self.lock();
             if !state.is_known(command_id) {
@@ -200,7 +217,7 @@ impl Executor {
         }
         self.lock().repeat_if_ended(command_id);
         self.wake.notify_one();
-        Ok(true)
+        Ok(Recollection::Answered)
     }
 
     /// Ends a command that waits or runs. The server repeats the request until it has the command's last
@@ -221,10 +238,10 @@ impl Executor {
                 self.start_ready();
             }
             None if runs => {}
-            None => match self.is_known(&cancel.command_id, None).await {
-                Ok(true) => {}
+            None => match self.recall(&cancel.command_id, None).await {
+                Ok(Recollection::Answered) => {}
                 // It has not come: when it comes after all, it is known as ended.
-                Ok(false) => {
+                Ok(Recollection::Nothing | Recollection::LoopStarted) => {
                     self.lock().track(&cancel.command_id);
                     self.end_cancelled(&cancel.command_id, reason);
                     self.wake.notify_one();
@@ -241,6 +258,11 @@ impl Executor {
         let (event, bytes) = answer::weighed(answer::cancelled(reason));
         self.lock().push(command_id, event, bytes, Instant::now());
         self.tasks.spawn(Arc::clone(self).log_end(command_id.to_owned()));
+    }
+
+    /// The server's clock at this moment, ISO 8601; commands expire by it.
+    pub(crate) fn set_server_time(&self, server_time: &str) {
+        self.lock().set_server_time(server_time, Timestamp::now());
     }
 
     /// A hello was acknowledged; commands run from now on.

@@ -1,5 +1,6 @@
 //! Why a desktop does not take a command.
 
+use loopgate_api::link::CommandAck;
 use thiserror::Error;
 
 /// The reason of a rejecting acknowledgement: its text is exact, its code stable.
@@ -26,6 +27,9 @@ pub(crate) enum Rejection {
     /// The path is not the gateway's.
     #[error("path must start with /api/gateway/")]
     ForeignPath,
+    /// It came after its own end.
+    #[error("command expired")]
+    Expired,
     /// Too many commands wait.
     #[error("queue full")]
     QueueFull,
@@ -42,6 +46,7 @@ impl Rejection {
             Self::MissingCommandId => "missing_field",
             Self::UnsupportedMethod => "unsupported_method",
             Self::ForeignPath => "path_not_allowed",
+            Self::Expired => CommandAck::EXPIRED,
             Self::QueueFull => "queue_full",
         }
     }

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::{Arc, OnceLock};
 
+use jiff::{SignedDuration, Timestamp};
 use loopgate_api::link::{CommandEvent, LinkCommand, Presence, PresenceState, Telemetry};
 use loopgate_api::operation::OperationId;
 use tokio::time::Instant;
@@ -105,6 +106,8 @@ pub(super) struct ExecutorState {
     pub(super) paused: bool,
     /// Why the gateway cannot be reached just now.
     pub(super) gateway_lost: Option<String>,
+    /// How far the server's clock is ahead of ours.
+    server_clock_offset: SignedDuration,
     /// The program ends: nothing starts any more.
     stopping: bool,
     queue: VecDeque<QueuedCommand>,
@@ -127,6 +130,20 @@ impl ExecutorState {
 
     pub(super) fn is_known(&self, command_id: &str) -> bool {
         self.commands.contains_key(command_id)
+    }
+
+    /// Notes what the server's clock says; a text that is no time changes nothing.
+    pub(super) fn set_server_time(&mut self, server_time: &str, now: Timestamp) {
+        if let Ok(server_time) = server_time.parse::<Timestamp>() {
+            self.server_clock_offset = server_time.duration_since(now);
+        }
+    }
+
+    /// Whether the end of a command has passed. One that names none, or no time, does not expire.
+    pub(super) fn has_expired(&self, command: &LinkCommand, now: Timestamp) -> bool {
+        let expires_at = command.expires_at.as_deref().and_then(|text| text.parse::<Timestamp>().ok());
+        let server_now = now.saturating_add(self.server_clock_offset).unwrap_or(now);
+        expires_at.is_some_and(|expires_at| expires_at <= server_now)
     }
 
     pub(super) fn queue_is_full(&self) -> bool {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use axum::extract::ws::{CloseFrame, Message, WebSocket};
 use futures_util::StreamExt as _;
+use futures_util::future::{BoxFuture, OptionFuture};
 use futures_util::stream::SplitStream;
 use loopgate_api::link::{
     Analytics, CommandAck, CommandEvent, CommandEventAck, Frame, Hello, HelloAck, HelloNack,
@@ -19,6 +20,7 @@ use tokio::time::{Instant, sleep_until, timeout, timeout_at};
 use tokio_tungstenite::tungstenite;
 use uuid::Uuid;
 
+use super::byte_budget::ByteReservation;
 use super::host::{DesktopSession, EventOutcome, Host, Identity, OutstandingCommands};
 use super::keyed_tasks::KeyedTasks;
 use super::registry::{CloseHandle, ConnectionHandle, ConnectionRegistry};
@@ -27,6 +29,11 @@ use crate::outbox::{CloseReason, OutboundMessage, SendQueue};
 
 /// Frames that wait for the handshake; more are dropped.
 const MAX_EARLY_FRAMES: usize = 100;
+/// Bytes of these frames; what goes beyond is dropped.
+const MAX_EARLY_BYTES: usize = 1024 * 1024;
+
+/// A frame, and the bytes that it takes of those of the process.
+type ReservedFrame = (Frame, ByteReservation);
 
 /// Why a connection ends.
 enum ConnectionEnd {
@@ -129,9 +136,9 @@ impl<H: Host> Connection<'_, H> {
         &self,
         stream: &mut SplitStream<WebSocket>,
         registered: &mut Option<DesktopSession>,
-    ) -> Result<(DesktopSession, ServerCapabilities, Vec<(Frame, usize)>), ConnectionEnd> {
+    ) -> Result<(DesktopSession, ServerCapabilities, Vec<ReservedFrame>), ConnectionEnd> {
         let deadline = Instant::now() + self.registry.timing.hello;
-        let mut early = Vec::new();
+        let (mut early, mut early_bytes) = (Vec::new(), 0);
         let hello = loop {
             let incoming = timeout_at(deadline, read(stream))
                 .await
@@ -140,8 +147,12 @@ impl<H: Host> Connection<'_, H> {
             if frame.event == event::HELLO {
                 break frame;
             }
-            if early.len() < MAX_EARLY_FRAMES {
-                early.push((frame, bytes));
+            if early.len() < MAX_EARLY_FRAMES
+                && early_bytes + bytes <= MAX_EARLY_BYTES
+                && let Some(reservation) = self.registry.budget.try_reserve(bytes)
+            {
+                early_bytes += bytes;
+                early.push((frame, reservation));
             }
         };
         let refused = |nack: HelloNack| {
@@ -253,19 +264,22 @@ impl<H: Host> Connection<'_, H> {
         stream: &mut SplitStream<WebSocket>,
         session: DesktopSession,
         capabilities: ServerCapabilities,
-        early: Vec<(Frame, usize)>,
+        early: Vec<ReservedFrame>,
     ) -> ConnectionEnd {
         let timing = self.registry.timing;
         let registered_connection = RegisteredConnection { connection: self, session, capabilities };
         let mut rate = telemetry::RateLimit::new();
         let mut tasks = KeyedTasks::new();
-        for (frame, bytes) in early {
-            registered_connection.handle(frame, bytes, &mut tasks, &mut rate);
+        for frame in early {
+            registered_connection.handle(frame, &mut tasks, &mut rate);
         }
+        // A frame that waits for its bytes; until it has them, nothing is read.
+        let mut admission: Option<BoxFuture<'_, ReservedFrame>> = None;
         let mut next_ping = Instant::now() + timing.ping;
         let mut next_touch = Instant::now() + timing.touch;
         let mut pong_due: Option<Instant> = None;
         loop {
+            let may_read = admission.is_none() && tasks.has_room();
             tokio::select! {
                 // In this order a deadline never fires while its answer lies unread.
                 biased;
@@ -279,13 +293,20 @@ impl<H: Host> Connection<'_, H> {
                     next_touch += timing.touch;
                     registered_connection.touch(&mut tasks);
                 }
-                incoming = read(stream), if tasks.has_room() => match incoming {
-                    Ok(ReceivedMessage::Frame(frame, bytes)) => registered_connection.handle(frame, bytes, &mut tasks, &mut rate),
+                Some(frame) = OptionFuture::from(admission.as_mut()) => {
+                    admission = None;
+                    registered_connection.handle(frame, &mut tasks, &mut rate);
+                }
+                incoming = read(stream), if may_read => match incoming {
+                    Ok(ReceivedMessage::Frame(frame, bytes)) => {
+                        let budget = &self.registry.budget;
+                        admission = Some(Box::pin(async move { (frame, budget.reserve(bytes).await) }));
+                    }
                     Ok(ReceivedMessage::Pong) => pong_due = None,
                     Ok(ReceivedMessage::Nothing) => {}
                     Err(end) => return end,
                 },
-                () = sleep_until(pong_due.unwrap_or(next_ping)), if pong_due.is_some() && tasks.has_room() => {
+                () = sleep_until(pong_due.unwrap_or(next_ping)), if pong_due.is_some() && may_read => {
                     tracing::info!(target_id = %session.target_id, "a desktop stopped answering");
                     return ConnectionEnd::Lost;
                 }
@@ -320,8 +341,7 @@ struct RegisteredConnection<'a, H> {
 impl<'a, H: Host> RegisteredConnection<'a, H> {
     fn handle<'k>(
         &'k self,
-        frame: Frame,
-        bytes: usize,
+        (frame, reservation): ReservedFrame,
         tasks: &mut KeyedTasks<'k, TaskKey>,
         rate: &mut telemetry::RateLimit,
     ) {
@@ -330,39 +350,37 @@ impl<'a, H: Host> RegisteredConnection<'a, H> {
                 let Ok(command_event) = frame.payload::<CommandEvent>() else { return };
                 if command_event.sequence > 0 {
                     let key = TaskKey::Command(command_event.command_id.clone());
-                    tasks.push(key, bytes, async move { self.command_event(command_event).await });
+                    tasks.push(key, reservation, async move { self.command_event(command_event).await });
                 }
             }
             event::COMMAND_ACK => {
                 let Ok(ack) = frame.payload::<CommandAck>() else { return };
                 let key = TaskKey::Command(ack.command_id.clone());
-                tasks.push(key, bytes, async move {
+                tasks.push(key, reservation, async move {
                     self.limited(self.host().command_ack(&self.session, ack)).await;
                 });
             }
             event::PRESENCE => {
                 let Ok(presence) = frame.payload::<Presence>() else { return };
-                tasks.push(TaskKey::Presence, bytes, async move {
+                tasks.push(TaskKey::Presence, reservation, async move {
                     self.limited(self.host().presence(&self.session, presence)).await;
                 });
             }
-            event::TELEMETRY => self.telemetry(&frame, bytes, tasks, rate),
-            event::ANALYTICS => {
-                match frame.payload::<Analytics>() {
-                    Ok(analytics) => {
-                        tasks.push(TaskKey::Analytics, bytes, async move {
-                            self.analytics(&frame, analytics).await
-                        });
-                    }
-                    Err(_) => self.connection.acknowledge(&frame, &ReportAck::no("validation_failed")),
+            event::TELEMETRY => self.telemetry(&frame, reservation, tasks, rate),
+            event::ANALYTICS => match frame.payload::<Analytics>() {
+                Ok(analytics) => {
+                    tasks.push(TaskKey::Analytics, reservation, async move {
+                        self.analytics(&frame, analytics).await
+                    });
                 }
-            }
+                Err(_) => self.connection.acknowledge(&frame, &ReportAck::no("validation_failed")),
+            },
             event::AGENT_SESSIONS => {
                 self.connection.acknowledge(&frame, &ReportAck::no("feature_disabled"));
             }
             // A desktop that missed our answer says hello again.
             event::HELLO => {
-                tasks.push(TaskKey::Handshake, bytes, async move { self.repeat_welcome().await });
+                tasks.push(TaskKey::Handshake, reservation, async move { self.repeat_welcome().await });
             }
             _ if frame.ack.is_some() => {}
             _ => self.connection.acknowledge(&frame, &ReportAck::no("unknown_event")),
@@ -420,7 +438,7 @@ impl<'a, H: Host> RegisteredConnection<'a, H> {
     fn telemetry<'k>(
         &'k self,
         frame: &Frame,
-        bytes: usize,
+        reservation: ByteReservation,
         tasks: &mut KeyedTasks<'k, TaskKey>,
         rate: &mut telemetry::RateLimit,
     ) {
@@ -430,7 +448,7 @@ impl<'a, H: Host> RegisteredConnection<'a, H> {
             tracing::warn!(target_id = %self.session.target_id, dropped, "telemetry above its rate was dropped");
         }
         match telemetry::read(&frame.data, self.session.target_id) {
-            Ok(telemetry) => tasks.push(TaskKey::Telemetry, bytes, async move {
+            Ok(telemetry) => tasks.push(TaskKey::Telemetry, reservation, async move {
                 self.limited(self.host().telemetry(&self.session, telemetry)).await;
             }),
             Err(issues) => {
@@ -442,7 +460,7 @@ impl<'a, H: Host> RegisteredConnection<'a, H> {
     }
 
     fn touch<'k>(&'k self, tasks: &mut KeyedTasks<'k, TaskKey>) {
-        tasks.push(TaskKey::Presence, 0, async move {
+        tasks.push(TaskKey::Presence, ByteReservation::none(), async move {
             self.limited(self.host().touch(&self.session)).await;
         });
     }

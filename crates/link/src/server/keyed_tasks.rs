@@ -8,18 +8,20 @@ use std::hash::Hash;
 use futures_util::future::BoxFuture;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 
+use super::byte_budget::ByteReservation;
+
 /// Tasks that may wait or run at once on one connection.
 const MAX_TASKS: usize = 1000;
 /// Bytes of the frames that wait or run at once on one connection.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
 
-type KeyedTask<'a> = (BoxFuture<'a, ()>, usize);
+type KeyedTask<'a> = (BoxFuture<'a, ()>, ByteReservation);
 
 /// The tasks of one connection. Dropping them drops every task, running or not.
 pub(super) struct KeyedTasks<'a, K> {
     /// Keys with a task that runs, and what waits behind it.
     waiting: HashMap<K, VecDeque<KeyedTask<'a>>>,
-    running: FuturesUnordered<BoxFuture<'a, (K, usize)>>,
+    running: FuturesUnordered<BoxFuture<'a, (K, ByteReservation)>>,
     count: usize,
     bytes: usize,
 }
@@ -34,34 +36,39 @@ impl<'a, K: Eq + Hash + Clone + Send + 'a> KeyedTasks<'a, K> {
         self.count < MAX_TASKS && self.bytes < MAX_BYTES
     }
 
-    /// Queues a task behind those of its key.
-    pub(super) fn push(&mut self, key: K, bytes: usize, task: impl Future<Output = ()> + Send + 'a) {
+    /// Queues a task behind those of its key; the bytes are its own until it has ended.
+    pub(super) fn push(
+        &mut self,
+        key: K,
+        reservation: ByteReservation,
+        task: impl Future<Output = ()> + Send + 'a,
+    ) {
         self.count += 1;
-        self.bytes += bytes;
+        self.bytes += reservation.bytes();
         let task: BoxFuture<'a, ()> = Box::pin(task);
         match self.waiting.get_mut(&key) {
-            Some(queue) => queue.push_back((task, bytes)),
+            Some(queue) => queue.push_back((task, reservation)),
             None => {
                 self.waiting.insert(key.clone(), VecDeque::new());
-                self.start(key, (task, bytes));
+                self.start(key, (task, reservation));
             }
         }
     }
 
-    fn start(&mut self, key: K, (task, bytes): KeyedTask<'a>) {
+    fn start(&mut self, key: K, (task, reservation): KeyedTask<'a>) {
         self.running.push(Box::pin(async move {
             task.await;
-            (key, bytes)
+            (key, reservation)
         }));
     }
 
     /// Runs until one task ends; never returns while there is none.
     pub(super) async fn step(&mut self) {
-        let Some((key, bytes)) = self.running.next().await else {
+        let Some((key, reservation)) = self.running.next().await else {
             return std::future::pending().await;
         };
         self.count -= 1;
-        self.bytes -= bytes;
+        self.bytes -= reservation.bytes();
         match self.waiting.get_mut(&key).and_then(VecDeque::pop_front) {
             Some(next) => self.start(key, next),
             None => {
@@ -85,6 +92,7 @@ mod tests {
 
     use tokio::sync::oneshot;
 
+    use super::super::byte_budget::ByteBudget;
     use super::*;
 
     #[tokio::test]
@@ -94,16 +102,16 @@ mod tests {
         let (other_done, other) = oneshot::channel::<()>();
         let log = &log;
         let mut tasks = KeyedTasks::new();
-        tasks.push("a", 1, async move {
+        tasks.push("a", ByteReservation::none(), async move {
             blocked.await.unwrap();
             log.lock().unwrap().push("a1");
         });
-        tasks.push("a", 1, async move { log.lock().unwrap().push("a2") });
-        tasks.push("b", 1, async move {
+        tasks.push("a", ByteReservation::none(), async move { log.lock().unwrap().push("a2") });
+        tasks.push("b", ByteReservation::none(), async move {
             log.lock().unwrap().push("b1");
             other_done.send(()).unwrap();
         });
-        tasks.push("c", 1, async move {
+        tasks.push("c", ByteReservation::none(), async move {
             other.await.unwrap();
             unblock.send(()).unwrap();
         });
@@ -115,7 +123,8 @@ mod tests {
     fn bytes_are_bounded() {
         let mut tasks = KeyedTasks::new();
         assert!(tasks.has_room());
-        tasks.push("a", MAX_BYTES, async {});
+        let full = ByteBudget::default().try_reserve(MAX_BYTES).unwrap();
+        tasks.push("a", full, async {});
         assert!(!tasks.has_room());
     }
 }

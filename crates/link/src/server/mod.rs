@@ -4,6 +4,7 @@
 //! protocol and keeps its time limits. Nothing is stored: what a desktop reports goes to the [`Host`], which
 //! decides what is new, and what was outstanding when a desktop comes back.
 
+mod byte_budget;
 mod connection;
 mod host;
 mod keyed_tasks;

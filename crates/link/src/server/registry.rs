@@ -11,9 +11,14 @@ use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 use uuid::Uuid;
 
+use super::byte_budget::ByteBudget;
 use super::host::{DesktopSession, Host, Identity};
 use super::timing::ServerTiming;
 use crate::outbox::{CloseReason, SendQueue};
+
+/// Connections that one key may have at once, registered or not: a desktop has one, and a second while the
+/// first is being given up.
+const MAX_CONNECTIONS_PER_KEY: usize = 10;
 
 /// A frame that could not be handed to a desktop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
@@ -59,7 +64,7 @@ pub(super) struct ConnectionHandle {
 struct ConnectionTable {
     /// The current connection of each target.
     connected: HashMap<Uuid, ConnectionHandle>,
-    /// Every connection with an identity, registered or not; for close_handle them by key.
+    /// Every connection with an identity, registered or not; to close them by key.
     open: HashMap<Uuid, (Identity, Arc<CloseHandle>)>,
     /// Targets whose last connection is being reported as closed: a newer one waits for that, so
     /// that "offline" never overwrites its "online".
@@ -70,6 +75,7 @@ struct ConnectionTable {
 pub struct ConnectionRegistry<H> {
     pub(super) host: H,
     pub(super) timing: ServerTiming,
+    pub(super) budget: ByteBudget,
     table: Mutex<ConnectionTable>,
     serving: TaskTracker,
     closed: CancellationToken,
@@ -86,6 +92,7 @@ impl<H: Host> ConnectionRegistry<H> {
         Arc::new(Self {
             host,
             timing,
+            budget: ByteBudget::default(),
             table: Mutex::default(),
             serving: TaskTracker::new(),
             closed: CancellationToken::new(),
@@ -97,11 +104,19 @@ impl<H: Host> ConnectionRegistry<H> {
         &self.host
     }
 
-    /// Admits a connection, which is in the registry until the guard is dropped.
+    /// Admits a connection, which is in the registry until the guard is dropped. One beyond those that its
+    /// key may have is closed at once.
     pub(super) fn open(&self, identity: Identity) -> ConnectionGuard<'_, H> {
         let session_id = Uuid::new_v4();
         let close_handle = Arc::new(CloseHandle::default());
-        self.lock().open.insert(session_id, (identity, Arc::clone(&close_handle)));
+        let of_key = {
+            let mut table = self.lock();
+            table.open.insert(session_id, (identity, Arc::clone(&close_handle)));
+            table.open.values().filter(|(open, _)| open.key_id == identity.key_id).count()
+        };
+        if of_key > MAX_CONNECTIONS_PER_KEY {
+            close_handle.end(close::TRY_AGAIN_LATER, "too many connections with this key");
+        }
         if self.closed.is_cancelled() {
             close_handle.end(close::GOING_AWAY, "shutting down");
         }

@@ -1,11 +1,11 @@
-//! Both ends for tests: a control plane that keeps everything in command_log behind a real socket, a
+//! Both ends for tests: a control plane that keeps everything in memory behind a real socket, a
 //! raw desktop that says whatever a test wants, and a real desktop with a scripted gateway.
 #![allow(dead_code, reason = "each test file uses its own part")]
 #![allow(clippy::unwrap_used, clippy::panic, clippy::expect_used, reason = "a test that cannot go on fails")]
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::time::Duration;
 
 use axum::Router;
@@ -54,6 +54,17 @@ pub async fn patiently<T>(what: &str, wait: impl Future<Output = T>) -> T {
     }
 }
 
+/// A frame that one of our ends sent; it is as the published schema describes it.
+pub fn described_frame(text: &str) -> Frame {
+    static SCHEMA: LazyLock<jsonschema::Validator> =
+        LazyLock::new(|| jsonschema::validator_for(&loopgate_api::link::json_schema()).unwrap());
+    let json = serde_json::from_str(text).unwrap();
+    if let Err(error) = SCHEMA.validate(&json) {
+        panic!("{error}: {text}");
+    }
+    Frame::parse(text).unwrap()
+}
+
 // The control plane
 
 #[derive(Clone, Default)]
@@ -95,7 +106,7 @@ impl MemoryStore {
     }
 }
 
-/// Keeps everything in command_log, and lets a test wait for it.
+/// Keeps everything in memory, and lets a test wait for it.
 pub struct MemoryHost {
     pub store: watch::Sender<MemoryStore>,
     /// While set, the events of this command are not stored.
@@ -384,7 +395,7 @@ impl RawDesktop {
     pub async fn receive(&mut self) -> SocketEvent {
         loop {
             return match patiently("a message", self.0.next()).await {
-                Some(Ok(Message::Text(text))) => SocketEvent::Frame(Frame::parse(&text).unwrap()),
+                Some(Ok(Message::Text(text))) => SocketEvent::Frame(described_frame(&text)),
                 Some(Ok(Message::Close(frame))) => {
                     SocketEvent::Closed(frame.map_or(1005, |frame| frame.code.into()))
                 }

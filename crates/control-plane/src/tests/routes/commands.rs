@@ -117,6 +117,48 @@ async fn command_that_was_cancelled_while_its_desktop_was_away_is_not_sent() {
 }
 
 #[tokio::test]
+async fn command_that_its_desktop_gets_too_late_has_expired() {
+    let plane = TestApp::start().await;
+    let mut desktop = plane.desktop().await;
+    let owner = plane.owner().await;
+    let commands = format!("/compute-targets/{}/commands", desktop.target_id);
+    let made = owner.post(&commands, git()).await;
+    let path = format!("{commands}/{}", made.data("commandId").as_str().unwrap());
+    let command = desktop.reject_with(json!({"reason": "command expired", "code": "expired"})).await;
+    let moment = |name: &str| command[name].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
+    assert_eq!(moment("expiresAt").duration_since(moment("queuedAt")).as_mins(), 15);
+    let stream = owner.get(&format!("{path}/events?stream=true")).await;
+    assert!(stream.text.contains("\"rejectionCode\":\"expired\""), "{}", stream.text);
+    let shown = owner.get(&path).await;
+    assert_eq!((shown.data("status"), shown.data("error")), (&json!("expired"), &json!("command expired")));
+}
+
+#[tokio::test]
+async fn open_commands_of_a_desktop_are_bounded() {
+    let plane = TestApp::start().await;
+    let desktop = plane.desktop().await;
+    let owner = plane.owner().await;
+    let commands = format!("/compute-targets/{}/commands", desktop.target_id);
+    plane.disconnect(desktop.target_id).await;
+    let mut keyed = git();
+    keyed["idempotencyKey"] = json!("first");
+    let first = owner.post(&commands, keyed.clone()).await;
+    for _ in 1..500 {
+        assert_eq!(owner.post(&commands, git()).await.status, 200);
+    }
+    let refused = owner.post(&commands, git()).await;
+    assert_eq!(refused.refused(), (429, "Too many commands wait for this compute target"));
+    assert_eq!(refused.json["code"], "too_many_commands");
+    let again = owner.post(&commands, keyed).await;
+    assert_eq!(again.data("commandId"), first.data("commandId"), "what is there already is no new one");
+    // One that ends makes room.
+    let mut desktop = desktop.reconnect().await;
+    let command = desktop.accept().await;
+    desktop.report(&command, 1, "done", json!({"type": "done"})).await;
+    assert_eq!(owner.post(&commands, git()).await.status, 200);
+}
+
+#[tokio::test]
 async fn same_key_is_the_same_command() {
     let plane = TestApp::start().await;
     let desktop = plane.desktop().await;

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::{Timestamp, ToSpan as _};
 use loopgate_api::link::{LinkCommand, PresenceState};
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 
 use super::{ExecutorFixture, JSON, command, sequences};
-use crate::executor::{Executor, ExecutorReport, InMemoryCommandLog};
+use crate::executor::{CommandLog as _, CommandProgress, Executor, ExecutorReport, InMemoryCommandLog};
 
 // CL-26
 #[tokio::test(start_paused = true)]
@@ -150,6 +151,44 @@ async fn restart_asks_again_for_a_loop() {
     later.accept(order()).await;
     assert_eq!(sequences(&later.events().await), [2, 3], "an order that was answered stays answered");
     assert!(later.no_call());
+}
+
+#[tokio::test(start_paused = true)]
+async fn expired_command_is_refused_unless_it_was_begun_in_time() {
+    let now = Timestamp::now();
+    let expiring = |id: &str, expires_at: Timestamp| LinkCommand {
+        expires_at: Some(expires_at.to_string()),
+        ..command(id)
+    };
+    let mut bench = ExecutorFixture::online();
+    assert_eq!(bench.refuse(expiring("late", now - 1.second())).await, "command expired");
+    // By the server's clock, whatever ours says.
+    bench.executor.set_server_time(&(now - 1.hour()).to_string());
+    bench.accept(expiring("early", now - 1.minute())).await;
+    bench.executor.set_server_time(&(now + 1.hour()).to_string());
+    bench.executor.set_server_time("no time");
+    assert_eq!(bench.refuse(expiring("soon", now + 1.minute())).await, "command expired");
+    bench.accept(LinkCommand { expires_at: Some("never".to_owned()), ..command("odd") }).await;
+    bench.call().await.answer(200, JSON, "{}");
+    let events = bench.events().await;
+    bench.accept(expiring("early", now - 1.minute())).await;
+    assert_eq!(bench.events().await.last(), events.last(), "a known one is answered, late or not");
+}
+
+#[tokio::test(start_paused = true)]
+async fn loop_that_was_asked_for_in_time_is_asked_for_again_after_its_end() {
+    let launch = || LinkCommand {
+        path: "/api/gateway/orchestrator/loop".into(),
+        operation_id: "orchestrator_loop".into(),
+        expires_at: Some((Timestamp::now() - 9.hours()).to_string()),
+        ..command("loop")
+    };
+    let command_log: Arc<InMemoryCommandLog> = Arc::default();
+    command_log.record("loop".to_owned(), CommandProgress::Started).await.unwrap();
+    let mut bench = ExecutorFixture::with_log(command_log);
+    bench.executor.resume(&BTreeMap::new());
+    bench.accept(launch()).await;
+    bench.call().await;
 }
 
 #[tokio::test(start_paused = true)]
