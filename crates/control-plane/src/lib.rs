@@ -33,6 +33,7 @@ mod storage;
 mod store;
 #[cfg(test)]
 mod tests;
+mod tickets;
 mod web;
 
 pub use accounts::{FirstOwner, Owner};

@@ -16,7 +16,7 @@ use crate::error::not_implemented;
 use crate::routes::{
     agents, api_keys, audit_log, auth, commands, compute_targets, documents, events, feature_flags,
     github_token, health, invitations, link, local_auth, loops, manual_loops, members, onboarding,
-    organization, organizations, repositories, runner, sessions, storage, usage,
+    organization, organizations, repositories, runner, sessions, storage, tickets, usage,
 };
 use crate::{middleware, web};
 
@@ -118,6 +118,11 @@ fn table() -> Vec<RouteRow> {
         ("GET", "/documents/{idOrSlug}/versions", Person, routes!(documents::versions)),
         ("POST", "/documents/{idOrSlug}/versions", Person, routes!(documents::create_version)),
         ("POST", "/documents/{idOrSlug}/run-loop", Person, routes!(documents::run_loop)),
+        // Tickets
+        ("GET", "/tickets", Person, routes!(tickets::list)),
+        ("POST", "/tickets", Person, routes!(tickets::create)),
+        ("GET", "/tickets/{idOrSlug}", Person, routes!(tickets::get)),
+        ("PATCH", "/tickets/{idOrSlug}", Person, routes!(tickets::update)),
         // Loops
         ("GET", "/loops", Person, routes!(loops::list)),
         ("POST", "/loops", Person, routes!(loops::create)),

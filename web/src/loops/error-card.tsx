@@ -1,15 +1,20 @@
 import { ChevronRight, OctagonAlert } from "lucide-react";
 
-import type { LoopError as Failure } from "@/api/types";
+import type { LoopDetail, LoopError as Failure } from "@/api/types";
 import { WithCode } from "@/ui/code";
 import { CopyButton } from "@/ui/copy-button";
 
+import { crashDetails } from "./crash-details";
 import { adviceFor, subcodeOf } from "./error-advice";
 
+type Diagnostics = LoopDetail["diagnostics"];
+
 /** Why a loop failed, with next steps and details. */
-export function LoopError({ error }: { error: Failure }) {
+export function LoopError({ error, diagnostics }: { error: Failure; diagnostics: Diagnostics }) {
   const { title, explanation, steps } = adviceFor(error);
-  const details = technicalDetails(error);
+  const details = [technicalDetails(error), crashDetails(diagnostics ?? {})]
+    .filter((part) => part !== "")
+    .join("\n\n");
   return (
     <section
       aria-label="Error"

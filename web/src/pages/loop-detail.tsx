@@ -90,7 +90,10 @@ function LoopView({ loop, orgSlug }: { loop: LoopDetail; orgSlug: string }) {
       {loop.status === "AWAITING_USER" ? (
         <Question loop={loop} orgSlug={orgSlug} />
       ) : (
-        loop.error && loop.status !== "COMPLETED" && <LoopError error={loop.error} />
+        loop.error &&
+        loop.status !== "COMPLETED" && (
+          <LoopError error={loop.error} diagnostics={loop.diagnostics} />
+        )
       )}
       <Review loop={loop} />
       <Warnings loop={loop} />

@@ -9,6 +9,7 @@ use sea_orm::QueryOrder;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
 
+use super::diagnostics;
 use super::register::{self, DesktopRegistration, RegisterError};
 use super::results;
 use crate::bus::{Bus, Topic};
@@ -131,6 +132,11 @@ impl Host for DesktopHost {
     }
 
     async fn telemetry(&self, session: &DesktopSession, telemetry: Telemetry) {
+        match diagnostics::keep(&self.store, session, &telemetry).await {
+            Ok(Some(loop_id)) => self.bus.publish(Topic::Loop(loop_id)),
+            Ok(None) => {}
+            Err(error) => tracing::error!(%error, "diagnostics of a loop were not stored"),
+        }
         let Telemetry { severity, category, message, timestamp, trace, diagnostics, .. } = telemetry;
         // Who sent it is what the connection says, whatever is in the payload.
         tracing::info!(

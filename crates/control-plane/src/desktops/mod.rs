@@ -3,6 +3,7 @@
 //! Stores what desktops report; what is sent to them is decided by [`crate::dispatch`].
 
 pub mod credentials;
+mod diagnostics;
 pub mod host;
 pub mod register;
 mod results;

@@ -20,8 +20,9 @@ use crate::loop_state::stored_statuses;
 use crate::loops::create::{NewLoop, create};
 use crate::loops::view::LoopStartResponse;
 use crate::store::column::StoredEnum;
-use crate::store::entity::{agent_loop, compute_target, document};
+use crate::store::entity::{agent_loop, compute_target, document, ticket};
 use crate::store::parse_json;
+use crate::tickets;
 
 /// Commands that can be started from a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
@@ -79,7 +80,7 @@ pub struct RunLoop {
     pub prompt: Option<String>,
     /// Instead of the document's repository.
     pub repo: Option<RepoRef>,
-    /// Peers, at most 5; left out, those of the earlier loops are taken.
+    /// Peers, at most 5; left out, those of the ticket or of the earlier loops are taken.
     pub additional_repos: Option<Vec<RepoRef>>,
     /// The desktop; left out, the best one that is online. `null` asks for a cloud.
     #[serde(default, deserialize_with = "given")]
@@ -119,15 +120,19 @@ pub async fn run(
         check_machine(db, &subject, parent.as_ref(), &desktop).await?;
     }
     let repo = repository(&subject, parent.as_ref(), body.repo, command)?;
+    let ticket = tickets::of_document(db, &subject).await?;
     let peers = match body.additional_repos {
         Some(peers) => peers,
-        None => inherited_peers(db, &subject, command).await?,
+        None => match &ticket {
+            Some(ticket) if command == LoopCommand::Plan => tickets::peers(ticket),
+            _ => inherited_peers(db, &subject, command).await?,
+        },
     };
     let new = NewLoop {
         document: Some((subject.id, subject.current_version)),
         parent_loop_id: parent.filter(|_| continues).map(|row| row.id),
         compute_target_id: Some(desktop.id),
-        artifact_slug: Some(artifact_slug(app, &subject, command).await?),
+        artifact_slug: Some(artifact_slug(app, &subject, ticket, command).await?),
         prompt: body.prompt.filter(|prompt| !prompt.trim().is_empty()),
         repo,
         additional_repos: peers,
@@ -263,14 +268,18 @@ async fn inherited_peers(
     }
 }
 
-/// The slug that names worktree and branch. Making a plan and carrying it out share the slug of
-/// the plan, so they share the worktree; for a plan that does not exist yet its number is taken
-/// in advance.
+/// The slug that names worktree and branch. All loops of a ticket share the ticket's. Making a plan and
+/// carrying it out share the slug of the plan, so they share the worktree; for a plan that does not exist yet its
+/// number is taken in advance.
 async fn artifact_slug(
     app: &ControlPlaneState,
     subject: &document::Model,
+    ticket: Option<ticket::Model>,
     command: LoopCommand,
 ) -> ApiResult<String> {
+    if let Some(ticket) = ticket {
+        return Ok(ticket.slug);
+    }
     if command != LoopCommand::Plan || subject.kind.0 == ArtifactType::ImplementationPlan {
         return Ok(subject.slug.clone());
     }

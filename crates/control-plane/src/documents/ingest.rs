@@ -8,7 +8,7 @@ use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
 use serde_json::Value;
 
-use super::{NewDocument, VersionText, add_version, create, next_number};
+use super::{NewDocument, VersionText, add_version, create, next_number, plan_of};
 use crate::store::column::StoredEnum;
 use crate::store::entity::document::DocumentStatus;
 use crate::store::entity::{agent_loop, document};
@@ -64,7 +64,7 @@ async fn store_plan(
     let text = VersionText { content: plan.content, raw: plan.raw.map(Value::Object), loop_id: Some(row.id) };
     let known = match subject.kind.0 {
         ArtifactType::ImplementationPlan => Some(subject.clone()),
-        _ => of_slug(tx, row).await?,
+        _ => plan_of(tx, subject.id).await?,
     };
     if let Some(known) = known {
         add_version(tx, known, text).await?;
@@ -91,19 +91,6 @@ async fn store_plan(
 /// The number that was taken for the plan when its loop was made.
 fn number_in(slug: &str) -> Option<i64> {
     slug.strip_prefix("plan-")?.parse().ok()
-}
-
-async fn of_slug(
-    tx: &DatabaseTransaction,
-    row: &agent_loop::Model,
-) -> Result<Option<document::Model>, DbErr> {
-    let Some(slug) = &row.artifact_slug else { return Ok(None) };
-    document::Entity::find()
-        .filter(document::Column::OrganizationId.eq(row.organization_id))
-        .filter(document::Column::Slug.eq(slug))
-        .filter(document::Column::Kind.eq(StoredEnum(ArtifactType::ImplementationPlan)))
-        .one(tx)
-        .await
 }
 
 /// Notes that the work of a loop's document has been delivered.

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use crate::store::entity::{agent_loop, compute_target, document, document_version, user};
+use crate::store::entity::{agent_loop, compute_target, document, document_version, loop_diagnostics, user};
 use crate::store::{iso, parse_json};
 
 /// Why a loop did not end well.
@@ -166,6 +166,10 @@ pub struct LoopDetail {
     pub primary_pull_request: Option<SuccessEntry>,
     /// The document that it produced.
     pub produced_document: Option<LoopDocument>,
+    /// What its desktop told about the end of its process: `stderrTail`, `logTail`, `exitCode`, `exitSignal`,
+    /// `elapsedMs`, `abortReason`, `spawnMeta`, …
+    #[schema(value_type = Option<HashMap<String, Value>>)]
+    pub diagnostics: Option<Value>,
 }
 
 /// What a runner may know of its own loop.
@@ -265,6 +269,7 @@ pub async fn records(
 /// Shows one row.
 pub async fn detail(db: &impl ConnectionTrait, row: agent_loop::Model) -> Result<LoopDetail, DbErr> {
     let produced = produced_by(db, row.id).await?;
+    let diagnostics = loop_diagnostics::Entity::find_by_id(row.id).one(db).await?;
     let mut records = records(db, vec![row]).await?;
     let record = records.pop().ok_or_else(|| DbErr::RecordNotFound("loop".to_owned()))?;
     let primary = record.repo.as_ref().map(|repo| repo.full_name.clone());
@@ -276,6 +281,7 @@ pub async fn detail(db: &impl ConnectionTrait, row: agent_loop::Model) -> Result
         primary_branch: record.branch_name.clone(),
         primary_pull_request,
         produced_document: produced.map(|document| LoopDocument::from(&document)),
+        diagnostics: diagnostics.map(|row| row.diagnostics),
         record,
     })
 }

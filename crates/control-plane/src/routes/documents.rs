@@ -22,8 +22,10 @@ use crate::store::entity::document::{self, DocumentStatus};
 use crate::store::entity::document_version;
 use crate::store::now;
 
-const TITLE_LIMIT: usize = 200;
-const CONTENT_LIMIT: usize = 1_000_000;
+/// Characters of a title.
+pub(super) const TITLE_LIMIT: usize = 200;
+/// Characters of a text.
+pub(super) const CONTENT_LIMIT: usize = 1_000_000;
 
 /// Kinds of documents that people write; plans come from loops.
 #[derive(Debug, Clone, Copy, Deserialize, Serialize, ToSchema)]

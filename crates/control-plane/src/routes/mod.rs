@@ -25,4 +25,5 @@ pub mod runner;
 pub mod sessions;
 pub mod storage;
 pub mod stream;
+pub mod tickets;
 pub mod usage;

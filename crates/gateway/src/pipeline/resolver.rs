@@ -248,7 +248,7 @@ impl Search<'_> {
         }
         for repository in repositories {
             let Ok(repository) = self.app.sandbox.check(&repository) else { continue };
-            if let Some(worktree) = self.app.worktree_layout.ticket_worktree(&repository, &ticket) {
+            if let Some(worktree) = self.app.worktree_layout.work_on_ticket(&repository, &ticket) {
                 self.found(worktree.canonical());
             }
             // Where it would be made.

@@ -94,7 +94,7 @@ pub(crate) async fn existing_directory(
     }
 }
 
-/// The worktree of a ticket, when there is one. Blocks on the disk.
+/// Where the work on a ticket lies, when there is some. Blocks on the disk.
 ///
 /// # Errors
 /// 403 when there is none, and the place where it would be made is outside the sandbox: whether
@@ -104,7 +104,7 @@ pub(crate) fn ticket_worktree(
     repository: &SandboxedPath,
     ticket: &TicketId,
 ) -> Result<Option<SandboxedPath>, HttpError> {
-    match app.worktree_layout.ticket_worktree(repository, ticket) {
+    match app.worktree_layout.work_on_ticket(repository, ticket) {
         None if app.worktree_layout.for_ticket(repository, ticket).is_err() => {
             Err(HttpError::directory_not_allowed())
         }

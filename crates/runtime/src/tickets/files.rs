@@ -24,7 +24,7 @@ pub struct TicketFiles {
 }
 
 impl TicketFiles {
-    /// The worktree in its usual place, else the first of those that the ticket's jobs name.
+    /// Where the work on it lies, else the first of those that the ticket's jobs name.
     /// `None` when there is none.
     ///
     /// # Errors
@@ -37,7 +37,7 @@ impl TicketFiles {
         of_jobs: &[PathBuf],
     ) -> Result<Option<Self>, AccessDenied> {
         let repository = sandbox.check(repository)?;
-        let usual = places.ticket_worktree(&repository, ticket);
+        let usual = places.work_on_ticket(&repository, ticket);
         let named = || of_jobs.iter().filter(|place| place.is_dir()).find_map(|p| sandbox.check(p).ok());
         Ok(usual.or_else(named).map(|worktree| Self { worktree }))
     }

@@ -23,7 +23,7 @@ use crate::jobs::{Job, Jobs};
 use crate::reporting::control_plane::{CallError, ControlPlaneClient};
 use crate::stop::{GRACE, ProcessOwner, StopError, StopMode, StopOutcome, Stopper};
 use crate::tickets::launch::{get_of_work_dir, merge_launch_metadata};
-use crate::workspace::worktree::WorktreeNames;
+use crate::workspace::naming::WorktreeNames;
 use crate::workspace::worktree_layout::WorktreeLayout;
 
 /// How long the answer to a cancellation waits until the record says so.

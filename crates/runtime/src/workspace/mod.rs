@@ -1,6 +1,7 @@
 //! Where a loop works: a worktree or a temporary directory, and worktrees of its peer repositories. Owns
 //! everything that is made for that on the disk, and removes it again; what is not pushed is never removed.
 
+pub(crate) mod naming;
 pub(crate) mod peers;
 pub(crate) mod repository;
 pub(crate) mod saved_work;
@@ -23,9 +24,10 @@ use crate::jobs::reservations::Reservation;
 use crate::jobs::{Job, PeerWorktree, TestRunRecord};
 use crate::refusal::Refusal;
 use crate::request::LoopRequest;
+use crate::workspace::naming::WorktreeNames;
 use crate::workspace::peers::{Peer, PeerWorkspace};
 use crate::workspace::repository::LoopRepository;
-use crate::workspace::worktree::{WorktreeError, WorktreeNames, WorktreeRequest, Worktrees};
+use crate::workspace::worktree::{WorktreeError, WorktreeRequest, Worktrees};
 
 /// What the names of temporary directories begin with.
 const TEMP_DIR_PREFIX: &str = "orchestrator-";

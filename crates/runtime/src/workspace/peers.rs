@@ -16,10 +16,9 @@ use crate::error::LoopRequestError;
 use crate::jobs::reservations::Reservation;
 use crate::refusal::Refusal;
 use crate::request::LoopRequest;
+use crate::workspace::naming::WorktreeNames;
 use crate::workspace::repository::{self, LoopRepository, Repositories};
-use crate::workspace::worktree::{
-    PreparedWorktree, WorktreeError, WorktreeNames, WorktreeRequest, Worktrees,
-};
+use crate::workspace::worktree::{PreparedWorktree, WorktreeError, WorktreeRequest, Worktrees};
 
 /// Most peer repositories.
 const MAX_PEERS: usize = 5;

@@ -9,6 +9,8 @@ use std::sync::Arc;
 use loopgate_api::ids::TicketId;
 use loopgate_home::{Repos, Sandbox, SandboxedPath};
 
+use crate::workspace::naming::{WorktreeNames, loop_directory};
+
 /// Finds and chooses directories of worktrees.
 #[derive(Debug, Clone)]
 pub struct WorktreeLayout {
@@ -27,6 +29,17 @@ impl WorktreeLayout {
     #[must_use]
     pub fn ticket_worktree(&self, repository: &SandboxedPath, ticket: &TicketId) -> Option<SandboxedPath> {
         self.find(repository, &name_of(repository, ticket))
+    }
+
+    /// Where the work on a ticket lies: its own worktree, else that of the loops that carry its id as their slug.
+    /// Looks at the disk.
+    #[must_use]
+    pub fn work_on_ticket(&self, repository: &SandboxedPath, ticket: &TicketId) -> Option<SandboxedPath> {
+        let of_loops = || {
+            let key = WorktreeNames::of_document(ticket.as_str())?;
+            self.find(repository, &loop_directory(&repository.base_name(), &key))
+        };
+        self.ticket_worktree(repository, ticket).or_else(of_loops)
     }
 
     /// Where a new worktree of a ticket goes. Looks at the disk.
@@ -126,6 +139,29 @@ mod tests {
     use loopgate_home::{Overrides, SettingsStore};
 
     use super::*;
+
+    #[test]
+    fn work_on_a_ticket_is_found_where_its_loops_left_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        let overrides = Overrides { sandbox_base_directory: Some(base.clone()), ..Overrides::default() };
+        let settings = Arc::new(SettingsStore::open(&base.join("s.toml"), overrides).unwrap());
+        let sandbox = Arc::new(Sandbox::new(settings.clone(), Path::new("/nonexistent-data")));
+        let layout = WorktreeLayout::new(Arc::new(Repos::new(settings, sandbox.clone())), sandbox.clone());
+        std::fs::create_dir_all(base.join("shop/.git")).unwrap();
+        let repository = sandbox.check(base.join("shop")).unwrap();
+        let ticket = TicketId::new("ticket-7");
+        let found = || layout.work_on_ticket(&repository, &ticket).map(|place| place.as_path().to_owned());
+
+        assert_eq!(found(), None);
+        std::fs::create_dir_all(base.join("shop-loop-ticket-7")).unwrap();
+        assert_eq!(found(), Some(base.join("shop-loop-ticket-7")));
+        std::fs::create_dir_all(base.join("shop-ticket-7")).unwrap();
+        assert_eq!(found(), Some(base.join("shop-ticket-7")), "the ticket's own goes first");
+        for other in ["ticket-70", "../shop", "loop-ticket-7x"] {
+            assert!(layout.work_on_ticket(&repository, &TicketId::new(other)).is_none(), "{other}");
+        }
+    }
 
     #[test]
     fn setting_goes_before_the_repositorys_own_parent_and_both_are_searched() {

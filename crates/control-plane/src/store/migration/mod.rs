@@ -5,6 +5,7 @@
 
 mod accounts;
 mod agents;
+mod diagnostics;
 mod documents;
 mod identities;
 mod indexes;
@@ -14,6 +15,7 @@ mod organizations;
 mod schema;
 mod spending;
 mod targets;
+mod tickets;
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema as columns;
@@ -32,6 +34,8 @@ impl MigratorTrait for Migrator {
             Box::new(loop_lists::LoopLists),
             Box::new(spending::Spending),
             Box::new(organizations::Organizations),
+            Box::new(tickets::Tickets),
+            Box::new(diagnostics::LoopDiagnostics),
         ]
     }
 }

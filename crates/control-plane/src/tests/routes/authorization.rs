@@ -109,6 +109,7 @@ struct Resources {
     agent: String,
     member: String,
     invitation: String,
+    ticket: String,
 }
 
 impl Resources {
@@ -121,6 +122,7 @@ impl Resources {
         let document = admin.post("/documents", document).await;
         let invitation = json!({"email": "cy@example.org", "role": "org:member"});
         let invitation = admin.post("/invitations", invitation).await;
+        let ticket = admin.post("/tickets", json!({"title": "x", "body": "x"})).await;
         let agent = admin.post("/agents", json!({"name": "x", "role": "tax", "prompt": "p"})).await;
         Self {
             target: plane.desktop().await.target_id.to_string(),
@@ -130,6 +132,7 @@ impl Resources {
             agent: member(&agent, "slug"),
             member: plane.owner.user_id.to_string(),
             invitation: member(&invitation, "id"),
+            ticket: member(&ticket, "slug"),
         }
     }
 
@@ -141,6 +144,7 @@ impl Resources {
             ("/loops/{id}", &self.loop_id),
             ("/documents/{idOrSlug}", &self.document),
             ("/agents/{idOrSlug}", &self.agent),
+            ("/tickets/{idOrSlug}", &self.ticket),
             ("{version}", &"1".to_owned()),
             ("/members/{id}", &self.member),
             ("/invitations/{id}", &self.invitation),

@@ -34,7 +34,8 @@ async fn reached(plane: &TestApp, id: Uuid, status: LoopStatus) {
     tokio::time::timeout(std::time::Duration::from_secs(10), wait).await.unwrap();
 }
 
-async fn plan(plane: &TestApp, desktop: &mut LinkedDesktop, slug: &str) -> Uuid {
+/// Has a plan made from a document, or made again; answers the loop.
+pub async fn plan(plane: &TestApp, desktop: &mut LinkedDesktop, slug: &str) -> Uuid {
     let owner = plane.owner().await;
     let run = owner.post(&format!("/documents/{slug}/run-loop"), json!({"command": "plan"})).await;
     assert_eq!(run.data("status"), "PENDING", "{}", run.text);

@@ -1,8 +1,10 @@
 use loopgate_api::job::LoopStatus;
+use loopgate_api::link::{Severity, Telemetry, event};
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
 use serde_json::{Value, json};
 
+use crate::bus::Topic;
 use crate::loops::reaper;
 use crate::store::entity::agent_loop;
 use crate::store::{iso, now};
@@ -384,4 +386,38 @@ async fn create_document(owner: &TestClient, kind: &str) -> Uuid {
     let body = json!({"title": "Cart", "type": kind, "content": "A cart.", "repo": shop()});
     let made = owner.post("/documents", body).await;
     made.data("id").as_str().unwrap_or_else(|| panic!("{}", made.text)).parse().unwrap()
+}
+
+#[tokio::test]
+async fn diagnostics_of_a_crash_are_kept_with_their_loop() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    let mut desktop = plane.desktop().await;
+    let (id, _) = plane.running("PLAN").await;
+    let (foreign, _) = plane.running("EXECUTE").await;
+    plane.set_column(id, agent_loop::Column::ComputeTargetId, desktop.target_id).await;
+    let mut wake = plane.app.bus.subscribe(Topic::Loop(id));
+    let crash = |loop_id: Uuid, category: &str, signal: &str| {
+        let mut telemetry = Telemetry::new(Severity::Error, category, "Loop failed");
+        telemetry.trace.compute_target_id = desktop.target_id.to_string();
+        telemetry.trace.loop_id = Some(loop_id.to_string());
+        let diagnostics = json!({"exitSignal": signal, "stderrTail": "out of memory", "elapsedMs": 4200});
+        telemetry.diagnostics = diagnostics.as_object().cloned();
+        serde_json::to_value(telemetry).unwrap()
+    };
+    let reports = [
+        crash(foreign, "job.failed", "SIGSEGV"),
+        crash(id, "job.started", "SIGSEGV"),
+        crash(id, "job.failed", "SIGKILL"),
+    ];
+    for report in &reports {
+        desktop.send(event::TELEMETRY, report).await;
+    }
+    // They are taken in their order, so the others have been by then.
+    wake.changed().await.unwrap();
+    let shown = owner.get(&format!("/loops/{id}")).await;
+    assert_eq!(shown.data("diagnostics")["exitSignal"], "SIGKILL");
+    assert_eq!(shown.data("diagnostics")["stderrTail"], "out of memory");
+    let other = owner.get(&format!("/loops/{foreign}")).await;
+    assert_eq!(other.data("diagnostics"), &Value::Null, "a desktop tells about its own loops");
 }

@@ -25,4 +25,5 @@ mod runner;
 mod sessions;
 mod spending;
 mod storage;
+mod tickets;
 mod web;

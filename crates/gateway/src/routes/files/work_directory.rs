@@ -117,7 +117,7 @@ fn find_on_disk(
     };
     let worktrees = repos.repos.iter().filter_map(|repo| {
         let repository = allowed(&loopgate_home::expand_home(&repo.path))?;
-        app.worktree_layout.ticket_worktree(&repository, ticket)
+        app.worktree_layout.work_on_ticket(&repository, ticket)
     });
     Ok(worktrees.map(|worktree| (worktree, WorkDirectorySource::Worktree)).next())
 }

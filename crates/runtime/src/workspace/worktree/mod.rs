@@ -3,7 +3,6 @@
 //! A plan starts from a fresh checkout; an execution goes on in the one its plan was made in. Work that
 //! no remote has is saved before a worktree is removed or its branch begins anew.
 
-mod naming;
 mod repair;
 
 use std::ffi::OsStr;
@@ -21,10 +20,10 @@ use loopgate_tools::process::{Command, Limits};
 
 use crate::jobs::Jobs;
 use crate::jobs::reservations::{Reservation, Reservations};
+use crate::workspace::naming::{WorktreeNames, loop_directory};
 use crate::workspace::worktree_layout::WorktreeLayout;
 use loopgate_tools::environment::ProcessEnvironment;
 
-pub(crate) use naming::WorktreeNames;
 pub(crate) use repair::deliver_from_branch;
 use repair::return_to_branch;
 
@@ -216,7 +215,8 @@ fn new_worktree_path(
     wanted: &WorktreeRequest<'_>,
     prefix: &str,
 ) -> Result<SandboxedPath, WorktreeError> {
-    let name = format!("{}-loop-{prefix}{}", wanted.repository.base_name(), wanted.naming.key);
+    let key = format!("{prefix}{}", wanted.naming.key);
+    let name = loop_directory(&wanted.repository.base_name(), &key);
     worktrees.layout.for_new(wanted.repository, &name).map_err(WorktreeError::NotAllowed)
 }
 

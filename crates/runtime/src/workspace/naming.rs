@@ -8,10 +8,15 @@ use sha2::{Digest as _, Sha256};
 /// Characters of a slug that stay when a hash is appended.
 const MAX_SLUG: usize = 43;
 
+/// Name of the directory of a loop's worktree.
+pub(crate) fn loop_directory(repository: &str, key: &str) -> String {
+    format!("{repository}-loop-{key}")
+}
+
 /// Name of a loop's directory and branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WorktreeNames {
-    /// What follows `<repository>-loop-`.
+    /// What the directory ends with.
     pub key: String,
     /// The branch.
     pub branch: BranchName,

@@ -1,0 +1,52 @@
+//! What desktops tell about loops whose process crashed: kept with the loop, newest only.
+
+use loopgate_api::link::Telemetry;
+use loopgate_link::server::DesktopSession;
+use sea_orm::ActiveValue::Set;
+use sea_orm::prelude::*;
+use sea_orm::sea_query::OnConflict;
+use serde_json::Value;
+
+use crate::store::entity::{agent_loop, loop_diagnostics};
+use crate::store::{Store, now};
+
+/// Categories whose diagnostics are kept.
+const CATEGORIES: [&str; 2] = ["job.failed", "job.cancelled"];
+/// Bytes of JSON that are kept; the tails in it are cut to 4 KiB each before.
+const SIZE_LIMIT: usize = 64 * 1024;
+
+/// Keeps what an event tells about the end of a loop of the desktop that sent it; answers the loop.
+pub async fn keep(
+    store: &Store,
+    session: &DesktopSession,
+    telemetry: &Telemetry,
+) -> Result<Option<Uuid>, DbErr> {
+    if !CATEGORIES.contains(&telemetry.category.as_str()) {
+        return Ok(None);
+    }
+    let loop_id = telemetry.trace.loop_id.as_deref().and_then(|id| id.parse::<Uuid>().ok());
+    let (Some(loop_id), Some(diagnostics)) = (loop_id, &telemetry.diagnostics) else { return Ok(None) };
+    let diagnostics = Value::Object(diagnostics.clone());
+    if diagnostics.to_string().len() > SIZE_LIMIT {
+        tracing::warn!(%loop_id, "diagnostics of a loop are too large to be kept");
+        return Ok(None);
+    }
+    let own = agent_loop::Entity::find_by_id(loop_id)
+        .filter(agent_loop::Column::ComputeTargetId.eq(session.target_id))
+        .filter(agent_loop::Column::OrganizationId.eq(session.identity.organization_id))
+        .count(store.reader())
+        .await?;
+    if own == 0 {
+        return Ok(None);
+    }
+    let row = loop_diagnostics::ActiveModel {
+        loop_id: Set(loop_id),
+        diagnostics: Set(diagnostics),
+        created_at: Set(now()),
+    };
+    let known = OnConflict::column(loop_diagnostics::Column::LoopId)
+        .update_columns([loop_diagnostics::Column::Diagnostics, loop_diagnostics::Column::CreatedAt])
+        .to_owned();
+    loop_diagnostics::Entity::insert(row).on_conflict(known).exec_without_returning(store.writer()).await?;
+    Ok(Some(loop_id))
+}

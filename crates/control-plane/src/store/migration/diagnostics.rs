@@ -1,0 +1,36 @@
+//! The table of what desktops said about crashes.
+
+use sea_orm_migration::prelude::*;
+use sea_orm_migration::schema::*;
+
+use super::schema::{references, table};
+
+/// Makes the table.
+pub struct LoopDiagnostics;
+
+impl MigrationName for LoopDiagnostics {
+    fn name(&self) -> &'static str {
+        "m0009_loop_diagnostics"
+    }
+}
+
+#[async_trait::async_trait]
+impl MigrationTrait for LoopDiagnostics {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let mut diagnostics = table("loop_diagnostics", &["loop_id"]);
+        diagnostics.col(uuid("loop_id"));
+        diagnostics.col(json_binary("diagnostics"));
+        diagnostics.col(big_integer("created_at"));
+        diagnostics.foreign_key(&mut references(
+            "loop_diagnostics",
+            "loop_id",
+            "loops",
+            ForeignKeyAction::Cascade,
+        ));
+        manager.create_table(diagnostics).await
+    }
+
+    fn use_transaction(&self) -> Option<bool> {
+        Some(true)
+    }
+}

@@ -1,0 +1,109 @@
+//! A ticket from the wish to the pull request.
+
+use serde_json::{Value, json};
+
+use super::documents::{launched, plan};
+use crate::tests::plane::shop;
+use crate::tests::{TestApp, TestClient};
+
+async fn ticket(owner: &TestClient) -> Value {
+    let peers = json!([{"fullName": "acme/docs", "branch": "main"}]);
+    let body =
+        json!({"title": " Cart ", "body": "People need a cart.", "repo": shop(), "additionalRepos": peers});
+    let made = owner.post("/tickets", body).await;
+    assert_eq!(made.status, 200, "{}", made.text);
+    made.json["data"].clone()
+}
+
+#[tokio::test]
+async fn ticket_keeps_its_wish_plan_and_work_together() {
+    let plane = TestApp::start().await;
+    let mut desktop = plane.desktop().await;
+    let owner = plane.owner().await;
+    let made = ticket(&owner).await;
+    assert_eq!(
+        (&made["slug"], &made["title"], &made["state"]),
+        (&json!("ticket-1"), &json!("Cart"), &json!("open"))
+    );
+    assert_eq!(made["additionalRepos"][0]["fullName"], "acme/docs");
+    let document = made["document"]["slug"].as_str().unwrap();
+
+    let planned = plan(&plane, &mut desktop, document).await;
+    let row = plane.row(planned).await;
+    assert_eq!(row.artifact_slug.as_deref(), Some("ticket-1"), "worktree and branch are the ticket's");
+    assert_eq!(row.additional_repos.unwrap()[0]["fullName"], "acme/docs", "its repositories are taken");
+
+    let shown = owner.get("/tickets/ticket-1").await;
+    let plan_slug = shown.data("plan")["slug"].as_str().unwrap().to_owned();
+    owner.post(&format!("/documents/{plan_slug}/run-loop"), json!({"command": "execute"})).await;
+    let (command, executed, runner) = launched(&plane, &mut desktop).await;
+    assert_eq!(command["body"]["artifactSlug"], "ticket-1", "the work goes on where the plan was made");
+    runner.event(executed, json!({"type": "started"})).await;
+    let entry = json!({"status": "success", "fullName": "acme/shop", "prUrl": "https://github.com/acme/shop/pull/7",
+        "prNumber": 7, "branchName": "orchestrator/ticket-1", "baseBranch": "main", "hasChanges": true});
+    let end = json!({"type": "completed", "result": {"exitCode": 0}, "tokensUsed": {"input": 5, "output": 6},
+        "results": [entry]});
+    assert_eq!(runner.event(executed, end).await.status, 200);
+
+    let shown = owner.get(&format!("/tickets/{}", made["id"].as_str().unwrap())).await;
+    let loops: Vec<&Value> = shown.data("loops").as_array().unwrap().iter().map(|row| &row["id"]).collect();
+    assert_eq!(loops, [&json!(executed), &json!(planned)]);
+    assert_eq!(shown.data("pullRequests")[0]["number"], 7);
+}
+
+#[tokio::test]
+async fn ticket_made_again_keeps_one_plan() {
+    let plane = TestApp::start().await;
+    let mut desktop = plane.desktop().await;
+    let owner = plane.owner().await;
+    let made = ticket(&owner).await;
+    let document = made["document"]["slug"].as_str().unwrap();
+    plan(&plane, &mut desktop, document).await;
+    plan(&plane, &mut desktop, document).await;
+    let plans = owner.get("/documents?type=IMPLEMENTATION_PLAN").await;
+    assert_eq!(plans.json["data"].as_array().unwrap().len(), 1);
+    assert_eq!(plans.json["data"][0]["currentVersion"], 2);
+}
+
+#[tokio::test]
+async fn ticket_is_changed_member_by_member() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    ticket(&owner).await;
+    let closed = owner.patch("/tickets/ticket-1", json!({"state": "closed"})).await;
+    assert_eq!((closed.data("state"), closed.data("title")), (&json!("closed"), &json!("Cart")));
+    let open = owner.get("/tickets?state=open").await;
+    assert_eq!(open.json["data"], json!([]));
+    let change = json!({"title": "Basket", "body": "A basket.", "additionalRepos": [], "state": "open"});
+    let changed = owner.patch("/tickets/ticket-1", change).await;
+    assert_eq!(
+        (changed.data("title"), changed.data("body"), changed.data("additionalRepos"), changed.data("state")),
+        (&json!("Basket"), &json!("A basket."), &json!([]), &json!("open"))
+    );
+    assert_eq!(changed.data("repo"), &json!(shop()), "what is left out stays");
+    let listed = owner.get("/tickets").await;
+    assert_eq!(listed.json["data"][0]["slug"], "ticket-1");
+    let document = changed.data("document")["slug"].as_str().unwrap();
+    let versions = owner.get(&format!("/documents/{document}/versions")).await;
+    assert_eq!(versions.json["data"].as_array().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn ticket_that_does_not_fit_is_refused() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    ticket(&owner).await;
+    let own = json!([{"fullName": "Acme/Shop", "branch": "main"}]);
+    let duplicate = owner.patch("/tickets/ticket-1", json!({"additionalRepos": own})).await;
+    assert_eq!(duplicate.refused(), (400, "additionalRepos.0.fullName: Duplicate repository: \"Acme/Shop\""));
+    for body in [json!({"title": " "}), json!({"body": ""}), json!({"state": "done"}), json!({"owner": "me"})]
+    {
+        assert_eq!(owner.patch("/tickets/ticket-1", body.clone()).await.status, 400, "{body}");
+    }
+    for body in [json!({"title": "x"}), json!({"title": "", "body": "x"}), json!({"body": "x"})] {
+        assert_eq!(owner.post("/tickets", body.clone()).await.status, 400, "{body}");
+    }
+    assert_eq!(owner.get("/tickets/ticket-2").await.refused(), (404, "Ticket not found"));
+    assert_eq!(owner.get("/tickets?state=lost").await.status, 400);
+    assert_eq!(plane.stranger().await.get("/tickets/ticket-1").await.refused(), (404, "Ticket not found"));
+}
