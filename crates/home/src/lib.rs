@@ -5,6 +5,7 @@
 //! or speaks to the network.
 
 mod assistant_limits;
+mod authorized_keys;
 mod credentials;
 mod data_dir;
 mod environment_files;
@@ -29,6 +30,7 @@ mod vault;
 mod watches;
 
 pub use assistant_limits::{AssistantLimit, AssistantLimits, Probe};
+pub use authorized_keys::{AuthorizedKeys, BrowserKey, KeyDecisionError, KeySource};
 pub use credentials::{API_KEY_VARIABLES, ApiKey, Credentials, Provenance};
 pub use data_dir::{DataDir, DataDirError, default_data_dir};
 pub use environment_files::copy_environment_files;

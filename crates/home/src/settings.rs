@@ -45,6 +45,8 @@ pub struct Settings {
     pub cloud_connection_enabled: bool,
     /// Whether commands of the control plane are refused for now.
     pub cloud_commands_paused: bool,
+    /// Whether commands of the control plane must be signed by an authorized browser key.
+    pub command_signing_required: bool,
     /// Operations up to this tier pass without asking.
     pub default_approval_tier: RiskTier,
     /// Thresholds an operation.
@@ -171,6 +173,7 @@ impl Default for Settings {
             prod_origins_only: false,
             cloud_connection_enabled: true,
             cloud_commands_paused: false,
+            command_signing_required: false,
             default_approval_tier: RiskTier::High,
             auto_approval_rules: BTreeMap::new(),
             agents: BTreeMap::new(),

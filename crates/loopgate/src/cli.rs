@@ -59,6 +59,8 @@ enum CliCommand {
     /// Look at what a repository brings along to be run, and let it.
     #[cfg(unix)]
     Trust(commands::trust::TrustArgs),
+    /// Decide which browsers may sign commands for this desktop.
+    Keys(commands::keys::KeysArgs),
     /// Pack what is known of a loop into one file for a report.
     #[cfg(unix)]
     SupportBundle(commands::support_bundle::SupportBundleArgs),
@@ -123,6 +125,7 @@ impl Cli {
             CliCommand::Worktrees(command) => command.run(),
             #[cfg(unix)]
             CliCommand::Trust(command) => command.run(),
+            CliCommand::Keys(command) => command.run(),
             #[cfg(unix)]
             CliCommand::SupportBundle(command) => command.run(),
             CliCommand::Loop(command) => Ok(command.run()),

@@ -12,7 +12,7 @@ use loopgate_api::names::GATEWAY_PORTS;
 use loopgate_gateway::{BindError, BoundGateway, Gateway, GatewayConfig, ServerLimits, SignIn};
 use loopgate_home::{ReposError, Settings, SettingsStore, files, secret_file};
 use loopgate_link::client::{self, Client, ClientConfig, HelloInfo, LinkSettings};
-use loopgate_link::executor::{self, Executor, ExecutorConfig, InProcess};
+use loopgate_link::executor::{self, Executor, ExecutorConfig, InProcess, Signing};
 use loopgate_plugin_kit::Plugins;
 use loopgate_runtime::{ProcessServices, Runtime, RuntimeConfig, RuntimeTiming};
 use loopgate_tools::programs::{ProgramSource, Programs, is_executable};
@@ -21,6 +21,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::args::DesktopArgs;
+use crate::browser_keys::{BrowserKeys, DesktopLoopCredentials, user_home};
 use crate::command_log::DesktopCommandLog;
 use crate::home::{DesktopHome, flag_variable};
 use crate::presence;
@@ -91,7 +92,11 @@ impl LinkSettings for LiveSettings {
 
     fn hello(&self) -> HelloInfo {
         let allowed_directories = self.settings.get().sandbox_base_directory.clone().into_iter().collect();
-        HelloInfo { allowed_directories, ..self.hello.clone() }
+        let mut hello = HelloInfo { allowed_directories, ..self.hello.clone() };
+        if self.settings.get().command_signing_required {
+            hello.capabilities.push("commandSigningRequired");
+        }
+        hello
     }
 
     fn enabled(&self) -> bool {
@@ -175,7 +180,8 @@ impl Desktop {
     /// which work reaches them, and the link last: it says what the others told before they ended.
     pub async fn serve(self, home: &DesktopHome, shutdown: &Shutdown) -> anyhow::Result<()> {
         let stop = shutdown.requested();
-        let executor = self.executor(home);
+        let browser_keys = Arc::new(BrowserKeys::new(self.runtime.clone(), user_home()?));
+        let executor = self.executor(home, &browser_keys);
         let client = Client::new(ClientConfig {
             settings: Arc::new(LiveSettings {
                 settings: home.settings.clone(),
@@ -217,6 +223,7 @@ impl Desktop {
         if home.settings.get().api_origin.is_some() {
             let heeding = heed_settings(home.settings.clone(), executor.clone(), client.clone());
             parts.spawn(until(stop.clone(), heeding));
+            parts.spawn(until(stop.clone(), browser_keys.clone().keep_listed(client.state())));
             let presence =
                 presence::keep(self.gateway.clone(), executor.clone(), client.clone(), failed_stop);
             parts.spawn(until(stop.clone(), presence));
@@ -245,13 +252,22 @@ impl Desktop {
         Ok(())
     }
 
-    fn executor(&self, home: &DesktopHome) -> Arc<Executor> {
+    fn executor(&self, home: &DesktopHome, browser_keys: &Arc<BrowserKeys>) -> Arc<Executor> {
         let (settings, credentials) = (home.settings.clone(), home.credentials.clone());
+        let (signing, asked) = (home.settings.clone(), browser_keys.clone());
+        let signing = Signing {
+            keys: browser_keys.file(),
+            required: Box::new(move || signing.get().command_signing_required),
+            gateway_id: credentials.gateway_id(),
+            key_asks: Box::new(move |fingerprint| asked.asks(fingerprint)),
+            loop_credentials: Arc::new(DesktopLoopCredentials(self.runtime.control_plane.clone())),
+        };
         Executor::new(ExecutorConfig {
             gateway: Arc::new(InProcess(self.gateway.service())),
             gateway_token: self.token.clone(),
             command_log: Arc::new(DesktopCommandLog(self.runtime.command_log.clone())),
             setup_complete: Box::new(move || settings.get().setup_complete(credentials.api_key().is_some())),
+            signing,
             timing: executor::ExecutorTiming::default(),
         })
     }

@@ -3,6 +3,7 @@
 
 mod args;
 mod banner;
+mod browser_keys;
 #[cfg(unix)]
 mod bundle;
 mod cli;

@@ -32,7 +32,7 @@ pub use launch::{Launcher, LoopStart};
 pub use notifications::{ApprovalNotice, Notifications};
 pub use process::stall_detection::{Activity, ActivityState, StallDetector};
 pub use recovery::Recovery;
-pub use reporting::control_plane::CallError;
+pub use reporting::control_plane::{CallError, ControlPlaneClient};
 pub use reporting::telemetry::TelemetrySender;
 pub use request::LoopHeaders;
 pub use runtime::{ProcessServices, Runtime, RuntimeConfig, RuntimeError};

@@ -102,6 +102,8 @@ pub struct Runtime {
     pub jobs: Jobs,
     /// Progress of the control plane's commands.
     pub command_log: CommandLogTable,
+    /// The control plane.
+    pub control_plane: ControlPlaneClient,
     /// Records together with what processes and files say at this moment.
     pub snapshots: Snapshots,
     /// Starts loops.
@@ -355,6 +357,7 @@ impl Runtime {
                 environment.clone(),
                 tasks.clone(),
             )),
+            control_plane: cloud.clone(),
             plan_loops: PlanLoops {
                 jobs: jobs.clone(),
                 cloud,

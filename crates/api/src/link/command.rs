@@ -204,6 +204,8 @@ pub enum CommandFailure {
     StreamFailed,
     /// Its path and query are no request target.
     MalformedRequestTarget,
+    /// What the server adds to a signed start or end of a loop was not to be had.
+    CredentialsUnavailable,
     /// A handler of the gateway panicked.
     InternalError,
 }

@@ -10,6 +10,7 @@ mod hello;
 mod lenient;
 mod report;
 mod schema;
+mod signature;
 
 pub use command::{
     Cancel, CommandAck, CommandEvent, CommandEventAck, CommandFailure, CommandProgress, CommandState,
@@ -23,6 +24,10 @@ pub use report::{
 };
 
 pub use schema::json_schema;
+pub use signature::{
+    BrowserPublicKey, Fingerprint, InvalidBrowserKey, InvalidFingerprint, SignaturePayload, USER_INTENT,
+    body_hash, canonical_json,
+};
 
 /// Subprotocol that the desktop offers and the server selects.
 pub const SUBPROTOCOL: &str = "loopgate.v1";

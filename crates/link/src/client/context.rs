@@ -66,6 +66,8 @@ pub enum LinkState {
     Online {
         /// This desktop's target.
         target_id: Uuid,
+        /// Whether the server hands signatures of browser keys on.
+        supports_signing: bool,
     },
     /// Not connected; tries go on.
     Degraded {

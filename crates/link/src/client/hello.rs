@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use crate::executor::MAX_IN_FLIGHT;
+use crate::executor::{BROWSER_KEY_OPERATIONS, MAX_IN_FLIGHT};
 
 /// Overrides the version of the `code` plugin.
 const PLUGIN_VERSION_OVERRIDE: &str = "LOOPGATE_PLUGIN_VERSION";
@@ -57,7 +57,11 @@ impl HelloInfo {
             plugin_version: installed_plugin_version(),
             supported_operations: OperationId::ALL.to_vec(),
             allowed_directories,
-            capabilities: vec!["loopRunnerRefreshSupported", "loopRunnerHeartbeatSupported"],
+            capabilities: vec![
+                "commandSigning",
+                "loopRunnerRefreshSupported",
+                "loopRunnerHeartbeatSupported",
+            ],
             gateway_port: None,
         }
     }
@@ -67,6 +71,7 @@ impl HelloInfo {
         let supported = self.capabilities.iter().map(|name| ((*name).to_owned(), Value::Bool(true)));
         let port = self.gateway_port.map(|port| ("gatewayPort".to_owned(), Value::from(port)));
         let capabilities: Map<String, Value> = supported.chain(port).collect();
+        let served = self.supported_operations.iter().map(ToString::to_string);
         Hello {
             compute_target_id: target_id,
             gateway_id: Some(gateway_id),
@@ -76,7 +81,7 @@ impl HelloInfo {
             plugin_version: self.plugin_version.clone(),
             desktop_client_version: Some(DESKTOP_VERSION.to_owned()),
             gateway_protocol_version: Some(GATEWAY_PROTOCOL_VERSION.to_owned()),
-            supported_operations: self.supported_operations.iter().map(ToString::to_string).collect(),
+            supported_operations: served.chain(BROWSER_KEY_OPERATIONS.map(str::to_owned)).collect(),
             max_in_flight_commands: u32::try_from(MAX_IN_FLIGHT).unwrap_or(1),
             allowed_directories_hash: directories_hash(&self.allowed_directories),
             capabilities,
@@ -191,9 +196,10 @@ mod tests {
         assert_eq!(hello["desktopClientVersion"], DESKTOP_VERSION);
         assert_eq!(hello["gatewayProtocolVersion"], "0.1.0");
         assert_eq!(hello["capabilities"]["loopRunnerRefreshSupported"], true);
+        assert_eq!(hello["capabilities"]["commandSigning"], true);
         assert_eq!(hello["capabilities"]["gatewayPort"], 50_123);
         assert_eq!(hello["maxInFlightCommands"], 2);
-        assert_eq!(hello["supportedOperations"].as_array().unwrap().len(), 28);
+        assert_eq!(hello["supportedOperations"].as_array().unwrap().len(), 30);
         let expected = hex::encode(Sha256::digest(r#"["/a","/b"]"#));
         assert_eq!(hello["allowedDirectoriesHash"], expected.as_str());
         Hello::parse(&hello).unwrap();

@@ -323,7 +323,7 @@ impl ClientSession<'_> {
         *self.target = Some(ack.compute_target_id);
         self.session_id = ack.session_id;
         let executor = &self.context.config.executor;
-        executor.set_server_time(&ack.server_time);
+        executor.registered(ack);
         executor.resume(&ack.resume_from_sequence);
         if first {
             let (category, message) = if self.context.was_ever_online() {
@@ -332,7 +332,9 @@ impl ClientSession<'_> {
                 ("connection.established", "Connection established")
             };
             executor.telemetry(Telemetry::new(Severity::Info, category, message));
-            self.context.set_state(LinkState::Online { target_id: ack.compute_target_id });
+            let supports_signing = ack.server_capabilities.compute_target_signing;
+            let target_id = ack.compute_target_id;
+            self.context.set_state(LinkState::Online { target_id, supports_signing });
         }
     }
 

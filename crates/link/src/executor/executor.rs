@@ -6,20 +6,24 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use loopgate_api::link::{
-    Cancel, CommandAck, CommandEvent, CommandEventAck, CommandFailure, LinkCommand, Severity, Telemetry,
+    Cancel, CommandAck, CommandEvent, CommandEventAck, CommandFailure, EventType, HelloAck, LinkCommand,
+    Severity, Telemetry,
 };
 use loopgate_api::operation::{GATEWAY_PREFIX, OperationId};
 use secrecy::SecretString;
+use serde_json::json;
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
 use super::answer;
+use super::browser_key_command::BrowserKeyCommand;
 use super::command_log::{CommandLog, CommandProgress};
 use super::gateway::CommandHandler;
 use super::lock;
 use super::rejection::Rejection;
 use super::request;
+use super::signing::{SignatureVerifier, Signing};
 use super::state::{AbortHandle, ExecutorReport, ExecutorState, QueueStats, QueuedCommand};
 use super::timing::ExecutorTiming;
 
@@ -61,6 +65,8 @@ pub struct ExecutorConfig {
     pub command_log: Arc<dyn CommandLog>,
     /// Whether the desktop is set up; until then every command is refused.
     pub setup_complete: Box<dyn Fn() -> bool + Send + Sync>,
+    /// Signatures of browser keys.
+    pub signing: Signing,
     /// Its time limits.
     pub timing: ExecutorTiming,
 }
@@ -69,6 +75,7 @@ pub struct ExecutorConfig {
 pub struct Executor {
     pub(super) config: ExecutorConfig,
     state: Mutex<ExecutorState>,
+    signatures: Mutex<SignatureVerifier>,
     /// Woken when there may be something for the wire.
     pub(super) wake: Notify,
     stats: watch::Sender<QueueStats>,
@@ -81,7 +88,8 @@ impl Executor {
     pub fn new(config: ExecutorConfig) -> Arc<Self> {
         let (stats, _) = watch::channel(QueueStats::default());
         let (state, wake, tasks) = (Mutex::default(), Notify::new(), TaskTracker::new());
-        Arc::new(Self { config, state, wake, stats, tasks })
+        let signatures = Mutex::new(SignatureVerifier::new(Timestamp::now().as_second()));
+        Arc::new(Self { config, state, signatures, wake, stats, tasks })
     }
 
     /// Numbers of commands that run and wait; seen as changed only when one of them differs.
@@ -148,6 +156,11 @@ impl Executor {
     }
 
     async fn admit(self: &Arc<Self>, command: LinkCommand) -> Result<(), AdmitError> {
+        let target_id = self.lock().target_id();
+        let gateway_id = self.config.signing.gateway_id;
+        if let Some(about_key) = BrowserKeyCommand::of(&command, target_id, gateway_id) {
+            return Ok(self.carry_out(&command.command_id, about_key?).await?);
+        }
         if !(self.config.setup_complete)() {
             return Err(Rejection::OnboardingNotCompleted.into());
         }
@@ -163,6 +176,7 @@ impl Executor {
             }
             Recollection::Nothing | Recollection::LoopStarted => {}
         }
+        self.check_signature(&command).await?;
         if command.command_id.is_empty() {
             return Err(Rejection::MissingCommandId.into());
         }
@@ -184,6 +198,53 @@ impl Executor {
             abort_handle: Arc::new(AbortHandle::default()),
         });
         self.start_ready();
+        Ok(())
+    }
+
+    /// Holds a command against the authorized keys, when user and server both want that.
+    async fn check_signature(&self, command: &LinkCommand) -> Result<(), Rejection> {
+        if !(self.lock().supports_signing() && (self.config.signing.required)()) {
+            return Ok(());
+        }
+        let keys = self.config.signing.keys.clone();
+        let keys = tokio::task::spawn_blocking(move || keys.usable()).await.unwrap_or_default();
+        let mut signatures = self.signatures.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(signatures.verify(&keys, command, Timestamp::now().as_second())?)
+    }
+
+    /// Carries out a command about a browser key. One that comes again is answered as before.
+    async fn carry_out(&self, command_id: &str, command: BrowserKeyCommand) -> Result<(), Rejection> {
+        if self.lock().is_known(command_id) {
+            self.lock().repeat_if_ended(command_id);
+            self.wake.notify_one();
+            return Ok(());
+        }
+        let done = match command {
+            BrowserKeyCommand::Revoke(fingerprint) => {
+                let (keys, name) = (self.config.signing.keys.clone(), fingerprint.clone());
+                let removed = tokio::task::spawn_blocking(move || keys.remove(&name)).await;
+                let removed = match removed {
+                    Ok(Ok(removed)) => removed,
+                    Ok(Err(error)) => {
+                        tracing::error!(%fingerprint, %error, "a browser key could not be taken out");
+                        return Err(Rejection::RevocationFailed);
+                    }
+                    Err(_) => return Err(Rejection::RevocationFailed),
+                };
+                json!({"type": "done", "fingerprint": fingerprint, "removed": removed})
+            }
+            BrowserKeyCommand::RequestApproval(fingerprint) => {
+                let done = json!({"type": "done", "fingerprint": fingerprint});
+                (self.config.signing.key_asks)(fingerprint);
+                done
+            }
+        };
+        let (event, bytes) = answer::weighed((EventType::Done, done));
+        let mut state = self.lock();
+        state.track(command_id);
+        state.push(command_id, event, bytes, Instant::now());
+        drop(state);
+        self.wake.notify_one();
         Ok(())
     }
 
@@ -260,9 +321,11 @@ impl Executor {
         self.tasks.spawn(Arc::clone(self).log_end(command_id.to_owned()));
     }
 
-    /// The server's clock at this moment, ISO 8601; commands expire by it.
-    pub(crate) fn set_server_time(&self, server_time: &str) {
-        self.lock().set_server_time(server_time, Timestamp::now());
+    /// The server knows this desktop: under which id, whether it hands signatures on, and what its clock says.
+    pub(crate) fn registered(&self, ack: &HelloAck) {
+        let mut state = self.lock();
+        state.register(ack.compute_target_id, ack.server_capabilities.compute_target_signing);
+        state.set_server_time(&ack.server_time, Timestamp::now());
     }
 
     /// A hello was acknowledged; commands run from now on.

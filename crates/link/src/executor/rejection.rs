@@ -3,6 +3,8 @@
 use loopgate_api::link::CommandAck;
 use thiserror::Error;
 
+use super::signing::SigningRejection;
+
 /// The reason of a rejecting acknowledgement: its text is exact, its code stable.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub(crate) enum Rejection {
@@ -27,6 +29,24 @@ pub(crate) enum Rejection {
     /// The path is not the gateway's.
     #[error("path must start with /api/gateway/")]
     ForeignPath,
+    /// It is not signed as it must be.
+    #[error(transparent)]
+    Unauthorized(#[from] SigningRejection),
+    /// The body of a command about a browser key does not read.
+    #[error(
+        "invalid browser command key {} payload",
+        if *revokes { "revocation" } else { "approval request" }
+    )]
+    InvalidKeyReference {
+        /// Whether it takes the key away.
+        revokes: bool,
+    },
+    /// It is about a key for another desktop.
+    #[error("browser command key target context mismatch")]
+    KeyContextMismatch,
+    /// The key could not be taken out of its file.
+    #[error("browser command key revocation failed")]
+    RevocationFailed,
     /// It came after its own end.
     #[error("command expired")]
     Expired,
@@ -46,6 +66,10 @@ impl Rejection {
             Self::MissingCommandId => "missing_field",
             Self::UnsupportedMethod => "unsupported_method",
             Self::ForeignPath => "path_not_allowed",
+            Self::Unauthorized(rejection) => rejection.code(),
+            Self::InvalidKeyReference { .. } => "invalid_key_reference",
+            Self::KeyContextMismatch => "key_context_mismatch",
+            Self::RevocationFailed => "revocation_failed",
             Self::Expired => CommandAck::EXPIRED,
             Self::QueueFull => "queue_full",
         }

@@ -15,8 +15,8 @@ use tokio::time::{Instant, timeout};
 use super::answer::{self, EventBody, StreamKind, StreamParser};
 use super::command_log::{CommandProgress, MAX_LOGGED_BYTES};
 use super::executor::Executor;
-use super::request;
 use super::state::{MAX_UNACKNOWLEDGED, Overflow, QueuedCommand};
+use super::{request, signing};
 
 /// Room for the frame around an event.
 const FRAME_BYTES: usize = 4096;
@@ -91,6 +91,20 @@ impl Executor {
         self.emit(id, (EventType::Status, running))?;
         // Both were checked before the command was accepted.
         let method = request::method(command).ok_or(TerminalEvent)?;
+        let fetched;
+        let command = match signing::signed_loop(command) {
+            None => command,
+            Some(loop_id) => match self.loop_body(command, loop_id).await {
+                Ok(body) => {
+                    fetched = LinkCommand { body: Some(body), ..command.clone() };
+                    &fetched
+                }
+                Err(reason) => {
+                    let text = format!("execution credentials could not be fetched: {reason}");
+                    return self.emit(id, answer::failure(CommandFailure::CredentialsUnavailable, &text));
+                }
+            },
+        };
         let request = match request::build(command, method, &self.config.gateway_token) {
             Ok(request) => request,
             Err(error) => {
@@ -121,6 +135,12 @@ impl Executor {
         }
         self.trace(Severity::Info, "command.completed", "Command completed", command, operation);
         Ok(())
+    }
+
+    /// What the server adds to the wish of a person to start or end a loop.
+    async fn loop_body(&self, command: &LinkCommand, loop_id: String) -> Result<Value, String> {
+        let target_id = self.lock().target_id().ok_or("this desktop is not registered")?;
+        self.config.signing.loop_credentials.fetch(target_id, loop_id, command.command_id.clone()).await
     }
 
     fn header_wait(&self, path: &str) -> Duration {

@@ -10,6 +10,7 @@ use loopgate_api::link::{CommandEvent, LinkCommand, Presence, PresenceState, Tel
 use loopgate_api::operation::OperationId;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 
 use super::event_log::EventLog;
 use super::rejection::Rejection;
@@ -106,6 +107,10 @@ pub(super) struct ExecutorState {
     pub(super) paused: bool,
     /// Why the gateway cannot be reached just now.
     pub(super) gateway_lost: Option<String>,
+    /// The id by which the server knows this desktop.
+    target_id: Option<Uuid>,
+    /// Whether the server of this connection hands signatures on.
+    supports_signing: bool,
     /// How far the server's clock is ahead of ours.
     server_clock_offset: SignedDuration,
     /// The program ends: nothing starts any more.
@@ -130,6 +135,20 @@ impl ExecutorState {
 
     pub(super) fn is_known(&self, command_id: &str) -> bool {
         self.commands.contains_key(command_id)
+    }
+
+    /// Notes what the server of this connection said.
+    pub(super) const fn register(&mut self, target_id: Uuid, supports_signing: bool) {
+        self.target_id = Some(target_id);
+        self.supports_signing = supports_signing;
+    }
+
+    pub(super) const fn target_id(&self) -> Option<Uuid> {
+        self.target_id
+    }
+
+    pub(super) const fn supports_signing(&self) -> bool {
+        self.supports_signing
     }
 
     /// Notes what the server's clock says; a text that is no time changes nothing.
@@ -320,6 +339,7 @@ impl ExecutorState {
     /// Forgets the connection and the frames that were meant for it alone.
     pub(super) fn disconnect(&mut self) {
         self.online = false;
+        self.supports_signing = false;
         self.seeds.clear();
         self.presence.clear();
         self.telemetry.clear();

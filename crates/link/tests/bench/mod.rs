@@ -22,10 +22,10 @@ use loopgate_api::link::{
     Analytics, CommandAck, CommandEvent, Frame, Hello, HelloNack, LINK_PATH, LinkCommand, NackReason,
     Presence, ReportAck, SUBPROTOCOL, ServerCapabilities, Telemetry, event,
 };
-use loopgate_home::{Credentials, DataDir};
+use loopgate_home::{AuthorizedKeys, Credentials, DataDir};
 use loopgate_link::client::{self, Client, ClientConfig, FixedSettings, HelloInfo, LinkState};
 use loopgate_link::executor::{
-    self, CommandHandler, CommandLog, Executor, ExecutorConfig, InMemoryCommandLog,
+    self, CommandHandler, CommandLog, Executor, ExecutorConfig, InMemoryCommandLog, LoopCredentials, Signing,
 };
 use loopgate_link::server::{
     self, AcceptedHello, ConnectionRegistry, DesktopSession, EventOutcome, Host, Identity,
@@ -40,6 +40,15 @@ use tokio_tungstenite::tungstenite::{Message, client::IntoClientRequest as _};
 use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
+
+/// No loop is signed for here.
+struct NoCredentials;
+
+impl LoopCredentials for NoCredentials {
+    fn fetch(&self, _: Uuid, _: String, _: String) -> BoxFuture<'_, Result<Value, String>> {
+        Box::pin(async { Err("there are none".to_owned()) })
+    }
+}
 
 /// Longest wait for anything in a test.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -521,6 +530,13 @@ impl DesktopFixture {
             gateway_token: "token".into(),
             command_log,
             setup_complete: Box::new(|| true),
+            signing: Signing {
+                keys: AuthorizedKeys::of_home(directory.path()),
+                required: Box::new(|| false),
+                gateway_id: credentials.gateway_id(),
+                key_asks: Box::new(|_| {}),
+                loop_credentials: Arc::new(NoCredentials),
+            },
             timing: executing,
         });
         let facts =
@@ -543,7 +559,7 @@ impl DesktopFixture {
     pub async fn online(&mut self) -> Uuid {
         let state = self.until("online", |state| matches!(state, LinkState::Online { .. })).await;
         match state {
-            LinkState::Online { target_id } => target_id,
+            LinkState::Online { target_id, .. } => target_id,
             other => panic!("{other:?}"),
         }
     }

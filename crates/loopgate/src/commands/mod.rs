@@ -7,6 +7,7 @@ pub mod agent_turn;
 pub mod approvals;
 pub mod control_plane;
 pub mod gateway;
+pub mod keys;
 pub mod learnings;
 pub mod openapi;
 pub mod plugins;

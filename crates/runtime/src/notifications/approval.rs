@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use loopgate_api::link::Fingerprint;
 use serde_json::json;
 use uuid::Uuid;
 
@@ -47,7 +48,33 @@ impl Notifications {
     }
 }
 
+impl Notifications {
+    /// Tells of a browser key that asks to sign commands for this desktop, in a task that ends with the runtime.
+    pub fn notify_of_key(self: &Arc<Self>, fingerprint: &Fingerprint, owner: &str, command: &str) {
+        let (service, message) = (self.clone(), NotificationMessage::of_key(fingerprint, owner, command));
+        self.tasks.spawn(async move {
+            let stop = service.tasks.stop.clone();
+            stop.run_until_cancelled(service.notify(message)).await;
+        });
+    }
+}
+
 impl NotificationMessage {
+    fn of_key(fingerprint: &Fingerprint, owner: &str, command: &str) -> Self {
+        let reason = format!(
+            "The browser of {owner} asks to sign commands for this desktop, with the key {fingerprint}."
+        );
+        let facts = json!({
+            "event": "needs-answer",
+            "reason": "browser-key",
+            "title": TITLE,
+            "message": reason,
+            "fingerprint": fingerprint,
+            "approveWith": command,
+        });
+        Self { title: TITLE, message: format!("{reason}\nTo authorize it: {command}"), facts }
+    }
+
     fn of_request(request: &ApprovalNotice) -> Self {
         let mut facts = json!({
             "event": "needs-answer",

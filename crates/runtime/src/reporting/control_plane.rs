@@ -6,12 +6,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use loopgate_api::ids::LoopId;
+use loopgate_api::link::BrowserPublicKey;
 use loopgate_api::names::EVENT_NONCE_HEADER;
 use loopgate_api::redact;
-use loopgate_home::{ApiKey, Credentials, Provenance, SettingsStore};
+use loopgate_home::{ApiKey, BrowserKey, Credentials, KeySource, Provenance, SettingsStore};
 use reqwest::{Method, RequestBuilder, StatusCode};
 use secrecy::{ExposeSecret as _, SecretString};
-use serde_json::Value;
+use serde::Deserialize;
+use serde_json::{Value, json};
 use thiserror::Error;
 use uuid::Uuid;
 
@@ -24,6 +26,8 @@ const REFRESH_TIME: Duration = Duration::from_secs(10);
 const HEARTBEAT_TIME: Duration = Duration::from_secs(30);
 const CANCEL_TIME: Duration = Duration::from_secs(10);
 const STATUS_TIME: Duration = Duration::from_secs(5);
+const CREDENTIALS_TIME: Duration = Duration::from_secs(30);
+const KEYS_TIME: Duration = Duration::from_secs(10);
 const CONNECT_TIME: Duration = Duration::from_secs(10);
 /// An answer is a small document; more of it is not read.
 const MAX_ANSWER: usize = 1024 * 1024;
@@ -209,11 +213,52 @@ impl ControlPlaneClient {
     /// Asks for a token with the key that is bound to this desktop, for a loop whose own token is not
     /// accepted any more. The control plane takes the loop back when it had given it up.
     pub(crate) async fn renew_token(&self, id: LoopId) -> Result<FreshToken, CallError> {
-        let key = self.credentials.api_key();
-        let key = key.filter(|key| key.provenance == Provenance::DesktopManaged);
-        let key = key.ok_or(CallError::MissingToken)?;
+        let key = self.managed_key()?;
         let request = self.signed(Method::POST, &format!("/loops/{id}/heartbeat"), &key.secret)?;
         fresh_token(&send(request, HEARTBEAT_TIME).await?).ok_or(CallError::Malformed)
+    }
+
+    /// The server's part of a signed start or end of a loop: the whole body for the gateway. Given out once a command.
+    ///
+    /// # Errors
+    /// [`CallError`].
+    pub async fn execution_credentials(
+        &self,
+        target_id: Uuid,
+        loop_id: &str,
+        command_id: &str,
+    ) -> Result<Value, CallError> {
+        // It becomes part of a path.
+        let loop_id: LoopId = loop_id.parse().map_err(|_| CallError::Malformed)?;
+        let path = format!("/compute-targets/{target_id}/loops/{loop_id}/execution-credentials");
+        let key = self.managed_key()?;
+        let request = self.signed(Method::POST, &path, &key.secret)?;
+        send(json_body(request, json!({"commandId": command_id}).to_string()), CREDENTIALS_TIME).await
+    }
+
+    /// The browser keys that the control plane lists for this desktop.
+    ///
+    /// # Errors
+    /// [`CallError`]; [`CallError::Malformed`] also for a list that is not about this desktop.
+    pub async fn browser_keys(&self, target_id: Uuid) -> Result<Vec<BrowserKey>, CallError> {
+        let gateway_id = self.credentials.gateway_id();
+        let path = format!("/public-keys?computeTargetId={target_id}&gatewayId={gateway_id}");
+        let key = self.managed_key()?;
+        let answer = send(self.signed(Method::GET, &path, &key.secret)?, KEYS_TIME).await?;
+        let listed: Vec<ListedKey> =
+            serde_json::from_value(answer["data"].clone()).map_err(|_| CallError::Malformed)?;
+        let is_own = |key: &ListedKey| {
+            key.target_context.as_ref().is_some_and(|context| context.compute_target_id == target_id)
+        };
+        if !listed.iter().all(is_own) {
+            return Err(CallError::Malformed);
+        }
+        Ok(listed.into_iter().map(BrowserKey::from).collect())
+    }
+
+    fn managed_key(&self) -> Result<Arc<ApiKey>, CallError> {
+        let key = self.credentials.api_key();
+        key.filter(|key| key.provenance == Provenance::DesktopManaged).ok_or(CallError::MissingToken)
     }
 
     /// The loop's status in the control plane.
@@ -240,7 +285,8 @@ impl ControlPlaneClient {
         path: &str,
         credential: &SecretString,
     ) -> Result<RequestBuilder, CallError> {
-        let proof = self.credentials.pop_headers(method.as_str(), path).into_iter().flatten();
+        let proven = path.split_once('?').map_or(path, |(path, _)| path);
+        let proof = self.credentials.pop_headers(method.as_str(), proven).into_iter().flatten();
         let request = self.request(method, path)?.bearer_auth(credential.expose_secret());
         Ok(proof.fold(request, |request, (name, value)| request.header(name, value)))
     }
@@ -248,6 +294,40 @@ impl ControlPlaneClient {
     fn request(&self, method: Method, path: &str) -> Result<RequestBuilder, CallError> {
         let origin = self.origin().ok_or(CallError::NoOrigin)?;
         Ok(self.http.request(method, format!("{}{path}", origin.trim_end_matches('/'))))
+    }
+}
+
+/// A browser key as the control plane lists it.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct ListedKey {
+    id: String,
+    public_key_base64: BrowserPublicKey,
+    #[serde(default)]
+    owner_name: String,
+    owner_email: Option<String>,
+    target_context: Option<TargetContext>,
+}
+
+/// The desktop that a list is about.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct TargetContext {
+    compute_target_id: Uuid,
+}
+
+impl From<ListedKey> for BrowserKey {
+    fn from(key: ListedKey) -> Self {
+        Self {
+            fingerprint: key.public_key_base64.fingerprint(),
+            public_key_base64: key.public_key_base64,
+            owner_name: key.owner_name,
+            owner_email: key.owner_email.unwrap_or_default(),
+            authorized_at: String::new(),
+            source: KeySource::Org,
+            source_user_public_key_id: Some(key.id),
+            other: serde_json::Map::new(),
+        }
     }
 }
 

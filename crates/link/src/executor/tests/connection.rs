@@ -9,7 +9,7 @@ use loopgate_api::link::{LinkCommand, PresenceState};
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 
-use super::{ExecutorFixture, JSON, command, sequences};
+use super::{ExecutorFixture, JSON, ack, command, sequences};
 use crate::executor::{CommandLog as _, CommandProgress, Executor, ExecutorReport, InMemoryCommandLog};
 
 // CL-26
@@ -163,10 +163,10 @@ async fn expired_command_is_refused_unless_it_was_begun_in_time() {
     let mut bench = ExecutorFixture::online();
     assert_eq!(bench.refuse(expiring("late", now - 1.second())).await, "command expired");
     // By the server's clock, whatever ours says.
-    bench.executor.set_server_time(&(now - 1.hour()).to_string());
+    bench.executor.registered(&ack(&(now - 1.hour()).to_string(), false));
     bench.accept(expiring("early", now - 1.minute())).await;
-    bench.executor.set_server_time(&(now + 1.hour()).to_string());
-    bench.executor.set_server_time("no time");
+    bench.executor.registered(&ack(&(now + 1.hour()).to_string(), false));
+    bench.executor.registered(&ack("no time", false));
     assert_eq!(bench.refuse(expiring("soon", now + 1.minute())).await, "command expired");
     bench.accept(LinkCommand { expires_at: Some("never".to_owned()), ..command("odd") }).await;
     bench.call().await.answer(200, JSON, "{}");

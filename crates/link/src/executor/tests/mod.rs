@@ -3,6 +3,7 @@
 mod answers;
 mod connection;
 mod replay;
+mod signing;
 mod turns;
 
 use std::collections::BTreeMap;
@@ -13,7 +14,7 @@ use axum::body::Body;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::{Request, Response};
-use loopgate_api::link::{Cancel, CommandEvent, CommandEventAck, EventType, LinkCommand};
+use loopgate_api::link::{Cancel, CommandEvent, CommandEventAck, EventType, HelloAck, LinkCommand};
 use serde_json::json;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
@@ -49,6 +50,16 @@ impl CommandHandler for ScriptedGateway {
     }
 }
 
+/// The target of the tests.
+const TARGET: uuid::Uuid = uuid::Uuid::from_u128(7);
+
+/// How a server answers a hello.
+fn ack(server_time: &str, supports_signing: bool) -> HelloAck {
+    let ack = json!({"computeTargetId": TARGET, "sessionId": TARGET, "serverTime": server_time,
+        "serverCapabilities": {"computeTargetSigning": supports_signing}});
+    serde_json::from_value(ack).unwrap()
+}
+
 struct ExecutorFixture {
     executor: Arc<Executor>,
     calls: mpsc::UnboundedReceiver<Call>,
@@ -64,12 +75,17 @@ impl ExecutorFixture {
     }
 
     fn with(command_log: Arc<dyn CommandLog>, setup_complete: bool) -> Self {
+        Self::with_signing(command_log, setup_complete, signing::unsigned())
+    }
+
+    fn with_signing(command_log: Arc<dyn CommandLog>, setup_complete: bool, signing: Signing) -> Self {
         let (sender, calls) = mpsc::unbounded_channel();
         let executor = Executor::new(ExecutorConfig {
             gateway: Arc::new(ScriptedGateway(sender)),
             gateway_token: "gateway-token".into(),
             command_log,
             setup_complete: Box::new(move || setup_complete),
+            signing,
             timing: ExecutorTiming::default(),
         });
         Self { executor, calls }

@@ -1,0 +1,274 @@
+//! Signed commands, and the commands about the keys that sign them.
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use ed25519_dalek::{Signer as _, SigningKey};
+use jiff::Timestamp;
+use loopgate_api::link::{BrowserPublicKey, Fingerprint, SignaturePayload};
+use loopgate_home::AuthorizedKeys;
+use serde_json::Value;
+use tempfile::TempDir;
+use uuid::Uuid;
+
+use super::*;
+
+const GATEWAY: Uuid = Uuid::from_u128(9);
+
+/// Hands out one body, once.
+struct OneBody(Mutex<Option<Value>>);
+
+impl LoopCredentials for OneBody {
+    fn fetch(&self, target_id: Uuid, loop_id: String, _: String) -> BoxFuture<'_, Result<Value, String>> {
+        assert_eq!(target_id, TARGET);
+        assert_eq!(loop_id, "a-loop");
+        let body = self.0.lock().unwrap().take();
+        Box::pin(async move { body.ok_or_else(|| "Loop execution credentials already consumed".to_owned()) })
+    }
+}
+
+fn signing(home: &Path, required: bool, key_asks: impl Fn(Fingerprint) + Send + Sync + 'static) -> Signing {
+    Signing {
+        keys: AuthorizedKeys::of_home(home),
+        required: Box::new(move || required),
+        gateway_id: GATEWAY,
+        key_asks: Box::new(key_asks),
+        loop_credentials: Arc::new(OneBody(Mutex::new(Some(json!({"loopId": "a-loop", "command": "PLAN"}))))),
+    }
+}
+
+/// Nobody demands signatures.
+pub(super) fn unsigned() -> Signing {
+    signing(Path::new("/nonexistent"), false, |_| {})
+}
+
+/// A desktop with a key of its user's browser.
+struct SigningFixture {
+    fixture: ExecutorFixture,
+    key: SigningKey,
+    home: TempDir,
+    nonces: u32,
+}
+
+impl SigningFixture {
+    fn new(required: bool, supported: bool) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let signing = signing(home.path(), required, |_| {});
+        let fixture = ExecutorFixture::with_signing(Arc::new(InMemoryCommandLog::default()), true, signing);
+        fixture.executor.registered(&ack(&Timestamp::now().to_string(), supported));
+        fixture.executor.resume(&BTreeMap::new());
+        Self { fixture, key: SigningKey::from_bytes(&[7; 32]), home, nonces: 0 }
+    }
+
+    fn keys(&self) -> AuthorizedKeys {
+        AuthorizedKeys::of_home(self.home.path())
+    }
+
+    fn public_key(&self) -> BrowserPublicKey {
+        self.key.verifying_key().to_bytes().into()
+    }
+
+    fn authorize(&self) {
+        let public = self.public_key();
+        self.keys().authorize(&public.to_string(), public.fingerprint().as_str(), "Ada").unwrap();
+    }
+
+    /// Signs a command as a browser does, some seconds from now.
+    fn signed(&mut self, command: LinkCommand, offset: i64) -> LinkCommand {
+        self.nonces += 1;
+        let at = Timestamp::now().as_second() + offset;
+        let payload = SignaturePayload::of(&command, at, self.nonces.to_string());
+        let text = serde_json::to_string(&payload).unwrap();
+        LinkCommand {
+            signature: Some(STANDARD.encode(self.key.sign(text.as_bytes()).to_bytes())),
+            public_key_fingerprint: Some(self.public_key().fingerprint().to_string()),
+            signature_payload: Some(text),
+            ..command
+        }
+    }
+}
+
+// CL-31
+#[tokio::test]
+async fn command_that_is_not_signed_as_demanded_is_refused_with_its_reason() {
+    let mut desktop = SigningFixture::new(true, true);
+    let good = desktop.signed(command("good"), 0);
+    assert_eq!(desktop.fixture.refuse(good.clone()).await, "unauthorized: no keys authorized");
+    desktop.authorize();
+    assert_eq!(desktop.fixture.refuse(command("plain")).await, "unauthorized: unsigned command");
+    let stranger =
+        LinkCommand { public_key_fingerprint: Some("lg:aaaaaaaaaaaaaaaaaaaaaa".into()), ..good.clone() };
+    assert_eq!(desktop.fixture.refuse(stranger).await, "unauthorized: unknown signing key");
+    let garbled = LinkCommand { signature_payload: Some("{".into()), ..good.clone() };
+    assert_eq!(desktop.fixture.refuse(garbled).await, "unauthorized: invalid signature");
+    for offset in [-46, 7] {
+        let odd = desktop.signed(command("odd"), offset);
+        assert_eq!(desktop.fixture.refuse(odd).await, "unauthorized: stale or replayed command", "{offset}");
+    }
+    let changed = LinkCommand { body: Some(json!({"other": true})), ..good.clone() };
+    assert_eq!(desktop.fixture.refuse(changed).await, "unauthorized: payload_mismatch");
+    let other = desktop.signed(command("other"), 0);
+    let forged = LinkCommand { signature: other.signature.clone(), ..good.clone() };
+    assert_eq!(desktop.fixture.refuse(forged).await, "unauthorized: invalid signature");
+
+    desktop.fixture.accept(good.clone()).await;
+    let payload: SignaturePayload = serde_json::from_str(good.signature_payload.as_ref().unwrap()).unwrap();
+    let again = command("again");
+    let replayed = SignaturePayload { command_id: "again".into(), ..payload };
+    let text = serde_json::to_string(&replayed).unwrap();
+    let replayed = LinkCommand {
+        signature: Some(STANDARD.encode(desktop.key.sign(text.as_bytes()).to_bytes())),
+        signature_payload: Some(text),
+        public_key_fingerprint: good.public_key_fingerprint.clone(),
+        ..again
+    };
+    assert_eq!(desktop.fixture.refuse(replayed).await, "unauthorized: stale or replayed command");
+    desktop.fixture.accept(good).await;
+}
+
+#[tokio::test]
+async fn signature_from_before_the_start_is_refused() {
+    let mut desktop = SigningFixture::new(true, true);
+    desktop.authorize();
+    let earlier = desktop.signed(command("earlier"), -20);
+    assert_eq!(desktop.fixture.refuse(earlier).await, "unauthorized: stale or replayed command");
+}
+
+// CL-32
+#[tokio::test]
+async fn signatures_count_only_while_user_and_server_want_them() {
+    for (required, supported) in [(false, true), (true, false)] {
+        let mut desktop = SigningFixture::new(required, supported);
+        let signed = desktop.signed(command("wrong"), 0);
+        desktop.fixture.accept(LinkCommand { signature: Some("wrong".into()), ..signed }).await;
+        desktop.fixture.accept(command("plain")).await;
+    }
+    let desktop = SigningFixture::new(true, true);
+    desktop.fixture.executor.disconnected();
+    desktop.fixture.accept(command("plain")).await;
+}
+
+fn about_key(operation: &str, path: &str, body: Value) -> LinkCommand {
+    LinkCommand {
+        command_id: Uuid::now_v7().to_string(),
+        operation_id: operation.into(),
+        method: "POST".into(),
+        path: format!("/api/gateway/internal/browser-key/{path}"),
+        body: Some(body),
+        ..LinkCommand::default()
+    }
+}
+
+// CL-35
+#[tokio::test]
+async fn key_that_is_revoked_signs_no_more() {
+    let mut desktop = SigningFixture::new(true, true);
+    desktop.authorize();
+    let fingerprint = desktop.public_key().fingerprint();
+    let body = json!({"publicKeyId": TARGET, "userId": TARGET, "fingerprint": fingerprint,
+        "computeTargetId": TARGET, "gatewayId": GATEWAY});
+    desktop.fixture.executor.set_paused(true);
+    let revoke = about_key("browser_key_revoke", "revoke", body);
+    desktop.fixture.accept(revoke.clone()).await;
+    let event = desktop.fixture.event().await;
+    assert_eq!((event.sequence, event.event_type), (1, EventType::Done));
+    assert_eq!(event.data, json!({"type": "done", "fingerprint": fingerprint, "removed": true}));
+    desktop.fixture.accept(revoke).await;
+    assert_eq!(desktop.fixture.event().await, event, "the answer comes again, the work does not");
+    desktop.fixture.executor.set_paused(false);
+    let other = SigningKey::from_bytes(&[8; 32]);
+    let public = BrowserPublicKey::from(other.verifying_key().to_bytes());
+    desktop.keys().authorize(&public.to_string(), public.fingerprint().as_str(), "Ben").unwrap();
+    let late = desktop.signed(command("late"), 0);
+    assert_eq!(desktop.fixture.refuse(late).await, "unauthorized: unknown signing key");
+    let body = std::fs::read_to_string(desktop.keys().path()).unwrap();
+    assert!(!body.contains(fingerprint.as_str()));
+}
+
+// CL-34
+#[tokio::test]
+async fn command_about_a_key_must_be_whole_and_for_this_desktop() {
+    let desktop = SigningFixture::new(false, true);
+    let body = json!({"publicKeyId": TARGET, "userId": TARGET, "fingerprint": "lg:aaaaaaaaaaaaaaaaaaaaaa"});
+    let of = |operation: &str, path: &str, body: &Value| about_key(operation, path, body.clone());
+    let mismatched = [
+        of("git_action", "revoke", &body),
+        of("browser_key_revoke", "approval-request", &body),
+        of("browser_key_revoke", "other", &body),
+        LinkCommand { method: "GET".into(), ..of("browser_key_revoke", "revoke", &body) },
+        LinkCommand { path: "/api/gateway/git".into(), ..of("browser_key_revoke", "revoke", &body) },
+    ];
+    for command in mismatched {
+        assert_eq!(desktop.fixture.refuse(command).await, "operationId/path mismatch");
+    }
+    let wrong = json!({"fingerprint": "Ada"});
+    assert_eq!(
+        desktop.fixture.refuse(of("browser_key_revoke", "revoke", &wrong)).await,
+        "invalid browser command key revocation payload"
+    );
+    assert_eq!(
+        desktop.fixture.refuse(of("browser_key_approval_request", "approval-request", &wrong)).await,
+        "invalid browser command key approval request payload"
+    );
+    for member in ["computeTargetId", "gatewayId"] {
+        let mut foreign = body.clone();
+        foreign[member] = json!(Uuid::from_u128(1));
+        assert_eq!(
+            desktop.fixture.refuse(of("browser_key_revoke", "revoke", &foreign)).await,
+            "browser command key target context mismatch"
+        );
+    }
+    std::fs::create_dir_all(desktop.keys().path().parent().unwrap()).unwrap();
+    std::fs::write(desktop.keys().path(), "{\"version\":2,\"keys\":[]}").unwrap();
+    assert_eq!(
+        desktop.fixture.refuse(of("browser_key_revoke", "revoke", &body)).await,
+        "browser command key revocation failed"
+    );
+}
+
+#[tokio::test]
+async fn key_that_asks_is_told_of_and_not_authorized() {
+    let home = tempfile::tempdir().unwrap();
+    let (sender, mut asked) = mpsc::unbounded_channel();
+    let signing = signing(home.path(), true, move |fingerprint| sender.send(fingerprint).unwrap());
+    // Before set-up: the key of the browser in which the user is setting it up.
+    let fixture = ExecutorFixture::with_signing(Arc::new(InMemoryCommandLog::default()), false, signing);
+    fixture.executor.resume(&BTreeMap::new());
+    let body = json!({"publicKeyId": TARGET, "userId": TARGET, "fingerprint": "lg:aaaaaaaaaaaaaaaaaaaaaa"});
+    fixture.accept(about_key("browser_key_approval_request", "approval-request", body)).await;
+    assert_eq!(asked.recv().await.unwrap().as_str(), "lg:aaaaaaaaaaaaaaaaaaaaaa");
+    assert_eq!(fixture.event().await.event_type, EventType::Done);
+    assert!(!AuthorizedKeys::of_home(home.path()).path().exists());
+}
+
+// CL-33
+#[tokio::test]
+async fn signed_launch_is_filled_in_by_the_server_once() {
+    let mut desktop = SigningFixture::new(true, true);
+    desktop.authorize();
+    let launch = |id: &str| LinkCommand {
+        operation_id: "orchestrator_loop".into(),
+        path: "/api/gateway/orchestrator/loop".into(),
+        body: Some(json!({"loopId": "a-loop", "userIntent": {"command": "plan", "documentId": "feature-1"}})),
+        ..command(id)
+    };
+    let signed = desktop.signed(launch("first"), 0);
+    // The signature is about the wish alone: what the server adds beside it may differ.
+    let mut changed = signed.clone();
+    changed.body.as_mut().unwrap()["extra"] = json!(1);
+    desktop.fixture.accept(changed).await;
+    let call = desktop.fixture.call().await;
+    assert_eq!(call.request.body().as_ref(), br#"{"loopId":"a-loop","command":"PLAN"}"#);
+    call.answer(200, "application/json", "{}");
+    assert!(desktop.fixture.events().await.iter().all(|event| event.event_type != EventType::Error));
+
+    let second = desktop.signed(launch("second"), 0);
+    desktop.fixture.accept(second).await;
+    let events = desktop.fixture.events().await;
+    let last = &events.last().unwrap().data;
+    assert_eq!(last["code"], "credentials_unavailable");
+    assert!(last["error"].as_str().unwrap().ends_with("Loop execution credentials already consumed"));
+    assert!(desktop.fixture.no_call());
+}
