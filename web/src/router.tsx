@@ -136,6 +136,12 @@ const approvals = createRoute({
   component: lazyRouteComponent(() => import("./pages/approvals"), "ApprovalsPage"),
 });
 
+const signing = createRoute({
+  getParentRoute: () => organization,
+  path: "/settings/signing",
+  component: lazyRouteComponent(() => import("./pages/signing"), "SigningPage"),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     home,
@@ -150,6 +156,7 @@ export const router = createRouter({
       document,
       plan,
       approvals,
+      signing,
     ]),
   ]),
   defaultPreload: "intent",

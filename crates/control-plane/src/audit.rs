@@ -65,6 +65,10 @@ pub enum AuditAction {
     RepositoryAllowed,
     /// A repository was closed again.
     RepositoryForbidden,
+    /// A key of a browser was registered; the subject is its fingerprint.
+    BrowserKeyRegistered,
+    /// A key of a browser was removed.
+    BrowserKeyRemoved,
     /// A feature was turned on or off; the subject is its key.
     FeatureFlagSet,
 }

@@ -179,7 +179,7 @@ pub fn too_many_commands() -> ApiError {
         .code("too_many_commands")
 }
 
-/// 403: no browser key can be registered yet.
+/// 403: the caller has not registered the key that signed.
 pub fn browser_key_unregistered() -> ApiError {
     ApiError::new(StatusCode::FORBIDDEN, "browser_key_unregistered").code("browser_key_unregistered")
 }

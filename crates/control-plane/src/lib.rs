@@ -25,6 +25,7 @@ mod loop_state;
 mod loops;
 mod middleware;
 mod organizations;
+mod public_keys;
 mod repositories;
 mod router;
 mod routes;

@@ -14,9 +14,10 @@ use crate::app::ControlPlaneState;
 use crate::credentials::{cookie, session};
 use crate::error::not_implemented;
 use crate::routes::{
-    agents, api_keys, audit_log, auth, commands, compute_targets, documents, events, feature_flags,
-    github_token, health, invitations, link, local_auth, loops, manual_loops, members, onboarding,
-    organization, organizations, repositories, runner, sessions, storage, tickets, usage,
+    agents, api_keys, audit_log, auth, commands, compute_targets, documents, events, execution_credentials,
+    feature_flags, github_token, health, invitations, link, local_auth, loops, manual_loops, members,
+    onboarding, organization, organizations, public_keys, repositories, runner, sessions, storage, tickets,
+    usage,
 };
 use crate::{middleware, web};
 
@@ -97,6 +98,10 @@ fn table() -> Vec<RouteRow> {
         ("GET", "/compute-targets/{id}/commands/{command_id}", Person, routes!(commands::get)),
         ("GET", "/compute-targets/{id}/commands/{command_id}/events", Person, routes!(commands::events)),
         ("POST", "/compute-targets/{id}/commands/{command_id}/cancel", Person, routes!(commands::cancel)),
+        ("POST", "/compute-targets/{id}/loops/{loop_id}/execution-credentials", ApiKey, routes!(execution_credentials::create)),
+        ("GET", "/public-keys", Person, routes!(public_keys::list)),
+        ("POST", "/public-keys", Session, routes!(public_keys::register)),
+        ("DELETE", "/public-keys", Session, routes!(public_keys::delete)),
         // Agents
         ("GET", "/agents", Person, routes!(agents::list)),
         ("POST", "/agents", Admin, routes!(agents::create)),
@@ -250,6 +255,14 @@ mod tests {
             let json = serde_json::to_value(item).unwrap();
             assert!(json.get(method.to_lowercase()).is_some(), "{method} {path}");
             assert_eq!((paths.paths.len(), json.as_object().unwrap().len()), (1, 1), "{method} {path}");
+        }
+    }
+
+    #[test]
+    fn no_organization_hides_a_route() {
+        for (_, path, _) in all_routes() {
+            let first = path.trim_start_matches('/').split('/').next().unwrap();
+            assert!(web::is_reserved(first), "{path}");
         }
     }
 

@@ -29,7 +29,7 @@ const POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self' 'u
     form-action 'self'; frame-ancestors 'none'";
 
 /// First segments of the API's paths. They never fall to the app, also where nothing is built.
-const API: [&str; 32] = [
+const API: [&str; 35] = [
     "agents",
     "api-keys",
     "attachments",
@@ -53,13 +53,16 @@ const API: [&str; 32] = [
     "me",
     "members",
     "openapi.json",
+    "organization",
     "organizations",
     "projects",
     "public-keys",
+    "repositories",
     "sessions",
     "storage",
     "tags",
     "teams",
+    "tickets",
     "users",
     "webhooks",
 ];

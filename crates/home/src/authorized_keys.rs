@@ -356,8 +356,8 @@ mod tests {
         let name = ada.fingerprint.clone();
         assert_eq!(keys.reconcile(Vec::new()).unwrap(), []);
         assert!(!keys.path().exists(), "nothing to write down");
-        assert_eq!(keys.reconcile(vec![ada.clone()]).unwrap(), [name.clone()]);
-        assert_eq!(keys.reconcile(vec![ada.clone()]).unwrap(), [], "it has asked before");
+        assert_eq!(keys.reconcile(vec![ada.clone()]).unwrap(), std::slice::from_ref(&name));
+        assert_eq!(keys.reconcile(vec![ada]).unwrap(), [], "it has asked before");
         assert_eq!(keys.authorized().unwrap(), [], "the control plane authorizes nobody");
         keys.authorize_pending(name.as_str()).unwrap();
         let authorized = keys.authorized().unwrap();

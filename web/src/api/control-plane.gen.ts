@@ -297,7 +297,10 @@ export interface paths {
         /** Commands of a desktop, newest first, at most 100. */
         get: operations["commands_list"];
         put?: never;
-        /** Sends a request to a desktop; one that is not connected gets it when it connects again within 15 minutes. */
+        /**
+         * Sends a request to a desktop; one that is not connected gets it when it connects again within 15 minutes. A signed
+         *     one reaches it at once or never.
+         */
         post: operations["commands_create"];
         delete?: never;
         options?: never;
@@ -370,6 +373,26 @@ export interface paths {
         put?: never;
         /** Says that a desktop of one's own is there. */
         post: operations["compute_targets_heartbeat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/compute-targets/{id}/loops/{loop_id}/execution-credentials": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The whole body for the desktop's gateway, with the token of the loop. Given out once a command, and only to the
+         *     desktop itself, by the key that is bound to it.
+         */
+        post: operations["execution_credentials_create"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1099,6 +1122,25 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/public-keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One's own keys; for a desktop of one's own, those of everybody who may send commands to it. */
+        get: operations["public_keys_list"];
+        put?: never;
+        /** Registers a key of one's own, and asks the connected desktops to have it authorized. */
+        post: operations["public_keys_register"];
+        /** Removes a key of one's own, and has the connected desktops forget it. */
+        delete: operations["public_keys_delete"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/repositories": {
         parameters: {
             query?: never;
@@ -1187,6 +1229,42 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/tickets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tickets of the organization, the one changed last first. */
+        get: operations["tickets_list"];
+        put?: never;
+        /** Makes a ticket, open. */
+        post: operations["tickets_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/tickets/{idOrSlug}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One ticket with its text, its plan, loops and pull requests. */
+        get: operations["tickets_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Changes a ticket. Loops that run go on with what they were given. */
+        patch: operations["tickets_update"];
         trace?: never;
     };
 }
@@ -1363,7 +1441,7 @@ export interface components {
          * @description What was done.
          * @enum {string}
          */
-        AuditAction: "sign_in" | "sign_in_failed" | "sign_out" | "session_revoked" | "password_changed" | "organization_selected" | "key_created" | "key_revoked" | "desktop_key_issued" | "invitation_created" | "invitation_revoked" | "invitation_accepted" | "member_role_changed" | "member_deactivated" | "member_activated" | "agent_created" | "agent_updated" | "agent_deleted" | "target_registered" | "target_sharing_changed" | "target_removed" | "repository_allowed" | "repository_forbidden" | "feature_flag_set";
+        AuditAction: "sign_in" | "sign_in_failed" | "sign_out" | "session_revoked" | "password_changed" | "organization_selected" | "key_created" | "key_revoked" | "desktop_key_issued" | "invitation_created" | "invitation_revoked" | "invitation_accepted" | "member_role_changed" | "member_deactivated" | "member_activated" | "agent_created" | "agent_updated" | "agent_deleted" | "target_registered" | "target_sharing_changed" | "target_removed" | "repository_allowed" | "repository_forbidden" | "browser_key_registered" | "browser_key_removed" | "feature_flag_set";
         /** @description An act. */
         AuditEntry: {
             /** @description What was done. */
@@ -1401,6 +1479,10 @@ export interface components {
              * @description `before` of the next page; null on the last one.
              */
             nextBefore?: string | null;
+        };
+        /** @description How a loop is stopped. */
+        CancelLoop: {
+            userIntentSignature?: components["schemas"]["UserIntentSignature"] | null;
         };
         /** @description What asking for an end answers. */
         CancelRequested: {
@@ -1607,6 +1689,8 @@ export interface components {
             security: components["schemas"]["TargetSecurity"];
             /** @description Which provider runs its loops. */
             selectedHarness: components["schemas"]["Harness"];
+            /** @description What the control plane does for it. */
+            serverCapabilities?: components["schemas"]["ServerCapabilities"];
             /** @description `online`, `degraded` or `paused`, as it said itself. */
             state?: string | null;
             /** @description Operation ids that it serves. */
@@ -1748,6 +1832,16 @@ export interface components {
             /** @description At most 100 000 characters. */
             prompt?: string | null;
             repo?: components["schemas"]["RepoRef"] | null;
+        };
+        /** @description A ticket to be made. */
+        CreateTicket: {
+            /** @description The peers, at most 5. */
+            additionalRepos?: components["schemas"]["RepoRef"][];
+            /** @description Markdown, at least one character. */
+            body: string;
+            repo?: components["schemas"]["RepoRef"] | null;
+            /** @description 1 to 200 characters. */
+            title: string;
         };
         /** @description The text of a new version. */
         CreateVersion: {
@@ -2007,6 +2101,8 @@ export interface components {
                 security: components["schemas"]["TargetSecurity"];
                 /** @description Which provider runs its loops. */
                 selectedHarness: components["schemas"]["Harness"];
+                /** @description What the control plane does for it. */
+                serverCapabilities?: components["schemas"]["ServerCapabilities"];
                 /** @description `online`, `degraded` or `paused`, as it said itself. */
                 state?: string | null;
                 /** @description Operation ids that it serves. */
@@ -2095,6 +2191,21 @@ export interface components {
         Data_EventList: {
             /** @description All events or an increment as a list, a page as a page. */
             data: components["schemas"]["StoredEvent"][] | components["schemas"]["EventPage"];
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_ExecutionCredentials: {
+            /** @description The body for the desktop's gateway. */
+            data: {
+                /** @description The loop. */
+                loopId: string;
+            } & {
+                [key: string]: unknown;
+            };
             /**
              * @description Always `true`.
              * @example true
@@ -2228,6 +2339,13 @@ export interface components {
         Data_LoopDetail: {
             /** @description A loop with what only its own page shows. */
             data: components["schemas"]["LoopRecord"] & {
+                /**
+                 * @description What its desktop told about the end of its process: `stderrTail`, `logTail`, `exitCode`, `exitSignal`,
+                 *     `elapsedMs`, `abortReason`, `spawnMeta`, …
+                 */
+                diagnostics?: {
+                    [key: string]: unknown;
+                } | null;
                 /** @description Branch of the primary repository. */
                 primaryBranch?: string | null;
                 primaryPullRequest?: components["schemas"]["SuccessEntry"] | null;
@@ -2345,6 +2463,51 @@ export interface components {
             data: {
                 /** @description Name of the account. */
                 signInEmail: string;
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_PublicKeyRecord: {
+            /** @description A key. */
+            data: {
+                /** @description ISO 8601. */
+                createdAt: string;
+                /** @description `lg:` and 22 characters. */
+                fingerprint: string;
+                /**
+                 * Format: uuid
+                 * @description Id.
+                 */
+                id: string;
+                /**
+                 * Format: uuid
+                 * @description Their organization.
+                 */
+                organizationId: string;
+                /** @description Raw Ed25519 key, standard base64. */
+                publicKeyBase64: string;
+                /**
+                 * Format: uuid
+                 * @description Its owner.
+                 */
+                userId: string;
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_PublicKeyRemoved: {
+            /** @description Whether a key was removed. */
+            data: {
+                /** @description `false` when there was no such key. */
+                deleted: boolean;
             };
             /**
              * @description Always `true`.
@@ -2512,6 +2675,26 @@ export interface components {
             data: {
                 /** @description Always `true`. */
                 stored: boolean;
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_TicketDetail: {
+            /** @description A ticket with its text and what has come of it. */
+            data: components["schemas"]["TicketRecord"] & {
+                /** @description Markdown. */
+                body: string;
+                /** @description Its document; loops are started from it. */
+                document: components["schemas"]["LoopDocument"];
+                /** @description Loops about it or its plan, newest first. */
+                loops: components["schemas"]["LoopRecord"][];
+                plan?: components["schemas"]["LoopDocument"] | null;
+                /** @description Pull requests of those loops, newest first. */
+                pullRequests: components["schemas"]["PullRequest"][];
             };
             /**
              * @description Always `true`.
@@ -2724,6 +2907,8 @@ export interface components {
                 security: components["schemas"]["TargetSecurity"];
                 /** @description Which provider runs its loops. */
                 selectedHarness: components["schemas"]["Harness"];
+                /** @description What the control plane does for it. */
+                serverCapabilities?: components["schemas"]["ServerCapabilities"];
                 /** @description `online`, `degraded` or `paused`, as it said itself. */
                 state?: string | null;
                 /** @description Operation ids that it serves. */
@@ -2835,6 +3020,21 @@ export interface components {
                 /** @description Role in the organization. */
                 role: components["schemas"]["Role"];
             }[];
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
+        Data_Vec_ListedPublicKey: {
+            data: (components["schemas"]["PublicKeyRecord"] & {
+                /** @description E-mail address of its owner. */
+                ownerEmail: string;
+                /** @description Name of its owner. */
+                ownerName: string;
+                targetContext?: components["schemas"]["KeyTargetContext"] | null;
+            })[];
             /**
              * @description Always `true`.
              * @example true
@@ -3034,6 +3234,39 @@ export interface components {
             success: boolean;
         };
         /** @description `{"success": true, "data": …}`. */
+        Data_Vec_TicketRecord: {
+            data: {
+                /** @description The peers. */
+                additionalRepos: components["schemas"]["RepoRef"][];
+                /** @description ISO 8601. */
+                createdAt: string;
+                /**
+                 * Format: uuid
+                 * @description Id; also that of its document.
+                 */
+                id: string;
+                repo?: components["schemas"]["RepoRef"] | null;
+                /** @description `ticket-7`; unique in the organization, and the ticket id of the gateway's routes. */
+                slug: string;
+                /** @description Whether its work is still wanted. */
+                state: components["schemas"]["TicketState"];
+                /** @description Title. */
+                title: string;
+                /** @description ISO 8601. */
+                updatedAt: string;
+                /**
+                 * Format: uuid
+                 * @description Who made it.
+                 */
+                userId: string;
+            }[];
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
         Data_VerifyResponse: {
             /** @description A challenge that is good. */
             data: {
@@ -3196,6 +3429,21 @@ export interface components {
          * @enum {string}
          */
         EventType: "status" | "chunk" | "result" | "error" | "done";
+        /** @description The body for the desktop's gateway. */
+        ExecutionCredentials: {
+            /** @description The loop. */
+            loopId: string;
+        } & {
+            [key: string]: unknown;
+        };
+        /** @description For which command. */
+        ExecutionCredentialsRequest: {
+            /**
+             * Format: uuid
+             * @description The signed command that the desktop has received.
+             */
+            commandId: string;
+        };
         /** @description Body of every failure, except those of the desktop's onboarding. */
         Failure: {
             /** @description Stable identifier of the case. */
@@ -3325,6 +3573,29 @@ export interface components {
             /** @description The token. */
             token: string;
         };
+        /** @description The desktop that a list is about. */
+        KeyTargetContext: {
+            /** @description `owned_target`. */
+            access: string;
+            /**
+             * Format: uuid
+             * @description Its id.
+             */
+            computeTargetId: string;
+            /**
+             * Format: uuid
+             * @description Stable id of its installation.
+             */
+            gatewayId?: string | null;
+        };
+        /** @description A key with its owner. */
+        ListedPublicKey: components["schemas"]["PublicKeyRecord"] & {
+            /** @description E-mail address of its owner. */
+            ownerEmail: string;
+            /** @description Name of its owner. */
+            ownerName: string;
+            targetContext?: components["schemas"]["KeyTargetContext"] | null;
+        };
         /**
          * @description A loop command.
          * @enum {string}
@@ -3332,6 +3603,13 @@ export interface components {
         LoopCommand: "PLAN" | "EXECUTE" | "REQUEST_CHANGES" | "REQUEST_PRD_CHANGES" | "GENERATE_PRD" | "DECOMPOSE" | "EVALUATE_PRD" | "EVALUATE_FEATURE" | "EVALUATE_PLAN" | "EVALUATE_CODE" | "BOOTSTRAP" | "CODE_REVIEW" | "CHAT" | "EXPLORE" | "MANUAL";
         /** @description A loop with what only its own page shows. */
         LoopDetail: components["schemas"]["LoopRecord"] & {
+            /**
+             * @description What its desktop told about the end of its process: `stderrTail`, `logTail`, `exitCode`, `exitSignal`,
+             *     `elapsedMs`, `abortReason`, `spawnMeta`, …
+             */
+            diagnostics?: {
+                [key: string]: unknown;
+            } | null;
             /** @description Branch of the primary repository. */
             primaryBranch?: string | null;
             primaryPullRequest?: components["schemas"]["SuccessEntry"] | null;
@@ -3657,6 +3935,35 @@ export interface components {
             /** @description Null when not known. */
             lastName?: string | null;
         };
+        /** @description A key. */
+        PublicKeyRecord: {
+            /** @description ISO 8601. */
+            createdAt: string;
+            /** @description `lg:` and 22 characters. */
+            fingerprint: string;
+            /**
+             * Format: uuid
+             * @description Id.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description Their organization.
+             */
+            organizationId: string;
+            /** @description Raw Ed25519 key, standard base64. */
+            publicKeyBase64: string;
+            /**
+             * Format: uuid
+             * @description Its owner.
+             */
+            userId: string;
+        };
+        /** @description Whether a key was removed. */
+        PublicKeyRemoved: {
+            /** @description `false` when there was no such key. */
+            deleted: boolean;
+        };
         /** @description A pull request that a loop opened. */
         PullRequest: {
             /** @description Branch that it goes into. */
@@ -3714,6 +4021,13 @@ export interface components {
             isOnline: boolean;
             /** @description Host name. */
             machineName: string;
+        };
+        /** @description A key to be registered. */
+        RegisterPublicKey: {
+            /** @description `lg:` and 22 characters. */
+            fingerprint: string;
+            /** @description Raw Ed25519 key, standard base64. */
+            publicKeyBase64: string;
         };
         /** @description What a desktop says of itself. */
         RegisterTarget: {
@@ -3822,7 +4136,7 @@ export interface components {
         RunCommand: "plan" | "execute" | "request_changes" | "request_prd_changes" | "decompose" | "evaluate_prd" | "generate_prd" | "evaluate_plan" | "evaluate_code" | "evaluate_feature" | "code_review";
         /** @description What is to be run. */
         RunLoop: {
-            /** @description Peers, at most 5; left out, those of the earlier loops are taken. */
+            /** @description Peers, at most 5; left out, those of the ticket or of the earlier loops are taken. */
             additionalRepos?: components["schemas"]["RepoRef"][] | null;
             /** @description Runs on another desktop than the work that is continued. */
             backendOverride?: boolean | null;
@@ -3836,10 +4150,7 @@ export interface components {
             /** @description The wish in plain words; at most 100 000 characters. */
             prompt?: string | null;
             repo?: components["schemas"]["RepoRef"] | null;
-            /** @description Signature of a browser key; none can be registered yet. */
-            userIntentSignature?: {
-                [key: string]: unknown;
-            } | null;
+            userIntentSignature?: components["schemas"]["UserIntentSignature"] | null;
         };
         /** @description What a runner can do. */
         RunnerCapabilities: {
@@ -3884,6 +4195,13 @@ export interface components {
         SelectOrganization: {
             /** @description Slug of the organization. */
             slug: string;
+        };
+        /** @description What the control plane can do for this connection; only literal `true` counts. */
+        ServerCapabilities: {
+            /** @description Session synchronisation. */
+            agentSessionSync?: boolean;
+            /** @description Signed commands. */
+            computeTargetSigning?: boolean;
         };
         /** @description A browser that is signed in. */
         SessionRecord: {
@@ -4118,6 +4436,49 @@ export interface components {
             /** @description Name of the log in the loop's work directory. */
             log: string;
         };
+        /** @description A ticket with its text and what has come of it. */
+        TicketDetail: components["schemas"]["TicketRecord"] & {
+            /** @description Markdown. */
+            body: string;
+            /** @description Its document; loops are started from it. */
+            document: components["schemas"]["LoopDocument"];
+            /** @description Loops about it or its plan, newest first. */
+            loops: components["schemas"]["LoopRecord"][];
+            plan?: components["schemas"]["LoopDocument"] | null;
+            /** @description Pull requests of those loops, newest first. */
+            pullRequests: components["schemas"]["PullRequest"][];
+        };
+        /** @description A ticket without its text. */
+        TicketRecord: {
+            /** @description The peers. */
+            additionalRepos: components["schemas"]["RepoRef"][];
+            /** @description ISO 8601. */
+            createdAt: string;
+            /**
+             * Format: uuid
+             * @description Id; also that of its document.
+             */
+            id: string;
+            repo?: components["schemas"]["RepoRef"] | null;
+            /** @description `ticket-7`; unique in the organization, and the ticket id of the gateway's routes. */
+            slug: string;
+            /** @description Whether its work is still wanted. */
+            state: components["schemas"]["TicketState"];
+            /** @description Title. */
+            title: string;
+            /** @description ISO 8601. */
+            updatedAt: string;
+            /**
+             * Format: uuid
+             * @description Who made it.
+             */
+            userId: string;
+        };
+        /**
+         * @description Whether a ticket's work is still wanted.
+         * @enum {string}
+         */
+        TicketState: "open" | "closed";
         /** @description What is to change in an agent; what is left out stays. */
         UpdateAgent: {
             /** @description What is changed and why, at most 500 characters. Required with a name or a prompt. */
@@ -4185,6 +4546,17 @@ export interface components {
              */
             supportedOperations: string[] | null;
         };
+        /** @description What is to be changed; what is left out stays. */
+        UpdateTicket: {
+            /** @description Other peers, at most 5. */
+            additionalRepos?: components["schemas"]["RepoRef"][] | null;
+            /** @description Markdown; a new version of the document. */
+            body?: string | null;
+            repo?: components["schemas"]["RepoRef"] | null;
+            state?: components["schemas"]["TicketState"] | null;
+            /** @description 1 to 200 characters. */
+            title?: string | null;
+        };
         /** @description What a run has made. */
         UploadArtifacts: {
             /** @description `plan`, `prd`, `executionResult`, `verdict`, … as JSON. */
@@ -4234,6 +4606,24 @@ export interface components {
              * @description Output tokens.
              */
             totalTokensOutput: number;
+        };
+        /** @description What a person signed instead of a whole command: the wish to start or end a loop. */
+        UserIntentSignature: {
+            /** @description The wish. */
+            body: {
+                [key: string]: unknown;
+            };
+            /**
+             * Format: uuid
+             * @description UUID of version 7, chosen by the browser.
+             */
+            commandId: string;
+            /** @description Fingerprint of the browser key. */
+            publicKeyFingerprint: string;
+            /** @description Ed25519, standard base64. */
+            signature: string;
+            /** @description The exact text that was signed. */
+            signaturePayload: string;
         };
         /** @description Use of one person. */
         UserUsage: {
@@ -6365,6 +6755,86 @@ export interface operations {
             };
         };
     };
+    execution_credentials_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                loop_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExecutionCredentialsRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_ExecutionCredentials"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     compute_targets_share: {
         parameters: {
             query?: never;
@@ -8266,7 +8736,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CancelLoop"] | null;
+            };
+        };
         responses: {
             200: {
                 headers: {
@@ -9874,6 +10348,237 @@ export interface operations {
             };
         };
     };
+    public_keys_list: {
+        parameters: {
+            query?: {
+                /** @description A desktop of one's own. */
+                computeTargetId?: string;
+                /** @description Stable id of its installation. */
+                gatewayId?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_Vec_ListedPublicKey"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    public_keys_register: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RegisterPublicKey"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_PublicKeyRecord"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    public_keys_delete: {
+        parameters: {
+            query?: {
+                /** @description Its fingerprint. */
+                fingerprint?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_PublicKeyRemoved"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     repositories_list: {
         parameters: {
             query?: never;
@@ -10358,6 +11063,313 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Data_StoredObject"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    tickets_list: {
+        parameters: {
+            query?: {
+                /** @description Only those in this state. */
+                state?: components["schemas"]["TicketState"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_Vec_TicketRecord"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    tickets_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateTicket"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_TicketDetail"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    tickets_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                idOrSlug: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_TicketDetail"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    tickets_update: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                idOrSlug: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdateTicket"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_TicketDetail"];
                 };
             };
             /** @description The request does not fit. */

@@ -2,12 +2,18 @@
 import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
 
 import { isActive } from "@/loops/status";
+import { queryClient } from "@/query-client";
+import { loadBrowserKey } from "@/signing/browser-key";
+import { type CommandSignature, type SignedRequest, signRequest } from "@/signing/sign";
 
 import { api, unwrap } from "./client";
 import { ApiError } from "./errors";
 import { setSessionKey } from "./session-key";
-import type { Loop, RepoRef } from "./types";
+import type { ComputeTarget, Loop, RepoRef } from "./types";
 
+/** Where a desktop's gateway takes the start and the end of loops; a signature names it. */
+const LOOP_PATH = "/api/gateway/orchestrator/loop";
+const KILL_PATH = `${LOOP_PATH}/kill`;
 /** How often a list with active loops is read again. */
 const ACTIVE_POLL_MS = 3_000;
 /** How often a quiet list is read again. */
@@ -57,7 +63,22 @@ export const computeTargetsQuery = queryOptions({
   refetchInterval: QUIET_POLL_MS,
 });
 
-/** Trades the token of a one-time link for a session. */
+/** Whether the user of a desktop demands signed commands. */
+export const demandsSignature = (target: ComputeTarget): boolean =>
+  target.capabilities.commandSigningRequired === true;
+
+/**
+ * The signature of a request, when a desktop that may get it demands one and this browser has a key. Without a key the
+ * control plane says what is missing.
+ */
+export async function signatureFor(request: SignedRequest): Promise<CommandSignature | undefined> {
+  const targets = await queryClient.query({ ...computeTargetsQuery, staleTime: QUIET_POLL_MS });
+  if (!targets.some(demandsSignature)) return undefined;
+  const me = await queryClient.query({ ...meQuery, staleTime: "static" });
+  const key = await loadBrowserKey(me.id);
+  return key && signRequest(key, request);
+}
+
 /** Signs in with a one-time link. One that was used is no failure for whom is signed in already. */
 export async function signInWithLink(token: string): Promise<void> {
   try {
@@ -139,10 +160,12 @@ async function runLoop(
     ...(options.repo && { repo: options.repo }),
     ...(options.computeTargetId && { computeTargetId: options.computeTargetId }),
   };
+  const intent = { documentId, ...body };
+  const signature = await signatureFor({ method: "POST", path: LOOP_PATH, body: intent });
   const started = await unwrap(
     api.POST("/documents/{idOrSlug}/run-loop", {
       params: { path: { idOrSlug: documentId } },
-      body,
+      body: { ...body, ...(signature && { userIntentSignature: { ...signature, body: intent } }) },
     }),
   );
   return started.loopId;
@@ -164,8 +187,12 @@ export function useResumeLoop() {
 export function useStopLoop() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (id: string) =>
-      unwrap(api.POST("/loops/{id}/cancel", { params: { path: { id } } })),
+    mutationFn: async (id: string) => {
+      const intent = { loopId: id };
+      const signature = await signatureFor({ method: "POST", path: KILL_PATH, body: intent });
+      const body = signature && { userIntentSignature: { ...signature, body: intent } };
+      return unwrap(api.POST("/loops/{id}/cancel", { params: { path: { id } }, body }));
+    },
     onSettled: () => client.invalidateQueries({ queryKey: ["loops"] }),
   });
 }

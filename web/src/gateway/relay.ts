@@ -5,6 +5,7 @@
  */
 import { api, requestHeaders, unwrap } from "@/api/client";
 import { ApiError } from "@/api/errors";
+import { signatureFor } from "@/api/queries";
 import { readEvents } from "@/live/sse";
 
 /** The desktop's own limit, and the page's. */
@@ -23,10 +24,11 @@ export async function relayGet(
   signal: AbortSignal,
 ): Promise<unknown> {
   const limited = AbortSignal.any([signal, AbortSignal.timeout(COMMAND_TIMEOUT_MS)]);
+  const signature = await signatureFor({ method: "GET", path, body: null });
   const { commandId } = await unwrap(
     api.POST("/compute-targets/{id}/commands", {
       params: { path: { id: targetId } },
-      body: { operationId, method: "GET", path, timeoutMs: COMMAND_TIMEOUT_MS },
+      body: { operationId, method: "GET", path, timeoutMs: COMMAND_TIMEOUT_MS, ...signature },
       signal: limited,
     }),
   );

@@ -19,9 +19,9 @@ describe("crashDetails", () => {
   });
 
   it("shows an exit code of zero, and passes over what has another type", () => {
-    expect(crashDetails({ exitCode: 0, exitSignal: 9, stderrTail: null, spawnMeta: "claude" })).toBe(
-      "Exit code: 0",
-    );
+    expect(
+      crashDetails({ exitCode: 0, exitSignal: 9, stderrTail: null, spawnMeta: "claude" }),
+    ).toBe("Exit code: 0");
     expect(crashDetails({})).toBe("");
   });
 });

@@ -13,27 +13,29 @@ const ABORT_REASONS: Record<string, string> = {
 /** Lines for a person who looks for the cause; empty when nothing is known. */
 export function crashDetails(diagnostics: Diagnostics): string {
   const { exitSignal, exitCode, elapsedMs, abortReason, stderrTail, logTail } = diagnostics;
-  const facts = [
-    ["Ended by", typeof exitSignal === "string" && exitSignal],
-    ["Exit code", typeof exitCode === "number" && String(exitCode)],
-    ["Ran for", typeof elapsedMs === "number" && duration(elapsedMs)],
-    ["Reason", typeof abortReason === "string" && (ABORT_REASONS[abortReason] ?? abortReason)],
+  const facts: [string, string | undefined][] = [
+    ["Ended by", text(exitSignal)],
+    ["Exit code", typeof exitCode === "number" ? String(exitCode) : undefined],
+    ["Ran for", typeof elapsedMs === "number" ? duration(elapsedMs) : undefined],
+    ["Reason", ABORT_REASONS[text(abortReason) ?? ""] ?? text(abortReason)],
     ["Command", commandLine(diagnostics.spawnMeta)],
   ];
-  const known = facts.filter(([, value]) => value).map(([name, value]) => `${name}: ${value}`);
-  const tails = [
-    ["Standard error", stderrTail],
-    ["End of the log", logTail],
+  const tails: [string, string | undefined][] = [
+    ["Standard error", text(stderrTail)],
+    ["End of the log", text(logTail)],
   ];
-  const shown = tails.filter(([, text]) => typeof text === "string" && text.trim() !== "");
-  return [known.join("\n"), ...shown.map(([name, text]) => `${name}:\n${text}`)]
-    .filter((part) => part !== "")
-    .join("\n\n");
+  const known = facts.flatMap(([name, value]) => (value ? [`${name}: ${value}`] : []));
+  const shown = tails.flatMap(([name, value]) => (value?.trim() ? [`${name}:\n${value}`] : []));
+  return [known.join("\n"), ...shown].filter((part) => part !== "").join("\n\n");
 }
+
+const text = (value: unknown): string | undefined =>
+  typeof value === "string" ? value : undefined;
 
 function commandLine(spawnMeta: unknown): string | undefined {
   if (typeof spawnMeta !== "object" || spawnMeta === null) return undefined;
   const { command, args } = spawnMeta as { command?: unknown; args?: unknown };
   if (typeof command !== "string") return undefined;
-  return [command, ...(Array.isArray(args) ? args : [])].join(" ");
+  const words: unknown[] = Array.isArray(args) ? args : [];
+  return [command, ...words].join(" ");
 }

@@ -116,6 +116,10 @@ pub struct CommandAck {
 impl CommandAck {
     /// Code of a command that came after its `expires_at`.
     pub const EXPIRED: &'static str = "expired";
+    /// Code of a desktop that takes signed commands only, and whose user has authorized no key.
+    pub const NO_KEYS_AUTHORIZED: &'static str = "no_keys_authorized";
+    /// Code of a command signed by a key that the desktop's user has not authorized.
+    pub const UNKNOWN_SIGNING_KEY: &'static str = "unknown_signing_key";
 
     /// The command will run, runs or ran.
     pub fn accepted(command_id: impl Into<String>) -> Self {

@@ -25,8 +25,8 @@ pub use report::{
 
 pub use schema::json_schema;
 pub use signature::{
-    BrowserPublicKey, Fingerprint, InvalidBrowserKey, InvalidFingerprint, SignaturePayload, USER_INTENT,
-    body_hash, canonical_json,
+    BrowserKeyCommand, BrowserPublicKey, Fingerprint, InvalidBrowserKey, InvalidFingerprint,
+    REQUEST_KEY_APPROVAL, REVOKE_KEY, SignaturePayload, USER_INTENT, body_hash, canonical_json,
 };
 
 /// Subprotocol that the desktop offers and the server selects.

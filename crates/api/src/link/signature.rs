@@ -16,6 +16,27 @@ use utoipa::ToSchema;
 
 use super::{LinkCommand, QueryValue};
 
+/// A command that the server itself sends, about a browser key. Its method is `POST`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BrowserKeyCommand {
+    /// Its operation.
+    pub operation_id: &'static str,
+    /// Its path.
+    pub path: &'static str,
+}
+
+/// Takes a key away.
+pub const REVOKE_KEY: BrowserKeyCommand = BrowserKeyCommand {
+    operation_id: "browser_key_revoke",
+    path: "/api/gateway/internal/browser-key/revoke",
+};
+
+/// Tells of a key that asks to be authorized.
+pub const REQUEST_KEY_APPROVAL: BrowserKeyCommand = BrowserKeyCommand {
+    operation_id: "browser_key_approval_request",
+    path: "/api/gateway/internal/browser-key/approval-request",
+};
+
 /// What every fingerprint begins with.
 const PREFIX: &str = "lg:";
 /// Characters of the digest in a fingerprint.

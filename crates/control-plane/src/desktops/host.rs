@@ -13,6 +13,7 @@ use super::diagnostics;
 use super::register::{self, DesktopRegistration, RegisterError};
 use super::results;
 use crate::bus::{Bus, Topic};
+use crate::dispatch::signing;
 use crate::store::column::StoredEnum;
 use crate::store::entity::compute_target;
 use crate::store::entity::desktop_command::{self, CommandStatus};
@@ -66,9 +67,16 @@ impl Host for DesktopHost {
             }
         })?;
         self.bus.publish(Topic::Targets(identity.organization_id));
+        let signing = signing::is_supported(self.store.reader(), &row).await.unwrap_or_else(|error| {
+            tracing::error!(target_id = %row.id, %error, "whether commands can be signed could not be read");
+            false
+        });
         Ok(loopgate_link::server::AcceptedHello {
             target_id: row.id,
-            server_capabilities: ServerCapabilities::default(),
+            server_capabilities: ServerCapabilities {
+                compute_target_signing: signing,
+                agent_session_sync: false,
+            },
         })
     }
 

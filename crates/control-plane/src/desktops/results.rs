@@ -66,8 +66,14 @@ async fn reject(
         update.col_expr(desktop_command::Column::Error, Expr::value(&error))
     })
     .await?;
-    fail_loop(tx, row, code::PRE_RUN_VALIDATION_FAILED, &format!("The desktop refused the loop: {error}"))
-        .await
+    let hint = match ack.code.as_deref() {
+        Some(CommandAck::NO_KEYS_AUTHORIZED | CommandAck::UNKNOWN_SIGNING_KEY) => {
+            ". Authorize the key of your browser on the desktop with `loopgate keys`, and start the loop again."
+        }
+        _ => "",
+    };
+    let message = format!("The desktop refused the loop: {error}{hint}");
+    fail_loop(tx, row, code::PRE_RUN_VALIDATION_FAILED, &message).await
 }
 
 /// Takes an event of a command's execution.

@@ -4,6 +4,7 @@ use loopgate_api::job::LoopStatus;
 use sea_orm::prelude::*;
 use serde_json::json;
 
+use super::signing::SignedIntent;
 use crate::app::ControlPlaneState;
 use crate::bus::Topic;
 use crate::error::{ApiResult, conflict};
@@ -12,7 +13,11 @@ use crate::store::entity::agent_loop;
 
 /// Marks the loop as cancelled and asks its desktop to kill the work. A desktop that is not there
 /// changes nothing about the cancellation.
-pub async fn cancel(app: &ControlPlaneState, row: agent_loop::Model) -> ApiResult<agent_loop::Model> {
+pub async fn cancel(
+    app: &ControlPlaneState,
+    row: agent_loop::Model,
+    intent: Option<SignedIntent>,
+) -> ApiResult<agent_loop::Model> {
     let tx = app.store.begin().await?;
     if let TransitionResult::Refused(from) =
         loop_state::apply(&tx, row.id, LoopStatus::Cancelled, |update| update).await?
@@ -24,6 +29,6 @@ pub async fn cancel(app: &ControlPlaneState, row: agent_loop::Model) -> ApiResul
     loop_state::append(&tx, row.id, event).await?;
     tx.commit().await?;
     app.bus.publish(Topic::Loop(row.id));
-    super::kill::spawn(app, &row);
+    super::kill::spawn(app, &row, intent);
     crate::loops::find(app.store.reader(), row.organization_id, row.id).await
 }

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use loopgate_api::link::{Cancel, LinkCommand};
+use loopgate_api::link::{Cancel, LinkCommand, canonical_json};
 use loopgate_api::operation::OperationId;
 use loopgate_link::server::SendError;
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
-use serde_json::Value;
 use sha2::{Digest, Sha256};
 
+use super::signing::CommandSignature;
 use crate::app::ControlPlaneState;
 use crate::error::{ApiResult, conflict, too_many_commands};
 use crate::store::column::StoredEnum;
@@ -36,6 +36,8 @@ pub struct NewCommand {
     pub expires_after: Option<Duration>,
     /// Makes repeated requests one command.
     pub idempotency_key: Option<String>,
+    /// The signature of a browser key. It is not stored, so a signed command reaches its desktop at once or never.
+    pub signature: Option<CommandSignature>,
     /// The request; its id is set here.
     pub request: LinkCommand,
 }
@@ -65,7 +67,8 @@ pub async fn store(app: &ControlPlaneState, new: NewCommand) -> ApiResult<Stored
     if new.expires_after.is_some() && open_commands(app, new.target_id).await? >= MAX_OPEN_COMMANDS {
         return Err(too_many_commands());
     }
-    let (id, created_at) = (Uuid::now_v7(), now());
+    let chosen = new.signature.map(|signature| signature.command_id);
+    let (id, created_at) = (chosen.unwrap_or_else(Uuid::now_v7), now());
     request.command_id = id.to_string();
     request.queued_at = Some(iso(created_at));
     request.expires_at = new.expires_after.map(|after| iso(created_at + millis(after)));
@@ -90,6 +93,9 @@ pub async fn store(app: &ControlPlaneState, new: NewCommand) -> ApiResult<Stored
             let key = key.unwrap_or_default();
             match by_key(app, new.target_id, &key).await? {
                 Some(row) => deduplicated(row, &fingerprint),
+                None if chosen.is_some() => {
+                    Err(conflict("Command ID already exists").code("command_id_exists"))
+                }
                 None => Err(error.into()),
             }
         }
@@ -141,9 +147,23 @@ pub async fn launch_command(
 }
 
 /// Hands a stored command to its desktop, when that is connected.
-pub fn deliver(app: &ControlPlaneState, row: &desktop_command::Model) -> Result<(), SendError> {
-    let request: LinkCommand = serde_json::from_value(row.request_payload.clone()).unwrap_or_default();
+pub fn deliver(
+    app: &ControlPlaneState,
+    row: &desktop_command::Model,
+    signature: Option<CommandSignature>,
+) -> Result<(), SendError> {
+    let mut request: LinkCommand = serde_json::from_value(row.request_payload.clone()).unwrap_or_default();
+    if let Some(CommandSignature { signature, payload, fingerprint, .. }) = signature {
+        request.signature = Some(signature);
+        request.signature_payload = Some(payload);
+        request.public_key_fingerprint = Some(fingerprint);
+    }
     app.desktops.deliver(row.compute_target_id, &request)
+}
+
+/// Why a command was given up that could not be handed over at once, as its record says it.
+pub fn undelivered(reason: SendError, is_signed: bool) -> String {
+    if is_signed { format!("signed_command_delivery_failed:{reason}") } else { reason.to_string() }
 }
 
 /// Asks a desktop to end a command. The wish is stored, and sent again with each hello until the
@@ -188,18 +208,5 @@ fn fingerprint(request: &LinkCommand) -> ApiResult<String> {
             members.remove(own);
         }
     }
-    sort(&mut json);
-    Ok(hex::encode(Sha256::digest(json.to_string().as_bytes())))
-}
-
-/// Brings the members of every object into one order.
-fn sort(json: &mut Value) {
-    match json {
-        Value::Array(items) => items.iter_mut().for_each(sort),
-        Value::Object(members) => {
-            members.values_mut().for_each(sort);
-            members.sort_keys();
-        }
-        _ => {}
-    }
+    Ok(hex::encode(Sha256::digest(canonical_json(&json))))
 }

@@ -10,7 +10,7 @@ use loopgate_api::command::LoopCommand;
 use loopgate_api::event::code;
 use loopgate_api::job::LoopStatus;
 use loopgate_api::launch::{Artifact, ArtifactType, Committer, LoopLaunchBody, RepoRef};
-use loopgate_api::link::LinkCommand;
+use loopgate_api::link::{LinkCommand, USER_INTENT};
 use loopgate_api::operation::OperationId;
 use loopgate_api::usd::Usd;
 use sea_orm::prelude::*;
@@ -19,12 +19,13 @@ use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 
 use super::command::{self, NewCommand};
+use super::signing::{CommandSignature, SignedIntent};
 use crate::agents::for_loop;
 use crate::app::ControlPlaneState;
 use crate::bus::Topic;
-use crate::credentials::runner_token::IssuedToken;
+use crate::credentials::runner_token::{IssuedToken, TTL_SECONDS};
 use crate::documents;
-use crate::error::{ApiError, ApiResult};
+use crate::error::{ApiError, ApiResult, conflict};
 use crate::loop_state::{self, TransitionResult, stored_statuses};
 use crate::spending;
 use crate::store::entity::{agent_loop, compute_target, document, user};
@@ -44,14 +45,14 @@ const RECONNECT_LIMIT: Duration = Duration::from_secs(120);
 /// How often it looks, beside being woken.
 const RECONNECT_POLL: Duration = Duration::from_secs(1);
 
-/// Launches a loop in the background.
-pub fn spawn(app: &ControlPlaneState, loop_id: Uuid) {
+/// Launches a loop in the background. The desktop of a signed wish fetches the rest itself.
+pub fn spawn(app: &ControlPlaneState, loop_id: Uuid, intent: Option<SignedIntent>) {
     let task = app.clone();
-    app.tasks.spawn(async move { run(&task, loop_id).await });
+    app.tasks.spawn(async move { run(&task, loop_id, intent).await });
 }
 
-async fn run(app: &ControlPlaneState, loop_id: Uuid) {
-    let Err(stop) = launch(app, loop_id).await else { return };
+async fn run(app: &ControlPlaneState, loop_id: Uuid, intent: Option<SignedIntent>) {
+    let Err(stop) = launch(app, loop_id, intent).await else { return };
     let (code, message) = match &stop {
         LaunchError::Rejected { code, message } => (*code, message.as_str()),
         LaunchError::Failed(error) => (code::SPAWN_FAILED, error.body.error.as_str()),
@@ -100,7 +101,7 @@ async fn resume(app: &ControlPlaneState, row: &agent_loop::Model) {
         Ok(None) => {
             tokio::select! {
                 () = app.shutdown.cancelled() => {}
-                () = wait_for_desktop(app, row) => run(app, row.id).await,
+                () = wait_for_desktop(app, row) => run(app, row.id, None).await,
             }
         }
         Err(error) => tracing::error!(loop_id = %row.id, %error, "an interrupted launch was not read"),
@@ -153,7 +154,11 @@ fn rejected(code: &'static str, message: &str) -> LaunchError {
     LaunchError::Rejected { code, message: message.to_owned() }
 }
 
-async fn launch(app: &ControlPlaneState, loop_id: Uuid) -> Result<(), LaunchError> {
+async fn launch(
+    app: &ControlPlaneState,
+    loop_id: Uuid,
+    intent: Option<SignedIntent>,
+) -> Result<(), LaunchError> {
     let row = agent_loop::Entity::find_by_id(loop_id).one(app.store.reader()).await?;
     let Some(row) = row.filter(|row| row.status.0 == LoopStatus::Pending) else { return Ok(()) };
     let target = target(app, &row).await?;
@@ -165,10 +170,17 @@ async fn launch(app: &ControlPlaneState, loop_id: Uuid) -> Result<(), LaunchErro
         return Err(rejected(code::SPENDING_LIMIT, "The organization has no money left for this loop."));
     }
     store_token_slot(app, &row, &issued, &target).await?;
-    let stored = command::store(app, command_for(&row, &target, &body)?).await?;
+    let (body, signature) = match intent {
+        Some(SignedIntent { signature, body }) => {
+            (json!({"loopId": row.id, "s3StateKey": state_key, USER_INTENT: body}), Some(signature))
+        }
+        None => (serde_json::to_value(&body)?, None),
+    };
+    let is_signed = signature.is_some();
+    let stored = command::store(app, command_for(&row, &target, body, signature.clone())).await?;
     let command_id = stored.row.id;
-    if let Err(reason) = command::deliver(app, &stored.row) {
-        command::expire(app, command_id, &reason.to_string()).await?;
+    if let Err(reason) = command::deliver(app, &stored.row, signature) {
+        command::expire(app, command_id, &command::undelivered(reason, is_signed)).await?;
         return Err(LaunchError::Rejected {
             code: code::PRE_RUN_VALIDATION_FAILED,
             message: format!("{} is not connected. Ensure the desktop app is running.", target.machine_name),
@@ -214,6 +226,25 @@ async fn artifacts(app: &ControlPlaneState, row: &agent_loop::Model) -> Result<V
         ));
     }
     Ok(artifacts)
+}
+
+/// The body of a launch whose command is stored without it: for the desktop that asks for it once it has checked
+/// the signature. The token is that of the slot which was taken at the launch; `None` when the loop has none.
+pub async fn body_of_signed(
+    app: &ControlPlaneState,
+    row: &agent_loop::Model,
+    payload: &Value,
+) -> ApiResult<Option<LoopLaunchBody>> {
+    let (Some(jti), Some(expires_at)) = (row.active_token_jti, row.token_expires_at) else { return Ok(None) };
+    let issued_at = expires_at - TTL_SECONDS * 1000;
+    let issued = app.runner_tokens.issue_for_slot(row.id, row.organization_id, jti, issued_at)?;
+    let artifacts = artifacts(app, row).await.map_err(|error| match error {
+        LaunchError::Failed(error) => error,
+        LaunchError::Rejected { message, .. } => conflict(message),
+        LaunchError::Superseded => conflict("The loop has ended"),
+    })?;
+    let state_key = state_key_of(payload).unwrap_or_default();
+    body(app, row, artifacts, &issued, &state_key).await.map(Some)
 }
 
 async fn body(
@@ -297,25 +328,27 @@ async fn store_token_slot(
 fn command_for(
     row: &agent_loop::Model,
     target: &compute_target::Model,
-    body: &LoopLaunchBody,
-) -> ApiResult<NewCommand> {
+    body: Value,
+    signature: Option<CommandSignature>,
+) -> NewCommand {
     let request = LinkCommand {
         operation_id: OperationId::OrchestratorLoop.as_str().to_owned(),
         method: "POST".to_owned(),
         path: "/api/gateway/orchestrator/loop".to_owned(),
-        body: Some(serde_json::to_value(body)?),
+        body: Some(body),
         timeout_ms: Some(LAUNCH_TIMEOUT_MS),
         ..LinkCommand::default()
     };
-    Ok(NewCommand {
+    NewCommand {
         organization_id: row.organization_id,
         user_id: row.user_id,
         target_id: target.id,
         loop_id: Some(row.id),
         expires_after: Some(LAUNCH_EXPIRES_AFTER),
         idempotency_key: Some(format!("loop-launch:{}", row.id)),
+        signature,
         request,
-    })
+    }
 }
 
 /// Notes that the desktop has the command. A runner that was faster has moved the loop already,
@@ -348,7 +381,7 @@ async fn mark_claimed(
     app.bus.publish(Topic::Loop(row.id));
     if let Some(ended) = ended.filter(|row| row.status.0 == LoopStatus::Cancelled) {
         // Cancelled while it was on its way: whoever cancelled it may not have seen the command.
-        super::kill::spawn(app, &ended);
+        super::kill::spawn(app, &ended, None);
     }
     Ok(())
 }

@@ -8,4 +8,5 @@ pub mod kill;
 pub mod launch;
 pub mod presence;
 pub mod run_document;
+pub mod signing;
 pub mod target;

@@ -7,15 +7,16 @@ use loopgate_api::job::LoopStatus;
 use loopgate_api::launch::{ArtifactType, RepoRef};
 use sea_orm::prelude::*;
 use sea_orm::{ConnectionTrait, QueryOrder};
-use serde::{Deserialize, Deserializer};
-use serde_json::{Value, json};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::json;
 use utoipa::ToSchema;
 
+use super::signing::{self, UserIntentSignature};
 use super::{launch, target};
 use crate::app::ControlPlaneState;
 use crate::auth::Caller;
 use crate::documents::{find, next_number, plan_of, slug};
-use crate::error::{ApiError, ApiResult, bad_request, browser_key_unregistered};
+use crate::error::{ApiError, ApiResult, bad_request};
 use crate::loop_state::stored_statuses;
 use crate::loops::create::{NewLoop, create};
 use crate::loops::view::LoopStartResponse;
@@ -25,7 +26,7 @@ use crate::store::parse_json;
 use crate::tickets;
 
 /// Commands that can be started from a document.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, ToSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunCommand {
     /// Writes a plan.
@@ -88,9 +89,41 @@ pub struct RunLoop {
     pub compute_target_id: Option<Option<Uuid>>,
     /// Runs on another desktop than the work that is continued.
     pub backend_override: Option<bool>,
-    /// Signature of a browser key; none can be registered yet.
-    #[schema(value_type = Option<std::collections::HashMap<String, Value>>)]
-    pub user_intent_signature: Option<Value>,
+    /// The other members and `documentId`, signed by a browser key for a desktop that demands it.
+    pub user_intent_signature: Option<UserIntentSignature>,
+}
+
+/// What a person signs to start a loop.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct StartIntent<'a> {
+    /// As the path names it.
+    document_id: &'a str,
+    command: RunCommand,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prompt: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compute_target_id: Option<Uuid>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    backend_override: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    repo: Option<&'a RepoRef>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    additional_repos: Option<&'a [RepoRef]>,
+}
+
+impl<'a> StartIntent<'a> {
+    fn of(document_id: &'a str, body: &'a RunLoop) -> Self {
+        Self {
+            document_id,
+            command: body.command,
+            prompt: body.prompt.as_deref(),
+            compute_target_id: body.compute_target_id.flatten(),
+            backend_override: body.backend_override == Some(true),
+            repo: body.repo.as_ref(),
+            additional_repos: body.additional_repos.as_deref(),
+        }
+    }
 }
 
 /// Tells `null` from a member that is left out.
@@ -108,13 +141,20 @@ pub async fn run(
 ) -> ApiResult<LoopStartResponse> {
     let db = app.store.reader();
     let named = find(db, caller.organization_id(), id_or_slug).await?;
-    if body.user_intent_signature.is_some() {
-        return Err(browser_key_unregistered());
-    }
+    let intent = match body.user_intent_signature.clone() {
+        Some(signed) => {
+            let expected = serde_json::to_value(StartIntent::of(id_or_slug, &body))?;
+            let mismatch = "Signed run-loop intent does not match request";
+            Some(signed.check(db, caller, &expected, mismatch).await?)
+        }
+        None => None,
+    };
     let command = LoopCommand::from(body.command);
     let continues = command.spec().needs_parent;
     let subject = subject(db, named, command).await?;
     let desktop = target::choose(app, caller, body.compute_target_id).await?;
+    signing::demand(db, &desktop, intent.is_some()).await?;
+    let intent = if signing::takes_intents(db, &desktop).await? { intent } else { None };
     let parent = parent(db, &subject, command).await?;
     if continues && !body.backend_override.unwrap_or(false) {
         check_machine(db, &subject, parent.as_ref(), &desktop).await?;
@@ -140,7 +180,7 @@ pub async fn run(
         ..NewLoop::of(command)
     };
     let row = create(app, caller, new).await?;
-    launch::spawn(app, row.id);
+    launch::spawn(app, row.id, intent);
     Ok(LoopStartResponse { loop_id: row.id, status: row.status.0 })
 }
 

@@ -4,11 +4,10 @@ use http::StatusCode;
 use loopgate_api::event::code;
 use sea_orm::prelude::*;
 use sea_orm::{Condition, QueryOrder};
-use serde_json::Value;
 
 use crate::app::ControlPlaneState;
 use crate::auth::Caller;
-use crate::error::{ApiError, ApiResult, not_found, signing_required};
+use crate::error::{ApiError, ApiResult, not_found};
 use crate::store::Store;
 use crate::store::entity::compute_target;
 
@@ -39,21 +38,17 @@ pub async fn choose(
     caller: &Caller,
     hint: Option<Option<Uuid>>,
 ) -> ApiResult<compute_target::Model> {
-    let target = match hint {
+    match hint {
         Some(Some(id)) => {
             let target = find(&app.store, caller, id).await?;
             if !target.is_online {
                 return Err(offline(&target));
             }
-            target
+            Ok(target)
         }
-        Some(None) => return Err(none_online()),
-        None => best(app, caller).await?,
-    };
-    if requires_signature(&target) {
-        return Err(signing_required());
+        Some(None) => Err(none_online()),
+        None => best(app, caller).await,
     }
-    Ok(target)
 }
 
 /// The preferred desktop when it is online, else the one seen last.
@@ -66,11 +61,6 @@ async fn best(app: &ControlPlaneState, caller: &Caller) -> ApiResult<compute_tar
     let preferred = caller.user.preferred_compute_target_id;
     let index = online.iter().position(|target| Some(target.id) == preferred).unwrap_or(0);
     online.into_iter().nth(index).ok_or_else(none_online)
-}
-
-/// Whether a desktop refuses what no browser key has signed.
-pub fn requires_signature(target: &compute_target::Model) -> bool {
-    target.capabilities.get("commandSigningRequired") == Some(&Value::Bool(true))
 }
 
 fn offline(target: &compute_target::Model) -> ApiError {

@@ -155,7 +155,7 @@ async fn record(
     tx.commit().await?;
     app.bus.publish(Topic::Loop(loop_id));
     if stopped {
-        kill::spawn(app, &row);
+        kill::spawn(app, &row, None);
     }
     Ok(IngestOutcome::Stored)
 }

@@ -22,13 +22,14 @@ use crate::auth::{Caller, PersonAuth};
 use crate::bus::Topic;
 use crate::credentials::header::header;
 use crate::dispatch::command::{self, NewCommand};
-use crate::dispatch::target::{find, requires_signature};
+use crate::dispatch::signing::{self, CommandSignature};
+use crate::dispatch::target::find;
 use crate::envelope::Data;
 use crate::error::{
-    ApiError, ApiResult, ErrorResponses, ResultExt, ValidationIssues, bad_request, browser_key_unregistered,
-    not_found, signing_required,
+    ApiError, ApiResult, ErrorResponses, ResultExt, ValidationIssues, bad_request, not_found,
 };
 use crate::extract::{Body, Id, Query};
+use crate::store::column::StoredEnum;
 use crate::store::entity::desktop_command::{self, CommandStatus};
 use crate::store::entity::desktop_command_event;
 use crate::store::{Store, iso};
@@ -97,7 +98,8 @@ pub struct CommandCreated {
     pub deduped: Option<bool>,
 }
 
-/// Sends a request to a desktop; one that is not connected gets it when it connects again within 15 minutes.
+/// Sends a request to a desktop; one that is not connected gets it when it connects again within 15 minutes. A signed
+/// one reaches it at once or never.
 #[utoipa::path(post, path = "/compute-targets/{id}/commands", tag = "commands", params(("id" = Uuid, Path)), request_body = CreateCommand,
     responses((status = 200, body = Data<CommandCreated>), ErrorResponses))]
 pub async fn create(
@@ -108,9 +110,11 @@ pub async fn create(
 ) -> ApiResult<Data<CommandCreated>> {
     let target = find(&app.store, &caller, id.or_unknown("Compute target")?).await?;
     check(&body)?;
-    if requires_signature(&target) {
-        return Err(signing_required());
+    let signature = signature_of(&body)?;
+    if let Some(signature) = &signature {
+        signature.check(app.store.reader(), &caller).await?;
     }
+    signing::demand(app.store.reader(), &target, signature.is_some()).await?;
     let new = NewCommand {
         organization_id: caller.organization_id(),
         user_id: caller.user.id,
@@ -118,11 +122,20 @@ pub async fn create(
         loop_id: None,
         expires_after: Some(EXPIRES_AFTER),
         idempotency_key: body.idempotency_key.clone(),
+        signature: signature.clone(),
         request: request(body),
     };
-    let stored = command::store(&app, new).await.context("Failed to create desktop command")?;
-    if !stored.deduplicated && command::deliver(&app, &stored.row).is_err() {
-        tracing::info!(command_id = %stored.row.id, "desktop is not connected; the command waits for it");
+    let is_signed = signature.is_some();
+    let mut stored = command::store(&app, new).await.context("Failed to create desktop command")?;
+    if !stored.deduplicated
+        && let Err(reason) = command::deliver(&app, &stored.row, signature)
+    {
+        if is_signed {
+            command::expire(&app, stored.row.id, &command::undelivered(reason, true)).await?;
+            stored.row.status = StoredEnum(CommandStatus::Expired);
+        } else {
+            tracing::info!(command_id = %stored.row.id, "desktop is not connected; the command waits for it");
+        }
     }
     Ok(Data::new(CommandCreated {
         command_id: stored.row.id,
@@ -145,7 +158,6 @@ fn check(body: &CreateCommand) -> ApiResult<()> {
         issues.length("idempotencyKey", key, 1, IDEMPOTENCY_KEY_LIMIT);
     }
     issues.into_result()?;
-    check_signature(body)?;
     if RESERVED.contains(&body.operation_id.as_str()) || body.path.starts_with(RESERVED_PATH) {
         let refused = ApiError::new(StatusCode::FORBIDDEN, "Browser key internal commands are internal");
         return Err(refused.code("browser_key_revocation_reserved"));
@@ -153,14 +165,23 @@ fn check(body: &CreateCommand) -> ApiResult<()> {
     Ok(())
 }
 
-/// No browser key can be registered yet, so no signature is good.
-fn check_signature(body: &CreateCommand) -> ApiResult<()> {
-    let fields = [&body.signature, &body.signature_payload, &body.public_key_fingerprint];
-    match (fields.iter().filter(|field| field.is_some()).count(), body.command_id) {
-        (0, None) => Ok(()),
-        (0, Some(_)) => Err(bad_request("Client command IDs require browser command signing fields")),
-        (3, None) => Err(bad_request("Signed browser commands require a client command ID")),
-        (3, Some(_)) => Err(browser_key_unregistered()),
+/// The signature of a command, when it has one.
+fn signature_of(body: &CreateCommand) -> ApiResult<Option<CommandSignature>> {
+    let CreateCommand { signature, signature_payload, public_key_fingerprint, command_id, .. } = body;
+    match (signature, signature_payload, public_key_fingerprint, *command_id) {
+        (None, None, None, None) => Ok(None),
+        (None, None, None, Some(_)) => {
+            Err(bad_request("Client command IDs require browser command signing fields"))
+        }
+        (Some(_), Some(_), Some(_), None) => {
+            Err(bad_request("Signed browser commands require a client command ID"))
+        }
+        (Some(signature), Some(payload), Some(fingerprint), Some(command_id)) => Ok(Some(CommandSignature {
+            command_id,
+            signature: signature.clone(),
+            payload: payload.clone(),
+            fingerprint: fingerprint.clone(),
+        })),
         _ => Err(bad_request(
             "signature, signaturePayload, and publicKeyFingerprint must be provided together",
         )),

@@ -7,6 +7,7 @@ use axum::response::Response;
 use axum::response::sse::Event;
 use http::StatusCode;
 use loopgate_api::launch::Harness;
+use loopgate_api::link::ServerCapabilities;
 use sea_orm::QueryOrder;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
@@ -90,6 +91,9 @@ pub struct ComputeTarget {
     pub queue_depth: Option<i64>,
     /// How it is protected.
     pub security: TargetSecurity,
+    /// What the control plane does for it.
+    #[serde(skip_serializing_if = "ServerCapabilities::is_empty")]
+    pub server_capabilities: ServerCapabilities,
 }
 
 /// Shows desktops to a person.
@@ -113,15 +117,9 @@ async fn shown(
         let owner = owners.iter().find(|owner| owner.id == row.user_id && owner.id != caller.user.id);
         let protected =
             bound.iter().any(|key| key.gateway_id == row.gateway_id && key.user_id == row.user_id);
-        target_view(row, owner.map(full_name), protected)
+        target_view(row, owner.map(user::Model::full_name), protected)
     };
     Ok(rows.into_iter().map(show).collect())
-}
-
-fn full_name(user: &user::Model) -> String {
-    let name: Vec<&str> =
-        [&user.first_name, &user.last_name].into_iter().flatten().map(String::as_str).collect();
-    if name.is_empty() { user.email.clone() } else { name.join(" ") }
 }
 
 fn target_view(row: compute_target::Model, owner_name: Option<String>, protected: bool) -> ComputeTarget {
@@ -150,6 +148,10 @@ fn target_view(row: compute_target::Model, owner_name: Option<String>, protected
         active_commands: row.active_commands,
         queue_depth: row.queue_depth,
         security: TargetSecurity { status, reason, upgrade_supported: false },
+        server_capabilities: ServerCapabilities {
+            compute_target_signing: protected,
+            agent_session_sync: false,
+        },
     }
 }
 

@@ -12,12 +12,14 @@ use sea_orm::prelude::*;
 use sea_orm::sea_query::{Expr, ExprTrait, SimpleExpr};
 use sea_orm::{ConnectionTrait, QueryOrder, QuerySelect};
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::app::ControlPlaneState;
 use crate::auth::{AdminSessionAuth, PersonAuth, ReaderAuth, runner};
 use crate::credentials::header::bearer;
 use crate::credentials::runner_token;
+use crate::dispatch::signing::UserIntentSignature;
 use crate::dispatch::{self, cancel};
 use crate::documents;
 use crate::envelope::Data;
@@ -257,17 +259,34 @@ pub async fn summaries(
     read.map_err(ApiError::from).context("Failed to fetch loop summaries").map(Data::new)
 }
 
+/// How a loop is stopped.
+#[derive(Debug, Clone, Default, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct CancelLoop {
+    /// The wish `{loopId}`, signed by a browser key for a desktop that demands it.
+    pub user_intent_signature: Option<UserIntentSignature>,
+}
+
 /// Stops a loop.
-#[utoipa::path(post, path = "/loops/{id}/cancel", tag = "loops", params(("id" = Uuid, Path)),
+#[utoipa::path(post, path = "/loops/{id}/cancel", tag = "loops", params(("id" = Uuid, Path)), request_body = Option<CancelLoop>,
     responses((status = 200, body = Data<LoopDetail>), ErrorResponses))]
 pub async fn cancel(
     State(app): State<ControlPlaneState>,
     PersonAuth(caller): PersonAuth,
     id: Id,
+    OptionalBody(body): OptionalBody<CancelLoop>,
 ) -> ApiResult<Data<LoopDetail>> {
     let cancelled = async {
-        let row = loops::find(app.store.reader(), caller.organization_id(), id.or_unknown("Loop")?).await?;
-        let row = cancel::cancel(&app, row).await?;
+        let db = app.store.reader();
+        let row = loops::find(db, caller.organization_id(), id.or_unknown("Loop")?).await?;
+        let intent = match body.user_intent_signature {
+            Some(signed) => {
+                let mismatch = "Signed cancel intent does not match loop";
+                Some(signed.check(db, &caller, &json!({"loopId": row.id}), mismatch).await?)
+            }
+            None => None,
+        };
+        let row = cancel::cancel(&app, row, intent).await?;
         Ok(detail(app.store.reader(), row).await?)
     };
     cancelled.await.context("Failed to cancel loop").map(Data::new)
@@ -281,7 +300,7 @@ pub async fn delete(
     caller: PersonAuth,
     id: Id,
 ) -> ApiResult<Data<LoopDetail>> {
-    cancel(app, caller, id).await
+    cancel(app, caller, id, OptionalBody(CancelLoop::default())).await
 }
 
 /// How a loop is taken up again.
@@ -315,8 +334,9 @@ pub async fn resume(
             )));
         }
         let target = dispatch::target::choose(&app, &caller, body.compute_target_id.map(Some)).await?;
+        dispatch::signing::demand(app.store.reader(), &target, false).await?;
         let child = create_loop(&app, &caller, child_of(row, target.id, body.prompt)?).await?;
-        dispatch::launch::spawn(&app, child.id);
+        dispatch::launch::spawn(&app, child.id, None);
         Ok(LoopStartResponse { loop_id: child.id, status: child.status.0 })
     };
     resumed.await.context("Failed to resume loop").map(Data::new)

@@ -1,7 +1,7 @@
 //! The two commands about browser keys. They come from the server itself and reach no gateway, so neither set-up nor
 //! pause nor signatures hold them up.
 
-use loopgate_api::link::{Fingerprint, LinkCommand};
+use loopgate_api::link::{BrowserKeyCommand, Fingerprint, LinkCommand, REQUEST_KEY_APPROVAL, REVOKE_KEY};
 use serde::Deserialize;
 use serde_json::Value;
 use uuid::Uuid;
@@ -9,18 +9,13 @@ use uuid::Uuid;
 use super::rejection::Rejection;
 use super::request;
 
-/// Operation and path of the command that takes a key away.
-const REVOKE: (&str, &str) = ("browser_key_revoke", "/api/gateway/internal/browser-key/revoke");
-/// Operation and path of the command that asks for a key.
-const APPROVAL_REQUEST: (&str, &str) =
-    ("browser_key_approval_request", "/api/gateway/internal/browser-key/approval-request");
-
 /// The operations by name, as a hello lists them.
-pub(crate) const BROWSER_KEY_OPERATIONS: [&str; 2] = [REVOKE.0, APPROVAL_REQUEST.0];
+pub(crate) const BROWSER_KEY_OPERATIONS: [&str; 2] =
+    [REVOKE_KEY.operation_id, REQUEST_KEY_APPROVAL.operation_id];
 
-/// A command about a key.
+/// What a command wants with a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum BrowserKeyCommand {
+pub(super) enum KeyRequest {
     /// The key signs no more.
     Revoke(Fingerprint),
     /// The key asks to be authorized; by itself that authorizes nothing.
@@ -39,7 +34,7 @@ struct KeyReference {
     gateway_id: Option<Uuid>,
 }
 
-impl BrowserKeyCommand {
+impl KeyRequest {
     /// Reads a command; `None` when it is about something else.
     pub(super) fn of(
         command: &LinkCommand,
@@ -47,17 +42,18 @@ impl BrowserKeyCommand {
         gateway_id: Uuid,
     ) -> Option<Result<Self, Rejection>> {
         let path = request::path(command);
-        let named = |(operation, known): (&str, &str)| command.operation_id == operation || path == known;
-        let is_whole = |(operation, known): (&str, &str)| {
-            command.operation_id == operation
-                && command.path == known
+        let named =
+            |known: BrowserKeyCommand| command.operation_id == known.operation_id || path == known.path;
+        let is_whole = |known: BrowserKeyCommand| {
+            command.operation_id == known.operation_id
+                && command.path == known.path
                 && command.method.eq_ignore_ascii_case("POST")
         };
-        let which = [REVOKE, APPROVAL_REQUEST].into_iter().find(|which| named(*which))?;
+        let which = [REVOKE_KEY, REQUEST_KEY_APPROVAL].into_iter().find(|which| named(*which))?;
         if !is_whole(which) {
             return Some(Err(Rejection::OperationPathMismatch));
         }
-        let revokes = which == REVOKE;
+        let revokes = which == REVOKE_KEY;
         let body = serde_json::from_value::<KeyReference>(command.body.clone().unwrap_or(Value::Null));
         let Ok(body) = body else {
             return Some(Err(Rejection::InvalidKeyReference { revokes }));

@@ -17,7 +17,7 @@ use tokio::time::Instant;
 use tokio_util::task::TaskTracker;
 
 use super::answer;
-use super::browser_key_command::BrowserKeyCommand;
+use super::browser_key_command::KeyRequest;
 use super::command_log::{CommandLog, CommandProgress};
 use super::gateway::CommandHandler;
 use super::lock;
@@ -158,7 +158,7 @@ impl Executor {
     async fn admit(self: &Arc<Self>, command: LinkCommand) -> Result<(), AdmitError> {
         let target_id = self.lock().target_id();
         let gateway_id = self.config.signing.gateway_id;
-        if let Some(about_key) = BrowserKeyCommand::of(&command, target_id, gateway_id) {
+        if let Some(about_key) = KeyRequest::of(&command, target_id, gateway_id) {
             return Ok(self.carry_out(&command.command_id, about_key?).await?);
         }
         if !(self.config.setup_complete)() {
@@ -213,14 +213,14 @@ impl Executor {
     }
 
     /// Carries out a command about a browser key. One that comes again is answered as before.
-    async fn carry_out(&self, command_id: &str, command: BrowserKeyCommand) -> Result<(), Rejection> {
+    async fn carry_out(&self, command_id: &str, command: KeyRequest) -> Result<(), Rejection> {
         if self.lock().is_known(command_id) {
             self.lock().repeat_if_ended(command_id);
             self.wake.notify_one();
             return Ok(());
         }
         let done = match command {
-            BrowserKeyCommand::Revoke(fingerprint) => {
+            KeyRequest::Revoke(fingerprint) => {
                 let (keys, name) = (self.config.signing.keys.clone(), fingerprint.clone());
                 let removed = tokio::task::spawn_blocking(move || keys.remove(&name)).await;
                 let removed = match removed {
@@ -233,7 +233,7 @@ impl Executor {
                 };
                 json!({"type": "done", "fingerprint": fingerprint, "removed": removed})
             }
-            BrowserKeyCommand::RequestApproval(fingerprint) => {
+            KeyRequest::RequestApproval(fingerprint) => {
                 let done = json!({"type": "done", "fingerprint": fingerprint});
                 (self.config.signing.key_asks)(fingerprint);
                 done

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use loopgate_api::link::{Fingerprint, LinkCommand, SignaturePayload};
+use loopgate_api::link::{CommandAck, Fingerprint, LinkCommand, SignaturePayload};
 use loopgate_home::{AuthorizedKeys, BrowserKey};
 use serde_json::Value;
 use thiserror::Error;
@@ -66,9 +66,9 @@ impl SigningRejection {
     /// Stable identifier of the case.
     pub(crate) const fn code(self) -> &'static str {
         match self {
-            Self::NoKeys => "no_keys_authorized",
+            Self::NoKeys => CommandAck::NO_KEYS_AUTHORIZED,
             Self::Unsigned => "unsigned_command",
-            Self::UnknownKey => "unknown_signing_key",
+            Self::UnknownKey => CommandAck::UNKNOWN_SIGNING_KEY,
             Self::InvalidSignature => "invalid_signature",
             Self::StaleOrReplayed => "stale_or_replayed",
             Self::PayloadMismatch => "payload_mismatch",

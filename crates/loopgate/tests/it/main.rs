@@ -61,6 +61,7 @@ mod saved_work;
 mod secrets;
 mod session_chats;
 mod settings;
+mod signing;
 mod spend;
 mod stopping;
 mod story;

@@ -40,3 +40,12 @@ pub struct Model {
 pub enum Relation {}
 
 impl ActiveModelBehavior for ActiveModel {}
+
+impl Model {
+    /// First and last name; the e-mail address of somebody without either.
+    pub fn full_name(&self) -> String {
+        let names = [&self.first_name, &self.last_name].into_iter().flatten();
+        let name = names.map(String::as_str).collect::<Vec<_>>().join(" ");
+        if name.is_empty() { self.email.clone() } else { name }
+    }
+}

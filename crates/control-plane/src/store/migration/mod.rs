@@ -13,6 +13,7 @@ mod loop_lists;
 mod loops;
 mod organizations;
 mod schema;
+mod signing;
 mod spending;
 mod targets;
 mod tickets;
@@ -36,6 +37,7 @@ impl MigratorTrait for Migrator {
             Box::new(organizations::Organizations),
             Box::new(tickets::Tickets),
             Box::new(diagnostics::LoopDiagnostics),
+            Box::new(signing::Signing),
         ]
     }
 }

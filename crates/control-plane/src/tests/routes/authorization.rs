@@ -153,6 +153,7 @@ impl Resources {
             ("/repositories/{owner}", &"acme".to_owned()),
             ("/acme/{name}", &"shop".to_owned()),
             ("{command_id}", &Uuid::now_v7().to_string()),
+            ("{loop_id}", &self.loop_id),
         ];
         let fill = |path: String, (placeholder, value): (&str, &String)| {
             let before = &placeholder[..placeholder.find('{').unwrap()];

@@ -186,7 +186,7 @@ async fn commands_that_do_not_fit_are_refused() {
         body
     };
     let id = Uuid::now_v7();
-    let signature = json!({"signature": "s", "signaturePayload": "p", "publicKeyFingerprint": "f"});
+    let signature = json!({"signature": "s", "signaturePayload": "p", "publicKeyFingerprint": "lg:aaaaaaaaaaaaaaaaaaaaaa"});
     let mut signed = signature.clone();
     signed["commandId"] = json!(id);
     let cases = [

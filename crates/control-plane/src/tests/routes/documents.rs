@@ -24,7 +24,7 @@ pub async fn launched(plane: &TestApp, desktop: &mut LinkedDesktop) -> (Value, U
 }
 
 /// Waits for a loop to reach a status, woken by its events.
-async fn reached(plane: &TestApp, id: Uuid, status: LoopStatus) {
+pub async fn reached(plane: &TestApp, id: Uuid, status: LoopStatus) {
     let mut wake = plane.app.bus.subscribe(crate::bus::Topic::Loop(id));
     let wait = async {
         while plane.row(id).await.status.0 != status {

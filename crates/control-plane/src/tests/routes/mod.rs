@@ -23,6 +23,7 @@ mod repositories;
 mod revival;
 mod runner;
 mod sessions;
+mod signing;
 mod spending;
 mod storage;
 mod tickets;

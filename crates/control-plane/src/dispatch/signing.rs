@@ -1,0 +1,142 @@
+//! Signatures of browser keys on their way to a desktop. They are handed on and never stored: the desktop alone checks
+//! them, so that nobody who takes over the control plane can act on it.
+
+use loopgate_api::link::{Fingerprint, canonical_json};
+use sea_orm::ConnectionTrait;
+use sea_orm::prelude::*;
+use serde::Deserialize;
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use crate::auth::Caller;
+use crate::error::{ApiResult, ValidationIssues, bad_request, browser_key_unregistered, signing_required};
+use crate::public_keys;
+use crate::store::column::StoredEnum;
+use crate::store::entity::api_key::{self, KeySource};
+use crate::store::entity::{compute_target, organization, user};
+
+/// A signature as it goes along with a command.
+#[derive(Debug, Clone)]
+pub struct CommandSignature {
+    /// The command's id, which the browser chose and signed.
+    pub command_id: Uuid,
+    /// Ed25519, standard base64.
+    pub signature: String,
+    /// The exact text that was signed.
+    pub payload: String,
+    /// Names the key.
+    pub fingerprint: String,
+}
+
+/// What a person signed instead of a whole command: the wish to start or end a loop.
+#[derive(Debug, Clone, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct UserIntentSignature {
+    /// UUID of version 7, chosen by the browser.
+    pub command_id: Uuid,
+    /// Ed25519, standard base64.
+    pub signature: String,
+    /// The exact text that was signed.
+    pub signature_payload: String,
+    /// Fingerprint of the browser key.
+    pub public_key_fingerprint: String,
+    /// The wish.
+    #[schema(value_type = std::collections::HashMap<String, Value>)]
+    pub body: Value,
+}
+
+/// A wish that a registered key has signed.
+#[derive(Debug, Clone)]
+pub struct SignedIntent {
+    /// The signature.
+    pub signature: CommandSignature,
+    /// The wish.
+    pub body: Value,
+}
+
+impl UserIntentSignature {
+    /// The wish, when it is the expected one and a key of the caller signed it. `mismatch` is the text of the refusal
+    /// otherwise.
+    pub async fn check(
+        self,
+        db: &impl ConnectionTrait,
+        caller: &Caller,
+        expected: &Value,
+        mismatch: &str,
+    ) -> ApiResult<SignedIntent> {
+        if canonical_json(&self.body) != canonical_json(expected) {
+            return Err(bad_request(mismatch));
+        }
+        let signature = CommandSignature {
+            command_id: self.command_id,
+            signature: self.signature,
+            payload: self.signature_payload,
+            fingerprint: self.public_key_fingerprint,
+        };
+        signature.check(db, caller).await?;
+        Ok(SignedIntent { signature, body: self.body })
+    }
+}
+
+impl CommandSignature {
+    /// Refuses a signature by a key that its sender has not registered.
+    pub async fn check(&self, db: &impl ConnectionTrait, caller: &Caller) -> ApiResult<()> {
+        let mut issues = ValidationIssues::default();
+        let is_v7 = self.command_id.get_version_num() == 7;
+        issues.require(is_v7, "commandId", "must be a UUID of version 7");
+        let fingerprint =
+            self.fingerprint.parse::<Fingerprint>().ok().filter(|name| name.as_str().len() == 25);
+        issues.require(
+            fingerprint.is_some(),
+            "publicKeyFingerprint",
+            "must be lg: and 22 characters of base64url",
+        );
+        issues.into_result()?;
+        match fingerprint {
+            Some(name) if public_keys::of_user(db, caller.user.id, &name).await?.is_some() => Ok(()),
+            _ => Err(browser_key_unregistered()),
+        }
+    }
+}
+
+/// Whether signatures are handed on to a desktop: its owner and organization are active, and it holds a key that is
+/// bound to it.
+pub async fn is_supported(db: &impl ConnectionTrait, target: &compute_target::Model) -> Result<bool, DbErr> {
+    let Some(gateway_id) = target.gateway_id else { return Ok(false) };
+    let owner = user::Entity::find_by_id(target.user_id).filter(user::Column::Active.eq(true));
+    let organization = organization::Entity::find_by_id(target.organization_id);
+    let organization = organization.filter(organization::Column::Active.eq(true));
+    let key = api_key::Entity::find()
+        .filter(api_key::Column::UserId.eq(target.user_id))
+        .filter(api_key::Column::GatewayId.eq(gateway_id))
+        .filter(api_key::Column::Source.eq(StoredEnum(KeySource::DesktopManaged)))
+        .filter(api_key::Column::RevokedAt.is_null());
+    Ok(owner.count(db).await? > 0 && organization.count(db).await? > 0 && key.count(db).await? > 0)
+}
+
+/// Refuses an unsigned command to a desktop whose user demands signatures.
+pub async fn demand(
+    db: &impl ConnectionTrait,
+    target: &compute_target::Model,
+    is_signed: bool,
+) -> ApiResult<()> {
+    let wanted = target.capabilities.get("commandSigningRequired") == Some(&Value::Bool(true));
+    if is_signed || !wanted {
+        return Ok(());
+    }
+    match is_supported(db, target).await {
+        Ok(true) => Err(signing_required()),
+        Ok(false) => Ok(()),
+        Err(error) => {
+            tracing::error!(target_id = %target.id, %error, "whether commands must be signed could not be read");
+            let text = "Command signing eligibility could not be verified for this compute target";
+            Err(bad_request(text).code("signing_eligibility_unknown"))
+        }
+    }
+}
+
+/// Whether a desktop checks the signatures of loops, and so fetches the server's part itself.
+pub async fn takes_intents(db: &impl ConnectionTrait, target: &compute_target::Model) -> Result<bool, DbErr> {
+    let offered = target.capabilities.get("commandSigning") == Some(&Value::Bool(true));
+    Ok(offered && is_supported(db, target).await?)
+}

@@ -1,0 +1,296 @@
+//! Signed commands between browser, control plane and desktop; the desktop's own checks are the link's.
+
+use ed25519_dalek::SigningKey;
+use loopgate_api::job::LoopStatus;
+use loopgate_api::link::{BrowserPublicKey, CommandAck, event};
+use sea_orm::prelude::*;
+use sea_orm::sea_query::Expr;
+use serde_json::{Value, json};
+
+use super::documents::{feature, reached};
+use crate::store::entity::compute_target;
+use crate::tests::{LinkedDesktop, TestApp, TestClient};
+
+fn browser_key(seed: u8) -> BrowserPublicKey {
+    SigningKey::from_bytes(&[seed; 32]).verifying_key().to_bytes().into()
+}
+
+async fn register(client: &TestClient, key: &BrowserPublicKey) -> Value {
+    let body = json!({"publicKeyBase64": key, "fingerprint": key.fingerprint()});
+    let made = client.post("/public-keys", body).await;
+    assert_eq!(made.status, 200, "{}", made.text);
+    made.json["data"].clone()
+}
+
+/// A command as a browser signs it; what the control plane does not look at is any text.
+fn signed(key: &BrowserPublicKey) -> Value {
+    json!({"operationId": "git_action", "method": "POST", "path": "/api/gateway/git", "body": {"action": "status"},
+        "commandId": Uuid::now_v7(), "signature": "c2lnbmF0dXJl", "signaturePayload": "{\"nonce\":\"1\"}",
+        "publicKeyFingerprint": key.fingerprint()})
+}
+
+fn intent(key: &BrowserPublicKey, body: Value) -> Value {
+    json!({"commandId": Uuid::now_v7(), "signature": "c2lnbmF0dXJl", "signaturePayload": "{\"nonce\":\"1\"}",
+        "publicKeyFingerprint": key.fingerprint(), "body": body})
+}
+
+/// Has the desktop demand signatures, as its hello would.
+async fn demand_signatures(plane: &TestApp, desktop: &LinkedDesktop) {
+    let capabilities = json!({"commandSigning": true, "commandSigningRequired": true});
+    compute_target::Entity::update_many()
+        .col_expr(compute_target::Column::Capabilities, Expr::value(capabilities))
+        .filter(compute_target::Column::Id.eq(desktop.target_id))
+        .exec(plane.app.store.writer())
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn key_is_registered_listed_and_removed_and_desktops_hear_of_it() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    let mut desktop = plane.desktop().await;
+    assert_eq!(desktop.hello_ack["serverCapabilities"], json!({"computeTargetSigning": true}));
+    let key = browser_key(1);
+    let made = register(&owner, &key).await;
+    let asked = desktop.expect(event::COMMAND).await;
+    assert_eq!(asked["operationId"], "browser_key_approval_request");
+    assert_eq!(asked["path"], "/api/gateway/internal/browser-key/approval-request");
+    assert_eq!(asked["body"]["fingerprint"], json!(key.fingerprint()));
+    assert_eq!(asked["body"]["computeTargetId"], json!(desktop.target_id));
+    assert_eq!(register(&owner, &key).await["id"], made["id"], "registered twice is registered once");
+    desktop.expect(event::COMMAND).await;
+
+    let own = owner.get("/public-keys").await;
+    assert_eq!(own.json["data"][0]["ownerEmail"], "ada@example.org");
+    assert_eq!(own.json["data"][0].get("targetContext"), None);
+    let gateway = desktop.identity.gateway_id;
+    let path = format!("/public-keys?computeTargetId={}&gatewayId={gateway}", desktop.target_id);
+    let listed = desktop.identity.client(&plane, "GET", "/public-keys", 0).get(&path).await;
+    assert_eq!(listed.json["data"][0]["targetContext"]["access"], "owned_target", "{}", listed.text);
+    assert_eq!(listed.json["data"][0]["publicKeyBase64"], json!(key));
+
+    // A member's key is listed for a desktop that is shared with the member.
+    let ben = plane.member("ben@example.org").await;
+    register(&ben, &browser_key(2)).await;
+    assert_eq!(owner.get(&path).await.json["data"].as_array().unwrap().len(), 1);
+    owner
+        .patch(&format!("/compute-targets/{}/sharing", desktop.target_id), json!({"isSharedWithOrg": true}))
+        .await;
+    assert_eq!(owner.get(&path).await.json["data"].as_array().unwrap().len(), 2);
+    assert_eq!(ben.get(&path).await.refused(), (404, "Compute target not found"));
+
+    let name = key.fingerprint();
+    let removed = owner.delete(&format!("/public-keys?fingerprint={name}")).await;
+    assert_eq!(removed.data("deleted"), &json!(true));
+    let revoked = desktop.expect(event::COMMAND).await;
+    assert_eq!(
+        (&revoked["operationId"], &revoked["body"]["fingerprint"]),
+        (&json!("browser_key_revoke"), &json!(name))
+    );
+    let again = owner.delete(&format!("/public-keys?fingerprint={name}")).await;
+    assert_eq!(again.data("deleted"), &json!(false));
+    let log = owner.get("/audit-log").await.text;
+    assert!(log.contains("browser_key_registered") && log.contains("browser_key_removed"), "{log}");
+}
+
+#[tokio::test]
+async fn key_that_does_not_fit_is_refused() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    let (key, other) = (browser_key(1), browser_key(2));
+    let refuse = async |key: &str, fingerprint: String| {
+        let body = json!({"publicKeyBase64": key, "fingerprint": fingerprint});
+        let reply = owner.post("/public-keys", body).await;
+        (reply.status.as_u16(), reply.json["error"].as_str().unwrap().to_owned())
+    };
+    let text = |text: &str| (400, text.to_owned());
+    let name = key.fingerprint().to_string();
+    assert_eq!(refuse("no key", name.clone()).await, text("Malformed public key"));
+    assert_eq!(refuse("AAAA", name.clone()).await, text("Public key must be a raw Ed25519 public key"));
+    let no_point = BrowserPublicKey::from([2; 32]);
+    assert_eq!(
+        refuse(&no_point.to_string(), no_point.fingerprint().to_string()).await,
+        text("Public key must be a raw Ed25519 public key")
+    );
+    assert_eq!(refuse(&other.to_string(), name).await, text("Fingerprint does not match public key"));
+    let malformed = owner.delete("/public-keys?fingerprint=Ada").await;
+    assert_eq!(malformed.refused(), (400, "Malformed public key fingerprint"));
+    let id = Uuid::now_v7();
+    for query in [
+        "computeTargetId=x".to_owned(),
+        format!("computeTargetId={id}&computeTargetId={id}"),
+        format!("gatewayId={id}"),
+    ] {
+        let reply = owner.get(&format!("/public-keys?{query}")).await;
+        assert_eq!(reply.refused(), (400, "Malformed public key target query"), "{query}");
+    }
+    assert_eq!(owner.get(&format!("/public-keys?computeTargetId={id}")).await.status, 404);
+}
+
+#[tokio::test]
+async fn command_is_signed_whole_or_not_at_all() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    let mut desktop = plane.desktop().await;
+    let key = browser_key(1);
+    let path = format!("/compute-targets/{}/commands", desktop.target_id);
+    let without = |members: &[&str]| {
+        let mut body = signed(&key);
+        for member in members {
+            body.as_object_mut().unwrap().remove(*member);
+        }
+        body
+    };
+    let together = "signature, signaturePayload, and publicKeyFingerprint must be provided together";
+    for (body, expected) in [
+        (without(&["signature"]), (400, together)),
+        (without(&["commandId"]), (400, "Signed browser commands require a client command ID")),
+        (
+            without(&["signature", "signaturePayload", "publicKeyFingerprint"]),
+            (400, "Client command IDs require browser command signing fields"),
+        ),
+        (signed(&key), (403, "browser_key_unregistered")),
+    ] {
+        assert_eq!(owner.post(&path, body).await.refused(), expected);
+    }
+    register(&owner, &key).await;
+    desktop.expect(event::COMMAND).await;
+    let mut random = signed(&key);
+    random["commandId"] = json!(Uuid::new_v4());
+    assert_eq!(owner.post(&path, random).await.status, 400, "the id must be of version 7");
+
+    let body = signed(&key);
+    let sent = owner.post(&path, body.clone()).await;
+    assert_eq!((sent.data("commandId"), sent.data("status")), (&body["commandId"], &json!("queued")));
+    let command = desktop.expect(event::COMMAND).await;
+    for member in ["commandId", "signature", "signaturePayload", "publicKeyFingerprint"] {
+        assert_eq!(command[member], body[member], "{member}");
+    }
+    assert_eq!(owner.post(&path, body).await.refused(), (409, "Command ID already exists"));
+    let ben = plane.member("ben@example.org").await;
+    owner
+        .patch(&format!("/compute-targets/{}/sharing", desktop.target_id), json!({"isSharedWithOrg": true}))
+        .await;
+    assert_eq!(
+        ben.post(&path, signed(&key)).await.refused(),
+        (403, "browser_key_unregistered"),
+        "it is Ada's"
+    );
+
+    demand_signatures(&plane, &desktop).await;
+    let plain = without(&["commandId", "signature", "signaturePayload", "publicKeyFingerprint"]);
+    let refused = owner.post(&path, plain).await;
+    assert_eq!(refused.refused(), (400, "Command signing is required for this compute target"));
+}
+
+// CL-42
+#[tokio::test]
+async fn signed_command_reaches_its_desktop_at_once_or_never() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    let mut desktop = plane.desktop().await;
+    let key = browser_key(1);
+    register(&owner, &key).await;
+    let asked = desktop.accept().await;
+    desktop.report(&asked, 1, "done", json!({"type": "done"})).await;
+    plane.disconnect(desktop.target_id).await;
+    let path = format!("/compute-targets/{}/commands", desktop.target_id);
+    let sent = owner.post(&path, signed(&key)).await;
+    assert_eq!(sent.data("status"), "expired");
+    let shown = owner.get(&format!("{path}/{}", sent.data("commandId").as_str().unwrap())).await;
+    assert_eq!(shown.data("error"), "signed_command_delivery_failed:target_not_connected");
+    let desktop = desktop.reconnect().await;
+    assert_eq!(desktop.hello_ack.get("resumeFromSequence"), None, "it does not come later");
+}
+
+/// Starts a signed loop; answers its id and the command that the desktop received.
+async fn start(owner: &TestClient, desktop: &mut LinkedDesktop, key: &BrowserPublicKey) -> (Uuid, Value) {
+    let wish = json!({"command": "plan", "prompt": "Small", "documentId": "feature-1"});
+    let body = json!({"command": "plan", "prompt": "Small", "userIntentSignature": intent(key, wish)});
+    let started = owner.post("/documents/feature-1/run-loop", body).await;
+    assert_eq!(started.status, 200, "{}", started.text);
+    let id = started.data("loopId").as_str().unwrap().parse().unwrap();
+    (id, desktop.accept().await)
+}
+
+// CL-33
+#[tokio::test]
+async fn signed_loop_is_started_and_ended_with_credentials_that_are_given_out_once() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    let mut desktop = plane.desktop().await;
+    demand_signatures(&plane, &desktop).await;
+    feature(&owner).await;
+    let key = browser_key(1);
+    register(&owner, &key).await;
+    desktop.expect(event::COMMAND).await;
+    let unsigned = owner.post("/documents/feature-1/run-loop", json!({"command": "plan"})).await;
+    assert_eq!(unsigned.refused(), (400, "Command signing is required for this compute target"));
+    let other = intent(&key, json!({"command": "execute", "documentId": "feature-1"}));
+    let body = json!({"command": "plan", "userIntentSignature": other});
+    let mismatched = owner.post("/documents/feature-1/run-loop", body).await;
+    assert_eq!(mismatched.refused(), (400, "Signed run-loop intent does not match request"));
+
+    let (id, command) = start(&owner, &mut desktop, &key).await;
+    assert_eq!(command["body"]["userIntent"]["prompt"], "Small");
+    assert_eq!(command["body"].get("loopgateAuthToken"), None, "the token is not in the command");
+    assert_eq!(command["signature"], "c2lnbmF0dXJl");
+    let path = format!("/compute-targets/{}/loops/{id}/execution-credentials", desktop.target_id);
+    let wanted = json!({"commandId": command["commandId"]});
+    let fetch = async |desktop: &LinkedDesktop, body: &Value| {
+        desktop.identity.client(&plane, "POST", &path, 0).post(&path, body.clone()).await
+    };
+    assert_eq!(owner.post(&path, wanted.clone()).await.refused(), (401, "Unauthorized"));
+    let user_key = plane.key().await.post(&path, wanted.clone()).await;
+    assert_eq!(user_key.refused(), (401, "Unauthorized"), "a key that is bound to no desktop");
+    let unproven = plane.anonymous().with_bearer(&desktop.identity.api_key).post(&path, wanted.clone()).await;
+    assert_eq!(unproven.status, 401);
+    let unknown = fetch(&desktop, &json!({"commandId": Uuid::now_v7()})).await;
+    assert_eq!(unknown.refused(), (404, "Loop execution credentials not found"));
+    let fetched = fetch(&desktop, &wanted).await;
+    assert_eq!(fetched.data("loopId"), &json!(id), "{}", fetched.text);
+    assert_eq!(fetched.data("prompt"), "Small");
+    assert_eq!(fetched.data("artifacts")[0]["type"], "FEATURE");
+    let runner = plane.anonymous().with_bearer(fetched.data("loopgateAuthToken").as_str().unwrap());
+    assert_eq!(runner.event(id, json!({"type": "started"})).await.status, 200, "its token is in force");
+    assert_eq!(
+        fetch(&desktop, &wanted).await.refused(),
+        (409, "Loop execution credentials already consumed")
+    );
+
+    let foreign = json!({"userIntentSignature": intent(&key, json!({"loopId": Uuid::now_v7()}))});
+    let cancel = format!("/loops/{id}/cancel");
+    let refused = owner.post(&cancel, foreign).await;
+    assert_eq!(refused.refused(), (400, "Signed cancel intent does not match loop"));
+    let wish = json!({"userIntentSignature": intent(&key, json!({"loopId": id}))});
+    assert_eq!(owner.post(&cancel, wish).await.data("status"), "CANCELLED");
+    let kill = desktop.accept().await;
+    assert_eq!(kill["body"], json!({"loopId": id, "userIntent": {"loopId": id}}));
+    assert_eq!(kill["publicKeyFingerprint"], json!(key.fingerprint()));
+    let fetched = fetch(&desktop, &json!({"commandId": kill["commandId"]})).await;
+    assert_eq!(fetched.json["data"], json!({"loopId": id}));
+}
+
+#[tokio::test]
+async fn loop_whose_signature_the_desktop_refuses_fails_with_the_reason() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    let mut desktop = plane.desktop().await;
+    demand_signatures(&plane, &desktop).await;
+    feature(&owner).await;
+    let key = browser_key(1);
+    register(&owner, &key).await;
+    desktop.expect(event::COMMAND).await;
+    let wish = json!({"command": "plan", "documentId": "feature-1"});
+    let body = json!({"command": "plan", "userIntentSignature": intent(&key, wish)});
+    let started = owner.post("/documents/feature-1/run-loop", body).await;
+    let id: Uuid = started.data("loopId").as_str().unwrap().parse().unwrap();
+    let refusal =
+        json!({"reason": "unauthorized: no keys authorized", "code": CommandAck::NO_KEYS_AUTHORIZED});
+    desktop.reject_with(refusal).await;
+    reached(&plane, id, LoopStatus::Failed).await;
+    let shown = owner.get(&format!("/loops/{id}")).await;
+    let message = shown.data("error")["message"].as_str().unwrap();
+    assert!(message.contains("loopgate keys"), "{message}");
+}

@@ -1,0 +1,151 @@
+/** The keys with which a person's browsers sign commands for desktops that demand it. */
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { KeyRound } from "lucide-react";
+import { useState } from "react";
+
+import { messageOf } from "@/api/errors";
+import { computeTargetsQuery, demandsSignature, meQuery } from "@/api/queries";
+import { moment } from "@/loops/format";
+import {
+  browserKeyQuery,
+  publicKeysQuery,
+  useRegisterBrowserKey,
+  useRemoveBrowserKey,
+} from "@/signing/queries";
+import { Button } from "@/ui/button";
+import { CommandLine } from "@/ui/command-line";
+import { ConfirmDialog } from "@/ui/confirm-dialog";
+import { usePageTitle } from "@/ui/page-title";
+import { EmptyState, Notice, Panel, Skeleton } from "@/ui/panel";
+
+export function SigningPage() {
+  usePageTitle("Command signing");
+  return (
+    <div className="mx-auto max-w-3xl">
+      <h1 className="text-xl font-semibold tracking-tight">Command signing</h1>
+      <p className="mt-1.5 max-w-[65ch] text-pretty text-ink-2">
+        A desktop can demand that its commands are signed by a key in your browser, so that nobody
+        else can send it any, not even the control plane. Register this browser, then authorize its
+        key on the desktop.
+      </p>
+      <div className="mt-6 space-y-6">
+        <Demand />
+        <Keys />
+      </div>
+    </div>
+  );
+}
+
+function Demand() {
+  const targets = useQuery(computeTargetsQuery);
+  const demanding = (targets.data ?? []).filter(demandsSignature);
+  if (demanding.length === 0) return null;
+  const names = demanding.map((target) => target.machineName).join(", ");
+  return (
+    <Notice tone="info" title="Signatures are demanded">
+      {names} {demanding.length === 1 ? "takes" : "take"} signed commands only.
+    </Notice>
+  );
+}
+
+function Keys() {
+  const { data: me } = useSuspenseQuery(meQuery);
+  const keys = useQuery(publicKeysQuery);
+  const own = useQuery(browserKeyQuery(me.id));
+  const register = useRegisterBrowserKey(me.id);
+  const registered = keys.data?.find((key) => key.fingerprint === own.data?.fingerprint);
+  if (keys.isPending || own.isPending) return <Skeleton className="h-40 w-full rounded-lg" />;
+  const error = register.error ?? keys.error ?? own.error;
+  return (
+    <>
+      {error && (
+        <Notice tone="bad" title="This browser's key could not be used">
+          {messageOf(error)}
+        </Notice>
+      )}
+      <Panel>
+        {keys.data?.length ? (
+          <ul className="divide-y divide-line">
+            {keys.data.map((key) => (
+              <Key
+                key={key.id}
+                userId={me.id}
+                fingerprint={key.fingerprint}
+                createdAt={key.createdAt}
+                isHere={key === registered}
+              />
+            ))}
+          </ul>
+        ) : (
+          <EmptyState icon={<KeyRound />} title="No browser is registered">
+            Commands from here are not signed.
+          </EmptyState>
+        )}
+      </Panel>
+      {registered ? (
+        <div>
+          <h2 className="font-medium">Authorize it on a desktop</h2>
+          <p className="mt-1 mb-2.5 text-ink-2">
+            Compare the fingerprint, then run this on the desktop:
+          </p>
+          <CommandLine
+            text={`loopgate keys authorize ${registered.fingerprint}`}
+            label="Copy command"
+          />
+        </div>
+      ) : (
+        <Button look="primary" busy={register.isPending} onClick={() => register.mutate()}>
+          Register this browser
+        </Button>
+      )}
+    </>
+  );
+}
+
+function Key({
+  userId,
+  fingerprint,
+  createdAt,
+  isHere,
+}: {
+  userId: string;
+  fingerprint: string;
+  createdAt: string;
+  isHere: boolean;
+}) {
+  const [asking, setAsking] = useState(false);
+  const remove = useRemoveBrowserKey(userId);
+  return (
+    <li className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-3">
+      <div className="min-w-0 flex-1">
+        <p className="truncate font-mono text-sm">{fingerprint}</p>
+        <p className="text-sm text-ink-3">
+          {isHere ? "This browser" : "Another browser"}, registered {moment(createdAt)}
+        </p>
+        {remove.error && (
+          <p role="alert" className="text-sm text-bad">
+            {messageOf(remove.error)}
+          </p>
+        )}
+      </div>
+      <Button
+        size="sm"
+        look="danger"
+        aria-label={`Remove ${fingerprint}`}
+        onClick={() => setAsking(true)}
+      >
+        Remove
+      </Button>
+      <ConfirmDialog
+        open={asking}
+        onOpenChange={setAsking}
+        title="Remove this key?"
+        confirm="Remove"
+        busy={remove.isPending}
+        onConfirm={() => remove.mutate(fingerprint, { onSettled: () => setAsking(false) })}
+      >
+        Desktops that authorized it take no more commands that it signed.
+      </ConfirmDialog>
+    </li>
+  );
+}

@@ -1,0 +1,41 @@
+/** Signs what a person wishes, for desktops that demand it. */
+import { base64Url, type BrowserKey, signText } from "./browser-key";
+import { canonicalJson } from "./canonical-json";
+import { uuidV7 } from "./uuid-v7";
+
+/** A request for a desktop's gateway, as far as it is signed. */
+export interface SignedRequest {
+  method: string;
+  path: string;
+  body: unknown;
+}
+
+export interface CommandSignature {
+  commandId: string;
+  signature: string;
+  signaturePayload: string;
+  publicKeyFingerprint: string;
+}
+
+export async function signRequest(
+  key: BrowserKey,
+  request: SignedRequest,
+): Promise<CommandSignature> {
+  const commandId = uuidV7();
+  const body = new TextEncoder().encode(canonicalJson(request.body));
+  const signaturePayload = JSON.stringify({
+    commandId,
+    method: request.method,
+    path: request.path,
+    query: [],
+    bodyHash: base64Url(await crypto.subtle.digest("SHA-256", body)),
+    timestamp: Math.floor(Date.now() / 1000),
+    nonce: crypto.randomUUID(),
+  });
+  return {
+    commandId,
+    signature: await signText(key, signaturePayload),
+    signaturePayload,
+    publicKeyFingerprint: key.fingerprint,
+  };
+}
