@@ -69,6 +69,8 @@ pub enum AuditAction {
     BrowserKeyRegistered,
     /// A key of a browser was removed.
     BrowserKeyRemoved,
+    /// The settings of the organization were replaced; the details are the old and the new ones.
+    OrganizationSettingsSet,
     /// A feature was turned on or off; the subject is its key.
     FeatureFlagSet,
 }

@@ -14,10 +14,10 @@ use crate::app::ControlPlaneState;
 use crate::credentials::{cookie, session};
 use crate::error::not_implemented;
 use crate::routes::{
-    agents, api_keys, audit_log, auth, commands, compute_targets, documents, events, execution_credentials,
-    feature_flags, github_token, health, invitations, link, local_auth, loops, manual_loops, members,
-    onboarding, organization, organizations, public_keys, repositories, runner, sessions, storage, tickets,
-    usage,
+    agents, api_keys, audit_log, auth, bootstrap, commands, compute_preference, compute_targets, documents,
+    events, execution_credentials, feature_flags, github_token, health, health_checks, invitations, link,
+    local_auth, loops, manual_loops, members, onboarding, organization, organizations, public_keys,
+    repositories, runner, sessions, storage, tickets, usage,
 };
 use crate::{middleware, web};
 
@@ -80,6 +80,8 @@ fn table() -> Vec<RouteRow> {
         ("GET", "/feature-flags", Person, routes!(feature_flags::list)),
         ("PUT", "/feature-flags/{key}", Admin, routes!(feature_flags::set)),
         ("GET", "/organization/settings", Person, routes!(organization::get)),
+        ("GET", "/settings/compute-preference", Person, routes!(compute_preference::get)),
+        ("PUT", "/settings/compute-preference", Person, routes!(compute_preference::set)),
         ("PUT", "/organization/settings", Admin, routes!(organization::set)),
         // Desktops
         ("POST", "/desktop/onboarding-attempt", Session, routes!(onboarding::attempt)),
@@ -92,6 +94,8 @@ fn table() -> Vec<RouteRow> {
         ("PUT", "/compute-targets/{id}", Person, routes!(compute_targets::update)),
         ("DELETE", "/compute-targets/{id}", Person, routes!(compute_targets::delete)),
         ("POST", "/compute-targets/{id}/heartbeat", Person, routes!(compute_targets::heartbeat)),
+        ("GET", "/compute-targets/{id}/health-check", Person, routes!(health_checks::get)),
+        ("PUT", "/compute-targets/{id}/health-check", Person, routes!(health_checks::put)),
         ("PATCH", "/compute-targets/{id}/sharing", Person, routes!(compute_targets::share)),
         ("GET", "/compute-targets/{id}/commands", Person, routes!(commands::list)),
         ("POST", "/compute-targets/{id}/commands", Person, routes!(commands::create)),
@@ -106,6 +110,7 @@ fn table() -> Vec<RouteRow> {
         ("GET", "/agents", Person, routes!(agents::list)),
         ("POST", "/agents", Admin, routes!(agents::create)),
         ("POST", "/agents/bulk-ingest", Admin, routes!(agents::bulk_ingest)),
+        ("POST", "/agents/bootstrap/start", Person, routes!(bootstrap::start)),
         ("GET", "/agents/{idOrSlug}", Person, routes!(agents::get)),
         ("PATCH", "/agents/{idOrSlug}", Admin, routes!(agents::update)),
         ("DELETE", "/agents/{idOrSlug}", Admin, routes!(agents::delete)),

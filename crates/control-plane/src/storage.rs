@@ -11,6 +11,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use bytes::Bytes;
 use futures_util::{StreamExt, TryStreamExt};
 use hmac::{Hmac, KeyInit, Mac};
+use http::StatusCode;
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
@@ -25,6 +26,12 @@ use crate::error::{ApiError, ApiResult};
 const TTL_SECONDS: i64 = 7200;
 /// Largest object, in bytes.
 pub const OBJECT_LIMIT: usize = 50 * 1024 * 1024;
+/// Objects of one loop.
+const LOOP_OBJECTS: usize = 2000;
+/// Bytes of all objects of one loop.
+const LOOP_BYTES: u64 = 1024 * 1024 * 1024;
+/// Segments of a key that name its loop: organization, `loops`, loop.
+const LOOP_SEGMENTS: usize = 3;
 /// Objects of one listing.
 const LISTING_LIMIT: usize = 1000;
 
@@ -77,10 +84,25 @@ impl Storage {
     /// Stores an object under a key, atomically.
     pub async fn put(&self, key: &str, bytes: Bytes) -> ApiResult<()> {
         let path = parse(key)?;
+        self.check_quota(&path, bytes.len() as u64).await?;
         // A recreated directory would be world-readable.
         make_private(&self.folder).map_err(ApiError::internal)?;
         self.objects.put(&path, bytes.into()).await.map_err(ApiError::internal)?;
         Ok(())
+    }
+
+    /// Refuses an object that does not fit beside the others of its loop.
+    async fn check_quota(&self, path: &Path, size: u64) -> ApiResult<()> {
+        let folder = Path::from_iter(path.parts().take(LOOP_SEGMENTS));
+        let stored = self.objects.list(Some(&folder)).try_collect::<Vec<_>>().await;
+        let others = stored.map_err(ApiError::internal)?;
+        let others = others.iter().filter(|object| object.location != *path);
+        let (count, bytes) = others.fold((0, 0), |(count, bytes), object| (count + 1, bytes + object.size));
+        if count < LOOP_OBJECTS && bytes + size <= LOOP_BYTES {
+            return Ok(());
+        }
+        let text = "The loop has stored more files than it may have";
+        Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, text).code("artifacts_too_large"))
     }
 
     /// Reads an object; `None` when there is none.
@@ -158,6 +180,25 @@ mod tests {
         std::fs::write(&left, "half").unwrap();
         assert_eq!(open().get(key).await.unwrap().unwrap(), "whole");
         assert!(!left.exists());
+    }
+
+    #[tokio::test]
+    async fn loop_stores_only_so_many_files() {
+        let dir = tempfile::tempdir().unwrap();
+        let storage = Storage::open(dir.path(), "http://localhost", &SecretString::from("secret")).unwrap();
+        let own = dir.path().join("org/loops/a/run");
+        std::fs::create_dir_all(&own).unwrap();
+        for number in 0..LOOP_OBJECTS {
+            std::fs::File::create(own.join(number.to_string())).unwrap();
+        }
+        let put = async |key: &str| storage.put(key, Bytes::from_static(b"x")).await;
+        let refused = put("org/loops/a/run/another").await.unwrap_err();
+        assert_eq!(refused.status, StatusCode::PAYLOAD_TOO_LARGE);
+        put("org/loops/a/run/7").await.unwrap();
+        put("org/loops/b/run/1").await.unwrap();
+        // A sparse file has its size without its bytes.
+        std::fs::File::create(dir.path().join("org/loops/b/run/large")).unwrap().set_len(LOOP_BYTES).unwrap();
+        assert!(put("org/loops/b/run/2").await.is_err());
     }
 
     #[cfg(unix)]

@@ -68,12 +68,7 @@ const API: [&str; 35] = [
 ];
 
 /// API paths below segments that the app has pages for, too.
-const API_PATHS: [&str; 4] = [
-    "/settings/compute-preference",
-    "/onboarding",
-    "/onboarding/complete-wizard",
-    "/onboarding/dismiss-checklist",
-];
+const API_PATHS: [&str; 3] = ["/onboarding", "/onboarding/complete-wizard", "/onboarding/dismiss-checklist"];
 
 /// First segments of the app's own pages and files; all others name organizations.
 const PAGES: [&str; 7] =

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::audit::{Actor, AuditAction};
 use crate::store::column::StoredEnum;
-use crate::store::entity::compute_target;
+use crate::store::entity::{compute_target, target_health_check};
 use crate::store::{Store, now};
 
 /// What a desktop registers with.
@@ -59,14 +59,37 @@ pub async fn register(
             if holder.user_id != new.user_id || holder.organization_id != new.organization_id {
                 return Err(RegisterError::GatewayConflict);
             }
+            forget_checks(&tx, &holder, &new).await?;
             return finish(tx, update(holder, new)).await;
         }
     }
     let known = find_own(&tx, &new).await?;
     match known {
-        Some(row) => finish(tx, update(row, new)).await,
+        Some(row) => {
+            forget_checks(&tx, &row, &new).await?;
+            finish(tx, update(row, new)).await
+        }
         None => finish_insert(tx, new).await,
     }
+}
+
+/// What was checked on a desktop says nothing of one with another platform, gateway, or set of abilities.
+async fn forget_checks(
+    tx: &DatabaseTransaction,
+    row: &compute_target::Model,
+    new: &DesktopRegistration,
+) -> Result<(), DbErr> {
+    let is_same = row.platform == new.platform
+        && new.gateway_id.is_none_or(|gateway| row.gateway_id == Some(gateway))
+        && row.capabilities == Value::Object(new.capabilities.clone())
+        && row.supported_operations == json!(new.supported_operations);
+    if !is_same {
+        target_health_check::Entity::delete_many()
+            .filter(target_health_check::Column::ComputeTargetId.eq(row.id))
+            .exec(tx)
+            .await?;
+    }
+    Ok(())
 }
 
 async fn find_own(

@@ -9,7 +9,9 @@ use crate::app::ControlPlaneState;
 use crate::auth::Caller;
 use crate::error::{ApiError, ApiResult, not_found};
 use crate::store::Store;
+use crate::store::column::StoredEnum;
 use crate::store::entity::compute_target;
+use crate::store::entity::user::ComputeMode;
 
 /// Desktops that a person may send work to: their own and those shared with the organization.
 pub fn accessible(caller: &Caller) -> Select<compute_target::Entity> {
@@ -30,8 +32,8 @@ pub async fn find_own(store: &Store, caller: &Caller, id: Uuid) -> ApiResult<com
     if row.user_id == caller.user.id { Ok(row) } else { Err(not_found("Compute target")) }
 }
 
-/// Chooses a desktop. `hint` is the id that the request names; `Some(None)` asks for a cloud,
-/// which this installation has not.
+/// Chooses a desktop. `hint` is the id that the request names; `Some(None)`, or the person's preference, asks for a
+/// cloud, which this installation has not.
 #[expect(clippy::option_option, reason = "left out, null and an id are three different wishes")]
 pub async fn choose(
     app: &ControlPlaneState,
@@ -47,6 +49,9 @@ pub async fn choose(
             Ok(target)
         }
         Some(None) => Err(none_online()),
+        None if caller.user.preferred_compute_mode == Some(StoredEnum(ComputeMode::Cloud)) => {
+            Err(none_online())
+        }
         None => best(app, caller).await,
     }
 }

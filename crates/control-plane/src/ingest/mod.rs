@@ -36,6 +36,9 @@ use crate::store::{is_duplicate, now};
 /// A heartbeat is noted no more often than this, in milliseconds.
 pub const HEARTBEAT_THROTTLE: i64 = 270_000;
 
+/// Events of one loop. Further ones are taken and not kept, but for those that end it.
+const EVENT_LIMIT: i64 = 200_000;
+
 /// Outcome of ingesting an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IngestOutcome {
@@ -123,7 +126,9 @@ async fn record(
     if let Some(total) = spent {
         spending::record(&tx, &row, total).await?;
     }
-    if row.status.0.is_terminal() && !accepted_after_end(&event, row.status.0) {
+    let is_late = row.status.0.is_terminal() && !accepted_after_end(&event, row.status.0);
+    let is_beyond_limit = row.last_sequence >= EVENT_LIMIT && !event.is_terminal();
+    if is_late || is_beyond_limit {
         tx.commit().await?;
         return Ok(IngestOutcome::Ignored);
     }

@@ -10,7 +10,7 @@ use loopgate_api::launch::{Harness, RepoRef};
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::*;
 use sea_orm::{Condition, DatabaseTransaction, QueryOrder, QuerySelect};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::app::ControlPlaneState;
 use crate::auth::Caller;
@@ -55,11 +55,13 @@ pub struct NewLoop {
     pub additional_repos: Vec<RepoRef>,
     /// Documents handed along.
     pub context_refs: Option<Value>,
+    /// Open object, shown with the loop.
+    pub metadata: Value,
 }
 
 impl NewLoop {
     /// A loop of a command, with everything else left out.
-    pub const fn of(command: LoopCommand) -> Self {
+    pub fn of(command: LoopCommand) -> Self {
         Self {
             command,
             harness: Harness::Assistant,
@@ -71,6 +73,7 @@ impl NewLoop {
             repo: None,
             additional_repos: Vec::new(),
             context_refs: None,
+            metadata: Value::Object(Map::new()),
         }
     }
 }
@@ -241,7 +244,7 @@ async fn insert(tx: &DatabaseTransaction, caller: &Caller, new: NewLoop) -> Resu
         context_refs: Set(new.context_refs),
         tokens_input: Set(0),
         tokens_output: Set(0),
-        metadata: Set(json!({})),
+        metadata: Set(new.metadata),
         runner_capabilities: Set(json!({})),
         last_sequence: Set(0),
         started_at: Set(running.then(now)),

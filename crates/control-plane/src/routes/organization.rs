@@ -1,8 +1,10 @@
 //! The settings of the caller's organization.
 
 use axum::extract::State;
+use serde_json::json;
 
 use crate::app::ControlPlaneState;
+use crate::audit::AuditAction;
 use crate::auth::{AdminAuth, PersonAuth};
 use crate::envelope::Data;
 use crate::error::{ApiResult, ErrorResponses, ResultExt, ValidationIssues};
@@ -30,6 +32,10 @@ pub async fn set(
     let stored = async {
         let tx = app.store.begin().await?;
         store_settings(&tx, caller.organization_id(), &body).await?;
+        let organization = caller.organization_id();
+        let details = json!({"before": settings(&caller.organization), "after": body});
+        let action = AuditAction::OrganizationSettingsSet;
+        caller.actor().record(&tx, organization, action, organization, details).await?;
         tx.commit().await?;
         Ok(body)
     };

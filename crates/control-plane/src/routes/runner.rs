@@ -37,6 +37,10 @@ pub const EVENT_LIMIT: usize = 20_000_000;
 pub const EVENT_FAILED: &str = "Failed to record loop event";
 /// Bytes of an upload.
 const UPLOAD_LIMIT: usize = 20_000_000;
+/// All artifacts of a loop together, in bytes of JSON.
+const ARTIFACTS_LIMIT: usize = 20_000_000;
+/// What a loop's runner says beside them, in bytes of JSON.
+const METADATA_LIMIT: usize = 1_000_000;
 const KEYS_LIMIT: usize = 500;
 const KEY_LENGTH: usize = 1024;
 
@@ -243,12 +247,17 @@ async fn keep(app: &ControlPlaneState, loop_id: Uuid, body: UploadArtifacts) -> 
         members.extend(new);
         Value::Object(members)
     };
+    let artifacts = merged(row.uploaded_artifacts, body.artifacts);
+    let metadata = merged(Some(row.metadata), body.metadata.unwrap_or_default());
+    for (kept, limit) in [(&artifacts, ARTIFACTS_LIMIT), (&metadata, METADATA_LIMIT)] {
+        if kept.to_string().len() > limit {
+            let text = "The loop has uploaded more than its artifacts may have";
+            return Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, text).code("artifacts_too_large"));
+        }
+    }
     agent_loop::Entity::update_many()
-        .col_expr(Column::UploadedArtifacts, Expr::value(merged(row.uploaded_artifacts, body.artifacts)))
-        .col_expr(
-            Column::Metadata,
-            Expr::value(merged(Some(row.metadata), body.metadata.unwrap_or_default())),
-        )
+        .col_expr(Column::UploadedArtifacts, Expr::value(artifacts))
+        .col_expr(Column::Metadata, Expr::value(metadata))
         .col_expr(Column::UpdatedAt, Expr::value(now()))
         .filter(Column::Id.eq(loop_id))
         .exec(&tx)

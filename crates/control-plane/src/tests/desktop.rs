@@ -107,8 +107,13 @@ pub struct LinkedDesktop {
 impl LinkedDesktop {
     /// Connects and says hello.
     pub async fn connect(identity: DesktopIdentity, address: SocketAddr) -> Self {
+        let hello = hello(identity.gateway_id);
+        Self::connect_with(identity, address, &hello).await
+    }
+
+    /// The same with another hello.
+    pub async fn connect_with(identity: DesktopIdentity, address: SocketAddr, hello: &Value) -> Self {
         let socket = identity.upgrade(address, 0).await.unwrap();
-        let gateway_id = identity.gateway_id;
         let mut desktop = Self {
             identity,
             target_id: Uuid::nil(),
@@ -116,7 +121,7 @@ impl LinkedDesktop {
             address,
             socket: Box::new(socket),
         };
-        desktop.send(event::HELLO, &hello(gateway_id)).await;
+        desktop.send(event::HELLO, hello).await;
         desktop.hello_ack = desktop.expect(event::HELLO_ACK).await;
         desktop.target_id = desktop.hello_ack["computeTargetId"].as_str().unwrap().parse().unwrap();
         desktop
@@ -190,7 +195,8 @@ impl LinkedDesktop {
     }
 }
 
-fn hello(gateway_id: Uuid) -> Value {
+/// The hello of every desktop of the tests.
+pub fn hello(gateway_id: Uuid) -> Value {
     json!({
         "gatewayId": gateway_id,
         "desktopSecurityUpgradeProtocolVersion": 1,

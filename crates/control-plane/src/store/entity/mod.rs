@@ -31,6 +31,7 @@ pub mod repository_config;
 pub mod session;
 pub mod sign_in_attempt;
 pub mod sign_in_link;
+pub mod target_health_check;
 pub mod ticket;
 pub mod user;
 pub mod user_public_key;

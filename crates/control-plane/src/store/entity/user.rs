@@ -17,6 +17,16 @@ pub enum Role {
     Member,
 }
 
+/// Where loops run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum ComputeMode {
+    /// On a desktop.
+    Local,
+    /// In a cloud.
+    Cloud,
+}
+
 #[derive(Clone, Debug, PartialEq, DeriveEntityModel)]
 #[sea_orm(table_name = "users")]
 pub struct Model {
@@ -32,6 +42,7 @@ pub struct Model {
     pub avatar_url: Option<String>,
     pub active: bool,
     pub role: StoredEnum<Role>,
+    pub preferred_compute_mode: Option<StoredEnum<ComputeMode>>,
     pub preferred_compute_target_id: Option<Uuid>,
     pub created_at: i64,
 }

@@ -15,6 +15,7 @@ mod organizations;
 mod schema;
 mod signing;
 mod spending;
+mod target_settings;
 mod targets;
 mod tickets;
 
@@ -38,6 +39,7 @@ impl MigratorTrait for Migrator {
             Box::new(tickets::Tickets),
             Box::new(diagnostics::LoopDiagnostics),
             Box::new(signing::Signing),
+            Box::new(target_settings::TargetSettings),
         ]
     }
 }

@@ -1,0 +1,131 @@
+//! Starts the loop that gets to know repositories and makes the roster of agents for them.
+
+use axum::extract::State;
+use http::StatusCode;
+use loopgate_api::command::LoopCommand;
+use loopgate_api::ids::RepoFullName;
+use sea_orm::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use utoipa::ToSchema;
+
+use crate::app::ControlPlaneState;
+use crate::auth::{Caller, PersonAuth};
+use crate::dispatch::target::{accessible, find};
+use crate::dispatch::{launch, signing};
+use crate::envelope::Data;
+use crate::error::{ApiError, ApiResult, ErrorResponses, ResultExt, ValidationIssues, bad_request, conflict};
+use crate::extract::Body;
+use crate::loops::create::{NewLoop, create};
+use crate::loops::view::LoopStartResponse;
+use crate::store::entity::compute_target;
+
+/// Repositories of one start.
+const REPOSITORY_LIMIT: usize = 50;
+
+/// A repository to get to know.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct BootstrapRepository {
+    /// `owner/name`.
+    #[schema(value_type = String)]
+    pub full_name: RepoFullName,
+}
+
+/// How thoroughly.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum BootstrapDepth {
+    /// At a glance.
+    Quick,
+    /// As usual.
+    Medium,
+    /// All of it.
+    Deep,
+}
+
+/// What may be chosen.
+#[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
+pub struct BootstrapOptions {
+    /// How thoroughly.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub depth: Option<BootstrapDepth>,
+}
+
+/// Which repositories are to be known.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct StartBootstrap {
+    /// 1 to 50.
+    pub repos: Vec<BootstrapRepository>,
+    /// What may be chosen.
+    pub options: Option<BootstrapOptions>,
+    /// The desktop; left out, the only one that is online.
+    pub compute_target_id: Option<Uuid>,
+}
+
+/// Starts the loop. The dispatch goes on in the background: when it fails, the loop fails, not this answer.
+#[utoipa::path(post, path = "/agents/bootstrap/start", tag = "bootstrap", request_body = StartBootstrap,
+    responses((status = 200, body = Data<LoopStartResponse>), ErrorResponses))]
+pub async fn start(
+    State(app): State<ControlPlaneState>,
+    PersonAuth(caller): PersonAuth,
+    Body(body): Body<StartBootstrap>,
+) -> ApiResult<Data<LoopStartResponse>> {
+    let mut issues = ValidationIssues::default();
+    issues.require((1..=REPOSITORY_LIMIT).contains(&body.repos.len()), "repos", "must have 1 to 50 items");
+    issues.into_result()?;
+    let started = async {
+        let target = target(&app, &caller, body.compute_target_id).await?;
+        signing::demand(app.store.reader(), &target, false).await?;
+        let mut wish = json!({"repos": body.repos});
+        if let Some(options) = body.options {
+            wish["options"] = serde_json::to_value(options)?;
+        }
+        let mut metadata = wish.clone();
+        metadata["launchSource"] = "bootstrap".into();
+        let new = NewLoop {
+            compute_target_id: Some(target.id),
+            harness: target.selected_harness.0,
+            prompt: Some(wish.to_string()),
+            metadata,
+            ..NewLoop::of(LoopCommand::Bootstrap)
+        };
+        let row = create(&app, &caller, new).await.map_err(|error| {
+            if error.status == StatusCode::TOO_MANY_REQUESTS {
+                return ApiError::new(
+                    error.status,
+                    "Too many concurrent loops. Wait for an existing loop to finish.",
+                );
+            }
+            error
+        })?;
+        launch::spawn(&app, row.id, None);
+        Ok(LoopStartResponse { loop_id: row.id, status: row.status.0 })
+    };
+    started.await.context("Failed to start bootstrap").map(Data::new)
+}
+
+/// The desktop that is asked for, else the only one that is online.
+async fn target(
+    app: &ControlPlaneState,
+    caller: &Caller,
+    id: Option<Uuid>,
+) -> ApiResult<compute_target::Model> {
+    if let Some(id) = id {
+        let unknown = || ApiError::new(StatusCode::NOT_FOUND, "Compute target not found.");
+        let found = find(&app.store, caller, id).await;
+        let target = found.map_err(|error| if error.is_internal() { error } else { unknown() })?;
+        if !target.is_online {
+            return Err(bad_request("Compute target is offline. Ensure the desktop app is running."));
+        }
+        return Ok(target);
+    }
+    let online = accessible(caller).filter(compute_target::Column::IsOnline.eq(true));
+    let mut online = online.all(app.store.reader()).await?;
+    match online.len() {
+        0 => Err(bad_request("No online compute targets found. Ensure the desktop app is running.")),
+        1 => Ok(online.remove(0)),
+        _ => Err(conflict("Multiple compute targets are online. Specify a computeTargetId to select one.")),
+    }
+}
