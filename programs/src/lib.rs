@@ -12,6 +12,8 @@ use std::path::PathBuf;
 pub const MANIFEST: &str = include_str!("../package.json");
 /// Its lock file.
 pub const LOCK: &str = include_str!("../package-lock.json");
+/// The program of the OpenID provider, an ES module for Node.
+pub const OPENID_PROVIDER: &str = include_str!("../openid-provider.mjs");
 /// Names a folder with `node_modules` to use instead of the shared one.
 pub const FOLDER_VARIABLE: &str = "LOOPGATE_TEST_PROGRAMS";
 
@@ -79,6 +81,14 @@ pub fn reviewer() -> Result<PathBuf, Missing> {
 /// When it is not installed; the text says how to install it.
 pub fn acp_agent() -> Result<PathBuf, Missing> {
     find("opencode", "opencode-linux-x64/bin/opencode")
+}
+
+/// The folder in which the OpenID provider of the tests finds its library.
+///
+/// # Errors
+/// When it is not installed; the text says how to install it.
+pub fn openid_provider() -> Result<PathBuf, Missing> {
+    find("oidc-provider", "oidc-provider").map(|_| folder().join("node_modules"))
 }
 
 fn find(program: &str, below: &str) -> Result<PathBuf, Missing> {

@@ -145,6 +145,8 @@ const findDocument = (id) =>
 const ok = (data) => ({ status: 200, body: { success: true, data } });
 const fail = (status, error, extra = {}) => ({ status, body: { success: false, error, ...extra } });
 
+const publicKeys = [];
+
 const routes = [
   ["POST", /^\/loops\/([^/]+)\/resume$/, ([id], body) => ok(resume(byId(id), body?.prompt))],
   [
@@ -157,6 +159,37 @@ const routes = [
             ...ok({ ...state.me, sessionKey: "mock" }),
             cookie: "session=mock; Path=/; HttpOnly; SameSite=Strict",
           },
+  ],
+  ["GET", /^\/auth\/methods$/, () => ok({ password: false })],
+  [
+    "POST",
+    /^\/auth\/sign-in$/,
+    (_, body) =>
+      body.password === "wrong"
+        ? fail(401, "The e-mail address or the password is wrong.")
+        : {
+            ...ok({ ...state.me, sessionKey: "mock" }),
+            cookie: "session=mock; Path=/; HttpOnly; SameSite=Strict",
+          },
+  ],
+  ["GET", /^\/public-keys$/, () => ok(publicKeys)],
+  [
+    "POST",
+    /^\/public-keys$/,
+    (_, body) => {
+      const key = { id: crypto.randomUUID(), createdAt: now(), ...body };
+      publicKeys.push(key);
+      return ok(key);
+    },
+  ],
+  [
+    "DELETE",
+    /^\/public-keys$/,
+    (_, __, query) => {
+      const at = publicKeys.findIndex((key) => key.fingerprint === query.get("fingerprint"));
+      if (at >= 0) publicKeys.splice(at, 1);
+      return ok({ deleted: at >= 0 });
+    },
   ],
   ["POST", /^\/auth\/sign-out$/, () => ({ ...ok({}), cookie: "session=; Path=/; Max-Age=0" })],
   ["GET", /^\/me$/, () => ok(state.me)],

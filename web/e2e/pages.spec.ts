@@ -19,6 +19,7 @@ const PAGES = {
   approvals: { path: "/acme/approvals", ready: "waits 1 min" },
   "unknown loop": { path: "/acme/loops/nope", ready: "Not found" },
   "unknown page": { path: "/acme/nope/nope", ready: "There is no such page" },
+  "command signing": { path: "/acme/settings/signing", ready: "No browser is registered" },
   "signed out": { path: "/signed-out", ready: "You are signed out" },
   "no link": { path: "/sign-in", ready: "Sign in with a link" },
 };
@@ -62,6 +63,42 @@ test("a used link leads to the page for whom is signed in, and says so to others
   await signIn(page);
   await open(page, "/sign-in?token=spent");
   await expect(page.getByRole("heading", { level: 1, name: "Loops" })).toBeVisible();
+});
+
+test("people sign in with a password or at their provider, and read why it did not work", async ({
+  page,
+}) => {
+  await page.route("**/auth/methods", (route) =>
+    route.fulfill({ json: { success: true, data: { password: true, oidc: "Acme ID" } } }),
+  );
+  await open(page, "/sign-in?error=oidc_no_account&returnTo=%2Facme%2Floops%2Fnew");
+  await expect(page.getByText("Ask an administrator for an invitation")).toBeVisible();
+  await expectAccessible(page);
+  await expect(page.getByRole("link", { name: "Continue with Acme ID" })).toHaveAttribute(
+    "href",
+    "/auth/oidc/start?returnTo=%2Facme%2Floops%2Fnew",
+  );
+  await page.getByLabel("E-mail address").fill("ada@example.org");
+  await page.getByLabel("Password").fill("wrong");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await expect(page.getByText("the password is wrong")).toBeVisible();
+  await page.getByLabel("Password").fill("right");
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await expect(page.getByLabel("What should change?")).toBeVisible();
+});
+
+test("a browser is registered to sign commands, and removed again", async ({ page }) => {
+  await signIn(page);
+  await open(page, "/acme/settings/signing");
+  await page.getByRole("button", { name: "Register this browser" }).click();
+  await expect(page.getByText(/This browser, registered/)).toBeVisible();
+  await expect(page.getByText(/loopgate keys authorize lg:[\w-]{22}$/)).toBeVisible();
+  await expectAccessible(page);
+  await page.reload();
+  await expect(page.getByText(/This browser, registered/)).toBeVisible();
+  await page.getByRole("button", { name: /^Remove lg:/ }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Remove" }).click();
+  await expect(page.getByText("No browser is registered")).toBeVisible();
 });
 
 test("the address of a plan without an organization leads to the plan", async ({ page }) => {

@@ -39,11 +39,30 @@ const home = createRoute({
   },
 });
 
+interface SignInSearch {
+  /** Of a one-time link. */
+  token?: string;
+  /** Why the OpenID provider's way in did not work. */
+  error?: string;
+  /** Where to go on afterwards. */
+  returnTo?: string;
+}
+
+/** Whether a value is a path of this app, and leads nowhere else. */
+const isOwnPath = (value: unknown): value is string =>
+  typeof value === "string" && /^\/(?![/\\])/.test(value);
+
 const signIn = createRoute({
   getParentRoute: () => root,
   path: "/sign-in",
-  validateSearch: (search): { token?: string } =>
-    typeof search.token === "string" ? { token: search.token } : {},
+  validateSearch: (search): SignInSearch => {
+    const { token, error, returnTo } = search;
+    return {
+      ...(typeof token === "string" && { token }),
+      ...(typeof error === "string" && { error }),
+      ...(isOwnPath(returnTo) && { returnTo }),
+    };
+  },
   component: SignIn,
 });
 

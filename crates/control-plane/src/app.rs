@@ -10,7 +10,7 @@ use crate::bus::Bus;
 use crate::code_host::{CodeHost, InstalledApp};
 use crate::config::Config;
 use crate::credentials::challenge::Challenges;
-use crate::credentials::cookie::SessionCookie;
+use crate::credentials::cookie::{OidcCookie, SessionCookie};
 use crate::credentials::origin::TrustedOrigins;
 use crate::credentials::password::Passwords;
 use crate::credentials::runner_token::RunnerTokens;
@@ -31,6 +31,8 @@ pub struct ControlPlaneParts {
     pub origins: TrustedOrigins,
     /// The cookie of the web app's sessions.
     pub session_cookie: SessionCookie,
+    /// The cookie of a sign-in that is at an OpenID provider.
+    pub oidc_cookie: OidcCookie,
     /// The database.
     pub store: Store,
     /// Wakes readers after a change.

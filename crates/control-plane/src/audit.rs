@@ -43,6 +43,8 @@ pub enum AuditAction {
     InvitationRevoked,
     /// An invitation was accepted; the subject is the new member.
     InvitationAccepted,
+    /// Somebody of the OpenID provider became a member.
+    MemberJoined,
     /// A member got another role.
     MemberRoleChanged,
     /// A member was deactivated.

@@ -32,6 +32,8 @@ pub struct Config {
     pub machine_repositories: Option<Arc<dyn MachineRepositories>>,
     /// The App through which a code host is asked; `None` where desktops work with their own credentials.
     pub code_host_app: Option<CodeHostApp>,
+    /// Through which people sign in beside local accounts.
+    pub oidc: Option<OidcProvider>,
     /// Secrets.
     pub secrets: Secrets,
 }
@@ -48,6 +50,29 @@ pub struct CodeHostApp {
     /// Numbers of the installations, by the slug of the organization whose loops may use each. An installation of
     /// which an organization only says that it is its own would open somebody else's repositories.
     pub installations: HashMap<String, u64>,
+}
+
+/// An OpenID provider.
+#[derive(Debug, Clone)]
+pub struct OidcProvider {
+    /// Its issuer URL; `<issuer>/.well-known/openid-configuration` tells the rest.
+    pub issuer: String,
+    /// Our id there.
+    pub client_id: String,
+    /// Our secret there; `None` for a public client.
+    pub client_secret: Option<SecretString>,
+    /// What the sign-in page calls it.
+    pub name: String,
+    /// Scopes that are asked for beside `openid`.
+    pub scopes: Vec<String>,
+    /// The claim that names a person's groups; without one, roles do not follow groups.
+    pub groups_claim: Option<String>,
+    /// Groups whose people administer.
+    pub admin_groups: Vec<String>,
+    /// Groups whose people are members; everybody when there are none.
+    pub member_groups: Vec<String>,
+    /// Slug of the organization that takes in whoever the provider knows; without one, people need an invitation.
+    pub organization: Option<String>,
 }
 
 /// Secrets of a control plane: generated once, stored in its data directory, at least 32 characters each.

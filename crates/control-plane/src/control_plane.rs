@@ -15,7 +15,7 @@ use crate::bus::Bus;
 use crate::code_host::{CodeHost, CodeHostAppError};
 use crate::config::Config;
 use crate::credentials::challenge::Challenges;
-use crate::credentials::cookie::SessionCookie;
+use crate::credentials::cookie::{OidcCookie, SessionCookie};
 use crate::credentials::origin::TrustedOrigins;
 use crate::credentials::password::{self, Passwords};
 use crate::credentials::runner_token::RunnerTokens;
@@ -68,6 +68,7 @@ impl ControlPlane {
         let secure = config.web_origin.starts_with("https://");
         let app = ControlPlaneState::new(ControlPlaneParts {
             session_cookie: SessionCookie::new(&config.secrets.local_gateway, secure),
+            oidc_cookie: OidcCookie::new(secure),
             origins: TrustedOrigins::new(&config.api_origin, &config.web_origin, &config.trusted_origins),
             desktops: ConnectionRegistry::new(DesktopHost { store: store.clone(), bus: bus.clone() }),
             runner_tokens: RunnerTokens::new(&config.secrets.runner_tokens),
@@ -132,7 +133,7 @@ impl ControlPlane {
     /// # Errors
     /// The database failed.
     pub async fn sign_in_link(&self, owner: &Owner) -> Result<String, ControlPlaneError> {
-        let token = session::create_link(&self.app.store, owner.user_id).await?;
+        let token = session::create_link(&self.app.store, owner.user_id, "link").await?;
         Ok(format!("{}/sign-in?token={token}", self.app.config.web_origin))
     }
 

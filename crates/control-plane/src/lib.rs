@@ -38,7 +38,7 @@ mod tickets;
 mod web;
 
 pub use accounts::{FirstOwner, Owner};
-pub use config::{CodeHostApp, Config, Secrets};
+pub use config::{CodeHostApp, Config, OidcProvider, Secrets};
 pub use control_plane::{ControlPlane, ControlPlaneError};
 pub use repositories::MachineRepositories;
 pub use router::openapi;

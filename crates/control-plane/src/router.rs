@@ -16,7 +16,7 @@ use crate::error::not_implemented;
 use crate::routes::{
     agents, api_keys, audit_log, auth, bootstrap, commands, compute_preference, compute_targets, documents,
     events, execution_credentials, feature_flags, github_token, health, health_checks, invitations, link,
-    local_auth, loops, manual_loops, members, onboarding, organization, organizations, public_keys,
+    local_auth, loops, manual_loops, members, oidc, onboarding, organization, organizations, public_keys,
     repositories, runner, sessions, storage, tickets, usage,
 };
 use crate::{middleware, web};
@@ -59,6 +59,8 @@ fn table() -> Vec<RouteRow> {
         ("GET", "/auth/methods", Public, routes!(auth::methods)),
         ("POST", "/auth/sign-in-link", Public, routes!(auth::sign_in)),
         ("POST", "/auth/sign-in", Public, routes!(auth::password_sign_in)),
+        ("GET", "/auth/oidc/start", Public, routes!(oidc::start)),
+        ("GET", "/auth/oidc/callback", Public, routes!(oidc::callback)),
         ("PUT", "/auth/password", Session, routes!(auth::change_password)),
         ("POST", "/auth/sign-out", Session, routes!(auth::sign_out)),
         ("GET", "/me", Person, routes!(auth::me)),

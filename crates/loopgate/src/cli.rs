@@ -43,7 +43,7 @@ enum CliCommand {
     /// Run the desktop half alone: the gateway on loopback and the runtime behind it.
     Gateway(commands::gateway::GatewayArgs),
     /// Run the control plane and the web app alone.
-    ControlPlane(commands::control_plane::ControlPlaneArgs),
+    ControlPlane(Box<commands::control_plane::ControlPlaneArgs>),
     /// List what waits for your decision, and decide.
     #[cfg(unix)]
     Approvals(commands::approvals::ApprovalsArgs),

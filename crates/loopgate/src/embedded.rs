@@ -8,7 +8,7 @@ use std::sync::Arc;
 use anyhow::Context as _;
 use loopgate_api::names::CONTROL_PLANE_PORT;
 use loopgate_control_plane::{
-    CodeHostApp, Config, ControlPlane, FirstOwner, MachineRepositories, Owner, Secrets,
+    CodeHostApp, Config, ControlPlane, FirstOwner, MachineRepositories, OidcProvider, Owner, Secrets,
 };
 use loopgate_gateway::{SignIn, serve_limited};
 use loopgate_home::{DataDir, Program, files, secret_file};
@@ -48,6 +48,8 @@ pub struct ServerOptions {
     pub machine_repositories: Option<Arc<dyn MachineRepositories>>,
     /// The App at the code host.
     pub code_host_app: Option<CodeHostApp>,
+    /// The OpenID provider.
+    pub oidc: Option<OidcProvider>,
 }
 
 /// The secrets as they are in the data directory, readable by the owner alone.
@@ -88,6 +90,7 @@ impl EmbeddedControlPlane {
             trusted_proxies: options.trusted_proxies,
             machine_repositories: options.machine_repositories,
             code_host_app: options.code_host_app,
+            oidc: options.oidc,
             secrets: secrets(&dir.file("control-plane-secrets.json"))?,
         })
         .await

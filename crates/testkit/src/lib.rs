@@ -12,6 +12,7 @@ pub mod home;
 pub mod home_processes;
 pub mod loopgate;
 pub mod model;
+pub mod openid_provider;
 pub mod story;
 pub mod tcp_proxy;
 pub mod testbed;

@@ -72,6 +72,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/agents/bootstrap/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Starts the loop. The dispatch goes on in the background: when it fails, the loop fails, not this answer. */
+        post: operations["bootstrap_start"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/agents/bulk-ingest": {
         parameters: {
             query?: never;
@@ -153,6 +170,40 @@ export interface paths {
         };
         /** How people sign in here; a sign-in page shows what there is. */
         get: operations["auth_methods"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/oidc/callback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Takes the browser back, and sends it to the sign-in page with a one-time token. */
+        get: operations["oidc_callback"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/oidc/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Sends the browser to the provider. */
+        get: operations["oidc_start"];
         put?: never;
         post?: never;
         delete?: never;
@@ -355,6 +406,24 @@ export interface paths {
         /** Events of a command in their order, as a list or as server-sent events until the last one. */
         get: operations["commands_events"];
         put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/compute-targets/{id}/health-check": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The last check of a desktop; `null` when there is none, or the desktop has changed since. */
+        get: operations["health_checks_get"];
+        /** Keeps a check of a desktop in place of the last one. */
+        put: operations["health_checks_put"];
         post?: never;
         delete?: never;
         options?: never;
@@ -1213,6 +1282,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/settings/compute-preference": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The preference of the caller. Without a choice it is a desktop when one is online. */
+        get: operations["compute_preference_get"];
+        /** Sets the preference of the caller. */
+        put: operations["compute_preference_set"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/storage/{key}": {
         parameters: {
             query?: never;
@@ -1430,6 +1517,11 @@ export interface components {
             /** @description 43 characters; the desktop's only credential. */
             onboardingAttemptId: string;
         };
+        /**
+         * @description How an attempt to enable or update plugins went.
+         * @enum {string}
+         */
+        AttemptOutcome: "success" | "failed" | "timeout" | "skipped";
         /** @description What the page sends. */
         AttemptRequest: {
             /** @description Accepted and ignored. */
@@ -1441,7 +1533,7 @@ export interface components {
          * @description What was done.
          * @enum {string}
          */
-        AuditAction: "sign_in" | "sign_in_failed" | "sign_out" | "session_revoked" | "password_changed" | "organization_selected" | "key_created" | "key_revoked" | "desktop_key_issued" | "invitation_created" | "invitation_revoked" | "invitation_accepted" | "member_role_changed" | "member_deactivated" | "member_activated" | "agent_created" | "agent_updated" | "agent_deleted" | "target_registered" | "target_sharing_changed" | "target_removed" | "repository_allowed" | "repository_forbidden" | "browser_key_registered" | "browser_key_removed" | "feature_flag_set";
+        AuditAction: "sign_in" | "sign_in_failed" | "sign_out" | "session_revoked" | "password_changed" | "organization_selected" | "key_created" | "key_revoked" | "desktop_key_issued" | "invitation_created" | "invitation_revoked" | "invitation_accepted" | "member_joined" | "member_role_changed" | "member_deactivated" | "member_activated" | "agent_created" | "agent_updated" | "agent_deleted" | "target_registered" | "target_sharing_changed" | "target_removed" | "repository_allowed" | "repository_forbidden" | "browser_key_registered" | "browser_key_removed" | "organization_settings_set" | "feature_flag_set";
         /** @description An act. */
         AuditEntry: {
             /** @description What was done. */
@@ -1479,6 +1571,20 @@ export interface components {
              * @description `before` of the next page; null on the last one.
              */
             nextBefore?: string | null;
+        };
+        /**
+         * @description How thoroughly.
+         * @enum {string}
+         */
+        BootstrapDepth: "quick" | "medium" | "deep";
+        /** @description What may be chosen. */
+        BootstrapOptions: {
+            depth?: components["schemas"]["BootstrapDepth"] | null;
+        };
+        /** @description A repository to get to know. */
+        BootstrapRepository: {
+            /** @description `owner/name`. */
+            fullName: string;
         };
         /** @description How a loop is stopped. */
         CancelLoop: {
@@ -1636,6 +1742,24 @@ export interface components {
              * @description Output tokens.
              */
             tokensOutput: number;
+        };
+        /**
+         * @description Where loops run.
+         * @enum {string}
+         */
+        ComputeMode: "LOCAL" | "CLOUD";
+        /** @description The preference. */
+        ComputePreference: {
+            /**
+             * Format: uuid
+             * @description The preferred desktop.
+             */
+            computeTargetId?: string | null;
+            /** @description Whether the person has chosen it. */
+            isExplicit: boolean;
+            /** @description On a desktop or in a cloud; this installation has no cloud. */
+            preferredComputeMode: components["schemas"]["ComputeMode"];
+            selectedHarness?: components["schemas"]["Harness"] | null;
         };
         /** @description A desktop. */
         ComputeTarget: {
@@ -2048,6 +2172,27 @@ export interface components {
             success: boolean;
         };
         /** @description `{"success": true, "data": …}`. */
+        Data_ComputePreference: {
+            /** @description The preference. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description The preferred desktop.
+                 */
+                computeTargetId?: string | null;
+                /** @description Whether the person has chosen it. */
+                isExplicit: boolean;
+                /** @description On a desktop or in a cloud; this installation has no cloud. */
+                preferredComputeMode: components["schemas"]["ComputeMode"];
+                selectedHarness?: components["schemas"]["Harness"] | null;
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
         Data_ComputeTarget: {
             /** @description A desktop. */
             data: {
@@ -2436,6 +2581,54 @@ export interface components {
             success: boolean;
         };
         /** @description `{"success": true, "data": …}`. */
+        Data_Option_HealthCheckSnapshot: {
+            data: null | {
+                /** @description Whether everything that loops need is as it must be. */
+                allRequiredPassed: boolean;
+                /** @description ISO 8601. */
+                checkedAt: string;
+                /**
+                 * Format: uuid
+                 * @description The desktop.
+                 */
+                computeTargetId: string;
+                /** @description ISO 8601. */
+                createdAt: string;
+                /** @description The server that was looked for. */
+                expectedMcpUrl?: string | null;
+                /**
+                 * Format: uuid
+                 * @description Id.
+                 */
+                id: string;
+                /** @description The newest version that is known. */
+                latestVersion?: string | null;
+                /**
+                 * Format: uuid
+                 * @description Organization of the desktop.
+                 */
+                organizationId: string;
+                /** @description Whether plugins are updated by themselves. */
+                pluginAutoUpdateEnabled?: boolean | null;
+                /** @description What is not. */
+                requiredFailureIds: string[];
+                /** @description What it found. */
+                result: components["schemas"]["HealthCheckResult"];
+                /**
+                 * Format: int32
+                 * @description Version of this shape.
+                 */
+                schemaVersion: number;
+                /** @description ISO 8601. */
+                updatedAt: string;
+            };
+            /**
+             * @description Always `true`.
+             * @example true
+             */
+            success: boolean;
+        };
+        /** @description `{"success": true, "data": …}`. */
         Data_OrganizationSettings: {
             /** @description Settings of an organization. */
             data: {
@@ -2647,6 +2840,8 @@ export interface components {
         Data_SignInMethods: {
             /** @description How people sign in here. */
             data: {
+                /** @description Name of the OpenID provider at `/auth/oidc/start`, when there is one. */
+                oidc?: string | null;
                 /** @description Whether there are local accounts, with e-mail address and password. */
                 password: boolean;
             };
@@ -3484,6 +3679,89 @@ export interface components {
          * @enum {string}
          */
         Harness: "assistant" | "reviewer";
+        /** @description One check. */
+        HealthCheckEntry: {
+            /** @description For whoever helps. */
+            debug?: string | null;
+            /** @description Whether plugins were to be enabled. */
+            enableAttempted?: boolean | null;
+            enableOutcome?: components["schemas"]["AttemptOutcome"] | null;
+            /** @description Which plugins. */
+            enablePluginIds?: string[] | null;
+            /** @description What is wrong. */
+            error?: string | null;
+            /** @description What is checked. */
+            id: string;
+            /** @description The same for a person. */
+            label: string;
+            /** @description Whether it is as it must be. */
+            passed: boolean;
+            /** @description What to do. */
+            remediation?: string | null;
+            /** @description Where a person finds help. */
+            remediationLinks?: components["schemas"]["RemediationLink"][] | null;
+            /** @description Whether loops need it. */
+            required: boolean;
+            /** @description Whether plugins were to be updated. */
+            updateAttempted?: boolean | null;
+            updateOutcome?: components["schemas"]["AttemptOutcome"] | null;
+            /** @description Which plugins. */
+            updatePluginIds?: string[] | null;
+            /** @description Version that was found. */
+            version?: string | null;
+        };
+        /** @description What a check found. */
+        HealthCheckResult: {
+            /** @description Whether everything that loops need is as it must be. */
+            allRequiredPassed: boolean;
+            /** @description At most 100. */
+            checks: components["schemas"]["HealthCheckEntry"][];
+            /** @description By program: `assistant`, `reviewer`. */
+            mcpServers?: {
+                [key: string]: components["schemas"]["McpServerCheck"];
+            } | null;
+        };
+        /** @description The last check of a desktop. */
+        HealthCheckSnapshot: {
+            /** @description Whether everything that loops need is as it must be. */
+            allRequiredPassed: boolean;
+            /** @description ISO 8601. */
+            checkedAt: string;
+            /**
+             * Format: uuid
+             * @description The desktop.
+             */
+            computeTargetId: string;
+            /** @description ISO 8601. */
+            createdAt: string;
+            /** @description The server that was looked for. */
+            expectedMcpUrl?: string | null;
+            /**
+             * Format: uuid
+             * @description Id.
+             */
+            id: string;
+            /** @description The newest version that is known. */
+            latestVersion?: string | null;
+            /**
+             * Format: uuid
+             * @description Organization of the desktop.
+             */
+            organizationId: string;
+            /** @description Whether plugins are updated by themselves. */
+            pluginAutoUpdateEnabled?: boolean | null;
+            /** @description What is not. */
+            requiredFailureIds: string[];
+            /** @description What it found. */
+            result: components["schemas"]["HealthCheckResult"];
+            /**
+             * Format: int32
+             * @description Version of this shape.
+             */
+            schemaVersion: number;
+            /** @description ISO 8601. */
+            updatedAt: string;
+        };
         /** @description What a heartbeat came to. */
         Heartbeat: {
             /** @description `false` when the last one is younger than four and a half minutes. */
@@ -3794,6 +4072,19 @@ export interface components {
             /** @description Last name. */
             lastName?: string | null;
         };
+        /** @description Whether a program has a server of the Model Context Protocol that was looked for. */
+        McpServerCheck: {
+            /** @description Whether it is there. */
+            available: boolean;
+            /** @description ISO 8601. */
+            checkedAt: string;
+            /** @description What is wrong. */
+            error?: string | null;
+            /** @description The URL by which it was found. */
+            matchedUrl?: string | null;
+            /** @description Its name. */
+            serverName?: string | null;
+        };
         /** @description The person who asks. */
         Me: {
             /** @description Picture. */
@@ -3989,6 +4280,17 @@ export interface components {
             /** @description URL. */
             url: string;
         };
+        /** @description A check that was made. */
+        PutHealthCheck: {
+            /** @description The server that was looked for. */
+            expectedMcpUrl?: string | null;
+            /** @description The newest version that is known. */
+            latestVersion?: string | null;
+            /** @description Whether plugins are updated by themselves. */
+            pluginAutoUpdateEnabled?: boolean | null;
+            /** @description What it found. */
+            result: components["schemas"]["HealthCheckResult"];
+        };
         /** @description Value of a query parameter. */
         QueryValue: string | string[];
         /** @description Whether an event was taken in. */
@@ -4048,6 +4350,13 @@ export interface components {
             pluginVersion?: string | null;
             /** @description Operation ids that it serves. */
             supportedOperations: string[];
+        };
+        /** @description Where a person finds help. */
+        RemediationLink: {
+            /** @description Text. */
+            label: string;
+            /** @description An https URL. */
+            url: string;
         };
         /** @description A repository with the branch that a loop starts from. */
         RepoRef: {
@@ -4220,6 +4529,17 @@ export interface components {
             /** @description What the browser calls itself. */
             userAgent?: string | null;
         };
+        /** @description What is preferred from now on. */
+        SetComputePreference: {
+            /**
+             * Format: uuid
+             * @description The preferred desktop; left out for any.
+             */
+            computeTargetId?: string | null;
+            /** @description On a desktop or in a cloud. */
+            mode: components["schemas"]["ComputeMode"];
+            selectedHarness?: components["schemas"]["Harness"] | null;
+        };
         /** @description Where a switch is to stand. */
         SetFlag: {
             /** @description On or off. */
@@ -4264,6 +4584,8 @@ export interface components {
         };
         /** @description How people sign in here. */
         SignInMethods: {
+            /** @description Name of the OpenID provider at `/auth/oidc/start`, when there is one. */
+            oidc?: string | null;
             /** @description Whether there are local accounts, with e-mail address and password. */
             password: boolean;
         };
@@ -4292,6 +4614,17 @@ export interface components {
              * @default null
              */
             perMonthUsd: number | null;
+        };
+        /** @description Which repositories are to be known. */
+        StartBootstrap: {
+            /**
+             * Format: uuid
+             * @description The desktop; left out, the only one that is online.
+             */
+            computeTargetId?: string | null;
+            options?: components["schemas"]["BootstrapOptions"] | null;
+            /** @description 1 to 50. */
+            repos: components["schemas"]["BootstrapRepository"][];
         };
         /** @description An event as it is stored, in flat form. */
         StoredEvent: {
@@ -5230,6 +5563,83 @@ export interface operations {
             };
         };
     };
+    bootstrap_start: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["StartBootstrap"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_LoopStarted"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
     agents_bulk_ingest: {
         parameters: {
             query?: never;
@@ -5682,6 +6092,54 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["Failure"];
                 };
+            };
+        };
+    };
+    oidc_callback: {
+        parameters: {
+            query?: {
+                /** @description The authorization code. */
+                code?: string;
+                /** @description What went wrong instead. */
+                error?: string;
+                /** @description The state of the sign-in. */
+                state?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description To the sign-in page, with `token` or `error`. */
+            303: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    oidc_start: {
+        parameters: {
+            query?: {
+                /** @description Token of an invitation that is to be accepted. */
+                invitation?: string;
+                /** @description Path of the page to go on to, for example `/home/loops`. */
+                returnTo?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description To the provider, or to the sign-in page with `error`. */
+            303: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };
@@ -6622,6 +7080,160 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Data_Vec_CommandEventRecord"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    health_checks_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_Option_HealthCheckSnapshot"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    health_checks_put: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PutHealthCheck"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_Option_HealthCheckSnapshot"];
                 };
             };
             /** @description The request does not fit. */
@@ -10895,6 +11507,156 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Data_DeleteResponse"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    compute_preference_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_ComputePreference"];
+                };
+            };
+            /** @description The request does not fit. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description No credential, or one that is not accepted. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Not allowed. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Unknown, or another organization's. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description In conflict with the present state. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+            /** @description Failed here. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Failure"];
+                };
+            };
+        };
+    };
+    compute_preference_set: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SetComputePreference"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Data_ComputePreference"];
                 };
             };
             /** @description The request does not fit. */

@@ -92,6 +92,18 @@ export async function signInWithLink(token: string): Promise<void> {
   }
 }
 
+/** How people sign in here. */
+export const signInMethodsQuery = queryOptions({
+  queryKey: ["sign-in-methods"],
+  queryFn: ({ signal }) => unwrap(api.GET("/auth/methods", { signal })),
+});
+
+/** Signs in with the password of a local account. */
+export async function signInWithPassword(body: { email: string; password: string }): Promise<void> {
+  const signedIn = await unwrap(api.POST("/auth/sign-in", { body }));
+  setSessionKey(signedIn.sessionKey);
+}
+
 export function useSignOut() {
   const client = useQueryClient();
   return useMutation({

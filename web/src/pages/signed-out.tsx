@@ -14,6 +14,9 @@ export function SignedOut() {
         a fresh link (a demo prints a command of its own for that). Loops that are running go on
         without you.
       </p>
+      <Link to="/sign-in" className={buttonClass("primary")}>
+        Sign in
+      </Link>
       <Link to="/" className={buttonClass("plain")}>
         I have signed in elsewhere
       </Link>

@@ -195,7 +195,7 @@ pub async fn accept_as(
     join(tx, client, &sha256_hex(token), user.identity_id, profile).await
 }
 
-/// Consumes an invitation and adds a person to its organization.
+/// Accepts an invitation, and begins a session.
 async fn join(
     tx: DatabaseTransaction,
     client: &ClientInfo,
@@ -203,26 +203,41 @@ async fn join(
     identity_id: Uuid,
     profile: Profile,
 ) -> ApiResult<SignedIn> {
-    let (invitation, organization) = find(&tx, token_hash).await?;
+    let (user, organization) = consume(&tx, client, token_hash, identity_id, profile).await?;
+    let secrets = session::begin(&tx, &user, client).await?;
+    let (actor, details) = (Actor::signed_in(user.id, client), json!({"method": "invitation"}));
+    actor.record(&tx, organization.id, AuditAction::SignIn, user.id, details).await?;
+    tx.commit().await?;
+    Ok(SignedIn { secrets, user, organization })
+}
+
+/// Consumes an invitation and adds a person to its organization.
+///
+/// # Errors
+/// 410 `invitation_invalid`; 409 `already_member`.
+pub async fn consume(
+    tx: &DatabaseTransaction,
+    client: &ClientInfo,
+    token_hash: &str,
+    identity_id: Uuid,
+    profile: Profile,
+) -> ApiResult<(user::Model, organization::Model)> {
+    let (invitation, organization) = find(tx, token_hash).await?;
     let consumed = invitation::Entity::update_many()
         .col_expr(Column::AcceptedAt, Expr::value(now()))
         .filter(Column::Id.eq(invitation.id))
         .filter(is_open())
-        .exec(&tx)
+        .exec(tx)
         .await?;
     if consumed.rows_affected == 0 {
         return Err(invalid());
     }
     let profile = Profile { email: invitation.email, ..profile };
-    let user = add_member(&tx, organization.id, identity_id, profile, invitation.role.0).await?;
-    let secrets = session::begin(&tx, &user, client).await?;
+    let user = add_member(tx, organization.id, identity_id, profile, invitation.role.0).await?;
     let actor = Actor::signed_in(user.id, client);
     let details = json!({"invitationId": invitation.id, "role": user.role});
-    actor.record(&tx, organization.id, AuditAction::InvitationAccepted, user.id, details).await?;
-    let details = json!({"method": "invitation"});
-    actor.record(&tx, organization.id, AuditAction::SignIn, user.id, details).await?;
-    tx.commit().await?;
-    Ok(SignedIn { secrets, user, organization })
+    actor.record(tx, organization.id, AuditAction::InvitationAccepted, user.id, details).await?;
+    Ok((user, organization))
 }
 
 /// Makes a person a member; a former one becomes active again.

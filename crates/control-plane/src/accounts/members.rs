@@ -6,7 +6,7 @@ use sea_orm::{DatabaseTransaction, QueryOrder, QuerySelect};
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::audit::AuditAction;
+use crate::audit::{Actor, AuditAction};
 use crate::auth::Caller;
 use crate::credentials::session;
 use crate::error::{ApiResult, conflict, not_found};
@@ -78,6 +78,26 @@ pub async fn update(
         session::revoke_user(&tx, id).await?;
     }
     tx.commit().await?;
+    Ok(changed)
+}
+
+/// Gives a member the role that its groups at the OpenID provider have. The last administrator keeps its own.
+pub async fn set_role(
+    tx: &DatabaseTransaction,
+    actor: &Actor,
+    row: user::Model,
+    role: Role,
+) -> Result<user::Model, DbErr> {
+    let organization_id = row.organization_id;
+    organization::Entity::find_by_id(organization_id).lock_exclusive().one(tx).await?;
+    let from = row.role.0;
+    if role == from || (from == Role::Admin && !has_other(tx, &row).await?) {
+        return Ok(row);
+    }
+    let changed = user::ActiveModel { id: Set(row.id), role: Set(StoredEnum(role)), ..Default::default() };
+    let changed = user::Entity::update(changed).exec(tx).await?;
+    let details = json!({"from": from, "to": role, "method": "oidc"});
+    actor.record(tx, organization_id, AuditAction::MemberRoleChanged, row.id, details).await?;
     Ok(changed)
 }
 

@@ -7,6 +7,7 @@ mod bootstrap;
 pub mod email;
 pub mod invitations;
 pub mod members;
+pub mod oidc;
 pub mod sign_in;
 
 pub use bootstrap::{FirstOwner, Owner, ensure_first_owner, set_first_password};

@@ -42,14 +42,7 @@ impl SessionCookie {
 
     /// The value that a request carries.
     pub fn read<'a>(&self, headers: &'a HeaderMap) -> Option<&'a str> {
-        headers
-            .get_all(COOKIE)
-            .iter()
-            .filter_map(|value| value.to_str().ok())
-            .flat_map(|value| value.split(';'))
-            .filter_map(|pair| pair.trim().split_once('='))
-            .find(|(name, value)| *name == self.name && !value.is_empty())
-            .map(|(_, value)| value)
+        read(headers, &self.name)
     }
 
     /// The `Set-Cookie` of a session that lives for so many more milliseconds.
@@ -61,6 +54,56 @@ impl SessionCookie {
     pub fn clear(&self) -> String {
         self.set("", 0)
     }
+}
+
+/// The cookie that ties a sign-in at an OpenID provider to the browser that began it. It comes back from the
+/// provider's site, so it is not strict.
+#[derive(Debug, Clone)]
+pub struct OidcCookie {
+    secure: &'static str,
+}
+
+impl OidcCookie {
+    const NAME: &'static str = "loopgate_oidc";
+    /// Seconds that a person may spend at the provider.
+    const LIFETIME: u32 = 600;
+
+    /// `secure` when we are served over https.
+    pub const fn new(secure: bool) -> Self {
+        Self { secure: if secure { "; Secure" } else { "" } }
+    }
+
+    /// The value that a request carries.
+    pub fn read<'a>(&self, headers: &'a HeaderMap) -> Option<&'a str> {
+        read(headers, Self::NAME)
+    }
+
+    /// The `Set-Cookie` of a sign-in that begins.
+    pub fn set(&self, value: &str) -> String {
+        self.header(value, Self::LIFETIME)
+    }
+
+    /// The `Set-Cookie` that removes it.
+    pub fn clear(&self) -> String {
+        self.header("", 0)
+    }
+
+    fn header(&self, value: &str, lifetime: u32) -> String {
+        let (name, secure) = (Self::NAME, self.secure);
+        format!("{name}={value}; Path=/auth/oidc; HttpOnly; SameSite=Lax; Max-Age={lifetime}{secure}")
+    }
+}
+
+/// The value of a cookie in a request.
+fn read<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers
+        .get_all(COOKIE)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|value| value.split(';'))
+        .filter_map(|pair| pair.trim().split_once('='))
+        .find(|(own, value)| *own == name && !value.is_empty())
+        .map(|(_, value)| value)
 }
 
 /// A renewed cookie on its way from the extractor of a session to the answer.

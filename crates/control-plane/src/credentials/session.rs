@@ -57,14 +57,15 @@ impl SessionSecrets {
     }
 }
 
-/// Makes a one-time token that signs `user_id` in.
-pub async fn create_link(store: &Store, user_id: Uuid) -> Result<String, DbErr> {
+/// Makes a one-time token that signs `user_id` in. `method` is how the person showed who it is.
+pub async fn create_link(store: &Store, user_id: Uuid, method: &str) -> Result<String, DbErr> {
     let token = fresh_token();
     let row = sign_in_link::ActiveModel {
         token_hash: Set(sha256_hex(&token)),
         user_id: Set(user_id),
         expires_at: Set(now() + LINK_TTL),
         consumed_at: Set(None),
+        method: Set(Some(method.to_owned())),
     };
     sign_in_link::Entity::insert(row).exec_without_returning(store.writer()).await?;
     Ok(token)
@@ -94,7 +95,8 @@ pub async fn consume_link(
         return Ok(None);
     }
     let secrets = begin(&tx, &user, client).await?;
-    let (actor, details) = (Actor::signed_in(user.id, client), json!({"method": "link"}));
+    let (actor, details) =
+        (Actor::signed_in(user.id, client), json!({"method": link.method.as_deref().unwrap_or("link")}));
     actor.record(&tx, user.organization_id, AuditAction::SignIn, user.id, details).await?;
     tx.commit().await?;
     Ok(Some((secrets, user)))

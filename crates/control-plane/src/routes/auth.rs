@@ -137,13 +137,17 @@ pub fn answer(app: &ControlPlaneState, signed_in: SignedIn) -> impl IntoResponse
 pub struct SignInMethods {
     /// Whether there are local accounts, with e-mail address and password.
     pub password: bool,
+    /// Name of the OpenID provider at `/auth/oidc/start`, when there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub oidc: Option<String>,
 }
 
 /// How people sign in here; a sign-in page shows what there is.
 #[utoipa::path(get, path = "/auth/methods", tag = "auth", responses((status = 200, body = Data<SignInMethods>), ErrorResponses))]
 pub async fn methods(State(app): State<ControlPlaneState>) -> ApiResult<Data<SignInMethods>> {
     let account = identity::Entity::find().filter(identity::Column::PasswordHash.is_not_null());
-    Ok(Data::new(SignInMethods { password: account.one(app.store.reader()).await?.is_some() }))
+    let password = account.one(app.store.reader()).await?.is_some();
+    Ok(Data::new(SignInMethods { password, oidc: app.config.oidc.as_ref().map(|oidc| oidc.name.clone()) }))
 }
 
 /// E-mail address and password of a local account.

@@ -21,6 +21,7 @@ pub mod local_auth;
 pub mod loops;
 pub mod manual_loops;
 pub mod members;
+pub mod oidc;
 pub mod onboarding;
 pub mod organization;
 pub mod organizations;

@@ -69,6 +69,7 @@ impl TestApp {
             trusted_proxies: Vec::new(),
             machine_repositories: Some(Arc::new(OwnRepositories)),
             code_host_app: None,
+            oidc: None,
             secrets: Secrets::generate(),
         };
         change(&mut config);
@@ -143,7 +144,7 @@ impl TestApp {
 
     /// Signs a user in.
     pub async fn sign_in(&self, user_id: Uuid) -> TestClient {
-        let token = session::create_link(&self.app.store, user_id).await.unwrap();
+        let token = session::create_link(&self.app.store, user_id, "link").await.unwrap();
         let client = self.anonymous().with_header("origin", ORIGIN);
         let reply = client.post("/auth/sign-in-link", json!({"token": token})).await;
         assert_eq!(reply.status, 200, "{}", reply.json);

@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 use clap::Args;
-use loopgate_control_plane::{CodeHostApp, FirstOwner};
+use loopgate_control_plane::{CodeHostApp, FirstOwner, OidcProvider};
 use loopgate_home::secret_file;
 use secrecy::SecretString;
 use url::Url;
@@ -60,6 +60,8 @@ pub struct ControlPlaneArgs {
     trusted_proxy: Vec<IpAddr>,
     #[command(flatten)]
     code_host: CodeHostArgs,
+    #[command(flatten)]
+    oidc: OidcArgs,
 }
 
 /// The App through which repositories are checked and runners get tokens.
@@ -100,6 +102,78 @@ impl CodeHostArgs {
     }
 }
 
+/// The OpenID provider through which people sign in.
+#[derive(Debug, Args)]
+struct OidcArgs {
+    /// Issuer URL of an OpenID provider through which people sign in.
+    #[arg(long, env = "LOOPGATE_OIDC_ISSUER", value_name = "URL", requires = "oidc_client_id")]
+    oidc_issuer: Option<String>,
+    /// Id of Loopgate at the provider. Its redirect URI there is <api origin>/auth/oidc/callback.
+    #[arg(long, env = "LOOPGATE_OIDC_CLIENT_ID", value_name = "ID", requires = "oidc_issuer")]
+    oidc_client_id: Option<String>,
+    /// File with the secret of Loopgate at the provider. Only you may be able to read it.
+    #[arg(long, env = "LOOPGATE_OIDC_CLIENT_SECRET_FILE", value_name = "FILE", requires = "oidc_issuer")]
+    oidc_client_secret_file: Option<PathBuf>,
+    /// What the sign-in page calls the provider.
+    #[arg(long, env = "LOOPGATE_OIDC_NAME", value_name = "NAME", default_value = "single sign-on")]
+    oidc_name: String,
+    /// Scopes beside openid, separated by commas.
+    #[arg(
+        long,
+        env = "LOOPGATE_OIDC_SCOPES",
+        value_name = "SCOPE",
+        value_delimiter = ',',
+        default_value = "email,profile"
+    )]
+    oidc_scopes: Vec<String>,
+    /// Slug of the organization that takes in whoever the provider knows. Default: people need an invitation.
+    #[arg(long, env = "LOOPGATE_OIDC_ORGANIZATION", value_name = "SLUG")]
+    oidc_organization: Option<String>,
+    /// Claim that names a person's groups. With it, roles follow the groups at every sign-in.
+    #[arg(long, env = "LOOPGATE_OIDC_GROUPS_CLAIM", value_name = "CLAIM")]
+    oidc_groups_claim: Option<String>,
+    /// Groups whose people administer the organization, separated by commas.
+    #[arg(
+        long,
+        env = "LOOPGATE_OIDC_ADMIN_GROUPS",
+        value_name = "GROUP",
+        value_delimiter = ',',
+        requires = "oidc_groups_claim"
+    )]
+    oidc_admin_groups: Vec<String>,
+    /// Groups whose people are members, separated by commas. Default: everybody.
+    #[arg(
+        long,
+        env = "LOOPGATE_OIDC_MEMBER_GROUPS",
+        value_name = "GROUP",
+        value_delimiter = ',',
+        requires = "oidc_groups_claim"
+    )]
+    oidc_member_groups: Vec<String>,
+}
+
+impl OidcArgs {
+    fn provider(self) -> anyhow::Result<Option<OidcProvider>> {
+        let (Some(issuer), Some(client_id)) = (self.oidc_issuer, self.oidc_client_id) else {
+            return Ok(None);
+        };
+        require_origin(&issuer, "--oidc-issuer (LOOPGATE_OIDC_ISSUER)")?;
+        let secret_file = self.oidc_client_secret_file;
+        let client_secret = secret_file.map(|file| secret(&file, "--oidc-client-secret-file")).transpose()?;
+        Ok(Some(OidcProvider {
+            issuer,
+            client_id,
+            client_secret: client_secret.map(|secret| secret.trim().into()),
+            name: self.oidc_name,
+            scopes: self.oidc_scopes,
+            groups_claim: self.oidc_groups_claim,
+            admin_groups: self.oidc_admin_groups,
+            member_groups: self.oidc_member_groups,
+            organization: self.oidc_organization,
+        }))
+    }
+}
+
 fn installation(text: &str) -> Result<(String, u64), String> {
     let parts = text.split_once('=').and_then(|(slug, id)| Some((slug.to_owned(), id.parse().ok()?)));
     parts
@@ -123,6 +197,7 @@ impl ControlPlaneArgs {
                 database: self.database,
                 trusted_proxies: self.trusted_proxy,
                 code_host_app: self.code_host.app()?,
+                oidc: self.oidc.provider()?,
             };
             let embedded = EmbeddedControlPlane::open(&dir, listener, &origin, &web_origin, options).await?;
             let first = FirstOwner {

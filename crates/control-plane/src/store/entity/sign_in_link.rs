@@ -10,6 +10,8 @@ pub struct Model {
     pub user_id: Uuid,
     pub expires_at: i64,
     pub consumed_at: Option<i64>,
+    /// How the person showed who it is, as the audit log says it; `link` when absent.
+    pub method: Option<String>,
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]

@@ -11,6 +11,7 @@ mod identities;
 mod indexes;
 mod loop_lists;
 mod loops;
+mod oidc;
 mod organizations;
 mod schema;
 mod signing;
@@ -39,6 +40,7 @@ impl MigratorTrait for Migrator {
             Box::new(tickets::Tickets),
             Box::new(diagnostics::LoopDiagnostics),
             Box::new(signing::Signing),
+            Box::new(oidc::Oidc),
             Box::new(target_settings::TargetSettings),
         ]
     }

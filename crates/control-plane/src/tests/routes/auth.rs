@@ -158,7 +158,7 @@ async fn two_installations_on_one_host_do_not_share_their_cookie() {
         assert_eq!(client.with_header("cookie", &jar).get("/me").await.status, 200);
     }
     let secure = TestApp::start_at("https://loopgate.example.org").await;
-    let token = session::create_link(&secure.app.store, secure.owner.user_id).await.unwrap();
+    let token = session::create_link(&secure.app.store, secure.owner.user_id, "link").await.unwrap();
     let reply = secure.anonymous().post("/auth/sign-in-link", json!({"token": token})).await;
     let cookie = reply.header("set-cookie").unwrap();
     assert!(cookie.starts_with("__Host-loopgate_session_") && cookie.contains("; Secure"), "{cookie}");

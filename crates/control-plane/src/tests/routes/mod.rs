@@ -19,6 +19,7 @@ mod local_auth;
 mod loops;
 mod manual_loops;
 mod members;
+mod oidc;
 mod onboarding;
 mod organizations;
 mod passwords;

@@ -9,8 +9,9 @@ use crate::tests::TestApp;
 async fn person_sees_and_ends_its_own_sessions() {
     let plane = TestApp::start().await;
     let phone = plane.owner().await;
-    let token =
-        crate::credentials::session::create_link(&plane.app.store, plane.owner.user_id).await.unwrap();
+    let token = crate::credentials::session::create_link(&plane.app.store, plane.owner.user_id, "link")
+        .await
+        .unwrap();
     let laptop = plane.anonymous().with_header("origin", crate::tests::ORIGIN);
     let laptop = laptop.with_header("user-agent", "Firefox").with_address("192.0.2.7");
     let laptop = laptop.signed_in(&laptop.post("/auth/sign-in-link", json!({"token": token})).await);

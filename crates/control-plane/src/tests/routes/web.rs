@@ -16,8 +16,7 @@ async fn pages_are_for_navigation_and_never_hide_the_api() {
         assert_eq!(page.header("x-content-type-options"), Some("nosniff"));
         assert!(page.header("content-security-policy").unwrap().contains("frame-ancestors 'none'"));
     }
-    for path in ["/catalog", "/projects/x", "/loops/x/github-token", "/teams", "/settings/compute-preference"]
-    {
+    for path in ["/catalog", "/projects/x", "/loops/x/github-token", "/teams"] {
         let reply = browser.get(path).await;
         let expected = (501, "operation not implemented", "operation_not_implemented");
         assert_eq!(reply.failure(), expected, "{path}");
