@@ -27,5 +27,6 @@ export default defineConfig({
   projects: [
     { name: "pages", testMatch: "pages.spec.ts", timeout: PAGE_TIMEOUT_MS },
     { name: "story", testMatch: "story.spec.ts", timeout: STORY_TIMEOUT_MS },
+    { name: "organization", testMatch: "organization.spec.ts", timeout: STORY_TIMEOUT_MS },
   ],
 });

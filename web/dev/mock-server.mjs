@@ -147,6 +147,73 @@ const fail = (status, error, extra = {}) => ({ status, body: { success: false, e
 
 const publicKeys = [];
 
+const settings = {
+  members: [
+    { ...person(1, "Ada", "Okafor"), role: "org:admin", active: true },
+    { ...person(2, "Ben", "Lindqvist"), role: "org:member", active: true },
+    { ...person(3, "Cy", "Moreau"), role: "org:member", active: false },
+  ],
+  invitations: [],
+  sessions: [
+    session("a", true, "Mozilla/5.0 (X11; Linux x86_64) Chrome/142"),
+    session("b", false, "Mozilla/5.0 (iPhone) Safari/18"),
+  ],
+  keys: [],
+  repositories: [{ fullName: "acme/shop", branches: null, source: "machine" }],
+  organization: { maxConcurrentLoops: 4, spendingLimits: { perDayUsd: 50 } },
+};
+
+function person(n, firstName, lastName) {
+  const email = `${firstName.toLowerCase()}@example.org`;
+  return {
+    id: `01980000-0000-7000-9000-00000000000${n}`,
+    firstName,
+    lastName,
+    email,
+    createdAt: now(),
+  };
+}
+
+function session(id, current, userAgent) {
+  const at = now();
+  return {
+    id,
+    current,
+    userAgent,
+    address: "127.0.0.1",
+    createdAt: at,
+    lastUsedAt: at,
+    expiresAt: at,
+  };
+}
+
+/** Takes what fits out of a list. */
+function take(list, fits) {
+  const at = list.findIndex(fits);
+  if (at >= 0) list.splice(at, 1);
+  return ok({ deleted: at >= 0 });
+}
+
+function add(list, item) {
+  const added = { id: crypto.randomUUID(), createdAt: now(), ...item };
+  list.push(added);
+  return added;
+}
+
+const AUDIT = [
+  ["repository_allowed", "acme/shop", { branches: null }],
+  ["member_role_changed", "ben@example.org", { from: "org:admin", to: "org:member" }],
+  ["sign_in", "ada@example.org", { method: "password" }],
+].map(([action, subject, details], n) => ({
+  id: String(n),
+  at: now(),
+  action,
+  subject,
+  details,
+  userId: settings.members[0].id,
+  address: "127.0.0.1",
+}));
+
 const routes = [
   ["POST", /^\/loops\/([^/]+)\/resume$/, ([id], body) => ok(resume(byId(id), body?.prompt))],
   [
@@ -159,6 +226,96 @@ const routes = [
             ...ok({ ...state.me, sessionKey: "mock" }),
             cookie: "session=mock; Path=/; HttpOnly; SameSite=Strict",
           },
+  ],
+  ["GET", /^\/members$/, () => ok(settings.members)],
+  [
+    "PATCH",
+    /^\/members\/([^/]+)$/,
+    ([id], body) =>
+      ok(
+        Object.assign(
+          settings.members.find((member) => member.id === id),
+          body,
+        ),
+      ),
+  ],
+  ["GET", /^\/invitations$/, () => ok(settings.invitations)],
+  [
+    "POST",
+    /^\/invitations$/,
+    (_, body) => {
+      const url = "http://127.0.0.1/join?token=mock";
+      return ok({
+        ...add(settings.invitations, { ...body, expiresAt: now() }),
+        token: "mock",
+        url,
+      });
+    },
+  ],
+  [
+    "DELETE",
+    /^\/invitations\/([^/]+)$/,
+    ([id]) => take(settings.invitations, (own) => own.id === id),
+  ],
+  [
+    "POST",
+    /^\/invitations\/preview$/,
+    (_, { token }) =>
+      token === "mock"
+        ? ok({
+            organizationName: "Acme",
+            email: "new@example.org",
+            role: "org:member",
+            expiresAt: now(),
+          })
+        : fail(410, "This invitation was used, taken back or is too old. Ask for a new one."),
+  ],
+  [
+    "POST",
+    /^\/invitations\/accept$/,
+    () => ({
+      ...ok({ ...state.me, sessionKey: "mock" }),
+      cookie: "session=mock; Path=/; HttpOnly; SameSite=Strict",
+    }),
+  ],
+  ["GET", /^\/sessions$/, () => ok(settings.sessions)],
+  ["DELETE", /^\/sessions\/([^/]+)$/, ([id]) => take(settings.sessions, (own) => own.id === id)],
+  ["GET", /^\/api-keys$/, () => ok(settings.keys)],
+  [
+    "POST",
+    /^\/api-keys$/,
+    (_, body) =>
+      ok({
+        ...add(settings.keys, { ...body, keyPrefix: "lgk_live_" }),
+        plaintext: `lgk_live_${"0".repeat(64)}`,
+      }),
+  ],
+  ["DELETE", /^\/api-keys\/([^/]+)$/, ([id]) => take(settings.keys, (own) => own.id === id)],
+  ["GET", /^\/repositories$/, () => ok({ repositories: settings.repositories })],
+  [
+    "POST",
+    /^\/repositories$/,
+    (_, body) => ok(add(settings.repositories, { ...body, source: "list" })),
+  ],
+  [
+    "DELETE",
+    /^\/repositories\/([^/]+)\/([^/]+)$/,
+    ([owner, name]) => take(settings.repositories, (own) => own.fullName === `${owner}/${name}`),
+  ],
+  ["GET", /^\/organization\/settings$/, () => ok(settings.organization)],
+  [
+    "PUT",
+    /^\/organization\/settings$/,
+    (_, body) => ok(Object.assign(settings.organization, body)),
+  ],
+  ["GET", /^\/organizations$/, () => ok([{ ...state.me.organization, role: "org:admin" }])],
+  [
+    "GET",
+    /^\/audit-log$/,
+    (_, __, query) => {
+      const action = query.get("action");
+      return ok({ entries: AUDIT.filter((entry) => !action || entry.action === action) });
+    },
   ],
   ["GET", /^\/auth\/methods$/, () => ok({ password: false })],
   [
@@ -298,7 +455,7 @@ http
   .createServer(async (request, response) => {
     const url = new URL(request.url, "http://mock");
     const live = /^\/loops\/([^/]+)\/stream$/.exec(url.pathname);
-    const open = url.pathname.startsWith("/auth");
+    const open = /^\/(auth|invitations\/(preview|accept))/.test(url.pathname);
     const signedIn =
       (request.headers.cookie ?? "").includes("session=mock") &&
       request.headers["x-session-key"] === "mock";

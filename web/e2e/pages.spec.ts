@@ -20,6 +20,14 @@ const PAGES = {
   "unknown loop": { path: "/acme/loops/nope", ready: "Not found" },
   "unknown page": { path: "/acme/nope/nope", ready: "There is no such page" },
   "command signing": { path: "/acme/settings/signing", ready: "No browser is registered" },
+  profile: { path: "/acme/settings", ready: "The browsers in which you are signed in" },
+  members: { path: "/acme/settings/members", ready: "Ben Lindqvist" },
+  organization: { path: "/acme/settings/organization", ready: "One loop may spend" },
+  repositories: { path: "/acme/settings/repositories", ready: "acme/shop" },
+  "API keys": { path: "/acme/settings/keys", ready: "There is no key" },
+  "audit log": { path: "/acme/settings/audit-log", ready: "by Ada Okafor" },
+  "an invitation": { path: "/join?token=mock", ready: "You are invited as new@example.org" },
+  "a used invitation": { path: "/join?token=used", ready: "This invitation does not count" },
   "signed out": { path: "/signed-out", ready: "You are signed out" },
   "no link": { path: "/sign-in", ready: "Sign in with a link" },
 };
@@ -85,6 +93,52 @@ test("people sign in with a password or at their provider, and read why it did n
   await page.getByLabel("Password").fill("right");
   await page.getByRole("button", { name: "Sign in" }).click();
   await expect(page.getByLabel("What should change?")).toBeVisible();
+});
+
+test("administrators invite, change roles, hand keys out and open repositories", async ({
+  page,
+}) => {
+  await signIn(page);
+  await open(page, "/acme/settings/members");
+  await page.getByLabel("E-mail address").fill("new@example.org");
+  await page.getByLabel("Role", { exact: true }).selectOption("Administrator");
+  await page.getByRole("button", { name: "Invite" }).click();
+  await expect(page.getByText("/join?token=mock")).toBeVisible();
+  await page.getByRole("button", { name: /Take the invitation of new/ }).click();
+  await expect(page.getByText("No invitation is open.")).toBeVisible();
+  await page.getByLabel("Role of Ben Lindqvist").selectOption("Administrator");
+  await expect(page.getByLabel("Role of Ben Lindqvist")).toHaveValue("org:admin");
+
+  await page.getByRole("link", { name: "API keys" }).click();
+  await page.getByLabel("Name").fill("deploy");
+  await page.getByLabel("Write").check();
+  await page.getByRole("button", { name: "Create key" }).click();
+  await expect(page.getByText(/^lgk_live_0{64}$/)).toBeVisible();
+  await expectAccessible(page);
+  await page.getByRole("button", { name: "Revoke deploy" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Revoke" }).click();
+  await expect(page.getByText("There is no key.")).toBeVisible();
+
+  await page.getByRole("link", { name: "Repositories" }).click();
+  await page.getByLabel("Repository", { exact: true }).fill("not a name");
+  await page.getByRole("button", { name: "Allow" }).click();
+  await expect(page.getByRole("alert")).toBeVisible();
+  await page.getByLabel("Repository", { exact: true }).fill("acme/docs");
+  await page.getByRole("button", { name: "Allow" }).click();
+  await page.getByRole("button", { name: "Close acme/docs" }).click();
+  await expect(page.getByText("acme/docs")).toBeHidden();
+
+  await page.getByRole("link", { name: "Audit log" }).click();
+  await page.getByLabel("Only this action").selectOption("Role changed");
+  await expect(page.getByText("Signed in by")).toBeHidden();
+});
+
+test("an invitation is accepted with a new account", async ({ page }) => {
+  await open(page, "/join?token=mock");
+  await page.getByLabel("First name").fill("Noor");
+  await page.getByLabel("Password").fill("a long password");
+  await page.getByRole("button", { name: "Join" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: "Loops" })).toBeVisible();
 });
 
 test("a browser is registered to sign commands, and removed again", async ({ page }) => {

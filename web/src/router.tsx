@@ -72,6 +72,14 @@ const signedOut = createRoute({
   component: SignedOut,
 });
 
+const join = createRoute({
+  getParentRoute: () => root,
+  path: "/join",
+  validateSearch: (search): { token?: string } =>
+    typeof search.token === "string" ? { token: search.token } : {},
+  component: lazyRouteComponent(() => import("./pages/join"), "Join"),
+});
+
 /** The address of a plan in pull requests: it names no organization. */
 const sharedPlan = createRoute({
   getParentRoute: () => root,
@@ -155,17 +163,64 @@ const approvals = createRoute({
   component: lazyRouteComponent(() => import("./pages/approvals"), "ApprovalsPage"),
 });
 
-const signing = createRoute({
+const settings = createRoute({
   getParentRoute: () => organization,
-  path: "/settings/signing",
-  component: lazyRouteComponent(() => import("./pages/signing"), "SigningPage"),
+  path: "/settings",
+  component: lazyRouteComponent(() => import("./settings/layout"), "SettingsLayout"),
 });
+
+const settingsHome = createRoute({
+  getParentRoute: () => settings,
+  path: "/",
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: "/$orgSlug/settings/profile", params });
+  },
+});
+
+const settingsPages = [
+  createRoute({
+    getParentRoute: () => settings,
+    path: "/profile",
+    component: lazyRouteComponent(() => import("./settings/profile"), "ProfilePage"),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
+    path: "/members",
+    component: lazyRouteComponent(() => import("./settings/members"), "MembersPage"),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
+    path: "/organization",
+    component: lazyRouteComponent(() => import("./settings/organization"), "OrganizationPage"),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
+    path: "/repositories",
+    component: lazyRouteComponent(() => import("./settings/repositories"), "RepositoriesPage"),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
+    path: "/keys",
+    component: lazyRouteComponent(() => import("./settings/api-keys"), "ApiKeysPage"),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
+    path: "/signing",
+    component: lazyRouteComponent(() => import("./settings/signing"), "SigningPage"),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
+    path: "/audit-log",
+    component: lazyRouteComponent(() => import("./settings/audit-log"), "AuditLogPage"),
+  }),
+] as const;
 
 export const router = createRouter({
   routeTree: root.addChildren([
     home,
     signIn,
     signedOut,
+    join,
     sharedPlan,
     organization.addChildren([
       organizationHome,
@@ -175,7 +230,7 @@ export const router = createRouter({
       document,
       plan,
       approvals,
-      signing,
+      settings.addChildren([settingsHome, ...settingsPages]),
     ]),
   ]),
   defaultPreload: "intent",

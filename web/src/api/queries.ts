@@ -104,6 +104,33 @@ export async function signInWithPassword(body: { email: string; password: string
   setSessionKey(signedIn.sessionKey);
 }
 
+/** Changes the password of the person who is signed in. */
+export function useChangePassword() {
+  return useMutation({
+    mutationFn: (body: { currentPassword?: string; newPassword: string }) =>
+      unwrap(api.PUT("/auth/password", { body })),
+  });
+}
+
+/** What the token of an invitation offers. */
+export const invitationQuery = (token: string) =>
+  queryOptions({
+    queryKey: ["invitation", token],
+    queryFn: ({ signal }) => unwrap(api.POST("/invitations/preview", { body: { token }, signal })),
+    staleTime: Infinity,
+  });
+
+/** Accepts an invitation with a local account, which is made unless there is one. */
+export async function acceptInvitation(body: {
+  token: string;
+  firstName: string;
+  lastName: string;
+  password: string;
+}): Promise<void> {
+  const signedIn = await unwrap(api.POST("/invitations/accept", { body }));
+  setSessionKey(signedIn.sessionKey);
+}
+
 export function useSignOut() {
   const client = useQueryClient();
   return useMutation({

@@ -21,6 +21,13 @@ export type DocumentLink = Schemas["LoopDocument"];
 export type DocumentVersion = Schemas["DocumentVersion"];
 export type ComputeTarget = Schemas["ComputeTarget"];
 export type Me = Schemas["Me"];
+export type Member = Schemas["Member"];
+export type Role = Schemas["Role"];
+export type Scope = Schemas["Scope"];
+export type ApiKey = Schemas["ApiKeyRecord"];
+export type AuditAction = Schemas["AuditAction"];
+export type AuditEntry = Schemas["AuditEntry"];
+export type OrganizationSettings = Schemas["OrganizationSettings"];
 export type RunLoopBody = Schemas["RunLoop"];
 
 export type GatewayHealth = GatewaySchemas["Health"];

@@ -1,6 +1,6 @@
 import { useSuspenseQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { Check, KeyRound, LogOut, Monitor, Moon, Sun } from "lucide-react";
+import { Check, LogOut, Monitor, Moon, Settings, Sun } from "lucide-react";
 import { DropdownMenu } from "radix-ui";
 
 import { meQuery, useSignOut } from "@/api/queries";
@@ -63,9 +63,9 @@ export function AccountMenu() {
           </DropdownMenu.RadioGroup>
           <DropdownMenu.Separator className="-mx-1.5 my-1 h-px bg-line" />
           <DropdownMenu.Item asChild className={ITEM}>
-            <Link to="/$orgSlug/settings/signing" params={{ orgSlug: me.organization.slug }}>
-              <KeyRound aria-hidden />
-              Command signing
+            <Link to="/$orgSlug/settings" params={{ orgSlug: me.organization.slug }}>
+              <Settings aria-hidden />
+              Settings
             </Link>
           </DropdownMenu.Item>
           <DropdownMenu.Item className={ITEM} onSelect={leave}>

@@ -1,21 +1,19 @@
 /** The frame around every page of an organization. */
 import { Link, Outlet, useNavigate, useParams } from "@tanstack/react-router";
-import { useSuspenseQuery } from "@tanstack/react-query";
 import { Plus } from "lucide-react";
 import { useEffect } from "react";
 
 import { setOrganization } from "@/api/client";
-import { meQuery } from "@/api/queries";
 import { buttonClass } from "@/ui/button";
 import { Mark } from "@/ui/mark";
 
 import { AccountMenu } from "./account-menu";
 import { ApprovalsBadge } from "./approvals-badge";
 import { DesktopStatus } from "./desktop-status";
+import { OrganizationSwitch } from "./organization-switch";
 
 export function Shell() {
   const { orgSlug } = useParams({ from: "/$orgSlug" });
-  const { data: me } = useSuspenseQuery(meQuery);
   useNewLoopKey(orgSlug);
   return (
     <div className="flex min-h-dvh flex-col">
@@ -39,9 +37,7 @@ export function Shell() {
           <span aria-hidden className="mx-0.5 hidden text-line-strong sm:inline">
             /
           </span>
-          <span className="hidden max-w-48 truncate text-ink-2 sm:inline">
-            {me.organization.slug === orgSlug ? me.organization.name : orgSlug}
-          </span>
+          <OrganizationSwitch orgSlug={orgSlug} />
           <div className="flex-1" />
           <ApprovalsBadge orgSlug={orgSlug} />
           <DesktopStatus />

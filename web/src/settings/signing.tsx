@@ -18,21 +18,18 @@ import { ConfirmDialog } from "@/ui/confirm-dialog";
 import { usePageTitle } from "@/ui/page-title";
 import { EmptyState, Notice, Panel, Skeleton } from "@/ui/panel";
 
+import { Section } from "./section";
+
 export function SigningPage() {
   usePageTitle("Command signing");
   return (
-    <div className="mx-auto max-w-3xl">
-      <h1 className="text-xl font-semibold tracking-tight">Command signing</h1>
-      <p className="mt-1.5 max-w-[65ch] text-pretty text-ink-2">
-        A desktop can demand that its commands are signed by a key in your browser, so that nobody
-        else can send it any, not even the control plane. Register this browser, then authorize its
-        key on the desktop.
-      </p>
-      <div className="mt-6 space-y-6">
-        <Demand />
-        <Keys />
-      </div>
-    </div>
+    <Section
+      title="Command signing"
+      about="A desktop can demand that its commands are signed by a key in your browser, so that nobody else can send it any, not even the control plane. Register this browser, then authorize its key on the desktop."
+    >
+      <Demand />
+      <Keys />
+    </Section>
   );
 }
 
@@ -84,7 +81,7 @@ function Keys() {
       </Panel>
       {registered ? (
         <div>
-          <h2 className="font-medium">Authorize it on a desktop</h2>
+          <h3 className="font-medium">Authorize it on a desktop</h3>
           <p className="mt-1 mb-2.5 text-ink-2">
             Compare the fingerprint, then run this on the desktop:
           </p>

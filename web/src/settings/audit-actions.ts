@@ -1,0 +1,33 @@
+import type { AuditAction } from "@/api/types";
+
+/** The actions of the audit log, in words. */
+export const ACTIONS: Record<AuditAction, string> = {
+  sign_in: "Signed in",
+  sign_in_failed: "Sign-in refused",
+  sign_out: "Signed out",
+  session_revoked: "Session ended",
+  password_changed: "Password changed",
+  organization_selected: "Organization chosen",
+  key_created: "API key created",
+  key_revoked: "API key revoked",
+  desktop_key_issued: "Desktop key issued",
+  invitation_created: "Invited",
+  invitation_revoked: "Invitation taken back",
+  invitation_accepted: "Invitation accepted",
+  member_joined: "Joined through the OpenID provider",
+  member_role_changed: "Role changed",
+  member_deactivated: "Member removed",
+  member_activated: "Member taken back",
+  agent_created: "Agent created",
+  agent_updated: "Agent changed",
+  agent_deleted: "Agent deleted",
+  target_registered: "Desktop registered",
+  target_sharing_changed: "Desktop sharing changed",
+  target_removed: "Desktop removed",
+  repository_allowed: "Repository opened",
+  repository_forbidden: "Repository closed",
+  browser_key_registered: "Browser key registered",
+  browser_key_removed: "Browser key removed",
+  organization_settings_set: "Organization settings changed",
+  feature_flag_set: "Feature turned on or off",
+};

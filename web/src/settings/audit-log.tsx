@@ -1,0 +1,83 @@
+/** Who did what that matters for security. */
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+
+import type { AuditAction, AuditEntry } from "@/api/types";
+import { moment } from "@/loops/format";
+import { Button } from "@/ui/button";
+import { INPUT_CLASS } from "@/ui/field";
+import { usePageTitle } from "@/ui/page-title";
+
+import { ACTIONS } from "./audit-actions";
+import { auditLogQuery, membersQuery } from "./queries";
+import { Row, Rows, Section } from "./section";
+
+export function AuditLogPage() {
+  usePageTitle("Audit log");
+  const [action, setAction] = useState<AuditAction>();
+  // Where each page that was gone past begins; the newest has no beginning.
+  const [pages, setPages] = useState<(string | undefined)[]>([undefined]);
+  const page = useQuery(auditLogQuery(action, pages.at(-1)));
+  const members = useQuery(membersQuery);
+  const entries = useQuery({
+    ...auditLogQuery(action, pages.at(-1)),
+    select: ({ entries }) => entries,
+  });
+  const nameOf = (id: string | null | undefined) => {
+    const member = members.data?.find((member) => member.id === id);
+    if (!member) return id ? "Somebody who is no member" : "Nobody signed in";
+    return [member.firstName, member.lastName].filter(Boolean).join(" ") || member.email;
+  };
+  const next = page.data?.nextBefore;
+  return (
+    <Section
+      title="Audit log"
+      about="Entries are added and never changed."
+      action={
+        <select
+          aria-label="Only this action"
+          value={action ?? ""}
+          onChange={(event) => {
+            setAction((event.target.value || undefined) as AuditAction | undefined);
+            setPages([undefined]);
+          }}
+          className={`${INPUT_CLASS} !w-auto`}
+        >
+          <option value="">Every action</option>
+          {Object.entries(ACTIONS).map(([key, label]) => (
+            <option key={key} value={key}>
+              {label}
+            </option>
+          ))}
+        </select>
+      }
+    >
+      <Rows query={entries} empty="There is no entry.">
+        {(entry) => <EntryRow key={entry.id} entry={entry} who={nameOf(entry.userId)} />}
+      </Rows>
+      <div className="flex gap-2">
+        {pages.length > 1 && <Button onClick={() => setPages(pages.slice(0, -1))}>Newer</Button>}
+        {next && <Button onClick={() => setPages([...pages, next])}>Older</Button>}
+      </div>
+    </Section>
+  );
+}
+
+function EntryRow({ entry, who }: { entry: AuditEntry; who: string }) {
+  const known = Object.entries(entry.details as Record<string, unknown>).filter(
+    ([, value]) => value !== null,
+  );
+  const details = known.map(
+    ([name, value]) => `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`,
+  );
+  return (
+    <Row actions={<time className="text-sm text-ink-3">{moment(entry.at)}</time>}>
+      <p>
+        <span className="font-medium">{ACTIONS[entry.action]}</span> by {who}
+      </p>
+      <p className="text-sm break-words text-ink-3">
+        {[entry.subject, ...details, entry.address].filter(Boolean).join("; ")}
+      </p>
+    </Row>
+  );
+}

@@ -1,0 +1,225 @@
+/** Who belongs to the organization, and who is invited. */
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { useState } from "react";
+
+import { messageOf } from "@/api/errors";
+import { meQuery } from "@/api/queries";
+import type { Member, Role } from "@/api/types";
+import { moment } from "@/loops/format";
+import { Button } from "@/ui/button";
+import { CommandLine } from "@/ui/command-line";
+import { ConfirmDialog } from "@/ui/confirm-dialog";
+import { cx } from "@/ui/cx";
+import { Field, INPUT_CLASS } from "@/ui/field";
+import { usePageTitle } from "@/ui/page-title";
+import { Notice } from "@/ui/panel";
+
+import {
+  invitationsQuery,
+  membersQuery,
+  useInvite,
+  useRevokeInvitation,
+  useUpdateMember,
+} from "./queries";
+import { Refusal, Row, Rows, Section } from "./section";
+
+const ROLES: [Role, string][] = [
+  ["org:member", "Member"],
+  ["org:admin", "Administrator"],
+];
+
+export function MembersPage() {
+  usePageTitle("Members");
+  const { data: me } = useSuspenseQuery(meQuery);
+  const members = useQuery(membersQuery);
+  const isAdmin = me.role === "org:admin";
+  return (
+    <>
+      <Section title="Members">
+        <Rows query={members} empty="There is nobody.">
+          {(member) => (
+            <MemberRow
+              key={member.id}
+              member={member}
+              isAdmin={isAdmin}
+              isMe={member.id === me.id}
+            />
+          )}
+        </Rows>
+      </Section>
+      {isAdmin && <Invitations />}
+    </>
+  );
+}
+
+function MemberRow({ member, isAdmin, isMe }: { member: Member; isAdmin: boolean; isMe: boolean }) {
+  const [asking, setAsking] = useState(false);
+  const update = useUpdateMember();
+  const name = [member.firstName, member.lastName].filter(Boolean).join(" ") || member.email;
+  const role = ROLES.find(([key]) => key === member.role)?.[1];
+  return (
+    <Row
+      actions={
+        isAdmin ? (
+          <>
+            <RoleChoice
+              label={`Role of ${name}`}
+              value={member.role}
+              disabled={!member.active || update.isPending}
+              onValue={(role) => update.mutate({ id: member.id, role })}
+            />
+            {member.active ? (
+              <Button size="sm" look="danger" onClick={() => setAsking(true)}>
+                Remove
+              </Button>
+            ) : (
+              <Button size="sm" onClick={() => update.mutate({ id: member.id, active: true })}>
+                Take back
+              </Button>
+            )}
+          </>
+        ) : (
+          <span className="text-ink-2">{role}</span>
+        )
+      }
+    >
+      <p className="truncate font-medium">
+        {name}
+        {isMe && <span className="font-normal text-ink-3"> (you)</span>}
+      </p>
+      <p className="truncate text-sm text-ink-3">
+        {member.email}
+        {!member.active && ", removed"}
+      </p>
+      {update.error && (
+        <p role="alert" className="text-sm text-bad">
+          {messageOf(update.error)}
+        </p>
+      )}
+      <ConfirmDialog
+        open={asking}
+        onOpenChange={setAsking}
+        title={`Remove ${name}?`}
+        confirm="Remove"
+        busy={update.isPending}
+        onConfirm={() =>
+          update.mutate({ id: member.id, active: false }, { onSettled: () => setAsking(false) })
+        }
+      >
+        Sessions, keys and desktops of {isMe ? "yours" : "this person"} stop working at once. Loops
+        that run go on.
+      </ConfirmDialog>
+    </Row>
+  );
+}
+
+function RoleChoice({
+  label,
+  value,
+  disabled,
+  isTall,
+  onValue,
+}: {
+  label: string;
+  value: Role;
+  disabled?: boolean;
+  /** As tall as the fields of a form. */
+  isTall?: boolean;
+  onValue: (role: Role) => void;
+}) {
+  return (
+    <select
+      aria-label={label}
+      value={value}
+      disabled={disabled}
+      onChange={(event) => onValue(event.target.value as Role)}
+      className={cx(INPUT_CLASS, "!w-auto px-2", !isTall && "!h-7.5 text-sm")}
+    >
+      {ROLES.map(([key, name]) => (
+        <option key={key} value={key}>
+          {name}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function Invitations() {
+  const invitations = useQuery(invitationsQuery);
+  const revoke = useRevokeInvitation();
+  return (
+    <Section
+      title="Invitations"
+      about="Nothing is sent: hand the link to the person. It counts once, for seven days."
+    >
+      <InviteForm />
+      {revoke.error && <Refusal error={revoke.error} />}
+      <Rows query={invitations} empty="No invitation is open.">
+        {(invitation) => (
+          <Row
+            key={invitation.id}
+            actions={
+              <Button
+                size="sm"
+                look="danger"
+                aria-label={`Take the invitation of ${invitation.email} back`}
+                onClick={() => revoke.mutate(invitation.id)}
+              >
+                Take back
+              </Button>
+            }
+          >
+            <p className="truncate">{invitation.email}</p>
+            <p className="text-sm text-ink-3">
+              {ROLES.find(([role]) => role === invitation.role)?.[1]}, until{" "}
+              {moment(invitation.expiresAt)}
+            </p>
+          </Row>
+        )}
+      </Rows>
+    </Section>
+  );
+}
+
+function InviteForm() {
+  const [email, setEmail] = useState("");
+  const [role, setRole] = useState<Role>("org:member");
+  const invite = useInvite();
+  return (
+    <>
+      <form
+        className="flex flex-wrap items-end gap-3"
+        onSubmit={(event) => {
+          event.preventDefault();
+          invite.mutate({ email: email.trim(), role }, { onSuccess: () => setEmail("") });
+        }}
+      >
+        <div className="min-w-56 flex-1">
+          <Field label="E-mail address" error={invite.error ? messageOf(invite.error) : undefined}>
+            {(control) => (
+              <input
+                {...control}
+                type="email"
+                required
+                autoComplete="off"
+                value={email}
+                onChange={(event) => setEmail(event.target.value)}
+                className={INPUT_CLASS}
+              />
+            )}
+          </Field>
+        </div>
+        <RoleChoice label="Role" value={role} onValue={setRole} isTall />
+        <Button type="submit" look="primary" busy={invite.isPending}>
+          Invite
+        </Button>
+      </form>
+      {invite.data && (
+        <Notice tone="info" title={`The invitation of ${invite.data.email}`}>
+          <p className="mb-2">This link is shown now and never again.</p>
+          <CommandLine text={invite.data.url} label="Copy link" />
+        </Notice>
+      )}
+    </>
+  );
+}
