@@ -200,6 +200,24 @@ function add(list, item) {
   return added;
 }
 
+const agent = {
+  id: "01980000-0000-7000-a000-000000000001",
+  slug: "payments",
+  name: "Payments",
+  role: "payments-domain",
+  description: "Knows how money moves through the shop",
+  sourceRepo: "acme/shop",
+  enabled: true,
+  currentVersion: 2,
+  prompt: "You know the payments of this shop.\n\nEvery amount is in cents.",
+  createdAt: now(),
+  updatedAt: now(),
+};
+const agentVersions = [
+  { id: "2", version: 2, name: "Payments", changeNote: "Cents", createdAt: now() },
+  { id: "1", version: 1, name: "Payments", changeNote: "Initial version", createdAt: now() },
+].map((version) => ({ ...version, changedBy: { id: "1", firstName: "Ada", lastName: "Okafor" } }));
+
 const AUDIT = [
   ["repository_allowed", "acme/shop", { branches: null }],
   ["member_role_changed", "ben@example.org", { from: "org:admin", to: "org:member" }],
@@ -226,6 +244,37 @@ const routes = [
             ...ok({ ...state.me, sessionKey: "mock" }),
             cookie: "session=mock; Path=/; HttpOnly; SameSite=Strict",
           },
+  ],
+  [
+    "GET",
+    /^\/agents$/,
+    (_, __, query) => {
+      const fits = agent.name.toLowerCase().includes((query.get("search") ?? "").toLowerCase());
+      return ok({ agents: fits ? [agent] : [], total: fits ? 1 : 0 });
+    },
+  ],
+  ["GET", /^\/agents\/payments$/, () => ok(agent)],
+  ["GET", /^\/agents\/payments\/versions$/, () => ok({ versions: agentVersions })],
+  [
+    "GET",
+    /^\/agents\/payments\/versions\/(\d+)$/,
+    ([version]) =>
+      ok({
+        ...agentVersions.find((own) => own.version === Number(version)),
+        prompt: "You know payments.",
+      }),
+  ],
+  [
+    "PATCH",
+    /^\/agents\/payments$/,
+    (_, { changeNote, ...body }) => {
+      if (changeNote) {
+        agent.currentVersion += 1;
+        const { currentVersion: version } = agent;
+        agentVersions.unshift({ ...agentVersions[0], id: String(version), version, changeNote });
+      }
+      return ok(Object.assign(agent, body));
+    },
   ],
   ["GET", /^\/members$/, () => ok(settings.members)],
   [

@@ -24,6 +24,8 @@ const PAGES = {
   members: { path: "/acme/settings/members", ready: "Ben Lindqvist" },
   organization: { path: "/acme/settings/organization", ready: "One loop may spend" },
   repositories: { path: "/acme/settings/repositories", ready: "acme/shop" },
+  agents: { path: "/acme/settings/agents", ready: "payments-domain" },
+  agent: { path: "/acme/settings/agents/payments", ready: "Restore" },
   "API keys": { path: "/acme/settings/keys", ready: "There is no key" },
   "audit log": { path: "/acme/settings/audit-log", ready: "by Ada Okafor" },
   "an invitation": { path: "/join?token=mock", ready: "You are invited as new@example.org" },
@@ -131,6 +133,24 @@ test("administrators invite, change roles, hand keys out and open repositories",
   await page.getByRole("link", { name: "Audit log" }).click();
   await page.getByLabel("Only this action").selectOption("Role changed");
   await expect(page.getByText("Signed in by")).toBeHidden();
+});
+
+test("an agent is changed with a reason, and an earlier version comes back", async ({ page }) => {
+  await signIn(page);
+  await open(page, "/acme/settings/agents");
+  await page.getByLabel("Search agents").fill("none of these");
+  await expect(page.getByText("No agent fits.")).toBeVisible();
+  await page.getByLabel("Search agents").fill("pay");
+  await page.getByRole("link", { name: "Payments" }).click();
+  await page.getByLabel("Prompt").fill("You know every payment.");
+  await page.getByLabel("Why?").fill("Shorter");
+  await page.getByRole("button", { name: "Save as version 3" }).click();
+  await expect(page.getByText("Version 3", { exact: true })).toBeVisible();
+  await page.getByRole("button", { name: "Restore version 1" }).click();
+  await expect(page.getByText("Restored version 1")).toBeVisible();
+  await expect(page.getByLabel("Prompt")).toHaveValue("You know payments.");
+  await page.getByRole("button", { name: "Turn off" }).click();
+  await expect(page.getByRole("button", { name: "Turn on" })).toBeVisible();
 });
 
 test("an invitation is accepted with a new account", async ({ page }) => {

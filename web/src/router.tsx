@@ -200,6 +200,16 @@ const settingsPages = [
   }),
   createRoute({
     getParentRoute: () => settings,
+    path: "/agents",
+    component: lazyRouteComponent(() => import("./settings/agents"), "AgentsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
+    path: "/agents/$slug",
+    component: lazyRouteComponent(() => import("./settings/agent"), "AgentPage"),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
     path: "/keys",
     component: lazyRouteComponent(() => import("./settings/api-keys"), "ApiKeysPage"),
   }),

@@ -6,6 +6,7 @@ const TABS = [
   ["/$orgSlug/settings/members", "Members"],
   ["/$orgSlug/settings/organization", "Organization"],
   ["/$orgSlug/settings/repositories", "Repositories"],
+  ["/$orgSlug/settings/agents", "Agents"],
   ["/$orgSlug/settings/keys", "API keys"],
   ["/$orgSlug/settings/signing", "Command signing"],
   ["/$orgSlug/settings/audit-log", "Audit log"],

@@ -1,0 +1,62 @@
+/** The agents that are handed to loops. */
+import { queryOptions, useMutation, useQueryClient } from "@tanstack/react-query";
+
+import { api, unwrap } from "@/api/client";
+
+/** Agents whose name, role or description has a text. */
+export const agentsQuery = (search: string) =>
+  queryOptions({
+    queryKey: ["agents", "list", search],
+    queryFn: ({ signal }) =>
+      unwrap(api.GET("/agents", { params: { query: search ? { search } : {} }, signal })),
+  });
+
+export const agentQuery = (slug: string) =>
+  queryOptions({
+    queryKey: ["agents", slug],
+    queryFn: ({ signal }) =>
+      unwrap(api.GET("/agents/{idOrSlug}", { params: { path: { idOrSlug: slug } }, signal })),
+  });
+
+export const agentVersionsQuery = (slug: string) =>
+  queryOptions({
+    queryKey: ["agents", slug, "versions"],
+    queryFn: ({ signal }) =>
+      unwrap(
+        api.GET("/agents/{idOrSlug}/versions", { params: { path: { idOrSlug: slug } }, signal }),
+      ),
+  });
+
+/** An earlier text of an agent. */
+export const agentVersion = (slug: string, version: number) =>
+  unwrap(
+    api.GET("/agents/{idOrSlug}/versions/{version}", {
+      params: { path: { idOrSlug: slug, version } },
+    }),
+  );
+
+export interface AgentChange {
+  name?: string;
+  prompt?: string;
+  enabled?: boolean;
+  /** Why; a new name or prompt needs it. */
+  changeNote?: string;
+}
+
+export function useUpdateAgent(slug: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: (body: AgentChange) =>
+      unwrap(api.PATCH("/agents/{idOrSlug}", { params: { path: { idOrSlug: slug } }, body })),
+    onSettled: () => client.invalidateQueries({ queryKey: ["agents"] }),
+  });
+}
+
+export function useDeleteAgent(slug: string) {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: () =>
+      unwrap(api.DELETE("/agents/{idOrSlug}", { params: { path: { idOrSlug: slug } } })),
+    onSuccess: () => client.invalidateQueries({ queryKey: ["agents", "list"] }),
+  });
+}
