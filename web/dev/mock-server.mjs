@@ -276,6 +276,29 @@ const routes = [
       return ok(Object.assign(agent, body));
     },
   ],
+  [
+    "GET",
+    /^\/loops\/usage$/,
+    () => {
+      const use = {
+        loopCount: 12,
+        tokensInput: 4_200_000,
+        tokensOutput: 310_000,
+        estimatedCost: 18.4,
+      };
+      return ok({
+        totalLoops: 12,
+        totalTokensInput: 4_200_000,
+        totalTokensOutput: 310_000,
+        totalEstimatedCost: 18.4,
+        totalCacheCreationTokens: 900_000,
+        totalCacheReadTokens: 12_000_000,
+        byCommand: [{ ...use, command: "EXECUTE" }],
+        byUser: [{ ...use, userId: "1", userName: "Ada Okafor", userEmail: "ada@example.org" }],
+        byDay: [{ ...use, day: "2026-11-27" }],
+      });
+    },
+  ],
   ["GET", /^\/members$/, () => ok(settings.members)],
   [
     "PATCH",

@@ -27,6 +27,7 @@ const PAGES = {
   agents: { path: "/acme/settings/agents", ready: "payments-domain" },
   agent: { path: "/acme/settings/agents/payments", ready: "Restore" },
   "API keys": { path: "/acme/settings/keys", ready: "There is no key" },
+  usage: { path: "/acme/settings/usage", ready: "By person" },
   "audit log": { path: "/acme/settings/audit-log", ready: "by Ada Okafor" },
   "an invitation": { path: "/join?token=mock", ready: "You are invited as new@example.org" },
   "a used invitation": { path: "/join?token=used", ready: "This invitation does not count" },

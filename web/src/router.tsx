@@ -220,6 +220,11 @@ const settingsPages = [
   }),
   createRoute({
     getParentRoute: () => settings,
+    path: "/usage",
+    component: lazyRouteComponent(() => import("./settings/usage"), "UsagePage"),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
     path: "/audit-log",
     component: lazyRouteComponent(() => import("./settings/audit-log"), "AuditLogPage"),
   }),

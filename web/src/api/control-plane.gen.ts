@@ -2916,8 +2916,20 @@ export interface components {
             data: {
                 /** @description By command. */
                 byCommand: components["schemas"]["CommandUsage"][];
+                /** @description By day, the earliest first; days without loops are left out. */
+                byDay: components["schemas"]["DayUsage"][];
                 /** @description By person. */
                 byUser: components["schemas"]["UserUsage"][];
+                /**
+                 * Format: int64
+                 * @description Tokens written to the assistant's cache, where the models tell.
+                 */
+                totalCacheCreationTokens: number;
+                /**
+                 * Format: int64
+                 * @description Tokens read from it.
+                 */
+                totalCacheReadTokens: number;
                 /**
                  * Format: double
                  * @description US dollars.
@@ -3480,6 +3492,31 @@ export interface components {
              * @example true
              */
             success: boolean;
+        };
+        /** @description Use of the loops that were made on one day. */
+        DayUsage: {
+            /** @description In UTC, for example `2026-11-27`. */
+            day: string;
+            /**
+             * Format: double
+             * @description US dollars.
+             */
+            estimatedCost: number;
+            /**
+             * Format: int64
+             * @description Number of loops.
+             */
+            loopCount: number;
+            /**
+             * Format: int64
+             * @description Input tokens.
+             */
+            tokensInput: number;
+            /**
+             * Format: int64
+             * @description Output tokens.
+             */
+            tokensOutput: number;
         };
         /** @description Answer of a deletion. */
         DeleteResponse: {
@@ -4917,8 +4954,20 @@ export interface components {
         Usage: {
             /** @description By command. */
             byCommand: components["schemas"]["CommandUsage"][];
+            /** @description By day, the earliest first; days without loops are left out. */
+            byDay: components["schemas"]["DayUsage"][];
             /** @description By person. */
             byUser: components["schemas"]["UserUsage"][];
+            /**
+             * Format: int64
+             * @description Tokens written to the assistant's cache, where the models tell.
+             */
+            totalCacheCreationTokens: number;
+            /**
+             * Format: int64
+             * @description Tokens read from it.
+             */
+            totalCacheReadTokens: number;
             /**
              * Format: double
              * @description US dollars.

@@ -22,6 +22,7 @@ export type DocumentVersion = Schemas["DocumentVersion"];
 export type ComputeTarget = Schemas["ComputeTarget"];
 export type Me = Schemas["Me"];
 export type Agent = Schemas["Data_AgentDetail"]["data"];
+export type Usage = Schemas["Usage"];
 export type Member = Schemas["Member"];
 export type Role = Schemas["Role"];
 export type Scope = Schemas["Scope"];

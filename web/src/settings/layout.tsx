@@ -9,6 +9,7 @@ const TABS = [
   ["/$orgSlug/settings/agents", "Agents"],
   ["/$orgSlug/settings/keys", "API keys"],
   ["/$orgSlug/settings/signing", "Command signing"],
+  ["/$orgSlug/settings/usage", "Usage"],
   ["/$orgSlug/settings/audit-log", "Audit log"],
 ] as const;
 

@@ -53,6 +53,24 @@ export const auditLogQuery = (action: AuditAction | undefined, before: string | 
       ),
   });
 
+/** What loops have used between two days, each blank or `2026-11-27`; the last day counts whole. */
+export const usageQuery = (since: string, until: string) =>
+  queryOptions({
+    queryKey: ["usage", since, until],
+    queryFn: ({ signal }) =>
+      unwrap(
+        api.GET("/loops/usage", {
+          params: {
+            query: {
+              ...(since && { startDate: since }),
+              ...(until && { endDate: `${until}T23:59:59.999Z` }),
+            },
+          },
+          signal,
+        }),
+      ),
+  });
+
 /** A change, after which what it may have changed is read again. */
 function useChange<Input, Output>(change: (input: Input) => Promise<Output>, ...changes: string[]) {
   const client = useQueryClient();

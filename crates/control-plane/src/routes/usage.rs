@@ -1,7 +1,10 @@
 //! What the loops of an organization have used.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use axum::extract::State;
 use loopgate_api::command::LoopCommand;
+use loopgate_api::event::ModelTokens;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::{Alias, Expr, ExprTrait, SimpleExpr};
 use sea_orm::{FromQueryResult, QuerySelect};
@@ -15,6 +18,12 @@ use crate::error::{ApiResult, ErrorResponses, ResultExt, bad_request};
 use crate::extract::Query;
 use crate::store::column::StoredEnum;
 use crate::store::entity::{agent_loop, user};
+use crate::store::{iso, parse_json};
+
+/// Milliseconds of a day. Part of the statement, because what is grouped by must be the very thing that is selected.
+const DAY_MILLIS: &str = "86400000";
+/// Characters of the date in ISO 8601.
+const DATE_CHARS: usize = 10;
 
 /// Which loops count.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -67,6 +76,22 @@ pub struct UserUsage {
     pub estimated_cost: f64,
 }
 
+/// Use of the loops that were made on one day.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct DayUsage {
+    /// In UTC, for example `2026-11-27`.
+    pub day: String,
+    /// Number of loops.
+    pub loop_count: i64,
+    /// Input tokens.
+    pub tokens_input: i64,
+    /// Output tokens.
+    pub tokens_output: i64,
+    /// US dollars.
+    pub estimated_cost: f64,
+}
+
 /// Use of an organization.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -79,17 +104,25 @@ pub struct Usage {
     pub total_tokens_output: i64,
     /// US dollars.
     pub total_estimated_cost: f64,
+    /// Tokens written to the assistant's cache, where the models tell.
+    pub total_cache_creation_tokens: u64,
+    /// Tokens read from it.
+    pub total_cache_read_tokens: u64,
     /// By command.
     pub by_command: Vec<CommandUsage>,
     /// By person.
     pub by_user: Vec<UserUsage>,
+    /// By day, the earliest first; days without loops are left out.
+    pub by_day: Vec<DayUsage>,
 }
 
-/// UsageTotals, and what they are of.
+/// Totals, and what they are of.
 #[derive(Debug, FromQueryResult)]
 struct UsageTotals {
     command: StoredEnum<LoopCommand>,
     user_id: Uuid,
+    /// Days since the epoch, in UTC.
+    day: i64,
     loops: i64,
     input: i64,
     output: i64,
@@ -107,12 +140,14 @@ pub async fn get(
     let since = instant(query.start_date.as_deref(), "Invalid startDate format")?;
     let until = instant(query.end_date.as_deref(), "Invalid endDate format")?;
     let read = async {
-        let totals = totals(&app, &caller, since, until, query.command).await?;
+        let found = counted(&caller, since, until, query.command);
+        let totals = totals(&app, found.clone()).await?;
+        let cache = cache_tokens(&app, found).await?;
         let people = user::Entity::find()
             .filter(user::Column::Id.is_in(totals.iter().map(|row| row.user_id)))
             .all(app.store.reader())
             .await?;
-        Ok(usage(&totals, people))
+        Ok(usage(&totals, people, cache))
     };
     read.await.context("Failed to fetch loop usage").map(Data::new)
 }
@@ -123,16 +158,14 @@ fn instant(text: Option<&str>, error: &str) -> ApiResult<Option<i64>> {
     at.map(|at| Some(at.as_millisecond())).map_err(|_| bad_request(error))
 }
 
-async fn totals(
-    app: &ControlPlaneState,
+/// The loops that count.
+fn counted(
     caller: &Caller,
     since: Option<i64>,
     until: Option<i64>,
     command: Option<LoopCommand>,
-) -> Result<Vec<UsageTotals>, DbErr> {
+) -> Select<agent_loop::Entity> {
     use agent_loop::Column;
-    // A sum of integers is a decimal on PostgreSQL unless it is told otherwise.
-    let total = |column: Column| -> SimpleExpr { Expr::col(column).sum().cast_as(Alias::new("bigint")) };
     let mut found = agent_loop::Entity::find().filter(Column::OrganizationId.eq(caller.organization_id()));
     if let Some(since) = since {
         found = found.filter(Column::CreatedAt.gte(since));
@@ -144,20 +177,49 @@ async fn totals(
         found = found.filter(Column::Command.eq(StoredEnum(command)));
     }
     found
+}
+
+/// Tokens written to and read from the assistant's cache; only the counts a model have them.
+async fn cache_tokens(
+    app: &ControlPlaneState,
+    found: Select<agent_loop::Entity>,
+) -> Result<(u64, u64), DbErr> {
+    use agent_loop::Column;
+    let counts =
+        found.select_only().column(Column::TokensByModel).filter(Column::TokensByModel.is_not_null());
+    let counts: Vec<Json> = counts.into_tuple().all(app.store.reader()).await?;
+    let models = counts.iter().filter_map(|json| parse_json::<BTreeMap<String, ModelTokens>>(Some(json)));
+    Ok(models
+        .flat_map(BTreeMap::into_values)
+        .fold((0, 0), |(created, read), tokens| (created + tokens.cache_creation, read + tokens.cache_read)))
+}
+
+async fn totals(
+    app: &ControlPlaneState,
+    found: Select<agent_loop::Entity>,
+) -> Result<Vec<UsageTotals>, DbErr> {
+    use agent_loop::Column;
+    // A sum of integers is a decimal on PostgreSQL unless it is told otherwise.
+    let total = |column: Column| -> SimpleExpr { Expr::col(column).sum().cast_as(Alias::new("bigint")) };
+    let day = || Expr::col(Column::CreatedAt).div(Expr::cust(DAY_MILLIS));
+    found
         .select_only()
         .columns([Column::Command, Column::UserId])
+        .column_as(day(), "day")
         .column_as(Column::Id.count(), "loops")
         .column_as(total(Column::TokensInput), "input")
         .column_as(total(Column::TokensOutput), "output")
         .column_as(Column::EstimatedCost.sum(), "cost")
         .group_by(Column::Command)
         .group_by(Column::UserId)
+        .group_by(day())
         .into_model()
         .all(app.store.reader())
         .await
 }
 
-fn usage(totals: &[UsageTotals], people: Vec<user::Model>) -> Usage {
+fn usage(totals: &[UsageTotals], people: Vec<user::Model>, cache: (u64, u64)) -> Usage {
+    let days: BTreeSet<i64> = totals.iter().map(|row| row.day).collect();
     let mut commands: Vec<LoopCommand> = Vec::new();
     for row in totals {
         if !commands.contains(&row.command.0) {
@@ -170,8 +232,11 @@ fn usage(totals: &[UsageTotals], people: Vec<user::Model>) -> Usage {
         total_tokens_input: all.input,
         total_tokens_output: all.output,
         total_estimated_cost: all.cost,
+        total_cache_creation_tokens: cache.0,
+        total_cache_read_tokens: cache.1,
         by_command: commands.into_iter().map(|command| of_command(totals, command)).collect(),
         by_user: people.into_iter().map(|person| of_person(totals, person)).collect(),
+        by_day: days.into_iter().map(|day| of_day(totals, day)).collect(),
     }
 }
 
@@ -179,6 +244,17 @@ fn of_command(totals: &[UsageTotals], command: LoopCommand) -> CommandUsage {
     let total = UsageSum::of(totals.iter().filter(|row| row.command.0 == command));
     CommandUsage {
         command,
+        loop_count: total.loops,
+        tokens_input: total.input,
+        tokens_output: total.output,
+        estimated_cost: total.cost,
+    }
+}
+
+fn of_day(totals: &[UsageTotals], day: i64) -> DayUsage {
+    let total = UsageSum::of(totals.iter().filter(|row| row.day == day));
+    DayUsage {
+        day: iso(day * 86_400_000).chars().take(DATE_CHARS).collect(),
         loop_count: total.loops,
         tokens_input: total.input,
         tokens_output: total.output,

@@ -288,9 +288,14 @@ async fn use_is_summed_for_administrators() {
     for command in ["PLAN", "EXECUTE", "PLAN"] {
         let (id, runner) = plane.running(command).await;
         runner.event(id, json!({"type": "started"})).await;
-        let end =
-            json!({"type": "completed", "result": {}, "tokensUsed": {"input": 1_000_000, "output": 10}});
+        let models =
+            json!({"sonnet": {"input": 1_000_000, "output": 10, "cacheCreation": 5, "cacheRead": 7}});
+        let end = json!({"type": "completed", "result": {}, "tokensByModel": models,
+            "tokensUsed": {"input": 1_000_000, "output": 10}});
         assert_eq!(runner.event(id, end).await.status, 200);
+        if command == "EXECUTE" {
+            plane.set_column(id, agent_loop::Column::CreatedAt, 1_767_225_599_999_i64).await;
+        }
     }
     let member = plane.member("ben@example.org").await;
     assert_eq!(member.get("/loops/usage").await.refused(), (403, "Forbidden"));
@@ -306,6 +311,11 @@ async fn use_is_summed_for_administrators() {
         usage.data("byCommand").as_array().unwrap().iter().find(|row| row["command"] == "PLAN").unwrap();
     assert_eq!((&plans["loopCount"], &plans["tokensOutput"]), (&json!(2), &json!(20)));
     assert_eq!(usage.data("byUser")[0]["userName"], "Ada Lovelace");
+    let days = usage.data("byDay").as_array().unwrap();
+    assert_eq!((days.len(), &days[0]["day"], &days[0]["loopCount"]), (2, &json!("2025-12-31"), &json!(1)));
+    assert_eq!((&days[1]["loopCount"], &days[1]["tokensOutput"]), (&json!(2), &json!(20)));
+    let cache = (usage.data("totalCacheCreationTokens"), usage.data("totalCacheReadTokens"));
+    assert_eq!(cache, (&json!(15), &json!(21)));
     assert_eq!(owner.get("/loops/usage?command=EXECUTE").await.data("totalLoops"), 1);
     assert_eq!(owner.get("/loops/usage?endDate=2020-01-01").await.data("totalLoops"), 0);
     assert_eq!(owner.get("/loops/usage?startDate=soon").await.refused(), (400, "Invalid startDate format"));
