@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use uuid::Uuid;
 
 use crate::error::{ApiError, ApiResult, ValidationIssues, bad_request};
+use crate::nul;
 
 /// Largest body of a route that names no limit of its own, in bytes.
 pub const BODY_LIMIT: usize = 10 * 1024 * 1024;
@@ -45,7 +46,8 @@ pub async fn bytes(request: Request, limit: usize) -> ApiResult<Bytes> {
 
 /// Reads JSON into its type; what does not fit is named by its path.
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> ApiResult<T> {
-    let mut json = serde_json::Deserializer::from_slice(bytes);
+    let bytes = nul::without_nul(bytes);
+    let mut json = serde_json::Deserializer::from_slice(&bytes);
     serde_path_to_error::deserialize(&mut json).map_err(|error| {
         let inner = error.inner();
         if inner.is_data() {

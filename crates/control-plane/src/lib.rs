@@ -24,6 +24,7 @@ mod ingest;
 mod loop_state;
 mod loops;
 mod middleware;
+mod nul;
 mod organizations;
 mod public_keys;
 mod repositories;

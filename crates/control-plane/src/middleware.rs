@@ -12,7 +12,7 @@ use http::{HeaderValue, Method, StatusCode};
 
 use crate::app::ControlPlaneState;
 use crate::credentials::cookie::RenewedCookie;
-use crate::error::{ApiError, forbidden};
+use crate::error::{ApiError, bad_request, forbidden};
 
 /// Routes that refuse a foreign page with an answer of their own.
 const OWN_ORIGIN_CHECK: [&str; 2] = ["/desktop/onboarding-attempt", "/compute-targets/local-auth/challenge"];
@@ -23,6 +23,10 @@ pub async fn check(State(app): State<ControlPlaneState>, mut request: Request, n
         return ApiError::new(StatusCode::FORBIDDEN, "host not allowed")
             .code("host_not_allowed")
             .into_response();
+    }
+    // The database stores it nowhere, so nothing has it in its name.
+    if request.uri().path_and_query().is_some_and(|address| address.as_str().contains("%00")) {
+        return bad_request("The address must not contain U+0000").code("malformed_address").into_response();
     }
     let origin = request.headers().get(ORIGIN).cloned();
     let trusted =

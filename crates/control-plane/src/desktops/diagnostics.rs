@@ -7,6 +7,7 @@ use sea_orm::prelude::*;
 use sea_orm::sea_query::OnConflict;
 use serde_json::Value;
 
+use crate::nul;
 use crate::store::entity::{agent_loop, loop_diagnostics};
 use crate::store::{Store, now};
 
@@ -26,7 +27,8 @@ pub async fn keep(
     }
     let loop_id = telemetry.trace.loop_id.as_deref().and_then(|id| id.parse::<Uuid>().ok());
     let (Some(loop_id), Some(diagnostics)) = (loop_id, &telemetry.diagnostics) else { return Ok(None) };
-    let diagnostics = Value::Object(diagnostics.clone());
+    let mut diagnostics = Value::Object(diagnostics.clone());
+    nul::replace(&mut diagnostics);
     if diagnostics.to_string().len() > SIZE_LIMIT {
         tracing::warn!(%loop_id, "diagnostics of a loop are too large to be kept");
         return Ok(None);

@@ -8,12 +8,14 @@ use loopgate_link::server::{DesktopSession, EventOutcome, Host, Identity, Outsta
 use sea_orm::QueryOrder;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
+use serde_json::Value;
 
 use super::diagnostics;
 use super::register::{self, DesktopRegistration, RegisterError};
 use super::results;
 use crate::bus::{Bus, Topic};
 use crate::dispatch::signing;
+use crate::nul;
 use crate::store::column::StoredEnum;
 use crate::store::entity::compute_target;
 use crate::store::entity::desktop_command::{self, CommandStatus};
@@ -48,16 +50,22 @@ impl Host for DesktopHost {
         _session_id: Uuid,
         hello: Hello,
     ) -> Result<loopgate_link::server::AcceptedHello, HelloNack> {
-        let capabilities = hello.stored_capabilities();
+        let mut capabilities = Value::Object(hello.stored_capabilities());
+        nul::replace(&mut capabilities);
+        let capabilities = capabilities.as_object().cloned().unwrap_or_default();
+        let text = |mut text: String| {
+            nul::replace_in(&mut text);
+            text
+        };
         let registration = DesktopRegistration {
             organization_id: identity.organization_id,
             user_id: identity.user_id,
             target_id: hello.compute_target_id,
             gateway_id: hello.gateway_id,
-            machine_name: hello.machine_name,
-            platform: hello.platform,
+            machine_name: text(hello.machine_name),
+            platform: text(hello.platform),
             capabilities,
-            supported_operations: hello.supported_operations,
+            supported_operations: hello.supported_operations.into_iter().map(text).collect(),
         };
         let row = register::register(&self.store, registration).await.map_err(|error| match error {
             RegisterError::GatewayConflict => nack(NackReason::GatewayConflict),
@@ -108,13 +116,15 @@ impl Host for DesktopHost {
         Ok(outstanding)
     }
 
-    async fn command_ack(&self, session: &DesktopSession, ack: CommandAck) {
+    async fn command_ack(&self, session: &DesktopSession, mut ack: CommandAck) {
+        [&mut ack.reason, &mut ack.code].into_iter().flatten().for_each(nul::replace_in);
         if let Err(error) = results::ack(&self.store, &self.bus, session.target_id, &ack).await {
             tracing::error!(command_id = %ack.command_id, %error, "acknowledgement was not stored");
         }
     }
 
-    async fn command_event(&self, session: &DesktopSession, event: CommandEvent) -> EventOutcome {
+    async fn command_event(&self, session: &DesktopSession, mut event: CommandEvent) -> EventOutcome {
+        nul::replace(&mut event.data);
         results::event(&self.store, &self.bus, session.target_id, &event).await.unwrap_or_else(|error| {
             tracing::error!(command_id = %event.command_id, %error, "event was not stored");
             EventOutcome::Ignored

@@ -8,7 +8,7 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::error::{ApiResult, ValidationIssues};
 use crate::store::entity::loop_event;
-use crate::store::{Store, iso};
+use crate::store::{Store, iso, row_count};
 
 /// Events that a stream reads at once.
 pub const BATCH: u64 = 500;
@@ -116,7 +116,7 @@ pub async fn read(store: &Store, loop_id: Uuid, query: &EventQuery) -> ApiResult
     };
     let rows = ordered
         .limit(query.limit.unwrap_or(100))
-        .offset(query.offset.unwrap_or(0))
+        .offset(row_count(query.offset.unwrap_or(0)))
         .all(store.reader())
         .await?;
     Ok(EventList::Page(EventPage { data: rows.into_iter().map(StoredEvent::from).collect(), total }))

@@ -22,6 +22,7 @@ use crate::envelope::{Data, DeleteResponse};
 use crate::error::{ApiResult, ErrorResponses, ResultExt, ValidationIssues, bad_request, not_found};
 use crate::extract::{Body, Query};
 use crate::store::entity::{agent, agent_version};
+use crate::store::{ALL_ROWS, row_count};
 
 /// Characters of a search, and of a note.
 const SEARCH_LIMIT: usize = 200;
@@ -85,8 +86,9 @@ pub async fn list(
         let page = found
             .order_by_desc(agent::Column::CreatedAt)
             .order_by_desc(agent::Column::Id)
-            .limit(query.limit)
-            .offset(query.offset);
+            // An offset without a limit is no statement everywhere.
+            .limit(query.limit.map_or(ALL_ROWS, row_count))
+            .offset(row_count(query.offset.unwrap_or(0)));
         let agents = page.all(app.store.reader()).await?;
         Ok(AgentList { agents: agents.into_iter().map(AgentSummary::from).collect(), total })
     };

@@ -35,6 +35,7 @@ use crate::loops::view::{
 };
 use crate::store::column::StoredEnum;
 use crate::store::entity::{agent_loop, document};
+use crate::store::row_count;
 
 /// A document that is handed along.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
@@ -154,7 +155,7 @@ pub async fn list(
             .order_by_desc(Column::CreatedAt)
             .order_by_desc(Column::Id)
             .limit(query.limit.unwrap_or(50))
-            .offset(query.offset.unwrap_or(0))
+            .offset(row_count(query.offset.unwrap_or(0)))
             .all(db)
             .await?;
         Ok(records(db, rows).await?)

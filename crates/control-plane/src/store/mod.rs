@@ -100,6 +100,14 @@ fn postgres(url: &str, schema: Option<&str>) -> ConnectOptions {
     options
 }
 
+/// As many rows as a database can count.
+pub const ALL_ROWS: u64 = i64::MAX as u64;
+
+/// A number of rows that a client names, as far as a database can count.
+pub fn row_count(wanted: u64) -> u64 {
+    wanted.min(ALL_ROWS)
+}
+
 /// Whether a statement failed because a unique index refused it.
 pub fn is_duplicate(error: &DbErr) -> bool {
     matches!(error.sql_err(), Some(SqlErr::UniqueConstraintViolation(_)))

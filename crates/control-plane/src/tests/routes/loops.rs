@@ -44,6 +44,12 @@ async fn loops_are_listed_newest_first_without_their_tokens() {
     assert_eq!(listed.json["data"][0]["user"]["email"], "ada@example.org");
     let plans = owner.get("/loops?command=PLAN&status=PENDING&limit=1").await;
     assert_eq!(plans.json["data"].as_array().unwrap().len(), 1);
+    for beyond in ["9223372036854775807", "9223372036854775808", "18446744073709551615"] {
+        for list in ["/loops", "/agents", &format!("/loops/{first}/events")] {
+            let reply = owner.get(&format!("{list}?offset={beyond}")).await;
+            assert_eq!(reply.status, 200, "{list} {beyond}: {}", reply.text);
+        }
+    }
     for query in ["limit=0", "limit=201", "status=DONE", "offset=-1"] {
         let reply = owner.get(&format!("/loops?{query}")).await;
         assert!(reply.refused().1.starts_with("Invalid query parameters: "), "{query}: {}", reply.text);

@@ -89,6 +89,26 @@ async fn ticket_is_changed_member_by_member() {
 }
 
 #[tokio::test]
+async fn character_that_no_database_stores_is_replaced() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    let made = owner.post("/tickets", json!({"title": "a\0b", "body": "\0"})).await;
+    assert_eq!(
+        (made.data("title"), made.data("body")),
+        (&json!("a\u{fffd}b"), &json!("\u{fffd}")),
+        "{}",
+        made.text
+    );
+    let (id, runner) = plane.running("PLAN").await;
+    runner.event(id, json!({"type": "started"})).await;
+    assert_eq!(runner.event(id, json!({"type": "output", "chunk": "bell\0"})).await.status, 200);
+    let events = owner.get(&format!("/loops/{id}/events?type=output")).await;
+    assert!(events.text.contains("bell\u{fffd}"), "{}", events.text);
+    let address = owner.get("/agents?search=%00").await;
+    assert_eq!(address.refused(), (400, "The address must not contain U+0000"));
+}
+
+#[tokio::test]
 async fn ticket_that_does_not_fit_is_refused() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
