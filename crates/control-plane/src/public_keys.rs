@@ -114,7 +114,7 @@ pub async fn list(
 }
 
 /// Tells the connected desktops to which a person may send commands about a key of theirs, in the background.
-pub fn tell_desktops(
+pub fn notify_desktops(
     app: &ControlPlaneState,
     caller: &Caller,
     key: &user_public_key::Model,
@@ -122,13 +122,13 @@ pub fn tell_desktops(
 ) {
     let (task, caller, key) = (app.clone(), caller.clone(), key.clone());
     app.tasks.spawn(async move {
-        if let Err(error) = tell(&task, &caller, &key, change).await {
+        if let Err(error) = notify(&task, &caller, &key, change).await {
             tracing::warn!(fingerprint = key.fingerprint, error = %error.body.error, "desktops were not told of a key");
         }
     });
 }
 
-async fn tell(
+async fn notify(
     app: &ControlPlaneState,
     caller: &Caller,
     key: &user_public_key::Model,

@@ -181,7 +181,7 @@ pub async fn register(
         return Err(bad_request("Fingerprint does not match public key").code("fingerprint_mismatch"));
     }
     let row = public_keys::register(&app, &caller, &key).await.context("Failed to register public key")?;
-    public_keys::tell_desktops(&app, &caller, &row, KeyChange::Registered);
+    public_keys::notify_desktops(&app, &caller, &row, KeyChange::Registered);
     Ok(Data::new(row.into()))
 }
 
@@ -224,7 +224,7 @@ pub async fn delete(
     let removed =
         public_keys::remove(&app, &caller, &fingerprint).await.context("Failed to remove public key")?;
     if let Some(row) = &removed {
-        public_keys::tell_desktops(&app, &caller, row, KeyChange::Removed);
+        public_keys::notify_desktops(&app, &caller, row, KeyChange::Removed);
     }
     Ok(Data::new(PublicKeyRemoved { deleted: removed.is_some() }))
 }
