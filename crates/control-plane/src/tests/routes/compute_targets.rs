@@ -109,3 +109,17 @@ async fn removed_desktop_is_disconnected_and_its_loops_stay() {
     assert_eq!(desktop.closed().await, 1000);
     assert_eq!(owner.get(&format!("/loops/{id}")).await.status, 200);
 }
+
+#[tokio::test]
+async fn desktop_cannot_take_the_name_of_another_one() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    let register = async |name: &str, gateway: Uuid| {
+        owner.post("/compute-targets/register", registration(name, Some(gateway))).await
+    };
+    let (one, other) = (Uuid::new_v4(), Uuid::new_v4());
+    assert_eq!(register("one", one).await.status, 200);
+    assert_eq!(register("other", other).await.status, 200);
+    let taken = register("one", other).await;
+    assert_eq!(taken.refused(), (409, "A compute target with that machine name already exists"));
+}
