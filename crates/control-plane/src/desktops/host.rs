@@ -69,6 +69,10 @@ impl Host for DesktopHost {
         };
         let row = register::register(&self.store, registration).await.map_err(|error| match error {
             RegisterError::GatewayConflict => nack(NackReason::GatewayConflict),
+            error @ RegisterError::NameTaken => HelloNack {
+                reason: NackReason::ComputeTargetRegisterFailed,
+                message: Some(error.to_string()),
+            },
             RegisterError::Store(error) => {
                 tracing::error!(%error, "desktop was not registered");
                 nack(NackReason::ComputeTargetRegisterFailed)

@@ -10,7 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::audit::{Actor, AuditAction};
 use crate::store::column::StoredEnum;
 use crate::store::entity::{compute_target, target_health_check};
-use crate::store::{Store, now};
+use crate::store::{Store, is_duplicate, now};
 
 /// What a desktop registers with.
 #[derive(Debug, Clone)]
@@ -39,9 +39,18 @@ pub enum RegisterError {
     /// Its gateway id is bound to another owner.
     #[error("gateway id is bound to another owner")]
     GatewayConflict,
+    /// It has taken the name of another desktop of its owner.
+    #[error("A compute target with that machine name already exists")]
+    NameTaken,
     /// The storage failed.
     #[error(transparent)]
-    Store(#[from] DbErr),
+    Store(DbErr),
+}
+
+impl From<DbErr> for RegisterError {
+    fn from(error: DbErr) -> Self {
+        if is_duplicate(&error) { Self::NameTaken } else { Self::Store(error) }
+    }
 }
 
 /// Registers a desktop and marks it as online; answers its row.

@@ -238,10 +238,7 @@ pub async fn register(
         Err(RegisterError::GatewayConflict) => {
             return Err(conflict("Desktop gateway identity is already bound to another target"));
         }
-        // A desktop that is known by its gateway has taken the name of another one.
-        Err(RegisterError::Store(error)) if is_duplicate(&error) => {
-            return Err(conflict("A compute target with that machine name already exists"));
-        }
+        Err(error @ RegisterError::NameTaken) => return Err(conflict(error.to_string())),
         Err(RegisterError::Store(error)) => Err(error.into()).context("Failed to register compute target")?,
     };
     app.bus.publish(Topic::Targets(row.organization_id));

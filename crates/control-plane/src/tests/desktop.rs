@@ -127,6 +127,14 @@ impl LinkedDesktop {
         desktop
     }
 
+    /// Says a hello that is refused; answers the refusal.
+    pub async fn refused(identity: DesktopIdentity, address: SocketAddr, hello: &Value) -> Value {
+        let socket = Box::new(identity.upgrade(address, 0).await.unwrap());
+        let mut desktop = Self { identity, target_id: Uuid::nil(), hello_ack: Value::Null, address, socket };
+        desktop.send(event::HELLO, hello).await;
+        desktop.expect(event::HELLO_NACK).await
+    }
+
     /// Loses the connection and makes a new one.
     pub async fn reconnect(self) -> Self {
         let Self { identity, address, socket, .. } = self;

@@ -169,14 +169,13 @@ impl<'a> Provider<'a> {
         };
         let more: UserInfoClaims<OtherClaims, CoreGenderClaim> =
             request.request_async(&caller(&self.http)).await.map_err(failed)?;
-        let text = |name: Option<String>, other: Option<String>| name.or(other);
-        claims.email = text(claims.email, more.email().map(|email| email.to_string()));
+        claims.email = claims.email.or_else(|| more.email().map(|email| email.to_string()));
         let given_name = more.given_name().and_then(|name| name.get(None)).map(|name| name.to_string());
-        claims.given_name = text(claims.given_name, given_name);
+        claims.given_name = claims.given_name.or(given_name);
         let family_name = more.family_name().and_then(|name| name.get(None)).map(|name| name.to_string());
-        claims.family_name = text(claims.family_name, family_name);
+        claims.family_name = claims.family_name.or(family_name);
         let picture = more.picture().and_then(|picture| picture.get(None)).map(|picture| picture.to_string());
-        claims.picture = text(claims.picture, picture);
+        claims.picture = claims.picture.or(picture);
         if claims.groups.is_empty() {
             claims.groups = self.groups(more.additional_claims());
         }

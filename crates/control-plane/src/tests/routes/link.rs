@@ -8,7 +8,7 @@ use crate::accounts::insert_identity;
 use crate::store::entity::api_key;
 use crate::store::entity::user::Role;
 use crate::store::{iso, now};
-use crate::tests::desktop::DesktopIdentity;
+use crate::tests::desktop::{DesktopIdentity, hello};
 use crate::tests::{LinkedDesktop, TestApp};
 
 // CL-03
@@ -77,4 +77,19 @@ async fn old_proof_connects_no_desktop_and_a_fresh_one_does() {
     assert_eq!(identity.upgrade(address, -61).await.err(), Some(401));
     let desktop = LinkedDesktop::connect(identity, address).await;
     assert!(plane.app.desktops.is_connected(desktop.target_id));
+}
+
+#[tokio::test]
+async fn desktop_that_takes_the_name_of_another_one_is_told_so() {
+    let plane = TestApp::start().await;
+    plane.desktop().await;
+    let address = plane.serve().await;
+    let identity = DesktopIdentity::claim(&plane).await;
+    let mut named = hello(identity.gateway_id);
+    named["machineName"] = json!("other");
+    let second = LinkedDesktop::connect_with(identity, address, &named).await;
+    let taken = hello(second.identity.gateway_id);
+    let nack = LinkedDesktop::refused(second.identity, address, &taken).await;
+    assert_eq!(nack["reason"], "compute_target_register_failed");
+    assert_eq!(nack["message"], "A compute target with that machine name already exists");
 }
