@@ -1,4 +1,4 @@
-//! Installs the pinned schemathesis beside the other caches and lets it ask a running gateway.
+//! Installs the pinned schemathesis beside the other caches and lets it ask a running gateway or control plane.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -15,6 +15,9 @@ const REQUIREMENTS: &str = include_str!("../schemathesis/requirements.txt");
 /// Arguments of `schemathesis`.
 #[derive(Args)]
 pub struct Schemathesis {
+    /// What is asked: `gateway` or `control-plane`.
+    #[arg(long, default_value = "gateway")]
+    program: String,
     /// How long it asks.
     #[arg(long, default_value_t = 10)]
     minutes: u64,
@@ -30,7 +33,12 @@ impl Schemathesis {
         install::package("gh", "gh")?;
         build(&["loopgate", "schemathesis"])?;
         let mut runner = command(target().join("debug/schemathesis"));
-        runner.arg("--schemathesis").arg(program).arg("--hooks").arg(root().join("xtask/schemathesis"));
+        runner
+            .args(["--program", &self.program])
+            .arg("--schemathesis")
+            .arg(program)
+            .arg("--hooks")
+            .arg(root().join("xtask/schemathesis"));
         runner.args(["--minutes", &self.minutes.to_string()]).args(&self.arguments);
         become_program(runner.env("LOOPGATE_BIN", target().join("debug/loopgate")))
     }

@@ -26,12 +26,12 @@ pub fn environment(home: &Path) -> anyhow::Result<Vec<(&'static str, OsString)>>
     ])
 }
 
-/// Sets the clock of a home one day ahead.
+/// Sets the clock of a home hours ahead of the system's.
 ///
 /// # Errors
 /// When the file cannot be written.
-pub fn advance_a_day(home: &Path) -> anyhow::Result<()> {
-    std::fs::write(file(home), "+1d").context("set the clock")
+pub fn advance(home: &Path, hours: u32) -> anyhow::Result<()> {
+    std::fs::write(file(home), format!("+{hours}h")).context("set the clock")
 }
 
 fn file(home: &Path) -> PathBuf {

@@ -7,6 +7,7 @@
 pub mod clock;
 pub mod cloud;
 pub mod code_host;
+pub mod control_plane;
 pub mod git;
 pub mod home;
 pub mod home_processes;
@@ -19,3 +20,11 @@ pub mod testbed;
 pub mod wait;
 
 pub use loopgate_test_programs as programs;
+
+/// A port of loopback that nobody listens on at the moment.
+///
+/// # Errors
+/// When none is free.
+pub fn free_port() -> std::io::Result<u16> {
+    Ok(std::net::TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
+}

@@ -8,6 +8,7 @@ use std::process::{Output, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context as _, Result, ensure};
+use loopgate_testkit::free_port;
 use loopgate_testkit::home::UserHome;
 use loopgate_testkit::loopgate::{Loopgate, Setup, signal};
 use loopgate_testkit::wait;
@@ -15,8 +16,6 @@ use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::ChildStdout;
-
-use crate::test_system::free_port;
 
 /// How long a command that ends by itself may take.
 const RUN_LIMIT: Duration = Duration::from_secs(30);

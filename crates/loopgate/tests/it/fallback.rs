@@ -8,12 +8,12 @@ use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
 use axum::response::IntoResponse;
+use loopgate_testkit::free_port;
 use loopgate_testkit::home::UserHome;
 use serde_json::{Value, json};
 
 use crate::cli::refusal;
 use crate::local::Local;
-use crate::test_system::free_port;
 
 const VARIABLE: &str = "ORCHESTRATOR_GATEWAY_FALLBACK_ORIGIN";
 /// A path of ours, which takes no POST.

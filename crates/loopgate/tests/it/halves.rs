@@ -3,6 +3,7 @@
 use std::process::Stdio;
 
 use anyhow::{Context as _, Result, ensure};
+use loopgate_testkit::free_port;
 use loopgate_testkit::home::UserHome;
 use loopgate_testkit::loopgate::{Setup, SignedIn};
 use loopgate_testkit::story;
@@ -13,7 +14,6 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::Child;
 
 use crate::page::{Page, text};
-use crate::test_system::free_port;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_loopgate");
 

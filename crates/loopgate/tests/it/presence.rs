@@ -18,6 +18,7 @@ use loopgate_link::server::{
     self, AcceptedHello, ConnectionRegistry, DesktopSession, EventOutcome, Host, Identity,
     OutstandingCommands,
 };
+use loopgate_testkit::free_port;
 use loopgate_testkit::home::UserHome;
 use loopgate_testkit::loopgate::{Loopgate, Setup, signal};
 use loopgate_testkit::wait;
@@ -29,8 +30,6 @@ use rustix::process::{
 use serde_json::Value;
 use tokio::sync::watch;
 use uuid::Uuid;
-
-use crate::test_system::free_port;
 
 const API_KEY: &str = "lgk_live_0123456789abcdef0123456789abcdef";
 const RECOVERING: &str = "gateway recovering: ";

@@ -5,6 +5,7 @@ use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 
 use anyhow::{Context as _, Result, ensure};
+use loopgate_testkit::free_port;
 use loopgate_testkit::home::UserHome;
 use loopgate_testkit::loopgate::{Loopgate, Setup};
 use loopgate_testkit::testbed::Testbed;
@@ -14,7 +15,6 @@ use serde_json::{Value, json};
 
 use crate::cli::refusal;
 use crate::owner::{Owner, OwnerWatch};
-use crate::test_system::free_port;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_loopgate");
 const VERSION: &str = "/api/gateway/version";

@@ -10,7 +10,7 @@ use loopgate_testkit::home_processes::{self, HomeProcess};
 use loopgate_testkit::loopgate::{Loopgate, Setup};
 use loopgate_testkit::model::Script;
 use loopgate_testkit::testbed::Testbed;
-use loopgate_testkit::{story, wait};
+use loopgate_testkit::{free_port, story, wait};
 use sea_orm::{ConnectionTrait as _, Database, DbBackend, Statement};
 
 use crate::page::Page;
@@ -25,6 +25,26 @@ pub struct JobRow {
     pub unsent: i64,
     /// Runner tokens that are kept.
     pub tokens: i64,
+}
+
+impl JobRow {
+    /// The record of a loop in the database of a desktop.
+    pub async fn read(desktop: &Loopgate, loop_id: &str) -> Result<Self> {
+        let file = desktop.setup().data_dir().join("desktop.db");
+        let db = Database::connect(format!("sqlite://{}", file.display())).await?;
+        let sql = "SELECT status, reported, (SELECT count(*) FROM outbox WHERE loop_id = $1) AS unsent, \
+                   (SELECT count(*) FROM loop_token WHERE loop_id = $1) AS tokens FROM job WHERE loop_id = $1";
+        let query = Statement::from_sql_and_values(DbBackend::Sqlite, sql, [loop_id.into()]);
+        let row = db.query_one_raw(query).await?.context("no record")?;
+        let record = Self {
+            status: row.try_get("", "status")?,
+            reported: row.try_get("", "reported")?,
+            unsent: row.try_get("", "unsent")?,
+            tokens: row.try_get("", "tokens")?,
+        };
+        db.close().await?;
+        Ok(record)
+    }
 }
 
 /// A testbed with the story's repository and a running Loopgate.
@@ -72,20 +92,7 @@ impl TestSystem {
 
     /// The desktop's record of a loop, and what it still has to tell of it, as they are on disk.
     pub async fn record(&self, loop_id: &str) -> Result<JobRow> {
-        let file = self.loopgate.setup().data_dir().join("desktop.db");
-        let db = Database::connect(format!("sqlite://{}", file.display())).await?;
-        let sql = "SELECT status, reported, (SELECT count(*) FROM outbox WHERE loop_id = $1) AS unsent, \
-                   (SELECT count(*) FROM loop_token WHERE loop_id = $1) AS tokens FROM job WHERE loop_id = $1";
-        let query = Statement::from_sql_and_values(DbBackend::Sqlite, sql, [loop_id.into()]);
-        let row = db.query_one_raw(query).await?.context("no record")?;
-        let record = JobRow {
-            status: row.try_get("", "status")?,
-            reported: row.try_get("", "reported")?,
-            unsent: row.try_get("", "unsent")?,
-            tokens: row.try_get("", "tokens")?,
-        };
-        db.close().await?;
-        Ok(record)
+        JobRow::read(&self.loopgate, loop_id).await
     }
 
     /// Waits until there is something to see in Loopgate's log.
@@ -140,11 +147,6 @@ fn log_in(dir: &Path) -> String {
 pub fn setup(testbed: &Testbed) -> Result<Setup> {
     let origin = format!("http://127.0.0.1:{}", free_port()?);
     Ok(testbed.loopgate()?.binary(env!("CARGO_BIN_EXE_loopgate")).arg("--api-origin").arg(origin))
-}
-
-/// A port that nobody has at the moment.
-pub fn free_port() -> Result<u16> {
-    Ok(std::net::TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }
 
 /// Living processes that carry the loop's id, wherever they came from.

@@ -4,13 +4,14 @@
 use std::net::TcpListener;
 
 use anyhow::{Context as _, Result, ensure};
+use loopgate_testkit::free_port;
 use loopgate_testkit::home::UserHome;
 use loopgate_testkit::loopgate::{Loopgate, Setup};
 use reqwest::{Method, header};
 use serde_json::{Value, json};
 
 use super::{API_KEY, EXCHANGE, LOOP, raw, status_and_body};
-use crate::test_system::{TestSystem, free_port};
+use crate::test_system::TestSystem;
 
 const VERSION: &str = "/api/gateway/version";
 const SESSION: &str = "x-desktop-session-token";

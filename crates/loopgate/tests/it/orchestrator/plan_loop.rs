@@ -191,7 +191,7 @@ async fn plan_is_taken_back_at_the_control_plane_and_here() -> Result<()> {
 // OR-51
 #[tokio::test]
 async fn plan_is_cancelled_locally_when_the_control_plane_is_unreachable() -> Result<()> {
-    let port = crate::test_system::free_port()?;
+    let port = loopgate_testkit::free_port()?;
     let origin = format!("http://127.0.0.1:{port}");
     let keyless = Local::with(|setup| setup.arg("--api-origin").arg(&origin)).await?;
     let shop = Shop::in_local(keyless)?;

@@ -5,6 +5,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail, ensure};
+use loopgate_testkit::free_port;
 use serde_json::Value;
 use tokio::process::{Child, Command};
 
@@ -146,9 +147,4 @@ async fn answers(port: u16) -> bool {
     stream.write_all(request.as_bytes()).await.is_ok()
         && stream.read_exact(&mut head).await.is_ok()
         && &head == b"HTTP/1.1 200"
-}
-
-/// A port of loopback that nobody listens on.
-pub fn free_port() -> anyhow::Result<u16> {
-    Ok(std::net::TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }

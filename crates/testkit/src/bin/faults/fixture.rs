@@ -199,7 +199,7 @@ impl FaultFixture {
         // A process that has just ended does not count.
         let count = hit.iter().filter(|process| act(process.pid).is_ok()).count();
         if scenario.fault == Fault::Sleep {
-            clock::advance_a_day(self.testbed.home.path())?;
+            clock::advance(self.testbed.home.path(), 24)?;
             self.cloud.give_up(self.loop_id(), RUNNER_TOKEN);
         }
         Ok(count > 0)

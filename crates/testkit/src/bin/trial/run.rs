@@ -218,7 +218,7 @@ impl TrialRun {
             Intervention::Sleep => {
                 let processes = home_processes::processes(self.testbed.home.path());
                 processes.iter().for_each(|process| drop(signal(process.pid, "STOP")));
-                clock::advance_a_day(self.testbed.home.path())?;
+                clock::advance(self.testbed.home.path(), 24)?;
                 processes.iter().for_each(|process| drop(signal(process.pid, "CONT")));
                 self.sign_in_again().await?;
             }

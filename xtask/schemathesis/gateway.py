@@ -1,9 +1,9 @@
 """What schemathesis must know of the gateway: which of its answers are failures, and what lies in
 the sandbox that it is asked about."""
 
-import zlib
-
 import schemathesis
+
+from values import each, known_of, number_of
 
 # Values of members that lead somewhere. Left to chance, hardly any question would get beyond the
 # first refusal.
@@ -49,17 +49,7 @@ ARCHIVES = [
 ]
 
 
-def number_of(value):
-    """A number that follows from a value, so that a question can be asked again."""
-    return zlib.crc32(repr(value).encode("utf-8", "backslashreplace"))
-
-
-def known(name, value):
-    """Three of four values become one that leads somewhere."""
-    values, number = KNOWN.get(name), number_of(value)
-    if values is None or not isinstance(value, str) or number % 4 == 0:
-        return value
-    return values[number // 4 % len(values)]
+known = known_of(KNOWN)
 
 
 def of_form(name, value):
@@ -71,12 +61,6 @@ def of_form(name, value):
     if name == "file":
         return ARCHIVES[number_of(value) // 2 % len(ARCHIVES)]
     return value
-
-
-def each(members, change):
-    if not isinstance(members, dict):
-        return members
-    return {name: change(name, value) for name, value in members.items()}
 
 
 @schemathesis.hook

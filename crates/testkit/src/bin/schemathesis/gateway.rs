@@ -1,16 +1,9 @@
-//! Lets schemathesis ask a running gateway everything that its OpenAPI document allows, and much
-//! that it does not.
-//!
-//! A throw-away home with a sandbox of repositories, a worktree and a pull request, so that
-//! questions reach beyond the first refusal; the gateway in there, with its token; schemathesis
-//! with the hooks beside xtask. `cargo xtask schemathesis` installs it and starts this.
+//! A gateway in a throw-away home with a sandbox of repositories, a worktree and a pull request, so that questions
+//! reach beyond the first refusal.
 
-use std::path::{Path, PathBuf};
-use std::process::ExitCode;
-use std::time::Duration;
+use std::path::Path;
 
 use anyhow::{Context as _, ensure};
-use clap::Parser;
 use loopgate_api::names::GATEWAY_TOKEN_HEADER;
 use loopgate_testkit::code_host::CodeHost;
 use loopgate_testkit::git::{GitRemotes, git};
@@ -20,6 +13,8 @@ use loopgate_testkit::loopgate::{Loopgate, Setup};
 use reqwest::Method;
 use serde_json::{Value, json};
 
+use crate::{Options, Questions, check_for_panics};
+
 const REPOSITORY: &str = "acme/shop";
 const FILES: [(&str, &str); 3] =
     [("README.md", "# Shop\n"), ("theme.js", "export const dark = true;\n"), ("styles.css", "body {}\n")];
@@ -27,40 +22,25 @@ const FILES: [(&str, &str); 3] =
 const TICKETS: [&str; 2] = ["AB-1", "AB-2"];
 /// The smallest picture that is one.
 const PICTURE: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89";
-/// What is looked at in each answer; the first is a check of the hooks.
+/// The first is a check of the hooks.
 const CHECKS: &str = "documented_server_errors,status_code_conformance,content_type_conformance,\
                       response_headers_conformance,response_schema_conformance";
-/// Longer than any limit of a route.
-const REQUEST_LIMIT: Duration = Duration::from_secs(150);
-
-/// Ask a gateway everything that its OpenAPI document allows.
-#[derive(Parser)]
-struct Options {
-    /// The installed program.
-    #[arg(long, value_name = "FILE")]
-    schemathesis: PathBuf,
-    /// Folder with `hooks.py`.
-    #[arg(long, value_name = "DIR")]
-    hooks: PathBuf,
-    /// How long it asks.
-    #[arg(long, default_value_t = 10)]
-    minutes: u64,
-    /// Further arguments for `schemathesis run`.
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
-    arguments: Vec<String>,
-}
-
-#[tokio::main]
-async fn main() -> anyhow::Result<ExitCode> {
-    let options = Options::parse();
+/// Whether nothing was found and the gateway is unharmed.
+pub async fn ask(options: &Options) -> anyhow::Result<bool> {
     let mut desktop = SchemaDesktop::start().await?;
-    let passed = desktop.ask(&options).await?;
-    let unharmed = desktop.is_unharmed().await;
-    if let Err(harm) = &unharmed {
-        eprintln!("error: {harm:#}");
-    }
+    let questions = Questions {
+        origin: desktop.loopgate.gateway_origin(),
+        document: "/api/gateway/openapi.json",
+        hooks: "gateway",
+        known: None,
+        checks: CHECKS,
+        headers: vec![(GATEWAY_TOKEN_HEADER, desktop.loopgate.gateway_token().to_owned())],
+        excluded: &[],
+    };
+    let passed = crate::ask(options, &questions).await?;
+    desktop.check_health().await?;
     desktop.loopgate.stop().await?;
-    Ok(if passed && unharmed.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(passed)
 }
 
 /// A gateway with everything that it is asked about.
@@ -127,41 +107,11 @@ impl SchemaDesktop {
         Ok(())
     }
 
-    /// Whether nothing was found.
-    async fn ask(&self, options: &Options) -> anyhow::Result<bool> {
-        let origin = self.loopgate.gateway_origin();
-        let scratch = tempfile::tempdir()?;
-        #[expect(clippy::disallowed_methods, reason = "a testing program of its own, outside the product")]
-        let mut command = tokio::process::Command::new(&options.schemathesis);
-        command
-            .arg("run")
-            .arg(format!("{origin}/api/gateway/openapi.json"))
-            .args(["--url", &origin, "--checks", CHECKS, "--suppress-health-check", "all"])
-            .args(["--max-time", &(options.minutes * 60).to_string(), "--continue-on-failure"])
-            .args(["--request-timeout", &REQUEST_LIMIT.as_secs().to_string()])
-            .arg("--header")
-            .arg(format!("{GATEWAY_TOKEN_HEADER}: {}", self.loopgate.gateway_token()))
-            .args(&options.arguments)
-            .env("SCHEMATHESIS_HOOKS", "hooks")
-            .env("PYTHONPATH", &options.hooks)
-            .env("PYTHONDONTWRITEBYTECODE", "1")
-            .current_dir(scratch.path())
-            .kill_on_drop(true);
-        let status = command.status().await.context("start schemathesis")?;
-        Ok(status.success())
-    }
-
     /// Whether the gateway still answers and no handler gave up on the way.
-    async fn is_unharmed(&self) -> anyhow::Result<()> {
+    async fn check_health(&self) -> anyhow::Result<()> {
         let answer = self.loopgate.gateway_bare(Method::GET, "/health").send().await?;
         ensure!(answer.status() == 200, "/health answers {}", answer.status());
-        let logs = std::fs::read_dir(self.loopgate.setup().data_dir().join("logs"))?;
-        for log in logs {
-            let text = std::fs::read_to_string(log?.path())?;
-            let panic = text.lines().find(|line| line.contains("panicked"));
-            ensure!(panic.is_none(), "a handler panicked: {}", panic.unwrap_or_default());
-        }
-        Ok(())
+        check_for_panics(&self.loopgate.setup().data_dir().join("logs"))
     }
 }
 
