@@ -434,6 +434,14 @@ const routes = [
   ["GET", /^\/compute-targets$/, () => ok(state.targets)],
   [
     "POST",
+    /^\/desktop\/onboarding-attempt$/,
+    () => ({
+      status: 200,
+      body: { onboardingAttemptId: "mock-attempt", expiresAt: new Date(Date.now() + 3_600_000) },
+    }),
+  ],
+  [
+    "POST",
     /^\/compute-targets\/local-auth\/challenge$/,
     () => ok({ challengeToken: "mock", expiresAt: now() }),
   ],

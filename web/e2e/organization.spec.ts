@@ -89,3 +89,21 @@ test("a member is invited, works with what is open, and is out at once", async (
     await expect(ada.getByRole("listitem").filter({ hasText: action }).first()).toBeVisible();
   }
 });
+
+test("a desktop is connected by a command of the page, shared, and removed", async ({ page }) => {
+  await signIn(page, Team.email, Team.password);
+  await page.goto(`${team.origin}/acme/settings/desktops`);
+  await expect(page.getByText("No desktop is connected.")).toBeVisible();
+  await page.getByRole("button", { name: "Connect a desktop" }).click();
+  const command = await page.getByText(/^loopgate connect /).textContent();
+  await team.connect(command ?? "");
+
+  const row = page.getByRole("main").getByRole("listitem").filter({ hasText: "Linux" });
+  await expect(row.getByText("online, Linux", { exact: true })).toBeVisible({ timeout: 30_000 });
+  await row.getByRole("button", { name: "Share" }).click();
+  await expect(row.getByText("online, Linux, shared", { exact: true })).toBeVisible();
+  await expect(team.connect(command ?? "")).rejects.toThrow("ended with 1");
+  await row.getByRole("button", { name: "Remove" }).click();
+  await page.getByRole("alertdialog").getByRole("button", { name: "Remove" }).click();
+  await expect(row).toBeHidden();
+});

@@ -1,7 +1,7 @@
 /** A control plane that a team shares: the real program, with an administrator who has a password. */
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -11,6 +11,8 @@ import { fileURLToPath } from "node:url";
 type TeamProcess = ChildProcessByStdio<null, Readable, null>;
 
 export class Team {
+  private desktop: TeamProcess | undefined;
+
   static readonly email = "ada@example.org";
   static readonly password = "correct horse battery";
 
@@ -40,10 +42,26 @@ export class Team {
     throw new Error("the control plane ended before it answered");
   }
 
+  /** Runs the command that a page shows for a new desktop, and starts the desktop. */
+  async connect(command: string): Promise<void> {
+    const home = ["--home", join(this.folder, "desktop")];
+    const connecting = launch([...command.split(" ").slice(1), ...home]);
+    connecting.stdout.resume();
+    const [code] = (await once(connecting, "exit")) as [number | null];
+    if (code !== 0) throw new Error(`${command} ended with ${code ?? "a signal"}`);
+    const sandbox = join(this.folder, "src");
+    await mkdir(sandbox);
+    this.desktop = launch(["gateway", ...home, "--sandbox", sandbox, "--port", "0"]);
+    this.desktop.stdout.resume();
+  }
+
   async stop(): Promise<void> {
-    const gone = once(this.process, "exit");
-    this.process.kill("SIGTERM");
-    await gone;
+    for (const process of [this.desktop, this.process]) {
+      if (!process) continue;
+      const gone = once(process, "exit");
+      process.kill("SIGTERM");
+      await gone;
+    }
     await rm(this.folder, { recursive: true, force: true });
   }
 }

@@ -195,6 +195,11 @@ const settingsPages = [
   }),
   createRoute({
     getParentRoute: () => settings,
+    path: "/desktops",
+    component: lazyRouteComponent(() => import("./settings/desktops"), "DesktopsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => settings,
     path: "/repositories",
     component: lazyRouteComponent(() => import("./settings/repositories"), "RepositoriesPage"),
   }),

@@ -44,6 +44,8 @@ enum CliCommand {
     Gateway(commands::gateway::GatewayArgs),
     /// Run the control plane and the web app alone.
     ControlPlane(Box<commands::control_plane::ControlPlaneArgs>),
+    /// Connect this desktop to the control plane of your team.
+    Connect(commands::connect::ConnectArgs),
     /// List what waits for your decision, and decide.
     #[cfg(unix)]
     Approvals(commands::approvals::ApprovalsArgs),
@@ -115,6 +117,7 @@ impl Cli {
             CliCommand::Up(command) => command.run(),
             CliCommand::Gateway(command) => command.run(),
             CliCommand::ControlPlane(command) => command.run(),
+            CliCommand::Connect(command) => command.run(),
             #[cfg(unix)]
             CliCommand::Approvals(command) => command.run(),
             #[cfg(unix)]

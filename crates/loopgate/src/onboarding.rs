@@ -29,20 +29,15 @@ pub async fn connect(
     attempt: &str,
     credentials: &Credentials,
 ) -> anyhow::Result<()> {
-    let client = reqwest::Client::new();
-    if key_works(&client, api_origin, credentials).await? {
+    if key_works(api_origin, credentials).await? {
         return Ok(());
     }
-    claim(&client, api_origin, web_origin, attempt, credentials).await
+    claim(api_origin, web_origin, attempt, credentials).await
 }
 
-async fn key_works(
-    client: &reqwest::Client,
-    api_origin: &str,
-    credentials: &Credentials,
-) -> anyhow::Result<bool> {
+async fn key_works(api_origin: &str, credentials: &Credentials) -> anyhow::Result<bool> {
     let Some(key) = credentials.api_key() else { return Ok(false) };
-    let mut request = client
+    let mut request = reqwest::Client::new()
         .get(format!("{api_origin}/compute-targets"))
         .timeout(CLAIM_TIMEOUT)
         .bearer_auth(key.secret.expose_secret());
@@ -55,14 +50,13 @@ async fn key_works(
 }
 
 /// Trades a one-time attempt for the key of this desktop, bound to its signing key, and keeps it.
-async fn claim(
-    client: &reqwest::Client,
+pub async fn claim(
     api_origin: &str,
     web_origin: &str,
     attempt: &str,
     credentials: &Credentials,
 ) -> anyhow::Result<()> {
-    let response = client
+    let response = reqwest::Client::new()
         .post(format!("{api_origin}/desktop/bootstrap/claim"))
         .timeout(CLAIM_TIMEOUT)
         .json(&json!({
@@ -77,7 +71,16 @@ async fn claim(
     if !response.status().is_success() {
         let code =
             response.json::<ClaimError>().await.map_or_else(|_| "no reason given".to_owned(), |r| r.code);
-        bail!("the control plane refused to issue a key for this desktop ({code})");
+        let hint = match &*code {
+            "ONBOARDING_ATTEMPT_INVALID_OR_EXPIRED" => {
+                "\nhint: each attempt works once, for an hour; get a new one from the page"
+            }
+            "ONBOARDING_ATTEMPT_ORIGIN_MISMATCH" | "INVALID_BOOTSTRAP_CLAIM_REQUEST" => {
+                "\nhint: name the page's origin with --web-origin when it is not the control plane's"
+            }
+            _ => "",
+        };
+        bail!("the control plane refused to issue a key for this desktop ({code}){hint}");
     }
     let claimed: ClaimResponse = response.json().await.context("the control plane's answer has no key")?;
     credentials.store_managed_key(claimed.api_key).context("the key of this desktop cannot be stored")

@@ -331,7 +331,7 @@ export interface paths {
         /** Changes a desktop of one's own. */
         put: operations["compute_targets_update"];
         post?: never;
-        /** Forgets a desktop of one's own, and closes its connection. Its loops stay. */
+        /** Forgets a desktop of one's own, revokes the key that is bound to it, and closes its connection. Its loops stay. */
         delete: operations["compute_targets_delete"];
         options?: never;
         head?: never;
@@ -7129,6 +7129,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Data_Vec_CommandEventRecord"];
+                    "text/event-stream": string;
                 };
             };
             /** @description The request does not fit. */
@@ -7147,6 +7148,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Failure"];
+                    "text/plain": string;
                 };
             };
             /** @description Not allowed. */
@@ -7165,6 +7167,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Failure"];
+                    "text/plain": string;
                 };
             };
             /** @description In conflict with the present state. */

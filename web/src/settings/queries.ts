@@ -121,6 +121,30 @@ export const useRevokeApiKey = () =>
     "api-keys",
   );
 
+/** Asks for what a desktop trades for a key of its own; the answer has no envelope. */
+export const useAttemptToConnect = () =>
+  useMutation({
+    mutationFn: () =>
+      unwrap(
+        api
+          .POST("/desktop/onboarding-attempt", { body: { webAppOrigin: window.location.origin } })
+          .then(({ data, ...rest }) => ({ ...rest, ...(data && { data: { data } }) })),
+      ),
+  });
+
+export const useShareDesktop = () =>
+  useChange(
+    ({ id, ...body }: { id: string; isSharedWithOrg: boolean }) =>
+      unwrap(api.PATCH("/compute-targets/{id}/sharing", { params: { path: { id } }, body })),
+    "compute-targets",
+  );
+
+export const useRemoveDesktop = () =>
+  useChange(
+    (id: string) => unwrap(api.DELETE("/compute-targets/{id}", { params: { path: { id } } })),
+    "compute-targets",
+  );
+
 export const useAllowRepository = () =>
   useChange(
     (body: { fullName: string; branches?: string[] }) =>

@@ -1,4 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { Popover } from "radix-ui";
 
 import { computeTargetsQuery } from "@/api/queries";
@@ -9,7 +10,7 @@ import { cx } from "@/ui/cx";
 import { Code } from "@/ui/code";
 
 /** A dot that says whether a desktop is there to run loops, and which. */
-export function DesktopStatus() {
+export function DesktopStatus({ orgSlug }: { orgSlug: string }) {
   const { data, isError, failureCount } = useQuery(computeTargetsQuery);
   // What was read before a failure may no longer be so.
   const unknown = isError || failureCount > 0;
@@ -66,7 +67,15 @@ export function DesktopStatus() {
           ) : (
             <p className="mt-1.5 text-sm text-ink-2">
               No desktop is registered. Run <Code>loopgate up</Code> on the machine that holds your
-              repositories.
+              repositories, or{" "}
+              <Link
+                to="/$orgSlug/settings/desktops"
+                params={{ orgSlug }}
+                className="text-accent underline underline-offset-2"
+              >
+                connect one
+              </Link>{" "}
+              to this control plane.
             </p>
           )}
         </Popover.Content>

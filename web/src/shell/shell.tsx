@@ -40,7 +40,7 @@ export function Shell() {
           <OrganizationSwitch orgSlug={orgSlug} />
           <div className="flex-1" />
           <ApprovalsBadge orgSlug={orgSlug} />
-          <DesktopStatus />
+          <DesktopStatus orgSlug={orgSlug} />
           <Link
             to="/$orgSlug/loops/new"
             params={{ orgSlug }}

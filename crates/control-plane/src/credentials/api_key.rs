@@ -90,8 +90,26 @@ pub async fn touch(store: &Store, id: Uuid) -> Result<(), DbErr> {
     Ok(())
 }
 
-/// Revokes the living managed keys of a person's desktop and makes a new one, whose plaintext is
-/// answered.
+/// Revokes the living managed keys of a person's desktop.
+pub async fn revoke_managed(
+    tx: &DatabaseTransaction,
+    organization_id: Uuid,
+    user_id: Uuid,
+    gateway_id: Uuid,
+) -> Result<(), DbErr> {
+    api_key::Entity::update_many()
+        .col_expr(api_key::Column::RevokedAt, Expr::value(now()))
+        .filter(api_key::Column::OrganizationId.eq(organization_id))
+        .filter(api_key::Column::UserId.eq(user_id))
+        .filter(api_key::Column::GatewayId.eq(gateway_id))
+        .filter(api_key::Column::Source.eq(StoredEnum(KeySource::DesktopManaged)))
+        .filter(api_key::Column::RevokedAt.is_null())
+        .exec(tx)
+        .await?;
+    Ok(())
+}
+
+/// Makes a new managed key for a person's desktop in place of the living ones, and answers its plaintext.
 pub async fn rotate_managed(
     tx: &DatabaseTransaction,
     organization_id: Uuid,
@@ -99,17 +117,7 @@ pub async fn rotate_managed(
     gateway_id: Uuid,
     public_key: String,
 ) -> Result<String, DbErr> {
-    let living = Condition::all()
-        .add(api_key::Column::OrganizationId.eq(organization_id))
-        .add(api_key::Column::UserId.eq(user_id))
-        .add(api_key::Column::GatewayId.eq(gateway_id))
-        .add(api_key::Column::Source.eq(StoredEnum(KeySource::DesktopManaged)))
-        .add(api_key::Column::RevokedAt.is_null());
-    api_key::Entity::update_many()
-        .col_expr(api_key::Column::RevokedAt, Expr::value(now()))
-        .filter(living)
-        .exec(tx)
-        .await?;
+    revoke_managed(tx, organization_id, user_id, gateway_id).await?;
     let plaintext = fresh();
     let row = api_key::ActiveModel {
         id: Set(Uuid::now_v7()),

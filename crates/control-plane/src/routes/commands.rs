@@ -380,7 +380,12 @@ pub struct CommandEventQuery {
 /// Events of a command in their order, as a list or as server-sent events until the last one.
 #[utoipa::path(get, path = "/compute-targets/{id}/commands/{command_id}/events", tag = "commands",
     params(("id" = Uuid, Path), ("command_id" = Uuid, Path), CommandEventQuery),
-    responses((status = 200, body = Data<Vec<CommandEventRecord>>), ErrorResponses))]
+    responses(ErrorResponses,
+        (status = 200, content((Data<Vec<CommandEventRecord>> = "application/json"), (String = "text/event-stream"))),
+        (status = 401, description = "No credential, or one that is not accepted.",
+            content((crate::error::FailureBody = "application/json"), (String = "text/plain"))),
+        (status = 404, description = "Unknown, or another organization's.",
+            content((crate::error::FailureBody = "application/json"), (String = "text/plain")))))]
 pub async fn events(
     State(app): State<ControlPlaneState>,
     named: ApiResult<PathCommand>,

@@ -20,6 +20,7 @@ use crate::app::ControlPlaneState;
 use crate::audit::AuditAction;
 use crate::auth::{Caller, PersonAuth};
 use crate::bus::Topic;
+use crate::credentials::api_key::revoke_managed;
 use crate::desktops::register::{self, DesktopRegistration, RegisterError};
 use crate::dispatch::target::{accessible, find_own};
 use crate::envelope::{Data, DeleteResponse};
@@ -316,7 +317,7 @@ async fn one(app: &ControlPlaneState, caller: &Caller, id: Uuid) -> ApiResult<Co
     targets.pop().ok_or_else(|| crate::error::not_found("Compute target"))
 }
 
-/// Forgets a desktop of one's own, and closes its connection. Its loops stay.
+/// Forgets a desktop of one's own, revokes the key that is bound to it, and closes its connection. Its loops stay.
 #[utoipa::path(delete, path = "/compute-targets/{id}", tag = "compute-targets", params(("id" = Uuid, Path)),
     responses((status = 200, body = Data<DeleteResponse>), ErrorResponses))]
 pub async fn delete(
@@ -328,6 +329,9 @@ pub async fn delete(
     let deleted = async {
         let tx = app.store.begin().await?;
         compute_target::Entity::delete_by_id(row.id).exec(&tx).await?;
+        if let Some(gateway_id) = row.gateway_id {
+            revoke_managed(&tx, row.organization_id, row.user_id, gateway_id).await?;
+        }
         let details = json!({"machineName": row.machine_name});
         let organization = caller.organization_id();
         caller.actor().record(&tx, organization, AuditAction::TargetRemoved, row.id, details).await?;
@@ -335,6 +339,7 @@ pub async fn delete(
     };
     deleted.await.context("Failed to delete compute target")?;
     app.desktops.close_target(row.id);
+    app.bus.publish(Topic::Credentials);
     app.bus.publish(Topic::Targets(row.organization_id));
     Ok(DeleteResponse::answer())
 }

@@ -15,8 +15,9 @@ use crate::{commands, sandbox_choice};
 /// Run the desktop half alone: the gateway on loopback, and the runtime behind it.
 ///
 /// It connects to the control plane that `--api-origin` names, when this desktop has a key for it.
-/// Requests are refused until set-up is complete: with a sandbox and a key (`loopgate up` makes one,
-/// LOOPGATE_API_KEY gives one), or with `onboarding_completed = true` in settings.toml.
+/// Requests are refused until set-up is complete: with a sandbox and a key (`loopgate connect` gets one of a
+/// control plane elsewhere, `loopgate up` makes one, LOOPGATE_API_KEY gives one), or with
+/// `onboarding_completed = true` in settings.toml.
 #[derive(Debug, Args)]
 pub struct GatewayArgs {
     #[command(flatten)]
@@ -57,8 +58,9 @@ impl GatewayArgs {
 fn not_set_up(settings: &Path) -> String {
     format!(
         "It refuses all requests until set-up is complete. One of these completes it:\n\
+         - start with --sandbox DIR, after the `loopgate connect` that the page of the control plane shows, or with \
+         one of its keys in LOOPGATE_API_KEY;\n\
          - run `loopgate up --sandbox DIR` once with the same data directory: it makes a key for this desktop;\n\
-         - start with --sandbox DIR, and with a key of the control plane in LOOPGATE_API_KEY;\n\
          - write `onboarding_completed = true` to {}, and start again.",
         settings.display()
     )

@@ -5,6 +5,7 @@ pub mod activity;
 pub mod agent_turn;
 #[cfg(unix)]
 pub mod approvals;
+pub mod connect;
 pub mod control_plane;
 pub mod gateway;
 pub mod keys;

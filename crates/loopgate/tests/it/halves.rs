@@ -6,20 +6,23 @@ use anyhow::{Context as _, Result, ensure};
 use loopgate_testkit::free_port;
 use loopgate_testkit::home::UserHome;
 use loopgate_testkit::loopgate::{Setup, SignedIn};
-use loopgate_testkit::story;
+use loopgate_testkit::model::Step;
 use loopgate_testkit::testbed::Testbed;
+use loopgate_testkit::{clock, story, wait};
 use reqwest::Method;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, BufReader};
-use tokio::process::Child;
+use tokio::process::{Child, Command};
 
 use crate::page::{Page, text};
+use crate::test_system::JobRow;
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_loopgate");
 
 /// A control plane in a home of its own.
 struct ControlPlaneProcess {
-    _home: UserHome,
+    home: UserHome,
+    address: String,
     child: Child,
     origin: String,
     sign_in_link: String,
@@ -28,15 +31,12 @@ struct ControlPlaneProcess {
 impl ControlPlaneProcess {
     /// Starts it and reads what it tells its owner.
     async fn control_plane() -> Result<Self> {
-        let home = UserHome::temporary()?;
+        Self::control_plane_in(UserHome::temporary()?).await
+    }
+
+    async fn control_plane_in(home: UserHome) -> Result<Self> {
         let address = format!("127.0.0.1:{}", free_port()?);
-        let mut command = home.command(PROGRAM);
-        command
-            .arg("control-plane")
-            .arg("--home")
-            .arg(home.path().join("plane"))
-            .args(["--listen", &address]);
-        let mut child = command.stdout(Stdio::piped()).spawn()?;
+        let mut child = Self::command(&home, &address).stdout(Stdio::piped()).spawn()?;
         let stdout = child.stdout.take().context("its output")?;
         let mut lines = BufReader::new(stdout).lines();
         let sign_in_link = loop {
@@ -45,7 +45,29 @@ impl ControlPlaneProcess {
                 break link.trim().to_owned();
             }
         };
-        Ok(Self { _home: home, child, origin: format!("http://{address}"), sign_in_link })
+        let origin = format!("http://{address}");
+        Ok(Self { home, address, child, origin, sign_in_link })
+    }
+
+    fn command(home: &UserHome, address: &str) -> Command {
+        let mut command = home.command(PROGRAM);
+        command.arg("control-plane").arg("--home").arg(home.path().join("plane"));
+        command.args(["--listen", address]);
+        command
+    }
+
+    /// Starts it again after its end. It may not answer yet.
+    fn start_again(&mut self) -> Result<()> {
+        self.child = Self::command(&self.home, &self.address).spawn()?;
+        Ok(())
+    }
+
+    /// What the page gives out for a desktop.
+    async fn attempt(&self, page: &Page) -> Result<String> {
+        let request = page.0.request(Method::POST, "/desktop/onboarding-attempt");
+        let answer =
+            request.json(&json!({"webAppOrigin": self.origin})).send().await?.json::<Value>().await?;
+        text(&answer["onboardingAttemptId"])
     }
 
     async fn sign_in(&self) -> Result<Page> {
@@ -97,6 +119,57 @@ async fn halves_work_together_across_homes() -> Result<()> {
     Ok(())
 }
 
+/// The token of the loop ends in that time, and the control plane gives the loop up before the desktop is back.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn control_plane_that_was_away_for_nine_hours_gets_everything_once() -> Result<()> {
+    let mut script = story::script();
+    let plan = script.conversations.iter_mut().find(|known| known.name == story::PLAN).context("a plan")?;
+    plan.turns.last_mut().context("its last answer")?.0.insert(0, Step::hold("last"));
+    let testbed = Testbed::new(script).await?;
+    testbed.add_story()?;
+    let clock: Vec<_> = clock::environment(testbed.home.path())?.into();
+    let mut home = UserHome::temporary()?;
+    clock.iter().for_each(|(name, value)| home.set(name, value));
+    let mut plane = ControlPlaneProcess::control_plane_in(home).await?;
+    let page = plane.sign_in().await?;
+    let mut setup = testbed.loopgate()?.binary(PROGRAM).gateway_alone();
+    let mut connect = testbed.home.command(PROGRAM);
+    connect.args(["connect", &plane.origin, "--attempt", &plane.attempt(&page).await?, "--home"]);
+    ensure!(connect.arg(setup.data_dir()).status().await?.success(), "not connected");
+    for (name, value) in clock {
+        setup = setup.env(name, value);
+    }
+    let desktop = setup.start().await?;
+    online(&page, true).await?;
+    page.0.post("/repositories", &json!({"fullName": story::REPOSITORY})).await?;
+    let id = page.press(&page.wish().await?, "plan").await?;
+    testbed.model.held("last").await?;
+
+    plane.child.kill().await?;
+    testbed.model.release("last");
+    let logs = desktop.setup().data_dir().join("logs");
+    let ended = async || {
+        let record = JobRow::read(&desktop, &id).await.ok()?;
+        (record.status == "Completed" && !record.reported && record.unsent > 0).then_some(())
+    };
+    wait::seen(&logs, ended).await?;
+    clock::advance(testbed.home.path(), 9)?;
+    plane.start_again()?;
+    let told = JobRow { status: "Completed".to_owned(), reported: true, unsent: 0, tokens: 0 };
+    let delivered = async || (JobRow::read(&desktop, &id).await.ok()? == told).then_some(());
+    wait::seen(&logs, delivered).await?;
+
+    ensure!(page.read(&id).await?["status"] == "COMPLETED");
+    let events = page.events(&id).await?;
+    let count = |wanted: &dyn Fn(&Value) -> bool| events.iter().filter(|event| wanted(event)).count();
+    ensure!(count(&|event| event["type"] == "completed") == 1, "{events:?}");
+    let said = |event: &Value| {
+        event["chunk"].as_str().is_some_and(|chunk| chunk.contains("The plan is ready for you"))
+    };
+    ensure!(count(&said) == 1, "{events:?}");
+    Ok(())
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn control_plane_alone_lets_nobody_in_twice() -> Result<()> {
     let plane = ControlPlaneProcess::control_plane().await?;
@@ -134,5 +207,40 @@ async fn desktop_with_an_invalid_key_is_not_connected() -> Result<()> {
     assert_eq!(desktop.stop().await?.code(), Some(0));
     assert_eq!(page.0.get("/compute-targets").await?["data"], json!([]));
     assert!(!desktop.output().contains(key), "{}", desktop.output());
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn connect_says_why_a_desktop_got_no_key() -> Result<()> {
+    let plane = ControlPlaneProcess::control_plane().await?;
+    let page = plane.sign_in().await?;
+    let home = UserHome::temporary()?;
+    let setup = Setup::new(&home)?.binary(PROGRAM).gateway_alone();
+    let connect = async |origin: &str, attempt: &str| -> Result<(Option<i32>, String)> {
+        let mut command = home.command(PROGRAM);
+        command.args(["connect", origin, "--attempt", attempt, "--home"]).arg(setup.data_dir());
+        let output = command.output().await?;
+        let said = [output.stdout, output.stderr].concat();
+        Ok((output.status.code(), String::from_utf8(said)?))
+    };
+    let attempt = plane.attempt(&page).await?;
+    let nobody = format!("http://127.0.0.1:{}", free_port()?);
+    for (origin, attempt, reason) in [
+        ("http://loopgate.example.com", &*attempt, "must use https"),
+        (&nobody, &attempt, "does not answer"),
+        (&plane.origin, "never-given-out", "get a new one from the page"),
+    ] {
+        let (code, said) = connect(origin, attempt).await?;
+        ensure!(code == Some(1) && said.contains(reason), "{origin}: {code:?} {said}");
+    }
+    let (code, said) = connect(&plane.origin, &attempt).await?;
+    ensure!(code == Some(0) && !said.contains("lgk_"), "{said}");
+    let (code, said) = connect(&plane.origin, &attempt).await?;
+    ensure!(code == Some(1) && said.contains("ONBOARDING_ATTEMPT_INVALID_OR_EXPIRED"), "{said}");
+
+    let _desktop = setup.clone().start().await?;
+    online(&page, true).await?;
+    let (code, said) = connect(&plane.origin, "x").await?;
+    ensure!(code == Some(1) && said.contains("another Loopgate is running"), "{said}");
     Ok(())
 }

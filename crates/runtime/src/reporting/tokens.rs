@@ -120,7 +120,14 @@ impl Tokens {
         }
         if matches!(&answer, Err(CallError::Http { status: 401 | 403 | 409, .. })) {
             answer = match self.cloud.renew_token(id).await {
-                Err(CallError::MissingToken) => answer,
+                Err(CallError::MissingToken) => {
+                    tracing::warn!(
+                        loop_id = %id,
+                        "the loop's token is not accepted, and only a key that is bound to this desktop can renew it; \
+                         what is to be delivered waits for one: see loopgate connect"
+                    );
+                    answer
+                }
                 renewed => renewed,
             };
         }

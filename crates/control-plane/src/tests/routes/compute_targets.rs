@@ -107,6 +107,8 @@ async fn removed_desktop_is_disconnected_and_its_loops_stay() {
     let (id, _) = plane.running("PLAN").await;
     owner.delete(&format!("/compute-targets/{}", desktop.target_id)).await;
     assert_eq!(desktop.closed().await, 1000);
+    let key = desktop.identity.client(&plane, "GET", "/compute-targets", 0);
+    assert_eq!(key.get("/compute-targets").await.status, 401, "it does not come back by itself");
     assert_eq!(owner.get(&format!("/loops/{id}")).await.status, 200);
 }
 
