@@ -102,7 +102,6 @@ test("a desktop is connected by a command of the page, shared, and removed", asy
   await expect(row.getByText("online, Linux", { exact: true })).toBeVisible({ timeout: 30_000 });
   await row.getByRole("button", { name: "Share" }).click();
   await expect(row.getByText("online, Linux, shared", { exact: true })).toBeVisible();
-  await expect(team.connect(command ?? "")).rejects.toThrow("ended with 1");
   await row.getByRole("button", { name: "Remove" }).click();
   await page.getByRole("alertdialog").getByRole("button", { name: "Remove" }).click();
   await expect(row).toBeHidden();

@@ -23,7 +23,7 @@ const PAGES = {
   profile: { path: "/acme/settings", ready: "The browsers in which you are signed in" },
   members: { path: "/acme/settings/members", ready: "Ben Lindqvist" },
   organization: { path: "/acme/settings/organization", ready: "One loop may spend" },
-  desktops: { path: "/acme/settings/desktops", ready: "Connect a desktop" },
+  desktops: { path: "/acme/settings/desktops", ready: "online, Linux, shared" },
   repositories: { path: "/acme/settings/repositories", ready: "acme/shop" },
   agents: { path: "/acme/settings/agents", ready: "payments-domain" },
   agent: { path: "/acme/settings/agents/payments", ready: "Restore" },

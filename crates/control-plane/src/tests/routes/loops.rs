@@ -278,8 +278,8 @@ async fn loops_of_which_nothing_is_heard_are_given_up() {
         .await
         .unwrap();
     age(&plane, pending, agent_loop::Column::CreatedAt, 31 * 60_000).await;
-    assert_eq!(reaper::reap(&plane.app, now()).await.unwrap(), 2);
-    assert_eq!(reaper::reap(&plane.app, now()).await.unwrap(), 0);
+    assert_eq!(reaper::reap(&plane.app, now(), 0).await.unwrap(), 2);
+    assert_eq!(reaper::reap(&plane.app, now(), 0).await.unwrap(), 0);
     assert_eq!(plane.row(fresh).await.status.0, LoopStatus::Pending);
     let row = plane.row(silent).await;
     assert_eq!(row.status.0, LoopStatus::TimedOut);

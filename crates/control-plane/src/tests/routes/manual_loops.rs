@@ -98,7 +98,7 @@ async fn manual_loop_of_which_nothing_is_heard_for_a_week_is_given_up() {
     }
     let output = json!({"type": "output", "chunk": "still at it"});
     assert_eq!(owner.post(&format!("/loops/{heard}/manual-events"), output).await.status, 200);
-    assert_eq!(reaper::reap(&plane.app, now()).await.unwrap(), 1);
+    assert_eq!(reaper::reap(&plane.app, now(), 0).await.unwrap(), 1);
     assert_eq!(plane.row(silent).await.status.0, LoopStatus::TimedOut);
     assert_eq!(plane.row(heard).await.status.0, LoopStatus::Running);
 }

@@ -55,7 +55,9 @@ async fn loop_goes_on_after_its_desktop_slept_for_a_day() {
     let commands = format!("/compute-targets/{}/commands", desktop.target_id);
     let before = plane.owner().await.get(&commands).await.json;
 
-    assert_eq!(reaper::reap(&plane.app, now() + DAY).await.unwrap(), 1);
+    let back = now() + DAY;
+    assert_eq!(reaper::reap(&plane.app, back, back).await.unwrap(), 0, "nobody could be heard before");
+    assert_eq!(reaper::reap(&plane.app, back, 0).await.unwrap(), 1);
     assert_eq!(plane.row(id).await.status.0, LoopStatus::TimedOut);
     // A shutdown waits for everything that the reaper began.
     let plane = plane.restart().await;
@@ -85,17 +87,17 @@ async fn every_sign_of_life_of_the_runner_takes_a_loop_back() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let (id, runner) = running_on(&plane, &mut desktop).await;
-    reaper::reap(&plane.app, now() + DAY).await.unwrap();
+    reaper::reap(&plane.app, now() + DAY, 0).await.unwrap();
     let output = json!({"type": "output", "chunk": "still here"});
     assert_eq!(runner.event(id, output).await.json["data"], json!({"received": true}));
     assert_eq!(plane.row(id).await.status.0, LoopStatus::Running);
 
-    reaper::reap(&plane.app, now() + DAY).await.unwrap();
+    reaper::reap(&plane.app, now() + DAY, 0).await.unwrap();
     let revived = beat(&runner, id).await;
     assert_eq!(revived.data("revived"), true, "{}", revived.text);
     let runner = plane.anonymous().with_bearer(revived.data("token").as_str().unwrap());
 
-    reaper::reap(&plane.app, now() + DAY).await.unwrap();
+    reaper::reap(&plane.app, now() + DAY, 0).await.unwrap();
     let failed = json!({"type": "error", "code": "PROCESS_FAILED", "message": "x"});
     assert_eq!(runner.event(id, failed).await.json["data"], json!({"received": true}));
     assert_eq!(plane.row(id).await.status.0, LoopStatus::Failed);
