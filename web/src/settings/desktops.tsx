@@ -110,8 +110,8 @@ function DesktopRow({ desktop }: { desktop: ComputeTarget }) {
         busy={remove.isPending}
         onConfirm={() => remove.mutate(id, { onSettled: () => setAsking(false) })}
       >
-        Its key is revoked at once, and it gets no more work. What its loops have delivered stays. To
-        come back it has to be connected again.
+        Its key is revoked at once, and it gets no more work. What its loops have delivered stays.
+        To come back it has to be connected again.
       </ConfirmDialog>
     </Row>
   );

@@ -127,7 +127,7 @@ async fn control_plane_that_was_away_for_nine_hours_gets_everything_once() -> Re
     plan.turns.last_mut().context("its last answer")?.0.insert(0, Step::hold("last"));
     let testbed = Testbed::new(script).await?;
     testbed.add_story()?;
-    let clock: Vec<_> = clock::environment(testbed.home.path())?.into();
+    let clock = clock::environment(testbed.home.path())?;
     let mut home = UserHome::temporary()?;
     clock.iter().for_each(|(name, value)| home.set(name, value));
     let mut plane = ControlPlaneProcess::control_plane_in(home).await?;
