@@ -61,7 +61,7 @@ pub enum AuditAction {
     TargetRegistered,
     /// A desktop was shared with the organization, or no longer is.
     TargetSharingChanged,
-    /// A desktop was removed.
+    /// A desktop was removed, and its key revoked.
     TargetRemoved,
     /// A repository was opened for loops; the subject is its name.
     RepositoryAllowed,

@@ -15,7 +15,7 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 
 use crate::page::{Page, text};
-use crate::test_system::JobRow;
+use crate::test_system::{JobRow, log_in};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_loopgate");
 
@@ -70,6 +70,14 @@ impl ControlPlaneProcess {
         text(&answer["onboardingAttemptId"])
     }
 
+    /// Gives a desktop a key of its own.
+    async fn connect(&self, home: &UserHome, setup: &Setup, page: &Page) -> Result<()> {
+        let mut command = home.command(PROGRAM);
+        command.args(["connect", &self.origin, "--attempt", &self.attempt(page).await?, "--home"]);
+        ensure!(command.arg(setup.data_dir()).status().await?.success(), "not connected");
+        Ok(())
+    }
+
     async fn sign_in(&self) -> Result<Page> {
         Ok(Page(SignedIn::by_link(&self.origin, &self.origin, &self.sign_in_link).await?))
     }
@@ -119,9 +127,19 @@ async fn halves_work_together_across_homes() -> Result<()> {
     Ok(())
 }
 
-/// The token of the loop ends in that time, and nothing was heard of the loop for longer than it may be silent.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn control_plane_that_was_away_for_nine_hours_gets_everything_once() -> Result<()> {
+    deliver_after_nine_hours(true).await
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_a_plain_key_could_not_deliver_waits_for_a_bound_one() -> Result<()> {
+    deliver_after_nine_hours(false).await
+}
+
+/// A loop ends while the control plane is away for nine hours. Its token ends in that time, and nothing was heard of it
+/// for longer than it may be silent.
+async fn deliver_after_nine_hours(is_bound: bool) -> Result<()> {
     let mut script = story::script();
     let plan = script.conversations.iter_mut().find(|known| known.name == story::PLAN).context("a plan")?;
     plan.turns.last_mut().context("its last answer")?.0.insert(0, Step::hold("last"));
@@ -133,13 +151,17 @@ async fn control_plane_that_was_away_for_nine_hours_gets_everything_once() -> Re
     let mut plane = ControlPlaneProcess::control_plane_in(home).await?;
     let page = plane.sign_in().await?;
     let mut setup = testbed.loopgate()?.binary(PROGRAM).gateway_alone();
-    let mut connect = testbed.home.command(PROGRAM);
-    connect.args(["connect", &plane.origin, "--attempt", &plane.attempt(&page).await?, "--home"]);
-    ensure!(connect.arg(setup.data_dir()).status().await?.success(), "not connected");
     for (name, value) in clock {
         setup = setup.env(name, value);
     }
-    let desktop = setup.start().await?;
+    if is_bound {
+        plane.connect(&testbed.home, &setup, &page).await?;
+    } else {
+        let key = page.0.post("/api-keys", &json!({"name": "a desktop"})).await?;
+        let key = text(&key["data"]["plaintext"])?;
+        setup = setup.env("LOOPGATE_API_KEY", key).arg("--api-origin").arg(&plane.origin);
+    }
+    let mut desktop = setup.start().await?;
     online(&page, true).await?;
     page.0.post("/repositories", &json!({"fullName": story::REPOSITORY})).await?;
     let id = page.press(&page.wish().await?, "plan").await?;
@@ -155,6 +177,12 @@ async fn control_plane_that_was_away_for_nine_hours_gets_everything_once() -> Re
     wait::seen(&logs, ended).await?;
     clock::advance(testbed.home.path(), 9)?;
     plane.start_again()?;
+    if !is_bound {
+        wait::seen(&logs, async || log_in(&logs).contains("see loopgate connect").then_some(())).await?;
+        desktop.stop().await?;
+        plane.connect(&testbed.home, desktop.setup(), &page).await?;
+        desktop = desktop.start_again().await?;
+    }
     let told = JobRow { status: "Completed".to_owned(), reported: true, unsent: 0, tokens: 0 };
     let delivered = async || (JobRow::read(&desktop, &id).await.ok()? == told).then_some(());
     wait::seen(&logs, delivered).await?;

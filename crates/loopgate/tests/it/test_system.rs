@@ -138,7 +138,8 @@ impl TestSystem {
     }
 }
 
-fn log_in(dir: &Path) -> String {
+/// Everything in the log files of a directory.
+pub fn log_in(dir: &Path) -> String {
     let files = std::fs::read_dir(dir).into_iter().flatten().flatten();
     files.filter_map(|file| std::fs::read_to_string(file.path()).ok()).collect()
 }
