@@ -1,14 +1,14 @@
 //! Configuration of a control plane.
 
 use std::collections::HashMap;
+use std::error::Error;
+use std::fmt::Debug;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use loopgate_api::ids::RepoFullName;
 use secrecy::SecretString;
-
-use crate::repositories::MachineRepositories;
-
 /// Settings of a control plane. The binary reads them from wherever its user keeps them.
 #[derive(Debug, Clone)]
 pub struct Config {
@@ -93,4 +93,14 @@ impl Secrets {
         let secret = || SecretString::from(hex::encode(rand::random::<[u8; 32]>()));
         Self { runner_tokens: secret(), local_gateway: secret(), storage_urls: secret() }
     }
+}
+
+/// The repositories of the machine that the control plane runs on, when that is its user's own. They are open to
+/// every organization of this control plane.
+pub trait MachineRepositories: Debug + Send + Sync {
+    /// Their full names. Reads files, so it may block.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    fn full_names(&self) -> Result<Vec<RepoFullName>, Box<dyn Error + Send + Sync>>;
 }

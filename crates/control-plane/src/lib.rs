@@ -39,7 +39,6 @@ mod tickets;
 mod web;
 
 pub use accounts::{FirstOwner, Owner};
-pub use config::{CodeHostApp, Config, OidcProvider, Secrets};
+pub use config::{CodeHostApp, Config, MachineRepositories, OidcProvider, Secrets};
 pub use control_plane::{ControlPlane, ControlPlaneError};
-pub use repositories::MachineRepositories;
 pub use router::openapi;

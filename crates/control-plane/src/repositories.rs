@@ -4,7 +4,6 @@
 //! administrator listed, with or without their branches, and those of the machine when the control plane runs on its
 //! user's own. A branch is refused only when the branches of its repository are known.
 
-use std::error::Error;
 use std::fmt::Debug;
 
 use futures_util::future::try_join_all;
@@ -25,16 +24,6 @@ use crate::code_host::{CodeHostError, InstalledApp};
 use crate::error::{ApiError, ApiResult};
 use crate::store::entity::{organization, repository};
 use crate::store::{now, parse_json};
-
-/// The repositories of the machine that the control plane runs on, when that is its user's own. They are open to
-/// every organization of this control plane.
-pub trait MachineRepositories: Debug + Send + Sync {
-    /// Their full names. Reads files, so it may block.
-    ///
-    /// # Errors
-    /// They cannot be read.
-    fn full_names(&self) -> Result<Vec<RepoFullName>, Box<dyn Error + Send + Sync>>;
-}
 
 /// What makes a repository known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]

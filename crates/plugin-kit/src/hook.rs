@@ -20,7 +20,7 @@ use std::process::ExitCode;
 use serde_json::Value;
 
 use crate::console::print_line;
-use input::Input;
+use input::HookInput;
 
 /// Longest input that is read; a tool's arguments may hold a whole file.
 const INPUT_CAP: u64 = 64 * 1024 * 1024;
@@ -53,7 +53,7 @@ impl HookCommand {
         ExitCode::SUCCESS
     }
 
-    fn answer(self, input: &Input) -> Option<Value> {
+    fn answer(self, input: &HookInput) -> Option<Value> {
         match self {
             Self::SessionStart => session::start(input),
             Self::SessionEnd => session::end(input),

@@ -14,14 +14,14 @@ use crate::console::print_result;
 #[derive(Debug, clap::Subcommand)]
 pub enum JudgesCommand {
     /// Check a report of judges: its form, and that every judge of its category is there
-    Validate(ValidateArgs),
+    Validate(ValidateReportArgs),
     /// Keep the judges' prompts as they were when the run began
     Snapshot(SnapshotArgs),
 }
 
 /// Arguments of `judges validate`.
 #[derive(Debug, clap::Args)]
-pub struct ValidateArgs {
+pub struct ValidateReportArgs {
     /// Work directory of the run
     #[arg(long)]
     workdir: PathBuf,

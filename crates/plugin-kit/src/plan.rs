@@ -47,7 +47,7 @@ pub enum PlanCommand {
     /// Make plan.json from plan.md
     Build(WorkdirArgs),
     /// Judge the structure of plan.json; prints one JSON object
-    Validate(ValidateArgs),
+    Validate(ValidatePlanArgs),
     /// Judge the text of a plan against its requirements; the gate of a drafting agent
     Check(CheckArgs),
     /// Write plan.md and open-questions.md from a plan.json
@@ -81,7 +81,7 @@ pub struct WorkdirArgs {
 
 /// Arguments of `plan validate`.
 #[derive(Debug, clap::Args)]
-pub struct ValidateArgs {
+pub struct ValidatePlanArgs {
     #[command(flatten)]
     place: WorkdirArgs,
     /// Taken for compatibility; the structure is built in

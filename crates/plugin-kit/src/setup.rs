@@ -72,10 +72,10 @@ impl SetupArgs {
         print_result(self.input().and_then(|input| prepare(&input)))
     }
 
-    fn input(self) -> Result<Input, String> {
+    fn input(self) -> Result<SetupInput, String> {
         if self.words != ["--stdin"] {
             let words = self.words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-            return Ok(Input { plugin_root: None, words });
+            return Ok(SetupInput { plugin_root: None, words });
         }
         let mut text = String::new();
         std::io::stdin()
@@ -83,12 +83,12 @@ impl SetupArgs {
             .read_to_string(&mut text)
             .map_err(|error| format!("Error: cannot read the arguments: {error}"))?;
         let (root, arguments) = text.split_once('\n').unwrap_or((&text, ""));
-        Ok(Input { plugin_root: Some(PathBuf::from(root.trim())), words: quoting::words(arguments) })
+        Ok(SetupInput { plugin_root: Some(PathBuf::from(root.trim())), words: quoting::words(arguments) })
     }
 }
 
 /// What set-up is called with.
-struct Input {
+struct SetupInput {
     /// Directory of the plugin, as the assistant names it.
     plugin_root: Option<PathBuf>,
     /// The arguments of the command.
@@ -96,7 +96,7 @@ struct Input {
 }
 
 /// Prepares the work directory; the text for the model.
-fn prepare(input: &Input) -> Result<String, String> {
+fn prepare(input: &SetupInput) -> Result<String, String> {
     let arguments = arguments::parse(input.words.iter().cloned())?;
     let workdir = physical_dir(&arguments.workdir).ok_or_else(|| {
         format!("Error: workdir path does not exist or is not a directory: {}", arguments.workdir)

@@ -56,7 +56,7 @@ enum TokenState {
 }
 
 #[derive(Debug, Default)]
-struct Inner {
+struct CloudState {
     requests: Vec<ReceivedRequest>,
     nonces: HashSet<String>,
     /// Answers to come, by route.
@@ -75,7 +75,7 @@ struct Inner {
 #[derive(Debug, Clone)]
 pub struct Cloud {
     address: std::net::SocketAddr,
-    inner: Arc<Mutex<Inner>>,
+    inner: Arc<Mutex<CloudState>>,
     /// Ends the server with its owner.
     _stop: Arc<tokio_util::sync::DropGuard>,
 }
@@ -86,7 +86,7 @@ impl Cloud {
     /// # Errors
     /// When no port is free.
     pub async fn start() -> anyhow::Result<Self> {
-        let inner = Arc::new(Mutex::new(Inner::default()));
+        let inner = Arc::new(Mutex::new(CloudState::default()));
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
         let address = listener.local_addr()?;
         let stop = tokio_util::sync::CancellationToken::new();
@@ -215,13 +215,13 @@ impl Cloud {
             .collect()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, CloudState> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 async fn answer(
-    State(inner): State<Arc<Mutex<Inner>>>,
+    State(inner): State<Arc<Mutex<CloudState>>>,
     Path(path): Path<HashMap<String, String>>,
     request: Request,
 ) -> Response {

@@ -1510,13 +1510,6 @@ export interface components {
          * @enum {string}
          */
         ArtifactType: "PRD" | "IMPLEMENTATION_PLAN" | "FEATURE";
-        /** @description A one-time permission. */
-        Attempt: {
-            /** @description ISO 8601. */
-            expiresAt: string;
-            /** @description 43 characters; the desktop's only credential. */
-            onboardingAttemptId: string;
-        };
         /**
          * @description How an attempt to enable or update plugins went.
          * @enum {string}
@@ -4202,6 +4195,13 @@ export interface components {
              * @description Output tokens.
              */
             output: number;
+        };
+        /** @description A one-time permission. */
+        OnboardingAttempt: {
+            /** @description ISO 8601. */
+            expiresAt: string;
+            /** @description 43 characters; the desktop's only credential. */
+            onboardingAttemptId: string;
         };
         /** @description Body of a failure of these routes. */
         OnboardingFailure: {
@@ -7885,7 +7885,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Attempt"];
+                    "application/json": components["schemas"]["OnboardingAttempt"];
                 };
             };
         };

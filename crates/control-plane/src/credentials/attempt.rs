@@ -24,14 +24,18 @@ const ADDRESS_LIMIT: u64 = 100;
 
 /// An attempt that was admitted.
 #[must_use]
-pub struct Attempt {
+pub struct SignInAttempt {
     account_hash: String,
     address: String,
 }
 
 /// Admits an attempt to sign in to an account, which need not exist; `None` when there were too many.
-pub async fn begin(store: &Store, account: &str, client: &ClientInfo) -> Result<Option<Attempt>, DbErr> {
-    let attempt = Attempt { account_hash: sha256_hex(account), address: client.network() };
+pub async fn begin(
+    store: &Store,
+    account: &str,
+    client: &ClientInfo,
+) -> Result<Option<SignInAttempt>, DbErr> {
+    let attempt = SignInAttempt { account_hash: sha256_hex(account), address: client.network() };
     let id = Uuid::now_v7();
     let row = sign_in_attempt::ActiveModel {
         id: Set(id),
@@ -64,7 +68,7 @@ async fn count(store: &Store, which: sea_orm::sea_query::SimpleExpr) -> Result<u
         .await
 }
 
-impl Attempt {
+impl SignInAttempt {
     /// Forgets the attempts of this address for this account.
     pub async fn succeeded(self, store: &Store) -> Result<(), DbErr> {
         sign_in_attempt::Entity::delete_many()

@@ -10,7 +10,6 @@ use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
 use sha2::{Digest, Sha256};
 
-use super::signing::CommandSignature;
 use crate::app::ControlPlaneState;
 use crate::error::{ApiResult, conflict, too_many_commands};
 use crate::store::column::StoredEnum;
@@ -19,6 +18,19 @@ use crate::store::{is_duplicate, iso, now};
 
 /// Commands of one desktop that may wait or run, as many as a desktop queues.
 const MAX_OPEN_COMMANDS: u64 = 500;
+
+/// A signature as it goes along with a command.
+#[derive(Debug, Clone)]
+pub struct CommandSignature {
+    /// The command's id, which the browser chose and signed.
+    pub command_id: Uuid,
+    /// Ed25519, standard base64.
+    pub signature: String,
+    /// The exact text that was signed.
+    pub payload: String,
+    /// Names the key.
+    pub fingerprint: String,
+}
 
 /// A command about to be made.
 #[derive(Debug, Clone)]

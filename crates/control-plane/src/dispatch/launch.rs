@@ -18,8 +18,9 @@ use sea_orm::sea_query::Expr;
 use secrecy::ExposeSecret;
 use serde_json::{Value, json};
 
+use super::command::CommandSignature;
 use super::command::{self, NewCommand};
-use super::signing::{CommandSignature, SignedIntent};
+use super::signing::SignedIntent;
 use crate::agents::for_loop;
 use crate::app::ControlPlaneState;
 use crate::bus::Topic;

@@ -8,25 +8,13 @@ use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use super::command::CommandSignature;
 use crate::auth::Caller;
 use crate::error::{ApiResult, ValidationIssues, bad_request, browser_key_unregistered, signing_required};
 use crate::public_keys;
 use crate::store::column::StoredEnum;
 use crate::store::entity::api_key::{self, KeySource};
 use crate::store::entity::{compute_target, organization, user};
-
-/// A signature as it goes along with a command.
-#[derive(Debug, Clone)]
-pub struct CommandSignature {
-    /// The command's id, which the browser chose and signed.
-    pub command_id: Uuid,
-    /// Ed25519, standard base64.
-    pub signature: String,
-    /// The exact text that was signed.
-    pub payload: String,
-    /// Names the key.
-    pub fingerprint: String,
-}
 
 /// What a person signed instead of a whole command: the wish to start or end a loop.
 #[derive(Debug, Clone, Deserialize, ToSchema)]

@@ -21,8 +21,9 @@ use crate::app::ControlPlaneState;
 use crate::auth::{Caller, PersonAuth};
 use crate::bus::Topic;
 use crate::credentials::header::header;
+use crate::dispatch::command::CommandSignature;
 use crate::dispatch::command::{self, NewCommand};
-use crate::dispatch::signing::{self, CommandSignature};
+use crate::dispatch::signing;
 use crate::dispatch::target::find;
 use crate::envelope::Data;
 use crate::error::{

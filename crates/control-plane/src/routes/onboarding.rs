@@ -77,7 +77,7 @@ pub struct AttemptRequest {
 /// A one-time permission.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Attempt {
+pub struct OnboardingAttempt {
     /// 43 characters; the desktop's only credential.
     pub onboarding_attempt_id: String,
     /// ISO 8601.
@@ -86,7 +86,7 @@ pub struct Attempt {
 
 /// Makes an attempt for the person who asks.
 #[utoipa::path(post, path = "/desktop/onboarding-attempt", tag = "onboarding", request_body = AttemptRequest,
-    responses((status = 200, body = Attempt), (status = "4XX", body = OnboardingFailure)))]
+    responses((status = 200, body = OnboardingAttempt), (status = "4XX", body = OnboardingFailure)))]
 pub async fn attempt(
     State(app): State<ControlPlaneState>,
     session: Result<SessionAuth, ApiError>,
@@ -121,7 +121,7 @@ pub async fn attempt(
 }
 
 /// Stores a fresh attempt.
-pub async fn create(store: &Store, caller: &Caller, origin: &str) -> Result<Attempt, DbErr> {
+pub async fn create(store: &Store, caller: &Caller, origin: &str) -> Result<OnboardingAttempt, DbErr> {
     create_for(store, caller.user.id, caller.organization_id(), origin).await
 }
 
@@ -131,7 +131,7 @@ pub async fn create_for(
     user_id: Uuid,
     organization_id: Uuid,
     origin: &str,
-) -> Result<Attempt, DbErr> {
+) -> Result<OnboardingAttempt, DbErr> {
     let id = URL_SAFE_NO_PAD.encode(random_secret());
     let expires_at = now() + ATTEMPT_TTL;
     let row = onboarding_attempt::ActiveModel {
@@ -145,7 +145,7 @@ pub async fn create_for(
         consumed_at: Set(None),
     };
     onboarding_attempt::Entity::insert(row).exec_without_returning(store.writer()).await?;
-    Ok(Attempt { onboarding_attempt_id: id, expires_at: iso(expires_at) })
+    Ok(OnboardingAttempt { onboarding_attempt_id: id, expires_at: iso(expires_at) })
 }
 
 /// What the desktop sends.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use loopgate_home::untrusted;
 
-use super::input::{Input, Loop};
+use super::input::{HookInput, Loop};
 use crate::clock::now;
 use crate::variables as var;
 
@@ -91,7 +91,7 @@ pub fn state_file(context: &Loop, agent: &LoopAgent, agent_id: &str) -> PathBuf 
 }
 
 /// Makes the state file when it is not there. The user's limit lowers the kind's own.
-pub fn begin(context: &Loop, agent: &LoopAgent, input: &Input) {
+pub fn begin(context: &Loop, agent: &LoopAgent, input: &HookInput) {
     let path = state_file(context, agent, &input.agent_id);
     if untrusted::kind(&path).is_some() {
         return;

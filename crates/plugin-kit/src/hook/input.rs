@@ -12,7 +12,7 @@ use crate::config_env::ConfigEnv;
 /// The members that the hooks read; absent ones are empty.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
-pub struct Input {
+pub struct HookInput {
     /// Session of the assistant.
     pub session_id: String,
     /// Directory that the session runs in.
@@ -42,7 +42,7 @@ pub struct Loop {
     pub config: ConfigEnv,
 }
 
-impl Input {
+impl HookInput {
     /// The project's state directory.
     pub fn state_dir(&self) -> PathBuf {
         self.cwd.join(STATE_DIR)

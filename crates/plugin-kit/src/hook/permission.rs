@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use loopgate_api::names::STATE_DIR;
 use serde_json::{Value, json};
 
-use super::input::Input;
+use super::input::HookInput;
 use super::shell::ParsedCommandLine;
 use super::{credentials, delivery};
 
@@ -19,7 +19,7 @@ const FILE_PROGRAMS: [&str; 16] = [
 ];
 
 /// The decision, or nothing. `runtime_delivers` says that the assistant must not push by itself.
-pub fn decide(input: &Input, runtime_delivers: bool) -> Option<Value> {
+pub fn decide(input: &HookInput, runtime_delivers: bool) -> Option<Value> {
     let home = std::env::home_dir().unwrap_or_default();
     let argument = |name: &str| input.tool_input.get(name).and_then(Value::as_str);
     let refused = match input.tool_name.as_str() {
@@ -50,7 +50,7 @@ pub fn decide(input: &Input, runtime_delivers: bool) -> Option<Value> {
     own.then(|| decision("allow", "A file of the coding loop"))
 }
 
-fn file(input: &Input) -> Option<&str> {
+fn file(input: &HookInput) -> Option<&str> {
     ["file_path", "notebook_path"].iter().find_map(|name| input.tool_input.get(name)?.as_str())
 }
 
@@ -63,7 +63,7 @@ fn decision(kind: &str, reason: &str) -> Value {
 }
 
 /// One plain command on files of the loop, or a plan tool on them.
-fn is_own_command(text: &str, input: &Input, home: &Path) -> bool {
+fn is_own_command(text: &str, input: &HookInput, home: &Path) -> bool {
     let line = ParsedCommandLine::read(text, &home.to_string_lossy());
     let [words] = line.commands.as_slice() else { return false };
     if !line.simple {
@@ -85,7 +85,7 @@ fn is_own_command(text: &str, input: &Input, home: &Path) -> bool {
 }
 
 /// Whether a path, with its links followed, is in the work directory or the state directory.
-fn is_inside(path: &Path, input: &Input) -> bool {
+fn is_inside(path: &Path, input: &HookInput) -> bool {
     let workdir = input.loop_context().map(|context| context.workdir);
     let roots = workdir.into_iter().chain([input.cwd.join(STATE_DIR)]);
     let real = real(path);
@@ -127,7 +127,8 @@ mod tests {
 
         fn decided(&self, tool: &str, arguments: Value) -> Option<String> {
             let cwd = std::fs::canonicalize(self.0.path()).unwrap();
-            let input = Input { tool_name: tool.into(), tool_input: arguments, cwd, ..Input::default() };
+            let input =
+                HookInput { tool_name: tool.into(), tool_input: arguments, cwd, ..HookInput::default() };
             Some(
                 decide(&input, true)?["hookSpecificOutput"]["permissionDecision"]
                     .as_str()
@@ -160,10 +161,10 @@ mod tests {
 
     #[test]
     fn delivering_is_refused_only_where_the_runtime_delivers() {
-        let input = Input {
+        let input = HookInput {
             tool_name: "Bash".into(),
             tool_input: json!({"command": "git push -u origin HEAD"}),
-            ..Input::default()
+            ..HookInput::default()
         };
         let answer = decide(&input, true).unwrap();
         assert_eq!(answer["hookSpecificOutput"]["permissionDecisionReason"], delivery::REFUSAL);

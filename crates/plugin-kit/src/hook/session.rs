@@ -5,14 +5,14 @@ use std::time::{Duration, SystemTime};
 
 use loopgate_home::untrusted;
 
-use super::input::{Input, is_name};
+use super::input::{HookInput, is_name};
 use crate::variables as var;
 
 /// Age from which a forgotten mapping is removed.
 const MAPPING_AGE: Duration = Duration::from_hours(24);
 
 /// Notes the session under the pid of its assistant, for a set-up that is not told its session.
-pub fn start(input: &Input) {
+pub fn start(input: &HookInput) {
     if input.cwd.as_os_str().is_empty() || !is_name(&input.session_id) {
         return;
     }
@@ -21,7 +21,7 @@ pub fn start(input: &Input) {
 }
 
 /// Removes what belonged to the session, and what other sessions have forgotten.
-pub fn end(input: &Input) {
+pub fn end(input: &HookInput) {
     if input.cwd.as_os_str().is_empty() {
         return;
     }
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn session_leaves_nothing_behind() {
         let dir = tempfile::tempdir().unwrap();
-        let input = Input { session_id: "s".into(), cwd: dir.path().to_owned(), ..Input::default() };
+        let input = HookInput { session_id: "s".into(), cwd: dir.path().to_owned(), ..HookInput::default() };
         start(&input);
         let own = input.state_dir().join(format!("pid-{}.session", parent()));
         assert_eq!(std::fs::read_to_string(&own).unwrap(), "s");

@@ -6,7 +6,7 @@ use loopgate_home::untrusted;
 use serde_json::{Value, json};
 
 use super::agents::{self, LoopAgent};
-use super::input::{Input, Loop};
+use super::input::{HookInput, Loop};
 use super::transcript::{self, Transcript};
 use crate::clock::now;
 use crate::perf::Perf;
@@ -26,7 +26,7 @@ const TOLD: [&str; 8] = [
 ];
 
 /// Notes the subagent and tells it the loop's settings.
-pub fn start(input: &Input) -> Option<Value> {
+pub fn start(input: &HookInput) -> Option<Value> {
     let context = input.loop_context()?;
     let note = context.agent_note(&input.agent_id)?;
     let name = short_name(&input.agent_type);
@@ -46,7 +46,7 @@ fn short_name(agent_type: &str) -> &str {
 }
 
 /// Rewritten each time, because the work directory of a project changes.
-fn write_env(input: &Input, context: &Loop) {
+fn write_env(input: &HookInput, context: &Loop) {
     let names = [var::WORKDIR, var::PLUGIN_ROOT, var::PRD_FILE, var::MAX_ITERATIONS, var::PLAN_FILE];
     let lines: String = names
         .iter()
@@ -72,7 +72,7 @@ fn environment(context: &Loop, agent_id: &str) -> String {
 }
 
 /// Sends a looping subagent back to work, or records its end.
-pub fn stop(input: &Input) -> Option<Value> {
+pub fn stop(input: &HookInput) -> Option<Value> {
     let context = input.loop_context()?;
     let note = context.agent_note(&input.agent_id)?;
     let noted = untrusted::read_text(&note).unwrap_or_default();
@@ -157,7 +157,7 @@ fn iteration() -> u64 {
 
 fn record_end(
     context: &Loop,
-    input: &Input,
+    input: &HookInput,
     agent_type: &str,
     started_at: &str,
     record: Option<&Transcript>,
@@ -221,14 +221,14 @@ mod tests {
             Self { dir, workdir }
         }
 
-        fn input(&self, agent_type: &str, said: &str) -> Input {
-            Input {
+        fn input(&self, agent_type: &str, said: &str) -> HookInput {
+            HookInput {
                 session_id: "s".into(),
                 cwd: self.dir.path().to_owned(),
                 agent_id: "a1".into(),
                 agent_type: agent_type.into(),
                 last_assistant_message: Some(said.to_owned()),
-                ..Input::default()
+                ..HookInput::default()
             }
         }
 

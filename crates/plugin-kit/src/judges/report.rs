@@ -6,7 +6,7 @@ use std::path::Path;
 use loopgate_home::untrusted;
 use serde::Deserialize;
 
-use super::{Category, ValidateArgs};
+use super::{Category, ValidateReportArgs};
 
 /// A report of judges. Numbers are numbers: none is read from a text.
 #[derive(Debug, Deserialize)]
@@ -68,7 +68,7 @@ struct MetricStatistics {
 ///
 /// # Errors
 /// What is wrong with it, for standard error.
-pub fn validate(args: &ValidateArgs) -> Result<String, String> {
+pub fn validate(args: &ValidateReportArgs) -> Result<String, String> {
     if !args.workdir.is_dir() {
         return Err(format!(
             "Work directory does not exist or is not a directory: {}",
@@ -147,7 +147,7 @@ mod tests {
             let text = report.as_str().map_or_else(|| report.to_string(), str::to_owned);
             std::fs::write(dir.path().join(format!("{}-judges.json", category.name())), text).unwrap();
         }
-        validate(&ValidateArgs { workdir: dir.path().to_owned(), report_path: None, category })
+        validate(&ValidateReportArgs { workdir: dir.path().to_owned(), report_path: None, category })
     }
 
     #[test]
@@ -196,8 +196,11 @@ mod tests {
             let told = changed(at, to);
             assert!(told.starts_with("Validation errors:\n- ") && told.contains(error), "{told}");
         }
-        let gone =
-            ValidateArgs { workdir: "/nonexistent".into(), report_path: None, category: Category::Plan };
+        let gone = ValidateReportArgs {
+            workdir: "/nonexistent".into(),
+            report_path: None,
+            category: Category::Plan,
+        };
         assert!(validate(&gone).unwrap_err().contains("/nonexistent"));
     }
 }

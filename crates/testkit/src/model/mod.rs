@@ -42,13 +42,13 @@ pub struct ModelServer {
 
 #[derive(Debug)]
 struct Shared {
-    inner: Mutex<Inner>,
+    inner: Mutex<ModelState>,
     /// Bumped on each change of `inner`; everyone who waits listens here.
     changes: watch::Sender<u64>,
 }
 
 #[derive(Debug, Default)]
-struct Inner {
+struct ModelState {
     script: Script,
     requests: Vec<ModelRequest>,
     gates: HashMap<String, Gate>,
@@ -70,7 +70,7 @@ impl ModelServer {
     pub async fn start(script: Script) -> anyhow::Result<Self> {
         script.check()?;
         let shared = Arc::new(Shared {
-            inner: Mutex::new(Inner { script, ..Inner::default() }),
+            inner: Mutex::new(ModelState { script, ..ModelState::default() }),
             changes: watch::Sender::new(0),
         });
         let router = Router::new()
@@ -161,7 +161,7 @@ impl ModelServer {
         self.shared.change(|inner| inner.gates.entry(gate.to_owned()).or_default().open = true);
     }
 
-    async fn wait(&self, what: &str, condition: impl Fn(&Inner) -> bool) -> anyhow::Result<()> {
+    async fn wait(&self, what: &str, condition: impl Fn(&ModelState) -> bool) -> anyhow::Result<()> {
         let mut changes = self.shared.changes.subscribe();
         let met = async {
             while !condition(&self.shared.lock()) {
@@ -183,11 +183,11 @@ impl ModelServer {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, ModelState> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn change<T>(&self, change: impl FnOnce(&mut Inner) -> T) -> T {
+    fn change<T>(&self, change: impl FnOnce(&mut ModelState) -> T) -> T {
         let result = change(&mut self.lock());
         self.changes.send_modify(|version| *version += 1);
         result
