@@ -19,6 +19,8 @@ import { Refusal, Row, Rows, Section } from "./section";
 
 const PLATFORMS: Record<string, string> = { darwin: "macOS", linux: "Linux", win32: "Windows" };
 
+const isLoopback = ["127.0.0.1", "localhost", "[::1]"].includes(window.location.hostname);
+
 export function DesktopsPage() {
   usePageTitle("Desktops");
   const desktops = useQuery(computeTargetsQuery);
@@ -43,6 +45,8 @@ export function DesktopsPage() {
           <p className="mt-2">
             It works once, until {moment(attempt.data.expiresAt)}. Then start{" "}
             <code className="font-mono text-sm">loopgate gateway</code> there.
+            {isLoopback &&
+              " The address of this control plane is reached from its own machine only."}
           </p>
         </Notice>
       )}
