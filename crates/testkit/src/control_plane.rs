@@ -9,17 +9,13 @@ use anyhow::{Context as _, ensure};
 use futures_util::{SinkExt as _, StreamExt as _};
 use reqwest::{Client, RequestBuilder};
 use serde_json::{Value, json};
-use tokio::process::{Child, Command};
+use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
+use tokio::process::{Child, ChildStdout, Command};
 use tokio::sync::{mpsc, oneshot};
 use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use uuid::Uuid;
 
-use crate::free_port;
-
-const START_LIMIT: Duration = Duration::from_secs(60);
-/// Between two looks at a control plane that starts.
-const LOOK: Duration = Duration::from_millis(5);
 /// How often a desktop says that it is there.
 const PRESENCE: Duration = Duration::from_secs(30);
 const OWNER: &str = "owner@example.org";
@@ -29,6 +25,8 @@ const PASSWORD: &str = "correct horse battery";
 #[derive(Debug)]
 pub struct ControlPlane {
     child: Child,
+    /// Kept open: the program goes on printing.
+    _output: Lines<BufReader<ChildStdout>>,
     origin: String,
     client: Client,
     session: OwnerSession,
@@ -56,34 +54,32 @@ impl ControlPlane {
     /// Starts the binary with its database in `data` of the directory and signs its owner in.
     ///
     /// # Errors
-    /// When it ends or does not answer in time.
+    /// When it ends before it answers, or does not let its owner in.
     #[expect(clippy::disallowed_methods, reason = "the program under test, outside the product")]
     pub async fn start(binary: &Path, directory: &Path) -> anyhow::Result<Self> {
         let password = directory.join("password");
         std::fs::write(&password, PASSWORD)?;
         std::fs::set_permissions(&password, std::fs::Permissions::from_mode(0o600))?;
-        let port = free_port()?;
-        let child = Command::new(binary)
-            .args(["control-plane", "--listen", &format!("127.0.0.1:{port}"), "--owner-email", OWNER])
+        let mut child = Command::new(binary)
+            .args(["control-plane", "--listen", "127.0.0.1:0", "--owner-email", OWNER])
             .arg("--owner-password-file")
             .arg(password)
             .arg("--home")
             .arg(directory.join("data"))
             .env("HOME", directory)
             .stdin(Stdio::null())
-            .stdout(Stdio::null())
+            .stdout(Stdio::piped())
             .kill_on_drop(true)
             .spawn()?;
-        let origin = format!("http://127.0.0.1:{port}");
-        let mut plane = Self { child, origin, client: Client::new(), session: OwnerSession::default() };
-        let begin = Instant::now();
-        while plane.client.get(plane.url("/health")).send().await.is_err() {
-            if let Some(status) = plane.child.try_wait()? {
-                anyhow::bail!("the control plane ended at once: {status}");
+        let mut output = BufReader::new(child.stdout.take().context("its output")?).lines();
+        let origin = loop {
+            let line = output.next_line().await?.context("the control plane ended before it answered")?;
+            if let Some(origin) = line.strip_prefix("control plane on ") {
+                break origin.trim().to_owned();
             }
-            ensure!(begin.elapsed() < START_LIMIT, "the control plane does not answer");
-            tokio::time::sleep(LOOK).await;
-        }
+        };
+        let session = OwnerSession::default();
+        let mut plane = Self { child, _output: output, origin, client: Client::new(), session };
         let sign_in = json!({"email": OWNER, "password": PASSWORD});
         let answer = plane.request("POST", "/auth/sign-in").json(&sign_in).send().await?;
         let cookie = answer.headers().get("set-cookie").and_then(|cookie| cookie.to_str().ok());

@@ -44,9 +44,8 @@ impl ConnectArgs {
             settings.relay_origin = None;
             settings.cloud_connection_enabled = true;
         })?;
-        let sandbox = settings.get().sandbox_base_directory.is_none();
         println!("This desktop has a key of {origin}, and stays connected while `loopgate gateway` runs.");
-        if sandbox {
+        if settings.get().sandbox_base_directory.is_none() {
             println!(
                 "Name the directory of your repositories at its start: loopgate gateway --sandbox ~/src"
             );

@@ -245,31 +245,34 @@ async fn connect_says_why_a_desktop_got_no_key() -> Result<()> {
     let page = plane.sign_in().await?;
     let home = UserHome::temporary()?;
     let setup = Setup::new(&home)?.binary(PROGRAM).gateway_alone();
-    let connect = async |origin: &str, attempt: &str| -> Result<(Option<i32>, String)> {
+    let connect = async |words: &[&str], attempt: &str| -> Result<(Option<i32>, String)> {
         let mut command = home.command(PROGRAM);
-        command.args(["connect", origin, "--attempt", attempt, "--home"]).arg(setup.data_dir());
+        command.arg("connect").args(words).args(["--attempt", attempt, "--home"]).arg(setup.data_dir());
         let output = command.output().await?;
         let said = [output.stdout, output.stderr].concat();
         Ok((output.status.code(), String::from_utf8(said)?))
     };
     let attempt = plane.attempt(&page).await?;
     let nobody = format!("http://127.0.0.1:{}", free_port()?);
+    // The page has another origin than this one.
+    let other = plane.origin.replace("127.0.0.1", "localhost");
     for (origin, attempt, reason) in [
         ("http://loopgate.example.com", &*attempt, "must use https"),
         (&nobody, &attempt, "does not answer"),
         (&plane.origin, "never-given-out", "get a new one from the page"),
+        (&other, &attempt, "--web-origin"),
     ] {
-        let (code, said) = connect(origin, attempt).await?;
+        let (code, said) = connect(&[origin], attempt).await?;
         ensure!(code == Some(1) && said.contains(reason), "{origin}: {code:?} {said}");
     }
-    let (code, said) = connect(&plane.origin, &attempt).await?;
+    let (code, said) = connect(&[&other, "--web-origin", &plane.origin], &attempt).await?;
     ensure!(code == Some(0) && !said.contains("lgk_"), "{said}");
-    let (code, said) = connect(&plane.origin, &attempt).await?;
+    let (code, said) = connect(&[&plane.origin], &attempt).await?;
     ensure!(code == Some(1) && said.contains("ONBOARDING_ATTEMPT_INVALID_OR_EXPIRED"), "{said}");
 
     let _desktop = setup.clone().start().await?;
     online(&page, true).await?;
-    let (code, said) = connect(&plane.origin, "x").await?;
+    let (code, said) = connect(&[&plane.origin], "x").await?;
     ensure!(code == Some(1) && said.contains("another Loopgate is running"), "{said}");
     Ok(())
 }

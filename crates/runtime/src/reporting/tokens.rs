@@ -123,8 +123,8 @@ impl Tokens {
                 Err(CallError::MissingToken) => {
                     tracing::warn!(
                         loop_id = %id,
-                        "the loop's token is not accepted, and only a key that is bound to this desktop can renew it; \
-                         what is to be delivered waits for one: see loopgate connect"
+                        "the loop's token is not accepted, and only a key that is bound to this desktop could renew it: \
+                         see loopgate connect"
                     );
                     answer
                 }
