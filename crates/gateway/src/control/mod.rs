@@ -88,7 +88,7 @@ impl ControlSocket {
             };
             match accepted {
                 Ok((stream, _)) => {
-                    let Some(permit) = permits.admit() else { continue };
+                    let Some(permit) = permits.admit().await else { continue };
                     let (control, stop) = (control.clone(), stop.clone());
                     connections.spawn(async move {
                         tokio::select! {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::response::IntoResponse as _;
 use futures_util::future::BoxFuture;
-use http::header::RETRY_AFTER;
+use http::header::{CONNECTION, RETRY_AFTER};
 use http::{HeaderValue, Request, Response, StatusCode};
 use hyper::body::Incoming;
 use hyper::server::conn::http1;
@@ -94,6 +94,7 @@ async fn run(
     let stream = connection.into_parts().io.into_inner();
     tokio::select! {
         () = linger(stream) => {}
+        () = permit.closed.cancelled() => {}
         () = shutdown.graceful.cancelled() => {}
     }
 }
@@ -136,8 +137,13 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
             return Box::pin(async { Ok(response) });
         }
         let (state, caller) = (self.state.clone(), RequestSource::Network(self.peer));
+        let reserved = self.reserved;
         Box::pin(async move {
-            let response = pipeline::handle(&state.pipeline, request.map(Body::new), caller).await;
+            let mut response = pipeline::handle(&state.pipeline, request.map(Body::new), caller).await;
+            if reserved {
+                // The next request of this client may find room on a connection that answers everything.
+                response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
             Ok(guard.until_sent(response))
         })
     }

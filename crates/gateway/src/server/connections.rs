@@ -8,7 +8,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio_util::sync::CancellationToken;
+use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::in_flight::InFlight;
 
@@ -71,6 +71,8 @@ struct OpenConnections {
 struct OpenConnection {
     in_flight: InFlight,
     closed: CancellationToken,
+    /// Cancelled when its descriptor is free again.
+    ended: CancellationToken,
 }
 
 /// The permit of an open connection; free again when this is dropped.
@@ -84,6 +86,7 @@ pub(crate) struct ConnectionPermit {
     pub(crate) closed: CancellationToken,
     /// Whether it is beyond the limit.
     pub(crate) reserved: bool,
+    _ended: DropGuard,
 }
 
 impl Connections {
@@ -94,25 +97,38 @@ impl Connections {
         Arc::new(Self { most, state: Mutex::new(state) })
     }
 
-    /// A permit for a connection that was accepted. `None` when all are busy, the reserved ones too.
-    pub(crate) fn admit(self: &Arc<Self>) -> Option<ConnectionPermit> {
+    /// A permit for a connection that was accepted; its holder drops the connection first. Where an idle
+    /// one has to go for it, that one's descriptor is waited for, so that a burst does not use up all of
+    /// them. `None` when all are busy, the reserved ones too.
+    pub(crate) async fn admit(self: &Arc<Self>) -> Option<ConnectionPermit> {
+        let oldest = {
+            let mut state = self.lock();
+            state.refill();
+            if self.has_room(&state) { None } else { state.close_oldest_idle() }
+        };
+        if let Some(ended) = oldest {
+            let _ = tokio::time::timeout(ACCEPT_PAUSE, ended.cancelled()).await;
+        }
         let mut state = self.lock();
         state.refill();
-        let room = state.open.len() < self.most || state.close_oldest_idle();
-        let starved = SPARE > 0 && state.spare.is_empty();
-        if !room && state.open.len() >= self.most + RESERVED {
+        if state.open.len() >= self.most + RESERVED {
             return None;
         }
-        let (in_flight, closed) = (InFlight::default(), CancellationToken::new());
+        let reserved = !self.has_room(&state);
+        let (in_flight, closed, ended) =
+            (InFlight::default(), CancellationToken::new(), CancellationToken::new());
         let id = state.next;
         state.next += 1;
-        state.open.insert(id, OpenConnection { in_flight: in_flight.clone(), closed: closed.clone() });
+        let connection =
+            OpenConnection { in_flight: in_flight.clone(), closed: closed.clone(), ended: ended.clone() };
+        state.open.insert(id, connection);
         Some(ConnectionPermit {
             connections: self.clone(),
             id,
             in_flight,
             closed,
-            reserved: !room || starved,
+            reserved,
+            _ended: ended.drop_guard(),
         })
     }
 
@@ -126,6 +142,11 @@ impl Connections {
             return;
         }
         tokio::time::sleep(ACCEPT_PAUSE).await;
+    }
+
+    /// Whether one more may be open, and there are descriptors for what it asks.
+    fn has_room(&self, state: &OpenConnections) -> bool {
+        state.open.len() < self.most && (SPARE == 0 || !state.spare.is_empty())
     }
 
     fn lock(&self) -> MutexGuard<'_, OpenConnections> {
@@ -149,11 +170,12 @@ impl OpenConnections {
         had_some
     }
 
-    fn close_oldest_idle(&mut self) -> bool {
+    /// Tells the oldest idle connection to close; answers what is cancelled when it did.
+    fn close_oldest_idle(&mut self) -> Option<CancellationToken> {
         let idle = self.open.iter().find(|(_, connection)| connection.in_flight.is_idle());
-        let Some(oldest) = idle.map(|(id, _)| *id).and_then(|id| self.open.remove(&id)) else { return false };
+        let oldest = idle.map(|(id, _)| *id).and_then(|id| self.open.remove(&id))?;
         oldest.closed.cancel();
-        true
+        Some(oldest.ended)
     }
 }
 
@@ -177,41 +199,62 @@ pub(crate) fn is_exhausted(error: &io::Error) -> bool {
 mod tests {
     use super::*;
 
-    #[test]
-    fn oldest_idle_connection_goes_and_busy_ones_stay() {
+    async fn admitted(connections: &Arc<Connections>, count: usize) -> Vec<ConnectionPermit> {
+        let mut permits = Vec::new();
+        for _ in 0..count {
+            permits.push(connections.admit().await.unwrap());
+        }
+        permits
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn oldest_idle_connection_goes_and_busy_ones_stay() {
         let connections = Connections::new(3);
-        let permits: Vec<ConnectionPermit> = (0..3).map(|_| connections.admit().unwrap()).collect();
+        let permits = admitted(&connections, 3).await;
         let busy = permits[0].in_flight.start();
-        let fourth = connections.admit().unwrap();
+        let fourth = connections.admit().await.unwrap();
         let closed: Vec<bool> = permits.iter().map(|permit| permit.closed.is_cancelled()).collect();
         assert_eq!(closed, [false, true, false]);
         assert!(!fourth.reserved);
         drop(busy);
-        let _fifth = connections.admit().unwrap();
+        let _fifth = connections.admit().await.unwrap();
         assert!(permits[0].closed.is_cancelled(), "it is the oldest, and idle now");
     }
 
-    #[test]
-    fn beyond_the_limit_a_few_are_let_in_for_health_alone() {
+    #[tokio::test(start_paused = true)]
+    async fn next_connection_waits_until_the_closed_one_has_let_go() {
+        let connections = Connections::new(1);
+        let first = connections.admit().await.unwrap();
+        let next = connections.admit();
+        let mut next = std::pin::pin!(next);
+        assert!(futures_util::poll!(next.as_mut()).is_pending());
+        assert!(first.closed.is_cancelled());
+        let begun = tokio::time::Instant::now();
+        drop(first);
+        assert!(!next.await.unwrap().reserved);
+        assert_eq!(begun.elapsed(), Duration::ZERO);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn beyond_the_limit_a_few_are_let_in_for_health_alone() {
         let connections = Connections::new(2);
-        let permits: Vec<ConnectionPermit> = (0..2 + RESERVED)
-            .map(|_| {
-                let permit = connections.admit().unwrap();
-                permit.in_flight.start_endless();
-                permit
-            })
-            .collect();
+        let mut permits = Vec::new();
+        for _ in 0..2 + RESERVED {
+            let permit = connections.admit().await.unwrap();
+            permit.in_flight.start_endless();
+            permits.push(permit);
+        }
         assert!(permits.iter().enumerate().all(|(nth, permit)| permit.reserved == (nth >= 2)));
-        assert!(connections.admit().is_none());
+        assert!(connections.admit().await.is_none());
         drop(permits);
-        assert!(!connections.admit().unwrap().reserved);
+        assert!(!connections.admit().await.unwrap().reserved);
     }
 
     #[cfg(unix)]
     #[tokio::test(start_paused = true)]
     async fn spare_descriptors_are_released_and_reacquired() {
         let connections = Connections::new(2);
-        let idle = connections.admit().unwrap();
+        let idle = connections.admit().await.unwrap();
         let exhausted = io::Error::from(rustix::io::Errno::MFILE);
         let begun = tokio::time::Instant::now();
         connections.recover(&exhausted).await;
@@ -219,7 +262,7 @@ mod tests {
         assert_eq!(begun.elapsed(), Duration::ZERO);
         connections.recover(&exhausted).await;
         assert_eq!(begun.elapsed(), ACCEPT_PAUSE, "there is nothing left to give up");
-        assert!(!connections.admit().unwrap().reserved);
+        assert!(!connections.admit().await.unwrap().reserved);
         assert_eq!(connections.lock().spare.len(), SPARE);
     }
 }

@@ -49,7 +49,7 @@ impl Listener for LimitedListener {
         loop {
             match self.listener.accept().await {
                 Ok((stream, peer)) => {
-                    let Some(permit) = self.connections.admit() else { continue };
+                    let Some(permit) = self.connections.admit().await else { continue };
                     // Answers are small and written at once; waiting to fill a packet costs 40 ms each.
                     let _ = stream.set_nodelay(true);
                     let closed = Box::pin(permit.closed.clone().cancelled_owned());

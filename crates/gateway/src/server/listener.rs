@@ -190,7 +190,7 @@ async fn accept(
     loop {
         match listener.accept().await {
             Ok((stream, peer)) => {
-                if let Some(permit) = permits.admit() {
+                if let Some(permit) = permits.admit().await {
                     serve(stream, peer, permit);
                 }
             }
