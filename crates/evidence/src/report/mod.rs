@@ -74,9 +74,13 @@ impl TestReport {
 }
 
 /// Reads what a test command printed; `None` when no runner is recognized.
+///
+/// A last line without its end is not read: the command was killed while it wrote it, and half a name is
+/// another name.
 #[must_use]
 pub fn read_report(output: &[u8]) -> Option<TestReport> {
-    let text = String::from_utf8_lossy(output);
+    let whole_lines = output.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+    let text = String::from_utf8_lossy(&output[..whole_lines]);
     let text = STYLE.as_ref().map_or_else(|| text.clone(), |style| style.replace_all(&text, ""));
     let readers: [fn(&str) -> Option<TestReport>; 10] = [
         rust::libtest,
