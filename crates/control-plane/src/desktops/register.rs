@@ -58,6 +58,17 @@ pub async fn register(
     store: &Store,
     new: DesktopRegistration,
 ) -> Result<compute_target::Model, RegisterError> {
+    match find_or_insert(store, new.clone()).await {
+        // Its gateway id or its name was free a moment ago: what took it is found now.
+        Err(RegisterError::NameTaken) => find_or_insert(store, new).await,
+        registered => registered,
+    }
+}
+
+async fn find_or_insert(
+    store: &Store,
+    new: DesktopRegistration,
+) -> Result<compute_target::Model, RegisterError> {
     let tx = store.begin().await?;
     if let Some(gateway) = new.gateway_id {
         let holder = compute_target::Entity::find()

@@ -30,6 +30,18 @@ async fn desktop_is_one_row_whatever_its_name_or_id() {
 }
 
 #[tokio::test]
+async fn desktop_that_registers_often_at_once_is_one_row() {
+    let plane = TestApp::start().await;
+    let owner = plane.owner().await;
+    let gateway = Uuid::new_v4();
+    let registrations =
+        (0..16).map(|_| owner.post("/compute-targets/register", registration("bench", Some(gateway))));
+    let answers = futures_util::future::join_all(registrations).await;
+    assert!(answers.iter().all(|answer| answer.data("id") == answers[0].data("id")));
+    assert_eq!(owner.get("/compute-targets").await.json["data"].as_array().unwrap().len(), 1);
+}
+
+#[tokio::test]
 async fn shared_desktop_is_seen_by_all_and_changed_by_its_owner() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
