@@ -148,9 +148,7 @@ pub async fn find(
         Ok(id) => own.filter(ticket::Column::DocumentId.eq(id)),
         Err(_) => own.filter(ticket::Column::Slug.eq(id_or_slug)),
     };
-    let row = named.one(db).await?.ok_or_else(|| not_found("Ticket"))?;
-    let document = document::Entity::find_by_id(row.document_id).one(db).await?;
-    Ok((row, document.ok_or_else(|| not_found("Ticket"))?))
+    named.find_both_related(document::Entity).one(db).await?.ok_or_else(|| not_found("Ticket"))
 }
 
 /// The ticket that a document, or the document it was made from, belongs to.
@@ -171,16 +169,12 @@ pub async fn list(
     if let Some(state) = state {
         found = found.filter(ticket::Column::State.eq(StoredEnum(state)));
     }
-    let mut tickets: std::collections::HashMap<Uuid, ticket::Model> =
-        found.all(db).await?.into_iter().map(|row| (row.document_id, row)).collect();
-    let documents = document::Entity::find()
-        .filter(document::Column::OrganizationId.eq(organization_id))
-        .filter(document::Column::Kind.eq(StoredEnum(ArtifactType::Feature)))
+    found
+        .find_both_related(document::Entity)
         .order_by_desc(document::Column::UpdatedAt)
         .order_by_desc(document::Column::Id)
         .all(db)
-        .await?;
-    Ok(documents.into_iter().filter_map(|document| Some((tickets.remove(&document.id)?, document))).collect())
+        .await
 }
 
 /// Shows one ticket.

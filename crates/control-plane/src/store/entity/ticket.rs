@@ -31,6 +31,20 @@ pub struct Model {
 }
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
-pub enum Relation {}
+pub enum Relation {
+    /// The feature document.
+    #[sea_orm(
+        belongs_to = "super::document::Entity",
+        from = "Column::DocumentId",
+        to = "super::document::Column::Id"
+    )]
+    Document,
+}
+
+impl Related<super::document::Entity> for Entity {
+    fn to() -> RelationDef {
+        Relation::Document.def()
+    }
+}
 
 impl ActiveModelBehavior for ActiveModel {}
