@@ -115,7 +115,8 @@ function DesktopRow({ desktop }: { desktop: ComputeTarget }) {
         onConfirm={() => remove.mutate(id, { onSettled: () => setAsking(false) })}
       >
         Its key is revoked at once, and it gets no more work. What its loops have delivered stays.
-        To come back it has to be connected again.
+        To come back it has to be connected again; the machine that runs{" "}
+        <code className="font-mono text-sm">loopgate up</code> comes back when that is started again.
       </ConfirmDialog>
     </Row>
   );
