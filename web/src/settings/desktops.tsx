@@ -116,7 +116,8 @@ function DesktopRow({ desktop }: { desktop: ComputeTarget }) {
       >
         Its key is revoked at once, and it gets no more work. What its loops have delivered stays.
         To come back it has to be connected again; the machine that runs{" "}
-        <code className="font-mono text-sm">loopgate up</code> comes back when that is started again.
+        <code className="font-mono text-sm">loopgate up</code> comes back when that is started
+        again.
       </ConfirmDialog>
     </Row>
   );
