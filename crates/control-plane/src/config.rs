@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use loopgate_api::ids::RepoFullName;
 use secrecy::SecretString;
+
 /// Settings of a control plane. The binary reads them from wherever its user keeps them.
 #[derive(Debug, Clone)]
 pub struct Config {

@@ -138,6 +138,7 @@ async fn health_is_answered_while_all_other_connections_are_busy() {
     let held = paths.map(|path| tokio::spawn(fixture.internal("GET", path).raw_bytes()));
     within(waiting.wait_for(|count| *count == 2)).await.unwrap();
     assert_eq!(fixture.internal("GET", "/api/gateway/version").send().await.status, 503);
-    assert_eq!(fixture.ask("GET", "/health").send().await.status, 200);
+    let health = fixture.ask("GET", "/health").send().await;
+    assert_eq!((health.status, health.header("connection")), (200, Some("close")));
     assert!(held.iter().all(|request| !request.is_finished()), "nobody was pushed out");
 }
