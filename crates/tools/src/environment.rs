@@ -1,5 +1,5 @@
-//! The environment of the programs that loops run, and how they are started in checkouts that the person
-//! has not trusted.
+//! The environment of the programs that loops run, and the restrictions for checkouts that the user has not
+//! trusted.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -11,41 +11,43 @@ use loopgate_api::names::env;
 use crate::git::Git;
 use crate::programs::Programs;
 
-/// Settings of the person alone: hooks, servers, helpers and variables that a repository's own
-/// settings name do not count. Its instructions still do, as those of a directory that is added.
-const ARGUMENTS: [&str; 4] = ["--setting-sources", PERSON, "--add-dir", "."];
-/// Whose settings the assistant follows.
-const PERSON: &str = "user";
-/// Makes the assistant read the instructions of directories that are added.
+// Restricts the assistant to the user's settings: hooks, MCP servers, helpers and variables of the
+// repository's own settings are ignored. Its instructions (CLAUDE.md) are still read, because `--add-dir`
+// names the directory.
+const ARGUMENTS: [&str; 4] = ["--setting-sources", USER_SETTINGS, "--add-dir", "."];
+/// The assistant's name for the settings source in the user's home directory.
+const USER_SETTINGS: &str = "user";
+/// Makes the assistant read the CLAUDE.md of directories that are passed with `--add-dir`.
 const READ_INSTRUCTIONS: &str = "CLAUDE_CODE_ADDITIONAL_DIRECTORIES_CLAUDE_MD";
 
-/// Variables that tell an assistant that it runs inside another one; a loop never does.
+/// Set by the assistant for its children. Removed, because a loop never runs inside another assistant
+/// session.
 const OUTER_SESSION: [&str; 4] =
     ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_CHILD_SESSION", "CLAUDE_CODE_SESSION_ID"];
 
-/// Arguments and variables by which a program runs nothing that its checkouts bring along. Empty when the
-/// person trusts all of them.
+/// Arguments and variables that keep a program from executing anything that its checkouts contain. Empty when
+/// the user trusts all of them.
 #[derive(Debug, Default)]
 pub struct TrustGuard {
-    /// First arguments of the assistant, which is started in the checkout.
+    /// Arguments to put before all others of the assistant, whose working directory is the checkout.
     pub args: &'static [&'static str],
     variables: Vec<(OsString, OsString)>,
 }
 
 impl TrustGuard {
-    /// Whether the person trusts the checkouts.
+    /// Returns whether the user trusts all checkouts.
     #[must_use]
     pub const fn is_trusted(&self) -> bool {
         self.args.is_empty()
     }
 
-    /// Adds the variables that the program's own children need.
+    /// Adds the variables that the program passes on to its children.
     pub fn add_to(&self, environment: &mut BTreeMap<OsString, OsString>) {
         environment.extend(self.variables.iter().cloned());
     }
 }
 
-/// Makes the environments of child processes.
+/// Builds the environments of child processes.
 #[derive(Debug, Clone)]
 pub struct ProcessEnvironment {
     programs: Arc<Programs>,
@@ -53,13 +55,14 @@ pub struct ProcessEnvironment {
 }
 
 impl ProcessEnvironment {
-    /// Environments of the programs of this desktop.
+    /// Creates a builder that uses the programs of this desktop.
     #[must_use]
     pub const fn new(programs: Arc<Programs>, git: Git) -> Self {
         Self { programs, git }
     }
 
-    /// The environment of a loop's programs: that of every program, outside of any session.
+    /// Returns the environment for a loop's programs: the one of every program, without the variables of an
+    /// assistant session.
     pub async fn inherited(&self) -> BTreeMap<OsString, OsString> {
         let mut environment = self.programs.environment().await;
         for name in OUTER_SESSION {
@@ -68,8 +71,9 @@ impl ProcessEnvironment {
         environment
     }
 
-    /// The guard of a program that works in these checkouts.
+    /// Returns the guard for a program that works in these checkouts.
     pub async fn guard(&self, checkouts: &[&Path]) -> TrustGuard {
+        // Without checkouts there is nothing that the user could have trusted, so the guard applies.
         let mut trusted = !checkouts.is_empty();
         for checkout in checkouts {
             trusted = trusted && self.git.trusts(checkout).await;
@@ -78,16 +82,18 @@ impl ProcessEnvironment {
             return TrustGuard::default();
         }
         let variables = self.git.program_environment(checkouts).await.unwrap_or_else(|error| {
-            tracing::warn!(%error, "git is kept from a repository that is not used");
+            tracing::warn!(%error, "repository cannot be used; git is disabled for the program");
+            // Fail closed: with an unusable GIT_DIR, git refuses to run instead of following an unchecked
+            // configuration.
             vec![("GIT_DIR".to_owned(), "/dev/null".to_owned())]
         });
-        let of_assistant = [(READ_INSTRUCTIONS, "1"), (env::SETTING_SOURCES, PERSON)];
+        let assistant_variables = [(READ_INSTRUCTIONS, "1"), (env::SETTING_SOURCES, USER_SETTINGS)];
         let owned = |(name, value): (&str, &str)| (OsStr::new(name).to_owned(), OsStr::new(value).to_owned());
         let variables = variables.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        TrustGuard { args: &ARGUMENTS, variables: variables.chain(of_assistant).map(owned).collect() }
+        TrustGuard { args: &ARGUMENTS, variables: variables.chain(assistant_variables).map(owned).collect() }
     }
 
-    /// The environment of a loop's programs in these checkouts, and the guard of the assistant there.
+    /// Returns the environment for a loop's programs in these checkouts, and the guard for the assistant.
     pub async fn guarded(&self, checkouts: &[&Path]) -> (BTreeMap<OsString, OsString>, TrustGuard) {
         let guard = self.guard(checkouts).await;
         let mut environment = self.inherited().await;

@@ -1,4 +1,4 @@
-//! Locks by path, within this process.
+//! In-process locks that are keyed by path.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -6,15 +6,16 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
-/// Locks that are held or waited for, by path.
+/// A map of locks by path. An entry exists only while its lock is held or waited for.
 #[derive(Debug, Default)]
 pub struct KeyedLocks(Mutex<HashMap<PathBuf, Weak<AsyncMutex<()>>>>);
 
 impl KeyedLocks {
-    /// Waits for the lock of a path; the guard releases it.
+    /// Waits for the lock of a path. Dropping the guard releases it.
     pub async fn lock(&self, path: &Path) -> OwnedMutexGuard<()> {
         let lock = {
             let mut locks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            // Prunes released locks here, so that no drop handler is needed.
             locks.retain(|_, lock| lock.strong_count() > 0);
             locks.get(path).and_then(Weak::upgrade).unwrap_or_else(|| {
                 let lock = Arc::default();

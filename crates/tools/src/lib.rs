@@ -1,7 +1,8 @@
-//! The five external programs and the processes of this machine: find, start, watch, end.
+//! The external programs and the processes of this machine: resolve, start, supervise, terminate.
 //!
-//! Owns every way in which Loopgate starts a program, and what it knows of git, of the code host's
-//! command line and of the MCP servers that the assistant and the reviewer know. Knows nothing of loops, routes or the control plane.
+//! Owns every way in which Loopgate starts a program, and the knowledge of git, of the code host's command
+//! line and of the MCP servers that the assistant and the reviewer are configured with. Depends on neither
+//! loops, routes nor the control plane.
 
 pub mod code_host;
 pub mod directory_watch;

@@ -1,8 +1,9 @@
 //! The PATH of the user's login shell.
 //!
-//! A program started from a desktop or by a service manager sees a poorer PATH than the user's
-//! terminal; version managers extend it in the shell's start-up files. The shell is asked once and
-//! the answer kept. Never fails: what the shell does not tell is guessed.
+//! A program started from a desktop or by a service manager inherits a shorter PATH than the user's terminal,
+//! because version managers extend it in the shell's start-up files. The shell is run once and the result is
+//! cached. Never fails: when the shell does not report a PATH, the inherited one is extended with common
+//! directories.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -17,29 +18,29 @@ use loopgate_home::API_KEY_VARIABLES;
 
 use crate::process::{Command, Limits};
 
-/// How long the shell may take to start.
-const SHELL_TIME: Duration = Duration::from_secs(3);
-/// What it gets to end when it took longer.
+/// Timeout of the shell. Start-up files with version managers need about a second.
+const SHELL_TIMEOUT: Duration = Duration::from_secs(3);
+/// Grace period between SIGTERM and SIGKILL after the timeout.
 const SHELL_GRACE: Duration = Duration::from_millis(200);
-/// What a shell may print while it starts, in bytes.
-const SHELL_OUTPUT: usize = 1024 * 1024;
-/// Shell of a user who names none.
+/// Cap on each output stream of the shell, in bytes. Start-up files may print anything.
+const SHELL_OUTPUT_CAP: usize = 1024 * 1024;
+/// Used when SHELL is not set: the default shell of macOS.
 const DEFAULT_SHELL: &str = "/bin/zsh";
-/// Added to the own PATH when the shell does not answer.
-const USUAL_PLACES: &str = "/opt/homebrew/bin:/usr/local/bin";
-/// Around the answer, so that it is found between whatever start-up files print.
+/// Appended to the inherited PATH when the shell does not report one: where Homebrew installs programs.
+const COMMON_DIRECTORIES: &str = "/opt/homebrew/bin:/usr/local/bin";
+/// Delimit the PATH in the shell's output, because start-up files print to standard output as well.
 const BEGIN: &str = "__LOOPGATE_PATH_BEGIN__";
 const END: &str = "__LOOPGATE_PATH_END__";
-/// These keep version managers from setting up the shell.
-const DISTURBING: [&str; 2] = ["npm_config_prefix", "NPM_CONFIG_PREFIX"];
+/// Removed from the shell's environment: nvm refuses to set up a shell in which they are set.
+const CONFLICTING_VARIABLES: [&str; 2] = ["npm_config_prefix", "NPM_CONFIG_PREFIX"];
 
 type SharedPath = Shared<BoxFuture<'static, Arc<str>>>;
 
-/// The login shell's PATH, asked for at most once until it is forgotten.
+/// The login shell's PATH, resolved at most once until [`LoginPath::forget`].
 pub struct LoginPath {
     shell: PathBuf,
     environment: BTreeMap<OsString, OsString>,
-    /// The one resolution that every caller awaits; the lock is held only to copy it.
+    /// The resolution that all callers share. The lock is held only to clone the future.
     resolution: Mutex<Option<SharedPath>>,
 }
 
@@ -50,7 +51,7 @@ impl std::fmt::Debug for LoginPath {
 }
 
 impl LoginPath {
-    /// Asks the shell that this process's environment names.
+    /// Uses the shell and the environment of this process.
     #[must_use]
     pub fn of_this_user() -> Self {
         let environment: BTreeMap<_, _> = std::env::vars_os().collect();
@@ -59,32 +60,35 @@ impl LoginPath {
         Self::new(shell, environment)
     }
 
-    /// Asks this shell, started in this environment.
+    /// Uses this shell, started in this environment.
     #[must_use]
     pub fn new(shell: PathBuf, mut environment: BTreeMap<OsString, OsString>) -> Self {
-        for name in DISTURBING.into_iter().chain(API_KEY_VARIABLES) {
+        for name in CONFLICTING_VARIABLES.into_iter().chain(API_KEY_VARIABLES) {
             environment.remove(OsStr::new(name));
         }
         Self { shell, environment, resolution: Mutex::new(None) }
     }
 
-    /// The directories in which programs are searched, joined by colons.
+    /// Returns the directories in which programs are searched, joined by colons.
     pub async fn resolve(&self) -> Arc<str> {
         let resolution = {
-            let mut kept = self.resolution.lock().unwrap_or_else(PoisonError::into_inner);
-            kept.get_or_insert_with(|| ask(self.shell.clone(), self.environment.clone()).boxed().shared())
+            let mut cached = self.resolution.lock().unwrap_or_else(PoisonError::into_inner);
+            cached
+                .get_or_insert_with(|| {
+                    query_shell(self.shell.clone(), self.environment.clone()).boxed().shared()
+                })
                 .clone()
         };
         resolution.await
     }
 
-    /// Asks again at the next need.
+    /// Discards the cached PATH, so that the next call runs the shell again.
     pub fn forget(&self) {
         *self.resolution.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// The environment for programs: the own one with the login shell's PATH, without what is for
-    /// this process alone.
+    /// Returns the environment for programs: the inherited one with the login shell's PATH, without
+    /// Loopgate's own API keys.
     pub async fn environment(&self) -> BTreeMap<OsString, OsString> {
         let path = self.resolve().await;
         let mut environment = self.environment.clone();
@@ -93,39 +97,40 @@ impl LoginPath {
     }
 }
 
-async fn ask(shell: PathBuf, environment: BTreeMap<OsString, OsString>) -> Arc<str> {
-    let own = environment.get(OsStr::new("PATH")).map(|path| path.to_string_lossy().into_owned());
-    let question = format!(r#"printf '%s%s%s\n' '{BEGIN}' "$PATH" '{END}'"#);
+async fn query_shell(shell: PathBuf, environment: BTreeMap<OsString, OsString>) -> Arc<str> {
+    let inherited = environment.get(OsStr::new("PATH")).map(|path| path.to_string_lossy().into_owned());
+    // Interactive and login: version managers are set up in either kind of start-up file.
+    let script = format!(r#"printf '%s%s%s\n' '{BEGIN}' "$PATH" '{END}'"#);
     let command = Command::new(shell)
-        .args([OsStr::new("-ilc"), OsStr::new(&question)])
+        .args([OsStr::new("-ilc"), OsStr::new(&script)])
         .environment(environment)
         .session();
-    let mut limits = Limits::time(SHELL_TIME).output(SHELL_OUTPUT);
+    let mut limits = Limits::time(SHELL_TIMEOUT).output(SHELL_OUTPUT_CAP);
     limits.grace = SHELL_GRACE;
-    let told = match command.run(limits).await {
+    let reported = match command.run(limits).await {
         Ok(output) => parse(&output.stdout_text(), output.status.success()),
         Err(error) => {
-            tracing::debug!(%error, "the login shell did not start");
+            tracing::debug!(%error, "login shell did not start");
             None
         }
     };
-    let path = told.unwrap_or_else(|| match own {
-        Some(own) if !own.is_empty() => format!("{own}:{USUAL_PLACES}"),
-        _ => USUAL_PLACES.to_owned(),
+    let path = reported.unwrap_or_else(|| match inherited {
+        Some(inherited) if !inherited.is_empty() => format!("{inherited}:{COMMON_DIRECTORIES}"),
+        _ => COMMON_DIRECTORIES.to_owned(),
     });
     expand(&path).into()
 }
 
-/// The text between the markers, whatever the shell's exit code; of a shell that ended well and
-/// printed no markers, the last line that is not empty.
+/// Returns the text between the markers, whatever the exit code: start-up files may fail after the PATH was
+/// printed. Without markers, returns the last non-empty line if the shell succeeded.
 fn parse(printed: &str, success: bool) -> Option<String> {
     let between = printed.rfind(BEGIN).and_then(|at| printed[at + BEGIN.len()..].split_once(END));
-    let found = match between {
+    let path_text = match between {
         Some((path, _)) => Some(path),
         None if success => printed.lines().rfind(|line| !line.trim().is_empty()),
         None => None,
     };
-    found.map(str::trim).filter(|path| !path.is_empty()).map(str::to_owned)
+    path_text.map(str::trim).filter(|path| !path.is_empty()).map(str::to_owned)
 }
 
 fn expand(path: &str) -> String {
@@ -164,9 +169,11 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn answer_is_found_between_chatter_and_asked_for_once() {
+    async fn path_is_parsed_between_other_output_and_cached() {
         let directory = tempfile::tempdir().unwrap();
         let count = directory.path().join("count");
+        // `$1` and `$2` are the arguments of the shell: the script checks the flags and evaluates the
+        // command.
         let script = format!(
             r#"[ "$1" = -ilc ] || exit 9
 echo x >> '{}'; echo "Welcome! ${{npm_config_prefix:-none}}"; PATH="/opt/a:~/b:~:~other/c:/d~/e:/usr/bin:/bin"
@@ -191,8 +198,8 @@ eval "$2"; echo bye; exit 1"#,
         let environment = login_path(directory.path(), script).environment().await;
         assert_eq!(environment.get(OsStr::new("PATH")).unwrap(), "/clean:/bin");
         assert_eq!(environment.get(OsStr::new("KEPT")).unwrap(), "yes");
-        for gone in ["npm_config_prefix", "LOOPGATE_API_KEY"] {
-            assert!(!environment.contains_key(OsStr::new(gone)), "{gone}");
+        for name in ["npm_config_prefix", "LOOPGATE_API_KEY"] {
+            assert!(!environment.contains_key(OsStr::new(name)), "{name}");
         }
     }
 
@@ -204,7 +211,7 @@ eval "$2"; echo bye; exit 1"#,
             assert_eq!(&*path, "/usr/bin:/bin:/opt/homebrew/bin:/usr/local/bin", "{script}");
         }
         let missing = LoginPath::new("/no/such/shell".into(), BTreeMap::new()).resolve().await;
-        assert_eq!(&*missing, USUAL_PLACES);
+        assert_eq!(&*missing, COMMON_DIRECTORIES);
     }
 
     #[tokio::test]
@@ -212,19 +219,19 @@ eval "$2"; echo bye; exit 1"#,
         let directory = tempfile::tempdir().unwrap();
         let path = login_path(directory.path(), "trap '' TERM; while :; do sleep 1; done");
         let path = tokio::time::timeout(Duration::from_secs(15), path.resolve()).await.unwrap();
-        assert!(path.ends_with(USUAL_PLACES));
+        assert!(path.ends_with(COMMON_DIRECTORIES));
     }
 
     proptest! {
         #[test]
         fn markers_are_found_in_any_surroundings(before in "[^_]*", path in "[ -^`-~]{1,60}", after in "[^_]*") {
             let printed = format!("{before}{BEGIN}{path}{END}{after}");
-            let wanted = Some(path.trim().to_owned()).filter(|path| !path.is_empty());
-            prop_assert_eq!(parse(&printed, false), wanted);
+            let expected = Some(path.trim().to_owned()).filter(|path| !path.is_empty());
+            prop_assert_eq!(parse(&printed, false), expected);
         }
 
         #[test]
-        fn parsing_takes_whatever_a_shell_prints(printed in "(?s).*", success: bool) {
+        fn arbitrary_output_does_not_panic(printed in "(?s).*", success: bool) {
             if let Some(path) = parse(&printed, success) {
                 prop_assert!(!path.trim().is_empty());
             }

@@ -1,13 +1,13 @@
-//! What the machine has to give at this moment.
+//! The memory of this machine.
 
-/// Bytes of memory that programs can have without others being swapped out; without limit where
-/// the system does not tell.
+/// Returns the memory that programs can allocate without causing others to be swapped out, in bytes. Returns
+/// [`u64::MAX`] when the system does not report it, so that admission control then imposes no limit.
 pub async fn available_memory() -> u64 {
-    tokio::task::spawn_blocking(available).await.ok().flatten().unwrap_or(u64::MAX)
+    tokio::task::spawn_blocking(query_memory).await.ok().flatten().unwrap_or(u64::MAX)
 }
 
 #[cfg(target_os = "linux")]
-fn available() -> Option<u64> {
+fn query_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
@@ -15,7 +15,7 @@ fn available() -> Option<u64> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn available() -> Option<u64> {
+fn query_memory() -> Option<u64> {
     use sysinfo::{MemoryRefreshKind, RefreshKind, System};
     let memory = RefreshKind::nothing().with_memory(MemoryRefreshKind::nothing().with_ram());
     Some(System::new_with_specifics(memory).available_memory())
@@ -26,7 +26,7 @@ mod tests {
     #[test]
     fn available_memory_is_reported() {
         let megabyte = 1024 * 1024;
-        let bytes = super::available().unwrap();
+        let bytes = super::query_memory().unwrap();
         assert!((megabyte..1 << 50).contains(&bytes), "{bytes}");
     }
 }

@@ -1,8 +1,8 @@
-//! Where the five programs are, and the environment they run in.
+//! Resolution of the five external programs, and the environment they run in.
 //!
-//! A path that the user set wins, unless it leads through the sandbox, where repositories and loops
-//! write; without one the login shell's PATH is searched. Reads the settings at every call, so that a
-//! change counts at once; never changes them.
+//! A path that the user configured takes precedence, unless it leads through the sandbox, where repositories
+//! and loops can write. Otherwise the login shell's PATH is searched. The settings are read on every call, so
+//! that a change takes effect immediately; they are never changed here.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -17,31 +17,31 @@ use serde::{Deserialize, Serialize};
 use crate::login_path::LoginPath;
 use crate::process::{Command, Limits};
 
-/// How long a program may take to tell its version.
-const VERSION_TIME: Duration = Duration::from_secs(5);
+/// Timeout of `<program> --version`. Programs that are scripts take a second or two to start on a busy
+/// machine.
+const VERSION_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How a program was found.
+/// How the path of a program was determined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProgramSource {
-    /// The user set its path.
+    /// The path that the user configured.
     Override,
-    /// The user set a path that is missing or may not be executed.
+    /// The path that the user configured, which is missing or not executable.
     OverrideInvalid,
-    /// First hit on the login shell's PATH.
+    /// The first match on the login shell's PATH.
     Path,
-    /// Not found; the bare name, so that starting it says so.
+    /// Not found: the bare name, so that starting it fails with an error that names the program.
     Fallback,
 }
 
-/// A program's executable.
+/// The executable that was resolved for a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResolvedProgram {
-    /// What to start.
+    /// Absolute path, or a bare name with [`ProgramSource::Fallback`].
     pub path: PathBuf,
-    /// How it was found.
     pub source: ProgramSource,
-    /// The path that the user set, passed over because it leads through the sandbox.
+    /// The path that the user configured, ignored because it leads through the sandbox.
     pub passed_over: Option<PathBuf>,
 }
 
@@ -51,7 +51,7 @@ impl ResolvedProgram {
     }
 }
 
-/// The five programs of this machine. Cheap to share behind an [`Arc`].
+/// The five external programs of this machine.
 #[derive(Debug)]
 pub struct Programs {
     settings: Arc<SettingsStore>,
@@ -59,102 +59,103 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// The programs as this user's login shell finds them.
+    /// Creates a resolver that searches the PATH of this user's login shell.
     #[must_use]
     pub fn new(settings: Arc<SettingsStore>) -> Self {
         Self::with_login_path(settings, LoginPath::of_this_user())
     }
 
-    /// The programs as another shell finds them.
+    /// Creates a resolver that searches the given login shell's PATH.
     #[must_use]
     pub fn with_login_path(settings: Arc<SettingsStore>, login_path: LoginPath) -> Self {
         Self { settings, login_path }
     }
 
-    /// Where a program is. An invalid override is answered as it is, so that the failure names it. One
-    /// that leads through the sandbox is never answered: PATH is searched instead.
+    /// Resolves a program. An invalid override is returned unchanged, so that the error at start names it. An
+    /// override that leads through the sandbox is ignored, and PATH is searched instead.
     pub async fn resolve(&self, program: Program) -> ResolvedProgram {
         let settings = self.settings.get();
-        let Some(chosen) = settings.binary_paths.get(&program) else {
+        let Some(configured) = settings.binary_paths.get(&program) else {
             return self.search(program.executable()).await;
         };
-        if self.is_in_sandbox(chosen) {
-            tracing::warn!(%program, "the path that is set for a program lies in the sandbox; searching PATH");
-            let found = self.search(program.executable()).await;
-            return ResolvedProgram { passed_over: Some(chosen.target().to_owned()), ..found };
+        if self.is_in_sandbox(configured) {
+            tracing::warn!(%program, "configured path of a program is inside the sandbox; searching PATH");
+            let resolved = self.search(program.executable()).await;
+            return ResolvedProgram { passed_over: Some(configured.target().to_owned()), ..resolved };
         }
-        match chosen.way().filter(|way| is_executable(way)) {
+        match configured.way().filter(|way| is_executable(way)) {
             Some(way) => ResolvedProgram::new(way, ProgramSource::Override),
-            // Who starts it all the same starts what was chosen, or nothing.
-            None => ResolvedProgram::new(chosen.target(), ProgramSource::OverrideInvalid),
+            // Starting the target either runs the file that the user chose or fails; the changed link is not
+            // followed.
+            None => ResolvedProgram::new(configured.target(), ProgramSource::OverrideInvalid),
         }
     }
 
-    /// Whether a path for a program leads through the sandbox, so that what is there may have been
-    /// written by a repository, a page or a loop. Touches the disk.
+    /// Returns whether a path leads through the sandbox, so that the file may have been written by a
+    /// repository, a page or a loop. Accesses the file system.
     #[must_use]
     pub fn is_in_sandbox(&self, path: &ProgramPath) -> bool {
         let base = self.settings.get().sandbox_base_directory.clone();
         base.is_some_and(|base| path.leads_through(&base))
     }
 
-    /// The first hit for a bare name on the login shell's PATH.
+    /// Searches the login shell's PATH for a bare name.
     pub async fn search(&self, executable: &str) -> ResolvedProgram {
         let path = self.login_path.resolve().await;
         let name = executable.to_owned();
-        let found = tokio::task::spawn_blocking(move || find_on_path(&path, &name)).await.ok().flatten();
-        match found {
+        let resolved = tokio::task::spawn_blocking(move || find_on_path(&path, &name)).await.ok().flatten();
+        match resolved {
             Some(path) => ResolvedProgram::new(path, ProgramSource::Path),
             None => ResolvedProgram::new(executable, ProgramSource::Fallback),
         }
     }
 
-    /// The environment of every program: the own one with the login shell's PATH, without the
-    /// variables that keep version managers from working and those that hold our keys.
+    /// Returns the environment of every program: the inherited one with the login shell's PATH, without
+    /// variables that break version managers and without Loopgate's own API keys.
     pub async fn environment(&self) -> BTreeMap<OsString, OsString> {
         self.login_path.environment().await
     }
 
-    /// What is started for a program. Git with an invalid override is searched on the PATH instead:
-    /// too much depends on it.
+    /// Returns the executable to start for a program. For git, an invalid override falls back to PATH,
+    /// because most features depend on git.
     pub async fn executable(&self, program: Program) -> PathBuf {
         let mut resolved = self.resolve(program).await;
         if program == Program::Git && resolved.source == ProgramSource::OverrideInvalid {
-            tracing::warn!("the path set for git cannot be used; searching PATH");
+            tracing::warn!("configured path of git is not executable; searching PATH");
             resolved = self.search(program.executable()).await;
         }
         resolved.path
     }
 
-    /// A command that starts the program in that environment.
+    /// Creates a command that starts the program in [`Self::environment`].
     pub async fn command(&self, program: Program) -> Command {
         Command::new(self.executable(program).await).environment(self.environment().await)
     }
 
-    /// Asks the login shell again at the next need; for when the user changed something.
+    /// Discards the cached login PATH. Called when the user changed the configuration of a program.
     pub fn forget(&self) {
         self.login_path.forget();
     }
 
-    /// The first line that each program prints when asked for its version; `None` when it cannot
-    /// tell.
+    /// Returns the version of each program as in [`Self::version`], queried concurrently.
     pub async fn versions(&self) -> BTreeMap<Program, Option<String>> {
-        let asked = Program::ALL.map(|program| async move { (program, self.version(program).await) });
-        join_all(asked).await.into_iter().collect()
+        let queries = Program::ALL.map(|program| async move { (program, self.version(program).await) });
+        join_all(queries).await.into_iter().collect()
     }
 
-    /// The first line that a program prints when asked for its version.
+    /// Returns the first line of `<program> --version`; `None` when the program is missing, fails or prints
+    /// nothing.
     pub async fn version(&self, program: Program) -> Option<String> {
         let command = self.command(program).await.arg("--version").session().modest();
-        let output = command.run(Limits::time(VERSION_TIME)).await.ok()?;
+        let output = command.run(Limits::time(VERSION_TIMEOUT)).await.ok()?;
         let text = output.stdout_text().into_owned();
         let line = text.lines().next().map(str::trim).filter(|line| !line.is_empty());
         line.filter(|_| output.status.success()).map(str::to_owned)
     }
 }
 
-/// The first executable of this name in the directories of a PATH. Directories that are not absolute do not count:
-/// what is there depends on where the program is started.
+/// Returns the first executable of this name in the directories of a PATH. Relative directories are ignored,
+/// because they would resolve differently in each working directory, such as a checkout.
 #[must_use]
 pub fn find_on_path(path: &str, executable: &str) -> Option<PathBuf> {
     let directories = path.split(':').filter(|segment| !segment.is_empty()).map(Path::new);
@@ -164,7 +165,7 @@ pub fn find_on_path(path: &str, executable: &str) -> Option<PathBuf> {
         .find(|candidate| is_executable(candidate))
 }
 
-/// Whether this is a file that the user may execute.
+/// Returns whether the path is a regular file that this user may execute.
 #[must_use]
 pub fn is_executable(path: &Path) -> bool {
     path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
@@ -185,7 +186,7 @@ mod tests {
     }
 
     impl ProgramsFixture {
-        /// A machine whose login shell knows the directories `one` and `two`.
+        /// Creates a login shell whose PATH contains the directories `one` and `two`.
         fn new() -> Self {
             let directory = tempfile::tempdir().unwrap();
             let at = |name: &str| directory.path().join(name);
@@ -220,6 +221,7 @@ mod tests {
     async fn first_executable_on_the_path_wins() {
         let machine = ProgramsFixture::new();
         script(&machine.at("one/git"), "", 0o644);
+        // Neither a file without the executable bit nor a directory of that name is a match.
         script(&machine.at("two/git"), "echo git version 9; echo more", 0o755);
         std::fs::create_dir(machine.at("one/gh")).unwrap();
         let git = machine.programs.resolve(Program::Git).await;
@@ -232,18 +234,19 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn override_wins_even_when_it_is_wrong() {
+    async fn invalid_override_is_returned() {
         let machine = ProgramsFixture::new();
         for name in ["one/git", "one/codex", "mine"] {
             script(&machine.at(name), "", 0o755);
         }
         machine.set(Program::Reviewer, machine.at("mine"));
-        let found = machine.programs.resolve(Program::Reviewer).await;
-        assert_eq!(found, ResolvedProgram::new(machine.at("mine"), ProgramSource::Override));
+        let resolved = machine.programs.resolve(Program::Reviewer).await;
+        assert_eq!(resolved, ResolvedProgram::new(machine.at("mine"), ProgramSource::Override));
         machine.set(Program::Reviewer, machine.at("gone"));
-        let found = machine.programs.resolve(Program::Reviewer).await;
-        assert_eq!(found, ResolvedProgram::new(machine.at("gone"), ProgramSource::OverrideInvalid));
-        let error = machine.programs.command(Program::Reviewer).await.run(Limits::time(VERSION_TIME)).await;
+        let resolved = machine.programs.resolve(Program::Reviewer).await;
+        assert_eq!(resolved, ResolvedProgram::new(machine.at("gone"), ProgramSource::OverrideInvalid));
+        let error =
+            machine.programs.command(Program::Reviewer).await.run(Limits::time(VERSION_TIMEOUT)).await;
         assert!(error.unwrap_err().to_string().starts_with("gone was not found"));
     }
 
@@ -254,20 +257,21 @@ mod tests {
         script(&machine.at("other"), "echo other", 0o755);
         let link = machine.at("codex");
         std::os::unix::fs::symlink(machine.at("real"), &link).unwrap();
-        let chosen = ProgramPath::new(link.clone(), machine.at("real").canonicalize().unwrap());
-        machine.settings.update(|s| drop(s.binary_paths.insert(Program::Reviewer, chosen))).unwrap();
-        let found = machine.programs.resolve(Program::Reviewer).await;
-        assert_eq!(found, ResolvedProgram::new(link.clone(), ProgramSource::Override));
+        // The path is pinned: both the link and the target at the time of the user's choice are stored.
+        let configured = ProgramPath::new(link.clone(), machine.at("real").canonicalize().unwrap());
+        machine.settings.update(|s| drop(s.binary_paths.insert(Program::Reviewer, configured))).unwrap();
+        let resolved = machine.programs.resolve(Program::Reviewer).await;
+        assert_eq!(resolved, ResolvedProgram::new(link.clone(), ProgramSource::Override));
         let version = || machine.programs.version(Program::Reviewer);
-        assert_eq!(version().await.as_deref(), Some("codex"), "it is started by the chosen name");
+        assert_eq!(version().await.as_deref(), Some("codex"), "started by the configured name");
         std::fs::remove_file(&link).unwrap();
         std::os::unix::fs::symlink(machine.at("other"), &link).unwrap();
         assert_eq!(machine.programs.resolve(Program::Reviewer).await.source, ProgramSource::OverrideInvalid);
-        assert_eq!(version().await.as_deref(), Some("real"), "never what the link leads to now");
+        assert_eq!(version().await.as_deref(), Some("real"), "the new target of the link is not started");
     }
 
     #[tokio::test]
-    async fn git_alone_is_searched_when_its_override_is_wrong() {
+    async fn git_falls_back_to_path_when_its_override_is_invalid() {
         let machine = ProgramsFixture::new();
         script(&machine.at("one/git"), "echo found on PATH", 0o755);
         machine.set(Program::Git, machine.at("gone"));
@@ -290,13 +294,15 @@ mod tests {
             let path = machine.at(name);
             ProgramPath::new(path.clone(), path.canonicalize().unwrap())
         };
-        let chosen = ["box/codex", "box/link", "over", "into"].map(pinned);
-        for chosen in chosen.into_iter().chain([machine.at("box/codex").into()]) {
-            let target = chosen.target().to_owned();
-            machine.settings.update(|s| drop(s.binary_paths.insert(Program::Reviewer, chosen))).unwrap();
-            let found = machine.programs.resolve(Program::Reviewer).await;
-            assert_eq!((found.path, found.source), (machine.at("one/codex"), ProgramSource::Path));
-            assert_eq!(found.passed_over, Some(target));
+        // In turn: a file in the sandbox, a link in it, a link to that link, and a link from outside to a
+        // file in it. The path that is chained below has no pinned target.
+        let configured = ["box/codex", "box/link", "over", "into"].map(pinned);
+        for configured in configured.into_iter().chain([machine.at("box/codex").into()]) {
+            let target = configured.target().to_owned();
+            machine.settings.update(|s| drop(s.binary_paths.insert(Program::Reviewer, configured))).unwrap();
+            let resolved = machine.programs.resolve(Program::Reviewer).await;
+            assert_eq!((resolved.path, resolved.source), (machine.at("one/codex"), ProgramSource::Path));
+            assert_eq!(resolved.passed_over, Some(target));
             let version = machine.programs.version(Program::Reviewer).await;
             assert_eq!(version.as_deref(), Some("found on PATH"));
         }

@@ -1,6 +1,6 @@
-//! The code host's program: what it is told, and what is made of its answers.
+//! Commands for the code host's program, and the parsing of its output.
 //!
-//! A script replaces it where it must hang, fail half-way or print secrets.
+//! A script replaces the program where it has to hang, fail half-way or print secrets.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -16,7 +16,7 @@ use loopgate_tools::code_host::{CloneError, CodeHost, CodeHostError, NewPullRequ
 use loopgate_tools::git::Git;
 use machine::{Machine, write_script};
 
-/// A machine whose `gh` is this script; it notes its arguments, one a line.
+/// A machine with this script as `gh`. The script records its arguments, one per line.
 struct ScriptedCodeHost {
     machine: Machine,
     host: CodeHost,
@@ -26,8 +26,9 @@ impl ScriptedCodeHost {
     fn new(script: &str) -> Self {
         let machine = Machine::new(&[]);
         fs::create_dir_all(machine.at("code")).unwrap();
-        let noted = machine.at("noted");
-        let note = format!("printf '%s\\n' \"$@\" \"prompt=$GH_PROMPT_DISABLED\" > '{}'", noted.display());
+        let recorded_args = machine.at("noted");
+        let note =
+            format!("printf '%s\\n' \"$@\" \"prompt=$GH_PROMPT_DISABLED\" > '{}'", recorded_args.display());
         write_script(&machine.at("bin/gh"), &format!("{note}\n{script}"));
         let host = CodeHost::new(
             machine.programs.clone(),
@@ -36,7 +37,7 @@ impl ScriptedCodeHost {
         Self { machine, host }
     }
 
-    fn noted(&self) -> Vec<String> {
+    fn recorded_args(&self) -> Vec<String> {
         let text = fs::read_to_string(self.machine.at("noted")).unwrap();
         text.lines().map(str::to_owned).collect()
     }
@@ -45,7 +46,7 @@ impl ScriptedCodeHost {
         self.machine.at("code")
     }
 
-    /// Names of everything in the directory of clones.
+    /// Returns the names of all entries in the directory of clones.
     fn listed(&self) -> Vec<String> {
         let entries = fs::read_dir(self.code()).unwrap();
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
@@ -62,15 +63,16 @@ fn branch(name: &str) -> BranchName {
 
 // LR-12
 #[tokio::test]
-async fn clone_appears_whole() {
+async fn clone_appears_atomically() {
     let fixture = ScriptedCodeHost::new(r#"mkdir "$4"; echo code > "$4/file""#);
     let destination = fixture.code().join("widget");
     fixture.host.clone_repository(&widget(), &destination).await.unwrap();
     assert_eq!(fs::read_to_string(destination.join("file")).unwrap(), "code\n");
     assert_eq!(fixture.listed(), ["widget"]);
-    let noted = fixture.noted();
-    assert_eq!(noted[..3], ["repo", "clone", "acme/widget"]);
-    assert_eq!(noted[4..], ["prompt=1"]);
+    let recorded_args = fixture.recorded_args();
+    assert_eq!(recorded_args[..3], ["repo", "clone", "acme/widget"]);
+    assert_eq!(recorded_args[4..], ["prompt=1"]);
+    // The destination now exists, and is neither replaced nor merged.
     let again = fixture.host.clone_repository(&widget(), &destination).await;
     assert!(matches!(again, Err(CloneError::Exists)), "{again:?}");
     let nowhere = fixture.host.clone_repository(&widget(), &fixture.code().join("no/widget")).await;
@@ -78,7 +80,7 @@ async fn clone_appears_whole() {
 }
 
 #[tokio::test]
-async fn clone_that_fails_leaves_nothing_and_says_why_without_secrets() {
+async fn failed_clone_is_removed_and_its_error_is_redacted() {
     let fixture = ScriptedCodeHost::new(
         r#"mkdir "$4"; echo half > "$4/file"; echo "fatal: https://ada:hunter2@host/acme/widget denied" >&2; exit 1"#,
     );
@@ -89,6 +91,7 @@ async fn clone_that_fails_leaves_nothing_and_says_why_without_secrets() {
 
 #[tokio::test]
 async fn directory_created_during_the_clone_is_kept() {
+    // The script itself creates the destination, as a concurrent clone could.
     let fixture = ScriptedCodeHost::new(r#"mkdir "$4" widget; echo other > widget/file"#);
     let taken = fixture.host.clone_repository(&widget(), &fixture.code().join("widget")).await;
     assert!(matches!(taken, Err(CloneError::Exists)), "{taken:?}");
@@ -97,43 +100,44 @@ async fn directory_created_during_the_clone_is_kept() {
 }
 
 #[tokio::test]
-async fn clone_goes_on_when_nobody_waits_and_cleans_up_after_itself() {
+async fn clone_completes_and_cleans_up_after_its_caller_is_dropped() {
     let fixture = ScriptedCodeHost::new(r#"mkfifo ../go; mkdir "$4"; read word < ../go; exit 1"#);
     let (host, destination) = (fixture.host.clone(), fixture.code().join("widget"));
-    let asked = tokio::spawn(async move { host.clone_repository(&widget(), &destination).await });
+    // Aborting the caller while the script waits for the pipe must not kill the script or skip the cleanup.
+    let caller = tokio::spawn(async move { host.clone_repository(&widget(), &destination).await });
     wait::seen(&fixture.code(), async || (!fixture.listed().is_empty()).then_some(())).await.unwrap();
-    asked.abort();
+    caller.abort();
     tokio::fs::write(fixture.machine.at("go"), "go\n").await.unwrap();
     wait::seen(&fixture.code(), async || fixture.listed().is_empty().then_some(())).await.unwrap();
 }
 
 // LR-16, LR-61
 #[tokio::test]
-async fn clone_that_hangs_is_ended_with_everything_that_it_started() {
+async fn hanging_clone_is_killed_with_its_descendants() {
     let fixture = ScriptedCodeHost::new(r#"mkdir "$4"; sleep 600 & echo $! > ../child; wait"#);
     let (host, destination) = (fixture.host.clone(), fixture.code().join("widget"));
-    let asked = tokio::spawn(async move { host.clone_repository(&widget(), &destination).await });
+    let caller = tokio::spawn(async move { host.clone_repository(&widget(), &destination).await });
     let child = wait::lines_of(&fixture.machine.at("child")).await.unwrap();
-    // Two minutes, which nobody has to wait.
+    // The clone's timeout of two minutes is skipped with tokio's paused clock.
     tokio::time::pause();
     tokio::time::advance(Duration::from_secs(119)).await;
-    assert!(!asked.is_finished());
+    assert!(!caller.is_finished());
     tokio::time::advance(Duration::from_secs(2)).await;
     tokio::time::resume();
-    let ended = asked.await.unwrap();
+    let ended = caller.await.unwrap();
     assert!(matches!(ended, Err(CloneError::CodeHost(CodeHostError::TimedOut))), "{ended:?}");
     assert_eq!(fixture.listed(), [""; 0]);
     wait::end_of(child.parse().unwrap()).await.unwrap();
 }
 
 #[tokio::test]
-async fn open_pull_request_is_found() {
+async fn only_open_pull_request_is_returned() {
     let fixture = ScriptedCodeHost::new(
         r#"echo '{"number":7,"state":"OPEN","url":"https://github.com/acme/widget/pull/7"}'"#,
     );
-    let found = fixture.host.pr_view(&fixture.code(), &branch("x")).await.unwrap().unwrap();
-    assert_eq!((found.number, found.url.as_str()), (7, "https://github.com/acme/widget/pull/7"));
-    assert_eq!(fixture.noted()[..2], ["pr", "view"]);
+    let pull = fixture.host.pr_view(&fixture.code(), &branch("x")).await.unwrap().unwrap();
+    assert_eq!((pull.number, pull.url.as_str()), (7, "https://github.com/acme/widget/pull/7"));
+    assert_eq!(fixture.recorded_args()[..2], ["pr", "view"]);
 
     let closed = ScriptedCodeHost::new(r#"echo '{"number":7,"state":"MERGED","url":"https://x/pull/7"}'"#);
     assert_eq!(closed.host.pr_view(&closed.code(), &branch("x")).await.unwrap(), None);
@@ -148,24 +152,24 @@ async fn open_pull_request_is_found() {
 }
 
 #[tokio::test]
-async fn pull_request_is_made_with_exactly_these_words() {
+async fn pull_request_is_created_with_literal_arguments() {
     let fixture =
         ScriptedCodeHost::new("echo 'Creating pull request'; echo https://github.com/acme/widget/pull/31");
     let (main, head) = (branch("main"), branch("orchestrator/a"));
     let new = NewPullRequest { title: "$(rm -rf) \"it\"", body: "Why", base: &main, head: Some(&head) };
-    let made = fixture.host.pr_create(&fixture.code(), &new).await.unwrap();
-    assert_eq!(made.number, 31);
+    let created = fixture.host.pr_create(&fixture.code(), &new).await.unwrap();
+    assert_eq!(created.number, 31);
     let words = ["pr", "create", "--title", "$(rm -rf) \"it\"", "--body-file", "-"];
     let words = words.into_iter().chain(["--base", "main", "--head", "orchestrator/a", "prompt=1"]);
-    assert!(fixture.noted().iter().map(String::as_str).eq(words));
+    assert!(fixture.recorded_args().iter().map(String::as_str).eq(words));
     fixture.host.pr_add_label(&fixture.code(), 31, "orchestrator").await.unwrap();
-    assert_eq!(fixture.noted()[..5], ["pr", "edit", "31", "--add-label", "orchestrator"]);
+    assert_eq!(fixture.recorded_args()[..5], ["pr", "edit", "31", "--add-label", "orchestrator"]);
 }
 
 #[tokio::test]
-async fn text_is_read_and_replaced() {
+async fn body_is_read_and_replaced() {
     let fixture = ScriptedCodeHost::new(r#"printf '%s\n' '{"body":"line\nLoop ID: x"}'"#);
     assert_eq!(fixture.host.pr_body(&fixture.code(), 5).await.unwrap(), "line\nLoop ID: x");
     fixture.host.pr_edit_body(&fixture.code(), 5, "other").await.unwrap();
-    assert_eq!(fixture.noted()[..5], ["pr", "edit", "5", "--body-file", "-"]);
+    assert_eq!(fixture.recorded_args()[..5], ["pr", "edit", "5", "--body-file", "-"]);
 }

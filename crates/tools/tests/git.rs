@@ -1,4 +1,4 @@
-//! The real git, on real repositories.
+//! Tests with the real git, on real repositories.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -15,7 +15,7 @@ use loopgate_tools::git::{Git, GitError, RemoveWorktreeError, time};
 use loopgate_tools::process::{Limits, alive, identity};
 use machine::{Machine, write_script};
 
-/// A clone with one commit on `main`, and the bare repository that it came from.
+/// A clone with one commit on `main`, and the bare repository that is its `origin`.
 struct Code {
     machine: Machine,
     git: Git,
@@ -66,11 +66,11 @@ fn branch(name: &str) -> BranchName {
     name.parse().unwrap()
 }
 
-/// Git reads the files of every worktree, and those of one that is just being added are not all
-/// there.
 #[tokio::test]
-async fn worktrees_that_are_added_at_once_do_not_disturb_each_other() {
+async fn worktree_is_added_while_another_one_is_incomplete() {
     let code = Code::new().await;
+    // Simulates a worktree that another git process has not completed: `commondir` is still empty. Git reads
+    // the files of all worktrees and fails.
     let half = code.clone.join(".git/worktrees/half");
     fs::create_dir_all(&half).unwrap();
     fs::write(half.join("gitdir"), format!("{}/.git\n", code.machine.at("half").display())).unwrap();
@@ -79,6 +79,7 @@ async fn worktrees_that_are_added_at_once_do_not_disturb_each_other() {
     fs::write(half.join("commondir"), "").unwrap();
     let real = code.run(&code.clone, &["--exec-path"]).await;
     let (commondir, tries) = (half.join("commondir"), code.machine.at("tries"));
+    // The wrapper completes the worktree after the first failure, so that the retry succeeds.
     let wrapped = format!(
         "'{real}/git' \"$@\"; code=$?\n[ \"$1 $2\" = 'worktree add' ] || exit $code\n\
          echo $code >> '{}'; echo ../.. > '{}'; exit $code",
@@ -101,7 +102,7 @@ async fn status_of_a_clone_is_reported() {
     assert_eq!(git.base_ref(clone, &branch("main")).await.unwrap().unwrap(), "refs/remotes/origin/main");
     code.run(clone, &["tag", "v1"]).await;
     code.run(clone, &["branch", "local"]).await;
-    assert_eq!(git.base_ref(clone, &branch("v1")).await.unwrap(), None, "a tag is no branch");
+    assert_eq!(git.base_ref(clone, &branch("v1")).await.unwrap(), None, "tags are not resolved");
     assert_eq!(git.base_ref(clone, &branch("local")).await.unwrap().unwrap(), "refs/heads/local");
     assert_eq!(git.default_branch(clone).await.unwrap(), None);
     assert_eq!(git.ask_default_branch(clone).await.unwrap().as_deref(), Some("main"));
@@ -116,7 +117,7 @@ async fn status_of_a_clone_is_reported() {
 }
 
 #[tokio::test]
-async fn state_directories_are_neither_seen_nor_staged() {
+async fn state_directories_are_neither_reported_nor_staged() {
     let code = Code::new().await;
     let (git, clone) = (&code.git, &code.clone);
     fs::write(clone.join("gone"), "x").unwrap();
@@ -136,6 +137,8 @@ async fn state_directories_are_neither_seen_nor_staged() {
     code.run(clone, &["rm", "-q", "one"]).await;
     fs::write(clone.join(".claude/state"), "changed").unwrap();
     let commit = git.commit_all(clone, "Work", None).await.unwrap().unwrap();
+    // The state directories at the root are excluded; one with the same name further down is ordinary
+    // content.
     assert_eq!(git.head(clone).await.unwrap(), commit);
     let files = code.run(clone, &["-c", "core.quotePath=off", "ls-files"]).await;
     assert_eq!(files.lines().collect::<Vec<_>>(), ["*", ".gitignore", "deep/.claude/state", "ünder line"]);
@@ -143,18 +146,19 @@ async fn state_directories_are_neither_seen_nor_staged() {
 }
 
 #[tokio::test]
-async fn commit_carries_its_committer_and_hooks_may_refuse() {
+async fn commit_has_its_committer_and_hooks_can_reject_it() {
     let code = Code::new().await;
     let (git, clone) = (&code.git, &code.clone);
     let committer = Committer { name: "Grace".to_owned(), email: "grace@example.org".to_owned() };
     fs::write(clone.join("two"), "2").unwrap();
-    git.commit_all(clone, "-m is no option\n\nBody", Some(&committer)).await.unwrap().unwrap();
-    let told = code.run(clone, &["log", "-1", "--format=%an %ae %cn %ce %s"]).await;
-    assert_eq!(told, "Grace grace@example.org Grace grace@example.org -m is no option");
+    git.commit_all(clone, "-m is not an option\n\nBody", Some(&committer)).await.unwrap().unwrap();
+    let log = code.run(clone, &["log", "-1", "--format=%an %ae %cn %ce %s"]).await;
+    assert_eq!(log, "Grace grace@example.org Grace grace@example.org -m is not an option");
     let hook = clone.join(".git/hooks/pre-commit");
     write_script(&hook, "echo 'lint failed: token=abcdef123456' >&2; exit 1");
     fs::write(clone.join("three"), "3").unwrap();
-    git.commit_all(clone, "Nobody trusts the hook", None).await.unwrap().unwrap();
+    // An untrusted hook is skipped rather than an error.
+    git.commit_all(clone, "Untrusted hook", None).await.unwrap().unwrap();
     code.machine.trust(git, clone).await;
     fs::write(clone.join("four"), "4").unwrap();
     let error = git.commit_all(clone, "Refused", None).await.unwrap_err();
@@ -163,21 +167,22 @@ async fn commit_carries_its_committer_and_hooks_may_refuse() {
 }
 
 #[tokio::test]
-async fn hook_that_never_ends_goes_with_all_it_started() {
+async fn hanging_hook_is_killed_with_its_descendants() {
     let code = Code::new().await;
     let (git, clone) = (&code.git, &code.clone);
-    let told = code.machine.at("told");
-    let hook = format!("sleep 600 & echo $! > '{}'; echo waiting >&2; wait", told.display());
+    let pid_file = code.machine.at("pid");
+    let hook = format!("sleep 600 & echo $! > '{}'; echo waiting >&2; wait", pid_file.display());
     write_script(&clone.join(".git/hooks/pre-commit"), &hook);
     code.machine.trust(git, clone).await;
     fs::write(clone.join("one"), "2").unwrap();
+    // Long enough for the hook to start on a loaded machine.
     let args = ["commit", "-a", "-m", "Never"];
     let ended = git.change(clone, &args, Duration::from_secs(4)).await.unwrap_err();
-    assert_eq!(ended.to_string(), "git commit took longer than 4 seconds and was ended");
+    assert_eq!(ended.to_string(), "git commit took longer than 4 seconds and was terminated");
     assert!(matches!(ended, GitError::TimedOut { printed, .. } if printed == "waiting"));
-    let child: u32 = fs::read_to_string(told).unwrap().trim().parse().unwrap();
+    let child: u32 = fs::read_to_string(pid_file).unwrap().trim().parse().unwrap();
     assert!(identity(child).is_none_or(|started| !alive(child, started)));
-    assert!(!clone.join(".git/index.lock").exists(), "the next commit is not locked out");
+    assert!(!clone.join(".git/index.lock").exists(), "no stale lock blocks the next commit");
     fs::remove_file(clone.join(".git/hooks/pre-commit")).unwrap();
     git.commit_all(clone, "Now", None).await.unwrap().unwrap();
 }
@@ -199,13 +204,14 @@ async fn work_is_counted_against_the_base_and_pushed() {
     assert_eq!(code.run(&place, &upstream).await, "", "a plain push must not reach the base branch");
     git.push(&place, &branch("orchestrator/loop-1"), time::PUSH).await.unwrap();
     assert_eq!(code.run(&place, &upstream).await, "refs/remotes/origin/orchestrator/loop-1");
-    assert!(!git.head_is_kept_elsewhere(&place).await.unwrap(), "only a loop's branch has it");
+    assert!(!git.head_is_kept_elsewhere(&place).await.unwrap(), "reachable only from a loop's branch");
+    // With the remote renamed, the network operation fails while all local ones still work.
     fs::rename(code.machine.at("remotes"), code.machine.at("elsewhere")).unwrap();
     assert!(git.fetch(&place).await.is_err());
 }
 
 #[tokio::test]
-async fn worktree_is_found_by_its_whole_branch() {
+async fn worktree_is_found_by_its_full_branch_name() {
     let code = Code::new().await;
     let git = &code.git;
     let place = code.worktree("widget-loop", "orchestrator/a").await;
@@ -237,11 +243,12 @@ async fn commits_that_only_a_branch_has_survive_its_reset() {
     assert_ne!(git.head(&place).await.unwrap(), commit);
 
     fs::write(place.join("work"), "pushed").unwrap();
+    // After the push, the reset loses no commit, so nothing is saved.
     git.commit_all(&place, "Pushed", None).await.unwrap().unwrap();
     git.push(&place, &name, time::PUSH).await.unwrap();
     git.worktree_remove(&code.clone, &place).await.unwrap();
     let saved = git.worktree_add(&code.clone, &place, &name, base).await.unwrap();
-    assert_eq!(saved, None, "the remote has it");
+    assert_eq!(saved, None, "the commit is on the remote");
 }
 
 #[tokio::test]
@@ -263,11 +270,12 @@ async fn work_in_a_removed_worktree_is_saved_and_restored() {
     assert!(name.starts_with("widget-loop/") && !place.exists(), "{name}");
 
     let [saved] = &git.saved_work(&code.clone).await.unwrap()[..] else { panic!("one is saved") };
-    assert_eq!((&saved.name, saved.subject.as_str()), (&name, "Work on no branch that was not committed"));
+    assert_eq!((&saved.name, saved.subject.as_str()), (&name, "Uncommitted work on a detached HEAD"));
     let branch = git.restore_saved(&code.clone, saved).await.unwrap();
-    assert_eq!(git.restore_saved(&code.clone, saved).await.unwrap(), branch, "it stays saved");
+    assert_eq!(git.restore_saved(&code.clone, saved).await.unwrap(), branch, "restoring is idempotent");
     let files = code.run(&code.clone, &["ls-tree", "-r", "--name-only", branch.as_str()]).await;
-    assert_eq!(files, "deep/new\none", "the state directory is left out");
+    assert_eq!(files, "deep/new\none", "the state directory is excluded");
+    // The first parent is HEAD, the second one the index as it was staged, whose parent is HEAD as well.
     for (revision, text) in [("", "changed"), ("^2", "staged"), ("^1", "1"), ("^2^", "1")] {
         let object = format!("{branch}{revision}:one");
         assert_eq!(code.run(&code.clone, &["show", &object]).await, text, "{object}");
@@ -277,7 +285,7 @@ async fn work_in_a_removed_worktree_is_saved_and_restored() {
 }
 
 #[tokio::test]
-async fn commits_on_no_branch_and_an_unreadable_index_lose_nothing() {
+async fn detached_commits_and_a_corrupt_index_are_saved() {
     let code = Code::new().await;
     let git = &code.git;
     let place = code.worktree("widget-loop", "orchestrator/a").await;
@@ -294,7 +302,7 @@ async fn commits_on_no_branch_and_an_unreadable_index_lose_nothing() {
 }
 
 #[tokio::test]
-async fn worktree_whose_work_no_commit_can_hold_stays() {
+async fn worktree_with_uncommittable_work_is_kept() {
     let code = Code::new().await;
     let git = &code.git;
     let place = code.worktree("widget-loop", "orchestrator/a").await;
@@ -304,6 +312,7 @@ async fn worktree_whose_work_no_commit_can_hold_stays() {
     fs::write(inner.join("work"), "x").unwrap();
     code.run(&inner, &["add", "."]).await;
     code.run(&inner, &["commit", "-qm", "Inside"]).await;
+    // In addition, HEAD gets a commit that is on no branch. It is saved although the files cannot be.
     code.run(&place, &["checkout", "-q", "--detach"]).await;
     let commit = code.run(&place, &["commit-tree", "HEAD^{tree}", "-p", "HEAD", "-m", "On no branch"]).await;
     code.run(&place, &["reset", "-q", "--soft", &commit]).await;
@@ -315,11 +324,12 @@ async fn worktree_whose_work_no_commit_can_hold_stays() {
 }
 
 #[tokio::test]
-async fn worktree_goes_with_its_files_and_a_clone_never_does() {
+async fn worktree_is_removed_with_its_files_and_a_clone_never_is() {
     let code = Code::new().await;
     let git = &code.git;
     let place = code.worktree("widget-loop", "orchestrator/a").await;
     fs::write(place.join("untracked"), "x").unwrap();
+    // A locked worktree is removed as well, since Loopgate decided that it is not in use.
     code.run(&code.clone, &["worktree", "lock", place.to_str().unwrap()]).await;
     git.worktree_remove(&code.clone, &place).await.unwrap();
     assert!(!place.exists());
@@ -328,15 +338,16 @@ async fn worktree_goes_with_its_files_and_a_clone_never_does() {
     let broken = code.worktree("widget-loop", "orchestrator/a").await;
     fs::remove_file(broken.join(".git")).unwrap();
     let refused = git.worktree_remove(&code.clone, &broken).await;
-    assert!(matches!(refused, Err(RemoveWorktreeError::Unsaved(_))), "nobody can tell what is in it");
+    // Without its `.git`, the directory cannot be inspected for uncommitted work.
+    assert!(matches!(refused, Err(RemoveWorktreeError::Unsaved(_))), "its content cannot be inspected");
     fs::remove_dir_all(&broken).unwrap();
     git.worktree_remove(&code.clone, &broken).await.unwrap();
 
     let bare = code.machine.at("remotes/acme/widget.git");
-    for precious in [&code.clone, &code.machine.at(""), &bare] {
-        let refused = git.worktree_remove(&code.clone, precious).await;
-        assert!(matches!(refused, Err(RemoveWorktreeError::NotAWorktree)), "{}", precious.display());
-        assert!(precious.exists());
+    for repository in [&code.clone, &code.machine.at(""), &bare] {
+        let refused = git.worktree_remove(&code.clone, repository).await;
+        assert!(matches!(refused, Err(RemoveWorktreeError::NotAWorktree)), "{}", repository.display());
+        assert!(repository.exists());
     }
 }
 
@@ -349,7 +360,7 @@ async fn inherited_git_variables_are_ignored() {
 }
 
 #[tokio::test]
-async fn remote_that_wants_a_password_fails_instead_of_asking() {
+async fn remote_that_requires_a_password_fails_without_a_prompt() {
     let code = Code::new().await;
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -369,22 +380,22 @@ async fn remote_that_wants_a_password_fails_instead_of_asking() {
     server.abort();
 }
 
-/// What a repository brings along runs once it was agreed to, and is asked about again when it changed.
+/// Executable content runs after the user trusted it, and trust ends when the content changes.
 #[tokio::test]
 async fn hooks_and_filters_run_only_when_trusted() {
     let code = Code::new().await;
     let (git, clone, ran) = (&code.git, &code.clone, code.machine.at("ran"));
-    let leaves = |what: &str| format!("echo {what} >> '{}'; cat", ran.display());
-    write_script(&clone.join(".hooks/pre-commit"), &leaves("hook"));
-    write_script(&code.machine.at("filter"), &leaves("filter"));
+    let record = |what: &str| format!("echo {what} >> '{}'; cat", ran.display());
+    write_script(&clone.join(".hooks/pre-commit"), &record("hook"));
+    write_script(&code.machine.at("filter"), &record("filter"));
     let filter = code.machine.at("filter");
     code.run(clone, &["config", "core.hooksPath", ".hooks"]).await;
     code.run(clone, &["config", "filter.f.clean", filter.to_str().unwrap()]).await;
     fs::write(clone.join(".gitattributes"), "*.f filter=f\n").unwrap();
     fs::write(clone.join(".mcp.json"), "{}").unwrap();
-    let brought = git.executable_content(clone).await.unwrap();
+    let content = git.executable_content(clone).await.unwrap();
     assert_eq!(
-        brought.names(),
+        content.names(),
         "file .mcp.json, hook pre-commit, setting core.hookspath, setting filter.f.clean"
     );
 
@@ -407,25 +418,26 @@ async fn hooks_and_filters_run_only_when_trusted() {
     assert!(git.trusts(clone).await && lines.contains("hook") && lines.contains("filter"), "{lines}");
 
     fs::remove_file(&ran).unwrap();
-    write_script(&clone.join(".hooks/pre-commit"), &leaves("another"));
+    write_script(&clone.join(".hooks/pre-commit"), &record("another"));
     fs::write(clone.join("plain"), "2").unwrap();
-    // Git may want to look at the filtered file again, which fails, or not.
+    // Fails when git runs the disabled filter on the file again, which depends on the file's timestamps.
     let _ = git.commit_all(clone, "The hook has changed", None).await;
     assert!(!ran.exists() && !git.trusts(clone).await);
 
+    // A link could change its target after the user's review, so a repository with one is never trusted.
     for planted in [".mcp.json", ".hooks/post-commit"] {
         code.machine.trust(git, clone).await;
         let _ = fs::remove_file(clone.join(planted));
         std::os::unix::fs::symlink("/etc/passwd", clone.join(planted)).unwrap();
-        assert!(!git.trusts(clone).await, "{planted} cannot be looked at");
+        assert!(!git.trusts(clone).await, "{planted} cannot be inspected");
         fs::remove_file(clone.join(planted)).unwrap();
     }
 }
 
-/// Hooks that the person keeps for every repository are the person's own, unless they are where a
-/// repository could have put them.
+/// Global hooks belong to the user, unless they are in the sandbox, where a repository could have written
+/// them.
 #[tokio::test]
-async fn persons_own_hooks_run_without_being_asked_about() {
+async fn global_hooks_of_the_user_run_without_trust() {
     let code = Code::new().await;
     let (git, clone, ran) = (&code.git, &code.clone, code.machine.at("ran"));
     let own = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Runs of real processes: limits, groups, and who may be signalled.
+//! Tests with real processes: limits, process groups, and the rules for sending signals.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -16,7 +16,7 @@ fn sh(script: &str) -> Command {
     Command::new("sh").arg("-c").arg(script)
 }
 
-async fn gone(pid: u32, started: ProcessStart) {
+async fn assert_ended(pid: u32, started: ProcessStart) {
     if alive(pid, started) {
         wait::end_of(pid).await.unwrap();
     }
@@ -24,7 +24,7 @@ async fn gone(pid: u32, started: ProcessStart) {
 }
 
 #[tokio::test]
-async fn run_carries_arguments_input_environment_and_directory() {
+async fn run_passes_arguments_input_environment_and_directory() {
     let directory = tempfile::tempdir().unwrap();
     let output = sh(r#"cat; printf '%s|' "$1" "$WORD" "$PWD"; echo bad >&2; exit 3"#)
         .args(["sh", "$(touch x) 'a b'"])
@@ -40,7 +40,7 @@ async fn run_carries_arguments_input_environment_and_directory() {
     assert_eq!(output.status, RunStatus::Exited(3));
 }
 
-/// The input comes when the process has stepped back.
+/// The script waits for its input, which is written after the priority was lowered.
 #[tokio::test]
 async fn low_priority_run_lowers_its_nice_value() {
     let nice = async |command: Command| {
@@ -51,12 +51,13 @@ async fn low_priority_run_lowers_its_nice_value() {
     let script = || sh("read go; nice");
     let usual = nice(script()).await;
     assert_eq!(usual, rustix::process::getpriority_process(None).unwrap());
-    // There is a last step.
+    // 19 is the lowest priority.
     assert_eq!(nice(script().modest()).await, (usual + 5).min(19));
 }
 
 #[tokio::test]
-async fn input_larger_than_a_pipe_does_not_lock() {
+async fn input_larger_than_a_pipe_does_not_deadlock() {
+    // Larger than the pipes in both directions: writing all input before reading would deadlock.
     let input: Vec<u8> = (0..3_000_000u32).map(|n| (n % 251) as u8).collect();
     let output =
         Command::new("cat").stdin(Stdin::Bytes(input.clone())).run(Limits::time(TIMEOUT)).await.unwrap();
@@ -64,20 +65,21 @@ async fn input_larger_than_a_pipe_does_not_lock() {
 }
 
 #[tokio::test]
-async fn run_that_takes_too_long_ends_with_its_group() {
+async fn timeout_kills_the_process_group() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("pid");
+    // The shell ignores SIGTERM, so that only SIGKILL to the whole group ends its child.
     let script = format!("trap '' TERM; sleep 600 & echo $! > {}; wait; sleep 600", file.display());
     let mut limits = Limits::time(Duration::from_millis(300));
     limits.grace = Duration::from_millis(100);
-    let begun = Instant::now();
+    let start = Instant::now();
     let run = tokio::spawn(async move { sh(&script).run(limits).await });
     let pid: u32 = wait::lines_of(&file).await.unwrap().parse().unwrap();
     let started = identity(pid).unwrap();
     let output = run.await.unwrap().unwrap();
     assert_eq!(output.status, RunStatus::TimedOut);
-    assert!(begun.elapsed() < TIMEOUT);
-    gone(pid, started).await;
+    assert!(start.elapsed() < TIMEOUT);
+    assert_ended(pid, started).await;
 }
 
 #[tokio::test]
@@ -89,22 +91,22 @@ async fn dropping_a_run_kills_its_process_group() {
     let pid: u32 = wait::lines_of(&file).await.unwrap().parse().unwrap();
     let started = identity(pid).unwrap();
     run.abort();
-    gone(pid, started).await;
+    assert_ended(pid, started).await;
 }
 
 #[tokio::test]
-async fn undisturbed_run_ends_even_when_its_caller_does_not_wait() {
+async fn undisturbed_run_completes_after_its_caller_is_dropped() {
     let directory = tempfile::tempdir().unwrap();
-    let (begun, go, done) =
-        (directory.path().join("begun"), directory.path().join("go"), directory.path().join("done"));
+    let (start, go, done) =
+        (directory.path().join("start"), directory.path().join("go"), directory.path().join("done"));
     let script = format!(
-        "mkfifo {go}; echo x > {begun}; read word < {go}; echo y > {done}",
-        begun = begun.display(),
+        "mkfifo {go}; echo x > {start}; read word < {go}; echo y > {done}",
+        start = start.display(),
         go = go.display(),
         done = done.display()
     );
     let run = tokio::spawn(async move { sh(&script).run_undisturbed(Limits::time(TIMEOUT)).await });
-    wait::lines_of(&begun).await.unwrap();
+    wait::lines_of(&start).await.unwrap();
     run.abort();
     assert!(run.await.unwrap_err().is_cancelled());
     std::fs::write(&go, "go\n").unwrap();
@@ -112,14 +114,14 @@ async fn undisturbed_run_ends_even_when_its_caller_does_not_wait() {
 }
 
 #[tokio::test]
-async fn too_much_output_ends_the_run_and_is_cut() {
+async fn output_beyond_the_cap_ends_the_run_and_is_truncated() {
     let output = sh("yes").run(Limits::time(TIMEOUT).output(10_000)).await.unwrap();
     assert_eq!(output.status, RunStatus::OutputTooLarge);
     assert_eq!(output.stdout.len(), 10_000);
 }
 
 #[tokio::test]
-async fn exactly_the_cap_is_not_too_much() {
+async fn output_of_exactly_the_cap_is_accepted() {
     let output = sh("printf 12345").run(Limits::time(TIMEOUT).output(5)).await.unwrap();
     assert_eq!((output.status, output.stdout.as_slice()), (RunStatus::Exited(0), b"12345".as_slice()));
     let output = sh("printf 123456").run(Limits::time(TIMEOUT).output(5)).await.unwrap();
@@ -128,17 +130,18 @@ async fn exactly_the_cap_is_not_too_much() {
 
 #[tokio::test]
 async fn output_pipe_of_a_grandchild_does_not_block() {
-    let begun = Instant::now();
+    let start = Instant::now();
     let output = sh("sleep 600 & echo $!; echo end").run(Limits::time(TIMEOUT)).await.unwrap();
-    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    // Well below the 600 seconds for which the grandchild keeps the pipe open.
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
     let text = output.stdout_text().into_owned();
     let (pid, rest) = text.split_once('\n').unwrap();
     assert_eq!((output.status, rest), (RunStatus::Exited(0), "end\n"));
-    let left: u32 = pid.parse().unwrap();
-    let started = identity(left).expect("a run that ended well leaves its background work alone");
+    let grandchild: u32 = pid.parse().unwrap();
+    let started = identity(grandchild).expect("background processes of a successful run keep running");
     let killer = Command::new("kill").args(["-9", pid]).run(Limits::time(TIMEOUT)).await.unwrap();
     assert!(killer.status.success());
-    gone(left, started).await;
+    assert_ended(grandchild, started).await;
 }
 
 #[tokio::test]
@@ -148,7 +151,7 @@ async fn exit_by_signal_differs_from_an_exit_code() {
 }
 
 #[tokio::test]
-async fn failed_start_has_a_reason() {
+async fn start_errors_are_distinguished() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("plain");
     std::fs::write(&file, "text").unwrap();
@@ -174,25 +177,27 @@ async fn detached_process_writes_to_its_private_log() {
 }
 
 #[tokio::test]
-async fn group_ends_politely_or_by_force_and_only_for_the_right_process() {
+async fn group_is_terminated_then_killed_if_the_start_time_matches() {
     let directory = tempfile::tempdir().unwrap();
     let log = directory.path().join("log");
     let grace = Duration::from_secs(10);
 
     let polite = sh("sleep 600 & wait").spawn_detached(&log).unwrap();
     let start = polite.started.unwrap();
-    let stranger = ProcessStart(start.0 - 60_000);
-    assert_eq!(kill_group(polite.pid, stranger, grace).await, GroupKillOutcome::NotOurs);
-    assert!(alive(polite.pid, start) && !alive(polite.pid, stranger));
+    // A start time that differs by more than the tolerance is that of another process.
+    let other_start = ProcessStart(start.0 - 60_000);
+    assert_eq!(kill_group(polite.pid, other_start, grace).await, GroupKillOutcome::NotOurs);
+    assert!(alive(polite.pid, start) && !alive(polite.pid, other_start));
     assert_eq!(kill_group(polite.pid, start, grace).await, GroupKillOutcome::Terminated);
     assert_eq!(kill_group(polite.pid, start, grace).await, GroupKillOutcome::NotAlive);
 
     let ready = directory.path().join("ready");
-    let deaf = sh(&format!("trap '' TERM; echo x > {}; while :; do sleep 1; done", ready.display()))
+    let ignoring_term = sh(&format!("trap '' TERM; echo x > {}; while :; do sleep 1; done", ready.display()))
         .spawn_detached(&log)
         .unwrap();
     wait::lines_of(&ready).await.unwrap();
-    let outcome = kill_group(deaf.pid, deaf.started.unwrap(), Duration::from_millis(50)).await;
+    let outcome =
+        kill_group(ignoring_term.pid, ignoring_term.started.unwrap(), Duration::from_millis(50)).await;
     assert_eq!(outcome, GroupKillOutcome::Killed);
 }
 
@@ -212,12 +217,12 @@ async fn low_pids_and_members_of_other_groups_are_never_signalled() {
     assert_eq!(kill_group(member, start, Duration::ZERO).await, GroupKillOutcome::NotOurs);
     assert!(alive(member, start));
     kill_group(leader.pid, leader.started.unwrap(), Duration::from_secs(5)).await;
-    gone(member, start).await;
+    assert_ended(member, start).await;
 }
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn session_has_no_terminal_and_a_group_of_its_own() {
+async fn session_has_no_terminal_and_a_new_group() {
     let ids = r#"cut -d' ' -f1,5,6 /proc/$$/stat; (: </dev/tty) 2>/dev/null && echo terminal; true"#;
     let output = sh(ids).session().run(Limits::time(TIMEOUT)).await.unwrap();
     let text = output.stdout_text().into_owned();

@@ -1,4 +1,4 @@
-//! The real programs, from a clone to a pull request with a label.
+//! Tests with the real git and `gh`, from a clone to a pull request with a label.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -52,7 +52,7 @@ fn branch(name: &str) -> BranchName {
 }
 
 #[tokio::test]
-async fn real_programs_are_found_and_tell_their_versions() {
+async fn real_programs_are_resolved_with_their_versions() {
     let fixture = RealCodeHost::new().await;
     assert_eq!(fixture.programs.resolve(Program::Git).await.source, ProgramSource::Path);
     let versions = fixture.programs.versions().await;
@@ -61,7 +61,7 @@ async fn real_programs_are_found_and_tell_their_versions() {
 }
 
 #[tokio::test]
-async fn clone_becomes_a_pull_request() {
+async fn pull_request_is_created_from_a_clone() {
     let fixture = RealCodeHost::new().await;
     let (git, gh) = (fixture.git.clone(), CodeHost::new(fixture.programs.clone(), fixture.git.clone()));
 
@@ -82,16 +82,16 @@ async fn clone_becomes_a_pull_request() {
 
     let main = branch("main");
     let new = NewPullRequest { title: "Cart", body: "A cart.\n", base: &main, head: None };
-    let made = gh.pr_create(&place, &new).await.unwrap();
-    assert_eq!(made.url, "https://github.com/acme/shop/pull/1");
-    assert_eq!(gh.pr_view(&place, &name).await.unwrap(), Some(made.clone()));
+    let created = gh.pr_create(&place, &new).await.unwrap();
+    assert_eq!(created.url, "https://github.com/acme/shop/pull/1");
+    assert_eq!(gh.pr_view(&place, &name).await.unwrap(), Some(created.clone()));
     let twice = gh.pr_create(&place, &new).await.unwrap_err();
     assert_eq!(twice.sentence(), "A pull request already exists for this branch.");
 
-    gh.pr_add_label(&place, made.number, "orchestrator").await.unwrap();
-    let body = gh.pr_body(&place, made.number).await.unwrap();
+    gh.pr_add_label(&place, created.number, "orchestrator").await.unwrap();
+    let body = gh.pr_body(&place, created.number).await.unwrap();
     let body = format!("{body}\n---\nLoop ID: 7\n");
-    gh.pr_edit_body(&place, made.number, &body).await.unwrap();
+    gh.pr_edit_body(&place, created.number, &body).await.unwrap();
     let pull = fixture.host.pull_requests("acme/shop").remove(0);
     assert_eq!(
         (pull.title.as_str(), pull.labels.as_slice()),
@@ -100,11 +100,11 @@ async fn clone_becomes_a_pull_request() {
     assert!(pull.body.contains("A cart.") && pull.body.contains("Loop ID: 7"), "{}", pull.body);
 
     gh.output(&place, &["pr", "close", "1"], host_time::EDIT).await.unwrap();
-    assert_eq!(gh.pr_view(&place, &name).await.unwrap(), None, "a closed one is not continued");
+    assert_eq!(gh.pr_view(&place, &name).await.unwrap(), None, "a closed pull request is not returned");
 }
 
 #[tokio::test]
-async fn repository_that_is_not_there_leaves_nothing() {
+async fn failed_clone_of_a_missing_repository_is_removed() {
     let fixture = RealCodeHost::new().await;
     let gh = CodeHost::new(fixture.programs.clone(), fixture.git.clone());
     let missing = fixture.at("code");

@@ -1,4 +1,4 @@
-//! Real shims around real processes.
+//! Tests with real shims and real processes.
 
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
 
@@ -20,7 +20,7 @@ fn probe() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_loopgate-shim-probe"))
 }
 
-/// A directory with a specification of `sh -c <script>` in it.
+/// A directory, and a specification of `sh -c <script>` that uses it.
 struct ShimFixture {
     directory: tempfile::TempDir,
     spec: Spec,
@@ -62,7 +62,7 @@ impl ShimFixture {
         spawn(probe(), &self.spec).await.unwrap()
     }
 
-    /// Waits until the script wrote a pid to this file, and identifies the process.
+    /// Waits until the script has written a pid to this file. Returns the process.
     async fn process(&self, name: &str) -> (u32, ProcessStart) {
         let pid = wait::lines_of(&self.at(name)).await.unwrap().parse().unwrap();
         (pid, identity(pid).expect("the process runs"))
@@ -73,7 +73,7 @@ fn random_id() -> uuid::Uuid {
     uuid::Uuid::new_v4()
 }
 
-async fn gone((pid, started): (u32, ProcessStart)) {
+async fn assert_ended((pid, started): (u32, ProcessStart)) {
     if alive(pid, started) {
         wait::end_of(pid).await.unwrap();
     }
@@ -85,12 +85,12 @@ async fn signal(pid: u32, name: &str) {
     assert!(sent.unwrap().status.success());
 }
 
-async fn ended(handle: &ShimHandle) -> Exit {
+async fn wait_for_exit(handle: &ShimHandle) -> Exit {
     tokio::time::timeout(TIMEOUT, handle.wait()).await.expect("the shim ends").unwrap()
 }
 
 #[tokio::test]
-async fn program_gets_what_it_was_given_and_its_exit_is_kept() {
+async fn program_runs_as_specified_and_its_exit_is_recorded() {
     let mut a_loop =
         ShimFixture::new(r#"cat; echo "$1|$LOOPGATE_LOOP_ID|$PWD"; echo bad >&2; umask; exit 7"#);
     fs::write(a_loop.at("prompt"), "the prompt\n").unwrap();
@@ -100,31 +100,31 @@ async fn program_gets_what_it_was_given_and_its_exit_is_kept() {
     let (handle, state) = a_loop.start().await;
     assert_eq!(state.loop_id, a_loop.spec.loop_id);
     assert_ne!(state.pid, state.shim_pid);
-    let exit = ended(&handle).await;
+    let exit = wait_for_exit(&handle).await;
     assert_eq!((exit.code, exit.signal, exit.success()), (Some(7), None, false));
     assert!(exit.max_rss_kb.unwrap() > 100 && exit.user_ms.is_some() && exit.sys_ms.is_some());
     assert_eq!(Exit::read(&a_loop.spec.exit_file).unwrap(), exit);
     let place = a_loop.directory.path().display();
     let id = a_loop.spec.loop_id;
     assert!(a_loop.read("out.log").starts_with(&format!("before\nthe prompt\n$(x) 'y|{id}|{place}\n")));
-    assert!(!a_loop.read("out.log").ends_with("0077\n"), "the program's own mask is not touched");
+    assert!(!a_loop.read("out.log").ends_with("0077\n"), "the shim's umask is not inherited");
     assert_eq!(a_loop.read("err.log"), "bad\n");
     for (name, mode) in [("err.log", 0o600), ("exit.json", 0o600)] {
         assert_eq!(fs::metadata(a_loop.at(name)).unwrap().permissions().mode() & 0o777, mode, "{name}");
     }
     assert!(!a_loop.spec.socket.exists());
     assert!(attach(&a_loop.spec.socket, &a_loop.spec.exit_file).await.is_none());
-    assert_eq!(handle.wait().await.unwrap(), exit, "also for those who come later");
+    assert_eq!(handle.wait().await.unwrap(), exit, "read from the exit file after the shim has ended");
     assert_eq!(handle.kill(LONG).await.unwrap(), exit);
 }
 
 #[tokio::test]
-async fn json_lines_go_to_a_file_of_their_own() {
+async fn json_lines_are_copied_to_a_separate_file() {
     let script = r#"i=0; while [ $i -lt 2000 ]; do echo noise; echo "{\"n\":$i}"; i=$((i+1)); done; printf '{"last":1}'"#;
     let mut a_loop = ShimFixture::new(script);
     a_loop.spec.jsonl = Some(a_loop.at("out.jsonl"));
     let (handle, _) = a_loop.start().await;
-    assert!(ended(&handle).await.success());
+    assert!(wait_for_exit(&handle).await.success());
     let lines = a_loop.read("out.jsonl");
     assert_eq!(lines.lines().count(), 2001);
     assert!(lines.ends_with("{\"n\":1999}\n{\"last\":1}\n"));
@@ -150,30 +150,30 @@ async fn failed_start_is_reported_and_cleaned_up() {
 }
 
 #[tokio::test]
-async fn kill_reaches_whoever_left_the_group() {
-    // The grandchild has a session of its own, no parent, no mark in its environment, and is deaf.
+async fn kill_reaches_descendants_outside_the_group() {
+    // The grandchild has its own session, no parent, an empty environment, and ignores SIGTERM.
     let hidden = "trap '' TERM HUP; echo $$ > $HERE/hidden; while :; do sleep 1; done";
     let script = format!(r#"env -i HERE=$HERE PATH="$PATH" setsid sh -c "({hidden}) & true"; sleep 600"#);
     let a_loop = ShimFixture::new(&script.replace("$$", "$(sh -c 'echo \\$PPID')"));
     let (handle, state) = a_loop.start().await;
     let hidden = a_loop.process("hidden").await;
-    let begun = Instant::now();
+    let start = Instant::now();
     let exit = handle.kill(Duration::from_millis(200)).await.unwrap();
-    assert!(begun.elapsed() < Duration::from_secs(5), "{:?}", begun.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
     assert_eq!((exit.code, exit.signal), (None, Some(15)));
-    assert!(!alive(hidden.0, hidden.1), "it is gone when the answer comes");
+    assert!(!alive(hidden.0, hidden.1), "not running when kill returns");
     assert!(identity(state.pid).is_none());
 }
 
 #[tokio::test]
-async fn polite_end_does_not_wait_for_the_grace_period() {
+async fn kill_returns_before_the_grace_period_when_all_have_exited() {
     let a_loop =
         ShimFixture::new("trap 'echo bye; exit 0' TERM; echo $$ > $HERE/pid; while :; do sleep 0.05; done");
     let (handle, _) = a_loop.start().await;
     a_loop.process("pid").await;
-    let begun = Instant::now();
+    let start = Instant::now();
     let exit = handle.kill(LONG).await.unwrap();
-    assert!(begun.elapsed() < TIMEOUT);
+    assert!(start.elapsed() < TIMEOUT);
     assert_eq!((exit.code, a_loop.read("out.log").as_str()), (Some(0), "bye\n"));
 }
 
@@ -181,8 +181,8 @@ async fn polite_end_does_not_wait_for_the_grace_period() {
 async fn no_descendant_outlives_the_program() {
     let a_loop = ShimFixture::new("setsid sleep 600 & echo $! > $HERE/left; exit 3");
     let (handle, _) = a_loop.start().await;
-    let exit = ended(&handle).await;
-    assert_eq!(exit.code, Some(3), "the program's exit, not the descendants'");
+    let exit = wait_for_exit(&handle).await;
+    assert_eq!(exit.code, Some(3), "the exit code of the program, not of its descendants");
     let pid: u32 = a_loop.read("left").trim().parse().unwrap();
     assert!(identity(pid).is_none());
 }
@@ -197,7 +197,7 @@ async fn exit_is_on_disk_before_the_connection_ends() {
     assert!(Exit::read(&a_loop.spec.exit_file).is_none());
     fs::write(a_loop.at("go"), "").unwrap();
     let end = tokio::time::timeout(TIMEOUT, held.read(&mut [0; 16])).await.unwrap();
-    assert_eq!(end.unwrap(), 0, "end of file, not a word");
+    assert_eq!(end.unwrap(), 0, "end of file without data");
     assert_eq!(Exit::read(&a_loop.spec.exit_file).unwrap().code, Some(5));
     assert!(!a_loop.spec.socket.exists());
 }
@@ -213,15 +213,15 @@ async fn sighup_is_ignored_and_sigterm_stops_the_loop() {
     }
     assert!(alive(program.0, program.1));
     signal(state.shim_pid, "-TERM").await;
-    assert_eq!(ended(&handle).await.signal, Some(15));
-    gone(program).await;
+    assert_eq!(wait_for_exit(&handle).await.signal, Some(15));
+    assert_ended(program).await;
 }
 
 #[tokio::test]
-async fn shim_outlives_its_starter_and_is_found_again() {
+async fn shim_outlives_its_starter_and_can_be_attached() {
     let a_loop =
         ShimFixture::new("while [ ! -e $HERE/go ]; do echo out; echo err >&2; sleep 0.02; done; exit 4");
-    // The starter is a process that goes away at once, and the shim's standard streams with it.
+    // The starter exits immediately, which closes the shim's standard streams.
     let spec = serde_json::to_string(&a_loop.spec).unwrap();
     fs::write(a_loop.at("spec.json"), spec).unwrap();
     let starter = format!(
@@ -232,42 +232,45 @@ async fn shim_outlives_its_starter_and_is_found_again() {
     );
     let started = Command::new("sh").args(["-c", &starter]).run(Limits::time(TIMEOUT)).await.unwrap();
     assert!(started.status.success());
-    // What the program prints is beside the socket, so that there is always another look.
-    let answers = async || attach(&a_loop.spec.socket, &a_loop.spec.exit_file).await;
-    let handle = wait::seen(a_loop.directory.path(), answers).await.unwrap();
+    // The program writes to the directory of the socket, so `wait::seen` is notified and tries again.
+    let attached = async || attach(&a_loop.spec.socket, &a_loop.spec.exit_file).await;
+    let handle = wait::seen(a_loop.directory.path(), attached).await.unwrap();
     let state = handle.state().await.unwrap();
     assert_eq!((state.loop_id, state.exit), (a_loop.spec.loop_id, None));
     assert!(alive(state.pid, state.started.unwrap()));
     fs::write(a_loop.at("go"), "").unwrap();
-    assert_eq!(ended(&handle).await.code, Some(4));
+    assert_eq!(wait_for_exit(&handle).await.code, Some(4));
 }
 
 #[tokio::test]
-async fn loop_is_watched_once() {
+async fn second_shim_for_a_loop_is_rejected() {
     let a_loop = ShimFixture::new("sleep 600");
     let (handle, state) = a_loop.start().await;
     let again = spawn(probe(), &a_loop.spec).await.unwrap_err();
     assert!(matches!(again, ShimError::Program { .. }), "{again:?}");
-    assert!(alive(state.pid, state.started.unwrap()), "the first one is not disturbed");
+    assert!(alive(state.pid, state.started.unwrap()), "the first one keeps running");
     handle.kill(LONG).await.unwrap();
+    // The exit file of the first run exists when the second one starts.
     let (second, _) = a_loop.start().await;
-    assert_eq!(Exit::read(&a_loop.spec.exit_file), None, "the old exit is not mistaken for the new one");
+    assert_eq!(Exit::read(&a_loop.spec.exit_file), None, "the exit of the previous run is removed");
     second.kill(LONG).await.unwrap();
 }
 
 #[tokio::test]
-async fn processes_of_a_killed_shim_are_ended() {
+async fn processes_of_a_killed_shim_are_reaped() {
     let a_loop = ShimFixture::new(
         "(setsid sleep 600 & echo $! > $HERE/one); trap '' TERM; echo $$ > $HERE/two; while :; do sleep 1; done",
     );
     let bystander = ShimFixture::new("echo $$ > $HERE/pid; sleep 600");
     let (handle, state) = a_loop.start().await;
+    // Another loop's processes on the same machine must not be affected.
     let (other, _) = bystander.start().await;
     let (one, two) = (a_loop.process("one").await, a_loop.process("two").await);
     let waiting = tokio::spawn({
         let handle = handle.clone();
         async move { handle.wait().await }
     });
+    // A round trip, after which the request of `waiting` is connected as well.
     handle.state().await.unwrap();
     signal(state.shim_pid, "-KILL").await;
     let lost = tokio::time::timeout(TIMEOUT, waiting).await.unwrap().unwrap();
@@ -276,8 +279,9 @@ async fn processes_of_a_killed_shim_are_ended() {
     assert!(matches!(handle.state().await, Err(ShimError::Lost)));
     let reaped = reap(a_loop.spec.loop_id, Duration::from_millis(200)).await;
     assert!(reaped.found >= 2 && reaped.left == 0, "{reaped:?}");
-    gone(one).await;
-    gone(two).await;
+    assert_ended(one).await;
+    assert_ended(two).await;
+    // The stale socket of the killed shim must not prevent a new one.
     assert_eq!(other.state().await.unwrap().exit, None);
     other.kill(LONG).await.unwrap();
     let (again, _) = a_loop.start().await;
@@ -298,17 +302,17 @@ async fn socket_works_below_a_long_data_directory() {
 }
 
 #[tokio::test]
-async fn exit_that_cannot_be_written_is_told_and_written_later() {
+async fn exit_that_cannot_be_written_is_reported_and_retried() {
     let mut a_loop = ShimFixture::new("exit 6");
     let place = a_loop.at("results");
     fs::create_dir(&place).unwrap();
-    // A directory in the file's place cannot be replaced by a file.
+    // A file cannot replace a non-empty directory, so writing the exit file fails, as on a full disk.
     a_loop.spec.exit_file = place.join("exit.json");
     fs::create_dir(&a_loop.spec.exit_file).unwrap();
     fs::write(a_loop.spec.exit_file.join("full"), "").unwrap();
     let (handle, _) = a_loop.start().await;
-    assert_eq!(ended(&handle).await.code, Some(6));
-    assert!(a_loop.spec.socket.exists(), "the shim still has something to say");
+    assert_eq!(wait_for_exit(&handle).await.code, Some(6));
+    assert!(a_loop.spec.socket.exists(), "the shim is still retrying");
     fs::remove_dir_all(&a_loop.spec.exit_file).unwrap();
     wait::seen(&place, async || Exit::read(&a_loop.spec.exit_file)).await.unwrap();
     wait::vanishes(&a_loop.spec.socket).await.unwrap();
@@ -320,6 +324,7 @@ async fn invalid_socket_requests_are_ignored() {
 
     let a_loop = ShimFixture::new("sleep 600");
     let (handle, _) = a_loop.start().await;
+    // An empty line, a missing operation, a missing member, invalid UTF-8, and a line beyond the cap.
     for nonsense in [&b"\n"[..], b"{}\n", b"{\"op\":\"kill\"}\n", b"\xff\xfe\n", &[b'x'; 100_000]] {
         let mut stream = tokio::net::UnixStream::connect(&a_loop.spec.socket).await.unwrap();
         let _ = stream.write_all(nonsense).await;

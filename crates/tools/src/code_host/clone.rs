@@ -1,4 +1,4 @@
-//! Cloning a repository so that its directory appears whole, or not at all.
+//! Atomic clones: the destination either appears with the complete clone, or not at all.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,62 +8,63 @@ use thiserror::Error;
 
 use super::{CodeHost, CodeHostError, limits, time};
 
-/// Why a clone is not there.
+/// An error while cloning a repository.
 #[derive(Debug, Error)]
 pub enum CloneError {
-    /// Something has its name already; it was not touched.
+    /// The destination exists, and was not changed.
     #[error("the destination already exists")]
     Exists,
-    /// The directory it should be in is missing, or no directory.
-    #[error("the directory for clones does not exist")]
+    /// The parent of the destination is not a directory.
+    #[error("the parent directory of the clone does not exist")]
     NoParent,
-    /// The code host said no, or took too long.
+    /// The code host's program failed.
     #[error(transparent)]
     CodeHost(#[from] CodeHostError),
-    /// The finished clone could not be put in its place.
-    #[error("the clone could not be put in its place: {0}")]
+    /// The complete clone could not be moved to its destination.
+    #[error("the clone could not be moved to its destination: {0}")]
     Io(#[from] io::Error),
 }
 
 impl CodeHost {
-    /// Clones a repository to a directory that does not exist yet. It is made beside its place and
-    /// moved there when complete; when anything fails, nothing is left. Runs to its end even when
-    /// the caller goes away.
+    /// Clones a repository to a path that does not exist. The clone is created in a temporary sibling
+    /// directory and renamed when complete; on an error the sibling is removed. Runs to completion even when
+    /// the future is dropped.
     ///
     /// # Errors
-    /// [`CloneError`]
+    /// Fails with [`CloneError`]; the destination is unchanged then.
     pub async fn clone_repository(
         &self,
         repository: &RepoFullName,
         destination: &Path,
     ) -> Result<(), CloneError> {
-        let place = ClonePaths::beside(destination)?;
+        let paths = ClonePaths::new(destination)?;
         let (host, repository) = (self.clone(), repository.clone());
-        let work = tokio::spawn(async move { host.clone_into(&repository, place).await });
+        let work = tokio::spawn(async move { host.clone_into(&repository, paths).await });
         work.await.unwrap_or_else(|error| Err(io::Error::other(error.to_string()).into()))
     }
 
-    async fn clone_into(&self, repository: &RepoFullName, place: ClonePaths) -> Result<(), CloneError> {
-        let cloned = self.fetch_clone(repository, &place).await;
+    async fn clone_into(&self, repository: &RepoFullName, paths: ClonePaths) -> Result<(), CloneError> {
+        let cloned = self.fetch_clone(repository, &paths).await;
         let moved = match cloned {
-            Ok(()) => place.settle().await,
+            Ok(()) => paths.move_to_destination().await,
             Err(error) => Err(error.into()),
         };
         if moved.is_err() {
-            let _ = tokio::fs::remove_dir_all(&place.temporary).await;
+            // Best-effort: a directory that remains is hidden, and its random name is never reused.
+            let _ = tokio::fs::remove_dir_all(&paths.temporary).await;
         }
         moved
     }
 
-    async fn fetch_clone(&self, repository: &RepoFullName, place: &ClonePaths) -> Result<(), CodeHostError> {
-        let command = self.command().await.directory(&place.parent);
-        let command = command.args(["repo", "clone", repository.as_str()]).arg(&place.temporary);
+    async fn fetch_clone(&self, repository: &RepoFullName, paths: &ClonePaths) -> Result<(), CodeHostError> {
+        let command = self.command().await.directory(&paths.parent);
+        let command = command.args(["repo", "clone", repository.as_str()]).arg(&paths.temporary);
         let output = CodeHostError::check_limits(command.run(limits(time::CLONE)).await?)?;
         if output.status.success() { Ok(()) } else { Err(CodeHostError::failed(&output)) }
     }
 }
 
-/// Where a clone goes, and where it is made.
+/// The destination of a clone, and its temporary sibling.
 struct ClonePaths {
     parent: PathBuf,
     temporary: PathBuf,
@@ -71,7 +72,7 @@ struct ClonePaths {
 }
 
 impl ClonePaths {
-    fn beside(destination: &Path) -> Result<Self, CloneError> {
+    fn new(destination: &Path) -> Result<Self, CloneError> {
         let parent = destination.parent().filter(|parent| parent.is_dir()).ok_or(CloneError::NoParent)?;
         let name = destination.file_name().ok_or(CloneError::NoParent)?;
         if destination.symlink_metadata().is_ok() {
@@ -85,8 +86,8 @@ impl ClonePaths {
         })
     }
 
-    /// Moves the finished clone to its path, unless that exists by now.
-    async fn settle(&self) -> Result<(), CloneError> {
+    /// Moves the complete clone to its destination, unless that was created in the meantime.
+    async fn move_to_destination(&self) -> Result<(), CloneError> {
         let (from, to) = (self.temporary.clone(), self.destination.clone());
         let moved = tokio::task::spawn_blocking(move || move_without_replacing(&from, &to)).await;
         match moved.map_err(io::Error::other)? {
@@ -100,7 +101,7 @@ fn move_without_replacing(from: &Path, to: &Path) -> io::Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
 
     match renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE) {
-        // Some file systems cannot promise it; a rename never replaces a directory that has files.
+        // File systems without RENAME_NOREPLACE. A plain rename still fails on a directory with entries.
         Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => std::fs::rename(from, to),
         result => Ok(result?),
     }

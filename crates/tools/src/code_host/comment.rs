@@ -1,6 +1,8 @@
-//! Comments on a pull request: in the conversation, as a reply, as a review that requests changes, on a line.
+//! Posting comments on a pull request: in the conversation, as a reply, as a review that requests changes, on
+//! a line.
 //!
-//! Bodies are passed by standard input, because other users can see arguments.
+//! Texts are passed on standard input, because other users of the machine can list the arguments of a
+//! process.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -12,42 +14,39 @@ use serde_json::{Value, json};
 
 use super::{CodeHost, CodeHostError, PullNumber, explain};
 
-/// A comment in the conversation of a pull request.
+/// A comment to post in the conversation of a pull request, or as a reply.
 #[derive(Debug, Clone)]
 pub struct PullRequestReply {
-    /// The pull request.
     pub number: PullNumber,
-    /// Markdown.
+    /// Text of the comment in Markdown.
     pub body: String,
-    /// Id of the line comment that it replies to.
+    /// Id of the line comment to reply to.
     pub answers: Option<u64>,
-    /// Whether it is a review that requests changes.
+    /// Whether to post a review that requests changes.
     pub request_changes: bool,
 }
 
-/// How a comment was posted, with the program's output.
+/// How a comment was posted, with the output of the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommentResult {
     /// As a review that requests changes.
     ChangesRequested(String),
     /// As a reply to a line comment.
     Replied(String),
-    /// In the conversation.
     Commented(String),
 }
 
-/// A comment on a file or a line of it.
+/// A comment to post on a line or file.
 #[derive(Debug, Clone)]
 pub struct InlineComment {
-    /// The pull request.
     pub number: PullNumber,
-    /// Markdown.
+    /// Text of the comment in Markdown.
     pub body: String,
-    /// File in the repository.
+    /// Path of the file in the repository.
     pub path: Option<String>,
-    /// Line in the newer version.
+    /// Number of the line in the newer version.
     pub line: Option<u64>,
-    /// The commit that was reviewed.
+    /// The reviewed commit, to which the line number refers.
     pub commit: Option<String>,
 }
 
@@ -55,28 +54,25 @@ pub struct InlineComment {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum CommentTarget {
-    /// On its line.
     Line,
-    /// On its file.
     File,
-    /// In the conversation.
     Conversation,
 }
 
 /// An inline comment that was posted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PostedComment {
-    /// Where it was posted.
+    /// Where the comment was posted.
     pub placement: CommentTarget,
-    /// What the program printed.
+    /// Output of the program.
     pub output: String,
 }
 
 impl CodeHost {
-    /// Comments on a pull request of the clone's origin.
+    /// Posts a comment on a pull request.
     ///
     /// # Errors
-    /// [`CodeHostError`]
+    /// Fails with [`CodeHostError`], for example when the code host rejects the comment.
     pub async fn reply(
         &self,
         directory: &Path,
@@ -105,11 +101,11 @@ impl CodeHost {
         Ok(CommentResult::Commented(output.await?))
     }
 
-    /// Comments on a line; where the host rejects that, on the file, and else in the conversation. Runs to
-    /// its end even when the caller is dropped.
+    /// Posts a comment on a line; if the code host rejects that, on the file; and else in the conversation.
+    /// Runs to completion even when the future is dropped.
     ///
     /// # Errors
-    /// [`CodeHostError`]
+    /// Fails with [`CodeHostError`], for example when the code host cannot be reached.
     pub async fn comment_inline(
         &self,
         directory: &Path,
@@ -161,7 +157,8 @@ impl CodeHost {
     async fn post(&self, directory: &Path, path: &str, body: &Value) -> Result<String, CodeHostError> {
         let args = ["api", path, "--method", "POST", "--input", "-"];
         let output = self.run_with_input(directory, &args, body.to_string().into_bytes()).await?;
-        // A redirect turns a POST into a GET, which answers the list that nothing was added to.
+        // After a redirect, the HTTP client repeats a POST as a GET, whose response is the existing list of
+        // comments.
         if output.starts_with('[') {
             return Err(CodeHostError::Failed { code: 1, printed: "HTTP 301: moved permanently".to_owned() });
         }
@@ -169,7 +166,7 @@ impl CodeHost {
     }
 }
 
-/// The targets to try, best first, with their request bodies.
+/// Returns the targets to try, most precise first, with their request bodies.
 fn targets(comment: &InlineComment) -> Vec<(CommentTarget, Value)> {
     let (Some(path), Some(commit)) = (&comment.path, &comment.commit) else { return Vec::new() };
     let body = &comment.body;
@@ -181,7 +178,7 @@ fn targets(comment: &InlineComment) -> Vec<(CommentTarget, Value)> {
     on_line.into_iter().chain([(CommentTarget::File, on_file)]).collect()
 }
 
-/// The text of an inline comment that is posted in the conversation.
+/// Returns the text for an inline comment that is posted in the conversation.
 fn text_with_location(comment: &InlineComment) -> String {
     match (&comment.path, comment.line) {
         (Some(path), Some(line)) => format!("On `{path}`, line {line}:\n\n{}", comment.body),
@@ -190,22 +187,22 @@ fn text_with_location(comment: &InlineComment) -> String {
     }
 }
 
-static REFUSED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\b(?:422|404)\b").ok());
+static TARGET_REJECTED: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"\b(?:422|404)\b").ok());
 
-/// Whether the host received the comment and found no such target. After any other failure it may have been
-/// posted already, or the next try would fail as well.
+/// Returns whether the code host rejected the target of a comment. After any other failure, the comment may
+/// already be posted, or another target would fail as well.
 fn rejects_target(error: &CodeHostError) -> bool {
     let CodeHostError::Failed { printed, .. } = error else { return false };
     let sentence = explain(printed);
-    let hopeless = ["GitHub", "Permission", "Network"].iter().any(|begin| sentence.starts_with(begin));
-    !hopeless && REFUSED.as_ref().is_some_and(|refused| refused.is_match(printed))
+    let is_permanent = ["GitHub", "Permission", "Network"].iter().any(|begin| sentence.starts_with(begin));
+    !is_permanent && TARGET_REJECTED.as_ref().is_some_and(|pattern| pattern.is_match(printed))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn remark(path: Option<&str>, line: Option<u64>, commit: Option<&str>) -> InlineComment {
+    fn inline_comment(path: Option<&str>, line: Option<u64>, commit: Option<&str>) -> InlineComment {
         InlineComment {
             number: PullNumber::new(7).unwrap(),
             body: "Hm".to_owned(),
@@ -217,21 +214,21 @@ mod tests {
 
     #[test]
     fn targets_are_tried_from_the_most_precise() {
-        let places = |comment: &InlineComment| -> Vec<_> {
+        let target_kinds = |comment: &InlineComment| -> Vec<_> {
             targets(comment).into_iter().map(|(placement, _)| placement).collect()
         };
-        let whole = remark(Some("a.rs"), Some(3), Some("abc"));
-        assert_eq!(places(&whole), [CommentTarget::Line, CommentTarget::File]);
+        let whole = inline_comment(Some("a.rs"), Some(3), Some("abc"));
+        assert_eq!(target_kinds(&whole), [CommentTarget::Line, CommentTarget::File]);
         assert_eq!(targets(&whole)[0].1["line"], 3);
         assert_eq!(targets(&whole)[1].1["subject_type"], "file");
-        assert_eq!(places(&remark(Some("a.rs"), None, Some("abc"))), [CommentTarget::File]);
-        assert!(places(&remark(Some("a.rs"), Some(3), None)).is_empty());
+        assert_eq!(target_kinds(&inline_comment(Some("a.rs"), None, Some("abc"))), [CommentTarget::File]);
+        assert!(target_kinds(&inline_comment(Some("a.rs"), Some(3), None)).is_empty());
         assert_eq!(text_with_location(&whole), "On `a.rs`, line 3:\n\nHm");
-        assert_eq!(text_with_location(&remark(None, Some(3), None)), "Hm");
+        assert_eq!(text_with_location(&inline_comment(None, Some(3), None)), "Hm");
     }
 
     #[test]
-    fn only_a_rejected_target_leads_to_the_next() {
+    fn next_target_is_tried_only_after_a_rejection() {
         let failed = |printed: &str| CodeHostError::Failed { code: 1, printed: printed.to_owned() };
         assert!(rejects_target(&failed("gh: Validation Failed (HTTP 422)")));
         assert!(rejects_target(&failed("gh: Not Found (HTTP 404)")));

@@ -1,23 +1,23 @@
-//! What was said about a pull request: in its conversation, in reviews, on lines.
+//! Reading the comments on a pull request: the conversation, reviews, and threads on lines.
 //!
-//! Asks for the three together, page by page from the newest, until there is enough. A thread comes
-//! with what was said in it, so one question a page is all.
+//! A single query per page reads all three lists backwards from the newest entry. Each thread includes its
+//! comments, so that threads need no queries of their own.
 
 use std::collections::HashSet;
 
 use loopgate_api::ids::RepoFullName;
 use serde::Deserialize;
 
-use super::graphql::{PullQuestion, Variable};
+use super::graphql::{PullQuery, Variable};
 use super::{CodeHost, GraphQlError, PullNumber};
 
-/// Comments after which no further page is asked for.
-const ENOUGH: usize = 100;
-/// Pages of each list.
+/// Number of comments after which no further page is read.
+const MAX_COMMENTS: usize = 100;
+/// Maximum number of pages per list, to bound the latency.
 const MAX_PAGES: u32 = 3;
 
-/// Each list is read from its end: what was said last matters most.
-const QUESTION: PullQuestion = PullQuestion {
+// Each list is read backwards, because the latest comments matter most.
+const QUERY: PullQuery = PullQuery {
     name: "PullRequestComments",
     variables: ", $comments: String, $reviews: String, $threads: String",
     fields: "number url \
@@ -31,54 +31,53 @@ const QUESTION: PullQuestion = PullQuestion {
         replyTo { databaseId } } } } }",
 };
 
-/// Where something was said.
+/// The kind of a comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommentKind {
-    /// In the conversation.
+    /// A comment in the conversation.
     Conversation,
-    /// As a review's text, or first on a line.
+    /// The text of a review, or the first comment of a thread.
     Review,
-    /// In answer to something on a line.
+    /// A further comment of a thread.
     Reply,
 }
 
-/// Something that was said.
+/// A comment on a pull request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Comment {
-    /// Its name in the graph.
+    /// Node id in the GraphQL API.
     pub id: String,
-    /// Its number; a review's text has none.
+    /// Id in the REST API; `None` for the text of a review.
     pub number: Option<u64>,
-    /// Where it was said.
     pub kind: CommentKind,
-    /// The thread that it belongs to.
+    /// Node id of its thread.
     pub thread: Option<String>,
-    /// Number of what it answers.
+    /// REST id of the comment that this one replies to.
     pub reply_to: Option<u64>,
-    /// File.
+    /// Path of the commented file.
     pub path: Option<String>,
-    /// Line, as it was when it was said.
+    /// Number of the line when the comment was written.
     pub line: Option<u64>,
-    /// Whether its thread is settled.
+    /// Whether its thread is resolved.
     pub resolved: Option<bool>,
-    /// Login; absent when the account is gone.
+    /// Login of the author; `None` when the account was deleted.
     pub author: Option<String>,
-    /// Markdown.
+    /// Text of the comment in Markdown.
     pub body: String,
-    /// ISO 8601.
+    /// Time of its creation, ISO 8601.
     pub created_at: String,
-    /// Its place on the web.
+    /// URL of the comment on the web page.
     pub url: Option<String>,
 }
 
-/// Everything that was said, as far as it was asked for.
+/// The comments on a pull request, up to the limits.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Discussion {
-    /// The pull request's page.
+    /// URL of the pull request.
     pub url: Option<String>,
-    /// Each once, in the order in which they were found.
+    /// The comments, without duplicates, in the order in which they were read.
     pub comments: Vec<Comment>,
-    /// Whether the host has more.
+    /// Whether the code host has further comments.
     pub truncated: bool,
 }
 
@@ -114,7 +113,7 @@ struct Thread {
     comments: Option<NodeList<CommentNode>>,
 }
 
-/// Whatever was said; which members it has depends on where.
+/// A comment of any list. The optional members depend on the list.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct CommentNode {
@@ -135,7 +134,7 @@ pub(super) struct Author {
     login: Option<String>,
 }
 
-/// The login of an account that still exists.
+/// Returns the login of an account that exists.
 pub(super) fn login(author: Option<Author>) -> Option<String> {
     author.and_then(|author| author.login).filter(|login| !login.is_empty())
 }
@@ -147,10 +146,10 @@ struct Parent {
 }
 
 impl CodeHost {
-    /// What was said about a pull request.
+    /// Reads the comments on a pull request.
     ///
     /// # Errors
-    /// [`GraphQlError`]
+    /// Fails with [`GraphQlError`], for example when the pull request does not exist.
     pub async fn pull_request_comments(
         &self,
         repository: &RepoFullName,
@@ -158,9 +157,9 @@ impl CodeHost {
     ) -> Result<Discussion, GraphQlError> {
         let mut collector = Collector::default();
         for _ in 0..MAX_PAGES {
-            let pull = self.graph_of_pull(repository, number, &QUESTION, collector.cursors()).await?;
+            let pull = self.query_pull_request(repository, number, &QUERY, collector.cursors()).await?;
             collector.take(pull);
-            if collector.complete() || collector.comments.len() >= ENOUGH {
+            if collector.complete() || collector.comments.len() >= MAX_COMMENTS {
                 break;
             }
         }
@@ -168,7 +167,7 @@ impl CodeHost {
     }
 }
 
-/// How far one list has been read.
+/// The position up to which a list has been read.
 #[derive(Default)]
 struct PageCursor {
     before: Option<String>,
@@ -176,8 +175,9 @@ struct PageCursor {
 }
 
 impl PageCursor {
-    /// The nodes of the next page; those of a list that is complete came before.
-    fn turn<T>(&mut self, list: Option<NodeList<T>>) -> (Vec<T>, bool) {
+    /// Returns the nodes of the next page. Further responses repeat a list that is complete, which is
+    /// ignored.
+    fn advance<T>(&mut self, list: Option<NodeList<T>>) -> (Vec<T>, bool) {
         if self.complete {
             return (Vec::new(), false);
         }
@@ -187,11 +187,11 @@ impl PageCursor {
         };
         let page = list.page_info.unwrap_or_default();
         let more = page.has_previous_page.unwrap_or(false);
-        // A page that names no place to go on from is the last that can be had.
-        let stuck = more && (page.start_cursor.is_none() || page.start_cursor == self.before);
-        self.complete = !more || stuck;
+        // Without a new cursor the next page cannot be requested; the list is then truncated.
+        let no_cursor = more && (page.start_cursor.is_none() || page.start_cursor == self.before);
+        self.complete = !more || no_cursor;
         self.before = page.start_cursor.or(self.before.take());
-        (list.nodes.unwrap_or_default().into_iter().flatten().collect(), stuck)
+        (list.nodes.unwrap_or_default().into_iter().flatten().collect(), no_cursor)
     }
 }
 
@@ -203,7 +203,7 @@ struct Collector {
     conversation: PageCursor,
     reviews: PageCursor,
     threads: PageCursor,
-    cut: bool,
+    truncated: bool,
 }
 
 impl Collector {
@@ -219,14 +219,15 @@ impl Collector {
 
     fn take(&mut self, pull: Pull) {
         self.url = self.url.take().or(pull.url);
-        let (said, cut) = self.conversation.turn(pull.comments);
-        self.cut |= cut;
-        said.into_iter().for_each(|node| self.add(Comment::new(node, CommentKind::Conversation)));
-        let (threads, cut) = self.threads.turn(pull.review_threads);
-        self.cut |= cut;
+        let (nodes, truncated) = self.conversation.advance(pull.comments);
+        self.truncated |= truncated;
+        nodes.into_iter().for_each(|node| self.add(Comment::new(node, CommentKind::Conversation)));
+        let (threads, truncated) = self.threads.advance(pull.review_threads);
+        self.truncated |= truncated;
         threads.into_iter().for_each(|thread| self.take_thread(thread));
-        let (reviews, cut) = self.reviews.turn(pull.reviews);
-        self.cut |= cut;
+        let (reviews, truncated) = self.reviews.advance(pull.reviews);
+        self.truncated |= truncated;
+        // Most reviews have no text, only a verdict or comments on lines.
         for node in
             reviews.into_iter().filter(|node| node.body.as_ref().is_some_and(|b| !b.trim().is_empty()))
         {
@@ -236,17 +237,17 @@ impl Collector {
     }
 
     fn take_thread(&mut self, thread: Thread) {
-        // A thread is read from its beginning, and no further.
-        let whole = |list: &NodeList<CommentNode>| {
+        // Only the first page of a thread's comments is read; more than 50 are rare.
+        let is_complete = |list: &NodeList<CommentNode>| {
             list.page_info.as_ref().is_none_or(|page| !page.has_next_page.unwrap_or(false))
         };
-        self.cut |= !thread.comments.as_ref().is_some_and(whole);
-        let said = thread.comments.and_then(|list| list.nodes).unwrap_or_default();
-        let said: Vec<CommentNode> = said.into_iter().flatten().collect();
-        let first = said.first().and_then(|node| node.database_id);
-        for (at, node) in said.into_iter().enumerate() {
-            let named = node.reply_to.as_ref().and_then(|parent| parent.database_id);
-            let reply_to = named.or(first.filter(|_| at > 0));
+        self.truncated |= !thread.comments.as_ref().is_some_and(is_complete);
+        let nodes = thread.comments.and_then(|list| list.nodes).unwrap_or_default();
+        let nodes: Vec<CommentNode> = nodes.into_iter().flatten().collect();
+        let first = nodes.first().and_then(|node| node.database_id);
+        for (at, node) in nodes.into_iter().enumerate() {
+            let explicit = node.reply_to.as_ref().and_then(|parent| parent.database_id);
+            let reply_to = explicit.or(first.filter(|_| at > 0));
             let reply = at > 0 || node.reply_to.is_some();
             let mut comment =
                 Comment::new(node, if reply { CommentKind::Reply } else { CommentKind::Review });
@@ -264,7 +265,7 @@ impl Collector {
     }
 
     fn finish(self) -> Discussion {
-        let truncated = self.cut || !self.complete();
+        let truncated = self.truncated || !self.complete();
         Discussion { url: self.url, comments: self.comments, truncated }
     }
 }
@@ -299,7 +300,7 @@ mod tests {
         json!({"nodes": nodes, "pageInfo": {"hasPreviousPage": next.is_some(), "startCursor": next}})
     }
 
-    fn said(id: &str) -> Value {
+    fn node(id: &str) -> Value {
         json!({"id": id, "databaseId": 101, "author": {"login": "ann"}, "body": "Nice",
                "createdAt": "2030-05-01T10:00:00Z", "url": "https://host/1"})
     }
@@ -313,53 +314,53 @@ mod tests {
     }
 
     #[test]
-    fn lists_advance_together_and_each_thing_is_taken_once() {
+    fn lists_advance_together_without_duplicates() {
         let empty = page(json!([]), None);
-        let first = json!({"url": "u", "comments": page(json!([said("a"), null]), Some("1")),
-                           "reviews": page(json!([said("r")]), None), "reviewThreads": empty});
-        let second = json!({"url": "u", "comments": page(json!([said("a"), said("b")]), None),
-                            "reviews": page(json!([said("late")]), None), "reviewThreads": empty});
+        let first = json!({"url": "u", "comments": page(json!([node("a"), null]), Some("1")),
+                           "reviews": page(json!([node("r")]), None), "reviewThreads": empty});
+        let second = json!({"url": "u", "comments": page(json!([node("a"), node("b")]), None),
+                            "reviews": page(json!([node("late")]), None), "reviewThreads": empty});
         let collector = collect(vec![first.clone()]);
         assert!(!collector.complete());
         let cursors: Vec<_> = collector.cursors().map(|(name, _)| name).collect();
         assert_eq!(cursors, ["comments"]);
-        let found = collect(vec![first, second]).finish();
-        let ids: Vec<_> = found.comments.iter().map(|comment| comment.id.as_str()).collect();
-        assert_eq!((ids.as_slice(), found.truncated), (["a", "r", "b"].as_slice(), false));
-        let review = &found.comments[1];
+        let discussion = collect(vec![first, second]).finish();
+        let ids: Vec<_> = discussion.comments.iter().map(|comment| comment.id.as_str()).collect();
+        assert_eq!((ids.as_slice(), discussion.truncated), (["a", "r", "b"].as_slice(), false));
+        let review = &discussion.comments[1];
         assert_eq!((review.kind, review.number, &review.url), (CommentKind::Review, None, &None));
     }
 
     #[test]
     fn thread_comments_have_their_line() {
-        let mut root = said("c1");
+        let mut root = node("c1");
         root["path"] = json!("src/a.rs");
         root["line"] = json!(9);
         root["originalLine"] = json!(7);
-        let mut reply = said("c2");
+        let mut reply = node("c2");
         reply["databaseId"] = json!(102);
         reply["replyTo"] = json!({"databaseId": 101});
         let thread = json!({"id": "T", "isResolved": true, "comments": page(json!([root, reply]), None)});
-        let found = collect(vec![json!({"reviewThreads": page(json!([thread]), None)})]).finish();
-        let [root, reply] = found.comments.as_slice() else { panic!("{found:?}") };
+        let discussion = collect(vec![json!({"reviewThreads": page(json!([thread]), None)})]).finish();
+        let [root, reply] = discussion.comments.as_slice() else { panic!("{discussion:?}") };
         assert_eq!(
             (root.kind, root.line, root.path.as_deref()),
             (CommentKind::Review, Some(7), Some("src/a.rs"))
         );
         assert_eq!((root.thread.as_deref(), root.resolved), (Some("T"), Some(true)));
         assert_eq!((reply.kind, reply.reply_to), (CommentKind::Reply, Some(101)));
-        assert!(!found.truncated);
+        assert!(!discussion.truncated);
     }
 
     #[test]
-    fn missing_program_is_reported() {
-        let more = collect(vec![json!({"comments": page(json!([said("a")]), Some("1"))})]);
+    fn incomplete_lists_are_truncated() {
+        let more = collect(vec![json!({"comments": page(json!([node("a")]), Some("1"))})]);
         assert!(more.finish().truncated, "a page was not asked for");
-        let stuck = json!({"nodes": [], "pageInfo": {"hasPreviousPage": true, "startCursor": null}});
-        let stuck = collect(vec![json!({"comments": stuck})]);
-        assert!(stuck.complete() && stuck.finish().truncated);
+        let no_cursor = json!({"nodes": [], "pageInfo": {"hasPreviousPage": true, "startCursor": null}});
+        let no_cursor = collect(vec![json!({"comments": no_cursor})]);
+        assert!(no_cursor.complete() && no_cursor.finish().truncated);
         let thread =
-            json!({"id": "T", "comments": {"nodes": [said("c")], "pageInfo": {"hasNextPage": true}}});
+            json!({"id": "T", "comments": {"nodes": [node("c")], "pageInfo": {"hasNextPage": true}}});
         assert!(collect(vec![json!({"reviewThreads": page(json!([thread]), None)})]).finish().truncated);
         let gone = collect(vec![json!({"comments": page(json!([{"id": "x", "author": null}]), None)})]);
         assert_eq!(gone.finish().comments[0].author, None);
@@ -367,18 +368,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_taken_twice_and_the_end_is_found(
+        fn pages_have_no_duplicates_and_end(
             pages in prop::collection::vec((prop::collection::vec("[a-e]", 0..4), any::<Option<u8>>()), 1..5),
         ) {
             let list = |(ids, next): &(Vec<String>, Option<u8>)| {
-                let nodes: Vec<_> = ids.iter().map(|id| said(id)).collect();
+                let nodes: Vec<_> = ids.iter().map(|id| node(id)).collect();
                 json!({"comments": page(json!(nodes), next.map(|n| n.to_string()).as_deref())})
             };
-            let found = collect(pages.iter().map(list).collect());
+            let discussion = collect(pages.iter().map(list).collect());
             let ends = pages.iter().any(|(_, next)| next.is_none());
-            prop_assert!(!ends || found.complete());
-            let ids: HashSet<_> = found.comments.iter().map(|comment| &comment.id).collect();
-            prop_assert_eq!(ids.len(), found.comments.len());
+            prop_assert!(!ends || discussion.complete());
+            let ids: HashSet<_> = discussion.comments.iter().map(|comment| &comment.id).collect();
+            prop_assert_eq!(ids.len(), discussion.comments.len());
         }
     }
 }

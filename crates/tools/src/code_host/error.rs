@@ -1,4 +1,4 @@
-//! Why the code host said no, in words that are safe to show.
+//! The error of a code host command.
 
 use loopgate_api::redact;
 use thiserror::Error;
@@ -6,31 +6,32 @@ use thiserror::Error;
 use crate::git::GitError;
 use crate::process::{Output, RunStatus, StartError};
 
-/// A command that failed. Its text holds no credentials and no colours, and at most 500 characters.
+/// An error of a code host command. Its `Display` text is safe to show: without credentials and escape
+/// sequences, and at most 500 characters long.
 #[derive(Debug, Error)]
 pub enum CodeHostError {
     /// The program could not be started.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// The clone is not used.
+    /// The clone must not be used.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// It took longer than it may.
-    #[error("the code host took too long to answer")]
+    /// The program exceeded its time limit and was terminated.
+    #[error("the code host did not respond in time")]
     TimedOut,
-    /// It printed more than it may.
-    #[error("the code host's answer is too large")]
+    /// The program exceeded its output cap and was terminated.
+    #[error("the response of the code host is too large")]
     TooMuchOutput,
-    /// It said no.
+    /// The program exited with a code other than 0.
     #[error("{}", redact::message(printed))]
     Failed {
-        /// Exit code; 1 when a signal ended it.
+        /// The exit code; 1 when a signal terminated the program.
         code: i32,
-        /// What it complained, else what it printed; raw, so sanitize before showing it.
+        /// Standard error, else standard output; not redacted.
         printed: String,
     },
-    /// It answered something else than it was asked.
-    #[error("the code host's answer cannot be read")]
+    /// The output of the program could not be parsed.
+    #[error("the response of the code host could not be parsed")]
     Unreadable,
 }
 
@@ -40,7 +41,7 @@ impl CodeHostError {
         let printed = texts.iter().map(|text| text.trim()).find(|text| !text.is_empty());
         Self::Failed {
             code: output.status.code().unwrap_or(1),
-            printed: printed.unwrap_or("the code host gave no reason").to_owned(),
+            printed: printed.unwrap_or("the code host's program failed without a message").to_owned(),
         }
     }
 
@@ -52,23 +53,23 @@ impl CodeHostError {
         }
     }
 
-    /// Whether the same command may succeed later without anybody doing anything: the host was not
-    /// reached, was out of order, or wanted fewer requests.
+    /// Returns whether the same command may succeed later without intervention: the host was unreachable,
+    /// failed internally, or rate-limited the request.
     #[must_use]
     pub fn is_transient(&self) -> bool {
         match self {
             Self::TimedOut => true,
             Self::Git(error) => error.is_transient(),
             Self::Failed { printed, .. } => {
-                let complaint = printed.to_lowercase();
+                let message = printed.to_lowercase();
                 [NETWORK, RATE_LIMITED, SECONDARY_LIMITED].contains(&explain(printed))
-                    || OUT_OF_ORDER.iter().any(|sign| complaint.contains(sign))
+                    || HOST_FAILURE_SIGNS.iter().any(|sign| message.contains(sign))
             }
             Self::Start(_) | Self::TooMuchOutput | Self::Unreadable => false,
         }
     }
 
-    /// One of a few known sentences for people, chosen by what the program complained.
+    /// Returns a message for the user, chosen by texts in the program's output.
     #[must_use]
     pub fn sentence(&self) -> &'static str {
         match self {
@@ -80,7 +81,7 @@ impl CodeHostError {
     }
 }
 
-/// Error texts. Clients match on them: do not change them.
+// Clients compare these messages, so they must not be changed.
 pub(super) const NOT_AUTHENTICATED: &str = "GitHub CLI not authenticated. Run 'gh auth login' in terminal.";
 pub(super) const RATE_LIMITED: &str = "GitHub rate limit reached. Try again later.";
 pub(super) const SECONDARY_LIMITED: &str = "GitHub secondary rate limit reached. Try again later.";
@@ -90,32 +91,32 @@ pub(super) const NO_COMMITS: &str = "No commits to create a PR. Make sure change
 const NETWORK: &str = "Network error. Check your connection.";
 const UNKNOWN: &str = "Failed to complete GitHub operation. Check logs for details.";
 
-/// Nobody is logged in, or the login has expired.
-pub(super) const NO_LOGIN: [&str; 5] =
+/// Texts that indicate a missing or expired login.
+pub(super) const LOGIN_SIGNS: [&str; 5] =
     ["not logged in", "authentication", "gh auth login", "bad credentials", "http 401"];
-/// The host wants fewer requests at a time.
-pub(super) const SECONDARY_LIMIT: [&str; 3] =
+/// Texts that indicate too many requests at a time.
+pub(super) const SECONDARY_LIMIT_SIGNS: [&str; 3] =
     ["secondary rate limit", "abuse detection", "submitted too quickly"];
-/// The user, or what the user's token may do, does not suffice.
-pub(super) const FORBIDDEN: [&str; 5] =
+/// Texts that indicate that the user or the user's token lacks a permission.
+pub(super) const FORBIDDEN_SIGNS: [&str; 5] =
     ["permission denied", "403", "required scope", "not accessible by", "saml"];
-/// What was asked for has another name now.
-const MOVED: [&str; 4] = ["moved permanently", "http 301", "http 307", "http 308"];
+/// Texts that indicate that the repository was renamed or transferred.
+const MOVED_SIGNS: [&str; 4] = ["moved permanently", "http 301", "http 307", "http 308"];
 
-/// The host could not answer, whatever it was asked.
-const OUT_OF_ORDER: [&str; 2] = ["http 5", "something went wrong while executing your query"];
+/// Texts that indicate an internal failure of the host.
+const HOST_FAILURE_SIGNS: [&str; 2] = ["http 5", "something went wrong while executing your query"];
 
-/// What a complaint means; the first row of which one text occurs in it, in any case.
+/// Messages by texts in the program's output, compared without case. The first matching row applies.
 const MEANINGS: [(&[&str], &str); 11] = [
-    (&SECONDARY_LIMIT, SECONDARY_LIMITED),
+    (&SECONDARY_LIMIT_SIGNS, SECONDARY_LIMITED),
     (&["rate limit"], RATE_LIMITED),
-    (&NO_LOGIN, NOT_AUTHENTICATED),
+    (&LOGIN_SIGNS, NOT_AUTHENTICATED),
     (&["already exists"], "A pull request already exists for this branch."),
     (&["no commits"], NO_COMMITS),
     (&["uncommitted changes"], "You have uncommitted changes. Commit them first."),
     (&["not a git repository"], "Not a git repository."),
-    (&FORBIDDEN, NOT_PERMITTED),
-    (&MOVED, "The repository has moved. Point the remote of the clone at its new place."),
+    (&FORBIDDEN_SIGNS, NOT_PERMITTED),
+    (&MOVED_SIGNS, "The repository has moved. Change the remote of the clone to its new URL."),
     (&["not found", "404", "could not resolve to a"], NOT_FOUND),
     (
         &[
@@ -139,12 +140,12 @@ const MEANINGS: [(&[&str], &str); 11] = [
     ),
 ];
 
-/// The sentence for people that a complaint stands for.
+/// Returns the message for the user that corresponds to a program's output.
 #[must_use]
-pub fn explain(complaint: &str) -> &'static str {
-    let complaint = complaint.to_lowercase();
-    let meant = MEANINGS.iter().find(|(signs, _)| signs.iter().any(|sign| complaint.contains(sign)));
-    meant.map_or(UNKNOWN, |(_, sentence)| sentence)
+pub fn explain(message: &str) -> &'static str {
+    let message = message.to_lowercase();
+    let meaning = MEANINGS.iter().find(|(signs, _)| signs.iter().any(|sign| message.contains(sign)));
+    meaning.map_or(UNKNOWN, |(_, sentence)| sentence)
 }
 
 #[cfg(test)]
@@ -154,14 +155,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn first_marker_decides() {
+    fn first_matching_row_decides() {
         assert!(explain("To get started, please run: gh auth login").starts_with("GitHub CLI not"));
         assert!(explain("GraphQL: No commits between main and x").starts_with("No commits"));
         assert!(explain("a pull request for branch \"x\" already exists: 404").starts_with("A pull request"));
         assert!(explain("HTTP 403: Must have admin rights").starts_with("Permission denied"));
         assert!(explain("dial tcp: ECONNREFUSED").starts_with("Network"));
         assert_eq!(explain("boom"), UNKNOWN);
-        for (complaint, begin) in [
+        for (message, begin) in [
             ("gh: API rate limit exceeded for user ID 1. (HTTP 403)", "GitHub rate limit"),
             ("gh: You have exceeded a secondary rate limit. (HTTP 403)", "GitHub secondary rate limit"),
             ("gh: Bad credentials (HTTP 401)", "GitHub CLI not authenticated"),
@@ -171,7 +172,7 @@ mod tests {
             ("fatal: unable to access 'x': Could not resolve host: github.com", "Network error"),
             ("network is unreachable", "Network error"),
         ] {
-            assert!(explain(complaint).starts_with(begin), "{complaint}: {}", explain(complaint));
+            assert!(explain(message).starts_with(begin), "{message}: {}", explain(message));
         }
         for (signs, sentence) in MEANINGS {
             for sign in signs {
@@ -182,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn outage_of_the_host_passes_and_its_refusal_does_not() {
+    fn outages_are_transient_and_rejections_are_not() {
         let of =
             |printed: &str| CodeHostError::Failed { code: 1, printed: printed.to_owned() }.is_transient();
         for printed in [

@@ -5,44 +5,44 @@ use serde::Deserialize;
 
 use super::{CodeHost, CodeHostError, PullNumber};
 
-/// One object a line of what the host says about each file.
+/// Prints each file as one JSON object, reduced to the members of [`ChangedFile`].
 const PROJECTION: &str = ".[] | {filename, additions, deletions, status, previous_filename}";
 
-/// A file.
+/// A file that a pull request changes.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct ChangedFile {
-    /// Its path in the repository.
+    /// Path relative to the root of the repository.
     pub filename: String,
-    /// Lines that came.
+    /// Number of added lines.
     pub additions: u64,
-    /// Lines that went.
+    /// Number of deleted lines.
     pub deletions: u64,
-    /// What happened to it, in the host's words.
+    /// Kind of the change as named by the host: `added`, `modified`, `removed`, `renamed`, …
     pub status: Option<String>,
-    /// Its path before.
+    /// Path before a rename.
     pub previous_filename: Option<String>,
 }
 
 impl CodeHost {
-    /// The files that a pull request changes, as many pages as there are, in the host's order.
+    /// Returns the files that a pull request changes, from all pages, in the host's order.
     ///
     /// # Errors
-    /// [`CodeHostError`], also when anything is amiss with one of the files.
+    /// Fails with [`CodeHostError`], also when an entry is invalid.
     pub async fn pull_request_files(
         &self,
         repository: &RepoFullName,
         number: PullNumber,
     ) -> Result<Vec<ChangedFile>, CodeHostError> {
         let path = format!("repos/{repository}/pulls/{number}/files");
-        let output = self.ask(&["api", &path, "--paginate", "--jq", PROJECTION]).await?;
+        let output = self.query(&["api", &path, "--paginate", "--jq", PROJECTION]).await?;
         parse_files(&output.stdout_text())
     }
 }
 
-/// Reads one file a line.
+/// Parses one JSON object per file.
 ///
 /// # Errors
-/// [`CodeHostError::Unreadable`] when one of them lacks a member or has one of another type.
+/// Fails with [`CodeHostError::Unreadable`] when an entry lacks a member or has a member of the wrong type.
 pub fn parse_files(printed: &str) -> Result<Vec<ChangedFile>, CodeHostError> {
     let rows = serde_json::Deserializer::from_str(printed).into_iter();
     rows.collect::<Result<_, _>>().map_err(|_| CodeHostError::Unreadable)

@@ -1,4 +1,4 @@
-//! GraphQL queries to the code host: a few at a time, within limits, and none while it rate-limits us.
+//! GraphQL queries to the code host, with limited concurrency and a pause after a rate limit.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -13,64 +13,64 @@ use thiserror::Error;
 use tokio::sync::Semaphore;
 
 use super::error::{
-    FORBIDDEN, NO_LOGIN, NOT_AUTHENTICATED, NOT_FOUND, NOT_PERMITTED, RATE_LIMITED, SECONDARY_LIMIT,
-    SECONDARY_LIMITED,
+    FORBIDDEN_SIGNS, LOGIN_SIGNS, NOT_AUTHENTICATED, NOT_FOUND, NOT_PERMITTED, RATE_LIMITED,
+    SECONDARY_LIMIT_SIGNS, SECONDARY_LIMITED,
 };
 use super::{CodeHost, PullNumber, limits, time};
 use crate::process::{Output, RunStatus};
 
-/// Queries that may run at once.
-const TOGETHER: usize = 3;
-/// Pause after the host rate-limited a query.
+/// Maximum number of concurrent queries. The host's secondary rate limit penalizes concurrency.
+const MAX_CONCURRENT: usize = 3;
+/// How long no query is sent after the host rate-limited one.
 const PAUSE: Duration = Duration::from_secs(60);
-/// Programs that are tracked.
+/// Maximum number of programs with a recorded pause. There is more than one only if the user changes the
+/// path.
 const MAX_PAUSES: usize = 50;
 
-/// Why a GraphQL query failed. The texts contain no program output.
+/// An error of a GraphQL query. The texts contain no program output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum GraphQlError {
-    /// The user has to log in.
+    /// The user has to sign in.
     #[error("{}", NOT_AUTHENTICATED)]
     NotLoggedIn,
-    /// Too many requests within the hour.
+    /// The hourly rate limit was exceeded.
     #[error("{}", RATE_LIMITED)]
     RateLimited,
-    /// Too many requests at once.
+    /// Too many requests were sent at a time.
     #[error("{}", SECONDARY_LIMITED)]
     SecondaryLimited,
-    /// No answer in time.
+    /// The query exceeded its time limit.
     #[error("GitHub request timed out. Try again.")]
     TimedOut,
-    /// The answer is none.
+    /// The response could not be parsed.
     #[error("GitHub returned an invalid response.")]
     Unreadable,
-    /// The user, or the user's token, may not.
+    /// The user or the user's token lacks a permission.
     #[error("{}", NOT_PERMITTED)]
     Forbidden,
-    /// No such repository or pull request, as far as the user may see.
+    /// The repository or pull request does not exist, or is not visible to the user.
     #[error("{}", NOT_FOUND)]
     NotFound,
-    /// The program is missing, or failed otherwise.
+    /// The program is missing, or failed for another reason.
     #[error("GitHub CLI unavailable. Ensure gh is installed and authenticated.")]
     Unavailable,
 }
 
-/// A value that a question refers to.
+/// The value of a GraphQL variable.
 #[derive(Debug, Clone)]
 pub(super) enum Variable<'a> {
-    /// Sent as it is, whatever it looks like.
+    /// Sent as a string, even if it looks like a number.
     Text(&'a str),
-    /// Sent as an integer.
     Number(u32),
 }
 
-/// What is asked about one pull request.
-pub(super) struct PullQuestion {
-    /// Name of the question, for the host's own records.
+/// A query about one pull request.
+pub(super) struct PullQuery {
+    /// Operation name of the query, which appears in the host's logs.
     pub(super) name: &'static str,
-    /// Further variables that the fields refer to, declared.
+    /// Declarations of further variables.
     pub(super) variables: &'static str,
-    /// The fields of the pull request.
+    /// The selected fields of the pull request.
     pub(super) fields: &'static str,
 }
 
@@ -85,106 +85,108 @@ struct PullOfRepository<T> {
     pull_request: Option<T>,
 }
 
-/// Limits the queries that run at once, and stops them after the host rate-limited one.
+/// Limits concurrent queries, and blocks queries after a rate limit.
 #[derive(Debug)]
 pub(super) struct QueryLimiter {
-    /// First come, first served.
+    /// A fair semaphore: queries run in the order of their requests.
     slots: Semaphore,
     pauses: Mutex<RateLimitPauses>,
 }
 
 impl Default for QueryLimiter {
     fn default() -> Self {
-        Self { slots: Semaphore::new(TOGETHER), pauses: Mutex::default() }
+        Self { slots: Semaphore::new(MAX_CONCURRENT), pauses: Mutex::default() }
     }
 }
 
-/// Programs that must not run before an instant, oldest first.
+/// Programs with the end of their pause, oldest first. Keyed by program, because another one may have another
+/// account.
 #[derive(Debug, Default)]
 struct RateLimitPauses(Vec<(PathBuf, Instant)>);
 
 impl RateLimitPauses {
     fn pause(&mut self, program: &Path, now: Instant) {
-        self.0.retain(|(known, until)| known != program && *until > now);
+        self.0.retain(|(paused, until)| paused != program && *until > now);
         if self.0.len() >= MAX_PAUSES {
             self.0.remove(0);
         }
         self.0.push((program.to_owned(), now + PAUSE));
     }
 
-    fn lasts(&self, program: &Path, now: Instant) -> bool {
-        self.0.iter().any(|(known, until)| known == program && *until > now)
+    fn is_active(&self, program: &Path, now: Instant) -> bool {
+        self.0.iter().any(|(paused, until)| paused == program && *until > now)
     }
 }
 
 impl CodeHost {
-    /// Asks the graph about a pull request. Ends with the caller.
-    pub(super) async fn graph_of_pull<'a, T: DeserializeOwned>(
+    /// Sends a query about a pull request. Dropping the future kills the program.
+    pub(super) async fn query_pull_request<'a, T: DeserializeOwned>(
         &self,
         repository: &'a RepoFullName,
         number: PullNumber,
-        question: &PullQuestion,
+        query: &PullQuery,
         more: impl IntoIterator<Item = (&'static str, Variable<'a>)>,
     ) -> Result<T, GraphQlError> {
-        let PullQuestion { name, variables, fields } = question;
+        let PullQuery { name, variables, fields } = query;
         let text = format!(
             "query {name}($owner: String!, $name: String!, $number: Int!{variables}) {{ \
              repository(owner: $owner, name: $name) {{ pullRequest(number: $number) {{ {fields} }} }} }}"
         );
-        let mut given = vec![
+        let mut all_variables = vec![
             ("owner", Variable::Text(repository.org())),
             ("name", Variable::Text(repository.name())),
             ("number", Variable::Number(number.get())),
         ];
-        given.extend(more);
-        let answer: PullAnswer<T> = self.graph(&text, &given).await?;
+        all_variables.extend(more);
+        let answer: PullAnswer<T> = self.graph(&text, &all_variables).await?;
         answer.repository.and_then(|repository| repository.pull_request).ok_or(GraphQlError::NotFound)
     }
 
-    /// Asks the graph. Ends with the caller.
+    /// Sends a query. Dropping the future kills the program.
     async fn graph<T: DeserializeOwned>(
         &self,
-        question: &str,
+        query: &str,
         variables: &[(&str, Variable<'_>)],
     ) -> Result<T, GraphQlError> {
-        let _turn = self.turns.slots.acquire().await.map_err(|_| GraphQlError::Unavailable)?;
+        let _permit = self.limiter.slots.acquire().await.map_err(|_| GraphQlError::Unavailable)?;
         let program = self.programs.resolve(Program::CodeHost).await.path;
-        let pauses = || self.turns.pauses.lock().unwrap_or_else(PoisonError::into_inner);
-        if pauses().lasts(&program, Instant::now()) {
+        let pauses = || self.limiter.pauses.lock().unwrap_or_else(PoisonError::into_inner);
+        // Checked after the wait for a slot: the query before this one may have been rate-limited.
+        if pauses().is_active(&program, Instant::now()) {
             return Err(GraphQlError::RateLimited);
         }
-        let answer = self.ask_graph(question, variables).await;
+        let answer = self.run_query(query, variables).await;
         if let Err(GraphQlError::RateLimited | GraphQlError::SecondaryLimited) = answer {
             pauses().pause(&program, Instant::now());
         }
-        serde_json::from_value(unwrapped(answer?)).map_err(|error| {
-            tracing::debug!(%error, "an answer of the code host has another shape");
+        serde_json::from_value(unwrap_data(answer?)).map_err(|error| {
+            tracing::debug!(%error, "code host returned an unexpected response");
             GraphQlError::Unreadable
         })
     }
 
-    async fn ask_graph(
+    async fn run_query(
         &self,
-        question: &str,
+        query: &str,
         variables: &[(&str, Variable<'_>)],
     ) -> Result<Value, GraphQlError> {
-        let mut command = self.command().await.args(["api", "graphql", "-f", &format!("query={question}")]);
+        let mut command = self.command().await.args(["api", "graphql", "-f", &format!("query={query}")]);
         for (name, value) in variables {
-            // Only what is known to be a number goes the way on which texts are read as files.
+            // `-F` reads a value that starts with `@` from a file, so it is used for numbers only.
             command = match value {
                 Variable::Text(text) => command.args(["-f", &format!("{name}={text}")]),
                 Variable::Number(number) => command.args(["-F", &format!("{name}={number}")]),
             };
         }
         let output = command.run(limits(time::READ)).await.map_err(|error| {
-            tracing::debug!(%error, "the code host was not asked");
+            tracing::debug!(%error, "code host program did not start");
             GraphQlError::Unavailable
         })?;
         read(&output)
     }
 }
 
-/// The answer in an output, or why there is none.
+/// Parses the output of the program.
 fn read(output: &Output) -> Result<Value, GraphQlError> {
     match output.status {
         RunStatus::TimedOut => return Err(GraphQlError::TimedOut),
@@ -192,15 +194,15 @@ fn read(output: &Output) -> Result<Value, GraphQlError> {
         RunStatus::Exited(0) => {}
         RunStatus::Exited(_) | RunStatus::Signalled(_) => {
             let texts = [output.stderr_text(), output.stdout_text()];
-            let complaint = texts.iter().map(|text| text.trim()).find(|text| !text.is_empty());
-            return Err(classify(complaint.unwrap_or_default()));
+            let message = texts.iter().map(|text| text.trim()).find(|text| !text.is_empty());
+            return Err(classify(message.unwrap_or_default()));
         }
     }
     serde_json::from_slice(&output.stdout).map_err(|_| GraphQlError::Unreadable)
 }
 
-/// The answer proper, which the program hands on inside a member `data`.
-fn unwrapped(answer: Value) -> Value {
+/// Returns the member `data` of a response, or the whole response when it has no such member.
+fn unwrap_data(answer: Value) -> Value {
     match answer {
         Value::Object(mut members) if members.contains_key("data") => {
             members.remove("data").unwrap_or_default()
@@ -209,24 +211,24 @@ fn unwrapped(answer: Value) -> Value {
     }
 }
 
-/// What a complaint means.
-fn classify(complaint: &str) -> GraphQlError {
-    let complaint = complaint.to_lowercase();
-    let says = |signs: &[&str]| signs.iter().any(|sign| complaint.contains(sign));
-    // Complaints about a name repeat it, and a name may hold any of the words below.
-    if says(&["could not resolve to a"]) {
+/// Classifies the output of a failed program.
+fn classify(message: &str) -> GraphQlError {
+    let message = message.to_lowercase();
+    let has = |signs: &[&str]| signs.iter().any(|sign| message.contains(sign));
+    // First, because this message repeats the requested name, which may contain any of the texts below.
+    if has(&["could not resolve to a"]) {
         GraphQlError::NotFound
-    } else if says(&["timed out", "timeout"]) {
+    } else if has(&["timed out", "timeout"]) {
         GraphQlError::TimedOut
-    } else if says(&SECONDARY_LIMIT) {
+    } else if has(&SECONDARY_LIMIT_SIGNS) {
         GraphQlError::SecondaryLimited
-    } else if says(&["rate limit"]) {
+    } else if has(&["rate limit"]) {
         GraphQlError::RateLimited
-    } else if says(&NO_LOGIN) {
+    } else if has(&LOGIN_SIGNS) {
         GraphQlError::NotLoggedIn
-    } else if says(&["json"]) {
+    } else if has(&["json"]) {
         GraphQlError::Unreadable
-    } else if says(&FORBIDDEN) {
+    } else if has(&FORBIDDEN_SIGNS) {
         GraphQlError::Forbidden
     } else {
         GraphQlError::Unavailable
@@ -245,8 +247,8 @@ mod tests {
     }
 
     #[test]
-    fn git_errors_are_classified() {
-        for (complaint, meant) in [
+    fn program_errors_are_classified() {
+        for (message, expected) in [
             ("gh auth login required", GraphQlError::NotLoggedIn),
             ("gh: Bad credentials (HTTP 401)", GraphQlError::NotLoggedIn),
             ("API rate limit exceeded", GraphQlError::RateLimited),
@@ -260,15 +262,15 @@ mod tests {
             ("boom", GraphQlError::Unavailable),
             ("", GraphQlError::Unavailable),
         ] {
-            assert_eq!(classify(complaint), meant, "{complaint}");
+            assert_eq!(classify(message), expected, "{message}");
         }
     }
 
     #[test]
-    fn answer_is_read_wrapped_and_bare() {
+    fn response_is_parsed_with_and_without_data_member() {
         let answer = json!({"repository": {"pullRequest": null}});
         for text in [answer.to_string(), json!({"data": answer}).to_string()] {
-            assert_eq!(unwrapped(read(&printed(0, &text, "")).unwrap()), answer);
+            assert_eq!(unwrap_data(read(&printed(0, &text, "")).unwrap()), answer);
         }
         assert_eq!(read(&printed(0, "{bad", "")), Err(GraphQlError::Unreadable));
         assert_eq!(
@@ -286,17 +288,17 @@ mod tests {
         for n in 0..=MAX_PAUSES {
             pauses.pause(&path(n), start);
         }
-        assert!(!pauses.lasts(&path(0), start), "the oldest is forgotten");
-        assert!(pauses.lasts(&path(1), start) && pauses.lasts(&path(MAX_PAUSES), start));
-        assert!(!pauses.lasts(&path(1), start + PAUSE));
+        assert!(!pauses.is_active(&path(0), start), "the oldest pause is evicted");
+        assert!(pauses.is_active(&path(1), start) && pauses.is_active(&path(MAX_PAUSES), start));
+        assert!(!pauses.is_active(&path(1), start + PAUSE));
         pauses.pause(&path(7), start + PAUSE);
-        assert_eq!(pauses.0.len(), 1, "what ended makes room");
+        assert_eq!(pauses.0.len(), 1, "expired pauses are removed");
     }
 
     proptest! {
         #[test]
         fn arbitrary_output_does_not_panic(code in -1i32..3, stdout in ".{0,60}", stderr in ".{0,60}") {
-            let _ = read(&printed(code, &stdout, &stderr)).map(unwrapped);
+            let _ = read(&printed(code, &stdout, &stderr)).map(unwrap_data);
         }
     }
 }

@@ -1,38 +1,35 @@
-//! The pull requests of a repository.
+//! The list of a repository's pull requests.
 
 use loopgate_api::ids::RepoFullName;
 use serde::Deserialize;
 
 use super::{CodeHost, CodeHostError};
 
-/// Entries of a list.
+/// Maximum number of pull requests in a list.
 pub const MAX_LISTED: usize = 50;
 
-/// Which pull requests are meant.
+/// The state by which pull requests are filtered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ListState {
-    /// Those that wait for a decision.
+    /// Open pull requests, including drafts.
     Open,
-    /// Those that were merged.
     Merged,
 }
 
-/// An entry.
+/// An entry in the list of pull requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PullRequestSummary {
-    /// Its number in the repository.
     pub number: u64,
-    /// Its title.
     pub title: String,
-    /// Its page.
+    /// URL of its web page.
     pub url: String,
-    /// Login; `unknown` when the account is gone.
+    /// Login of the author; `unknown` when the account was deleted.
     pub author: String,
-    /// `OPEN` or `MERGED`.
+    /// State of the pull request: `OPEN` or `MERGED`.
     pub state: String,
-    /// ISO 8601.
+    /// Time of its creation, ISO 8601.
     pub created_at: String,
-    /// The branch with the work.
+    /// Name of the head branch.
     pub head: String,
 }
 
@@ -49,10 +46,10 @@ struct PullRequestRow {
 }
 
 impl CodeHost {
-    /// The newest pull requests, at most [`MAX_LISTED`], and whether there are more.
+    /// Returns the newest pull requests, up to [`MAX_LISTED`], and whether there are more.
     ///
     /// # Errors
-    /// [`CodeHostError`]
+    /// Fails with [`CodeHostError`], for example when the repository does not exist.
     pub async fn list_pull_requests(
         &self,
         repository: &RepoFullName,
@@ -62,11 +59,12 @@ impl CodeHost {
             ListState::Open => "open",
             ListState::Merged => "merged",
         };
+        // One more than is listed, to detect whether there are more.
         let limit = (MAX_LISTED + 1).to_string();
         let fields = "number,title,url,author,state,createdAt,headRefName";
         let args = ["pr", "list", "-R", repository.as_str(), "--state", state, "--limit", &limit];
         let args: Vec<&str> = args.into_iter().chain(["--json", fields]).collect();
-        parse(&self.ask(&args).await?.stdout)
+        parse(&self.query(&args).await?.stdout)
     }
 }
 
@@ -97,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn first_fifty_are_listed_and_the_rest_counted() {
+    fn first_fifty_are_listed() {
         let row = |number: usize| {
             let author = if number == 1 { json!(null) } else { json!({"login": "octo-dev"}) };
             json!({"number": number, "title": "T", "url": "u", "author": author, "state": "open",

@@ -1,7 +1,7 @@
-//! The code host's command line: cloning, pull requests, being logged in.
+//! The code host's program (`gh`): clones, pull requests, comments, the signed-in user.
 //!
-//! Runs the user's program without a shell, without a terminal, and without a way to ask anything.
-//! What it prints is sanitized before anybody sees it. Decides nothing about loops.
+//! Runs the user's program without a shell, without a terminal, and with prompts disabled. Its output is
+//! redacted before it is shown. Contains no logic of loops.
 
 mod clone;
 mod comment;
@@ -38,51 +38,51 @@ use crate::git::Git;
 use crate::process::{Command, Limits, Output, Stdin};
 use crate::programs::Programs;
 
-/// How long each kind of command may take.
+/// Timeouts of commands, by kind.
 pub mod time {
     use std::time::Duration;
 
-    /// Getting a whole repository.
+    /// Cloning a complete repository.
     pub const CLONE: Duration = Duration::from_secs(120);
-    /// Looking at a pull request, and being asked who is logged in.
+    /// Reading a pull request or the signed-in user.
     pub const VIEW: Duration = Duration::from_secs(15);
-    /// Making a pull request.
+    /// Creating a pull request for a loop.
     pub const CREATE: Duration = Duration::from_secs(30);
-    /// Changing a pull request.
+    /// Changing a pull request for a loop.
     pub const EDIT: Duration = Duration::from_secs(15);
-    /// A question that a person asks.
+    /// A query that the user waits for.
     pub const READ: Duration = Duration::from_secs(30);
-    /// A pull request, comment or review that a person asks for.
+    /// A pull request, comment or review that the user posts.
     pub const WRITE: Duration = Duration::from_secs(60);
 }
 
-/// Bytes that a command may print.
+/// Output cap of a command, in bytes.
 const OUTPUT_CAP: usize = 16 * 1024 * 1024;
 
-/// Variables of the own environment that would change what the program prints.
-const MISLEADING: [&str; 5] = ["GH_FORCE_TTY", "GH_DEBUG", "DEBUG", "CLICOLOR_FORCE", "GH_REPO"];
+/// Removed from the environment, because they change the program's output or its target repository.
+const REMOVED_VARIABLES: [&str; 5] = ["GH_FORCE_TTY", "GH_DEBUG", "DEBUG", "CLICOLOR_FORCE", "GH_REPO"];
 
-/// The user's code host program. Clones share its turns.
+/// The user's code host program. Clones share the query limiter.
 #[derive(Debug, Clone)]
 pub struct CodeHost {
     programs: Arc<Programs>,
     git: Git,
-    /// Who may ask the graph, and when not.
-    turns: Arc<graphql::QueryLimiter>,
+    /// Limits concurrent GraphQL queries.
+    limiter: Arc<graphql::QueryLimiter>,
 }
 
 impl CodeHost {
-    /// The program as the settings and the login shell's PATH name it, and the git that tells it about
-    /// clones.
+    /// Creates a handle that uses the configured program, or the first one on the login shell's PATH. `git`
+    /// resolves clones.
     #[must_use]
     pub fn new(programs: Arc<Programs>, git: Git) -> Self {
-        Self { programs, git, turns: Arc::default() }
+        Self { programs, git, limiter: Arc::default() }
     }
 
-    /// A command that can be given more before it runs.
+    /// Creates a command without arguments, with prompts and colours disabled.
     pub async fn command(&self) -> Command {
         let mut command = self.programs.command(Program::CodeHost).await.session();
-        for name in MISLEADING {
+        for name in REMOVED_VARIABLES {
             command = command.env_remove(name);
         }
         command
@@ -97,15 +97,15 @@ impl CodeHost {
             .env("LC_ALL", "C")
     }
 
-    /// A command in a clone. The git that it starts looks where ours would.
+    /// Creates a command in a clone. The git that the program starts is restricted as our own.
     async fn command_in(&self, directory: &Path) -> Result<Command, CodeHostError> {
         Ok(self.git.within(self.command().await, directory).await?)
     }
 
-    /// Runs a command that only reads, in the clone it is about; any exit code is an answer.
+    /// Runs a reading command in a clone. An exit code other than 0 is not an error.
     ///
     /// # Errors
-    /// [`CodeHostError`] when it did not start, took too long or printed too much.
+    /// Fails with [`CodeHostError`] when the program did not start, or exceeded its time limit or output cap.
     pub async fn output(
         &self,
         directory: &Path,
@@ -116,10 +116,10 @@ impl CodeHost {
         CodeHostError::check_limits(command.run(limits(within)).await?)
     }
 
-    /// Runs a command that changes something: to its end, even when the caller goes away.
+    /// Runs a writing command, to completion even when the future is dropped.
     ///
     /// # Errors
-    /// [`CodeHostError`], also for an exit code other than 0.
+    /// Fails with [`CodeHostError`], also for an exit code other than 0.
     pub async fn change(
         &self,
         directory: &Path,
@@ -130,19 +130,19 @@ impl CodeHost {
         succeeded(command.run_undisturbed(limits(within)).await?)
     }
 
-    /// Runs a command that only reads and belongs to no clone; answers what it printed.
+    /// Runs a reading command outside of any clone.
     ///
     /// # Errors
-    /// [`CodeHostError`], also for an exit code other than 0.
-    async fn ask(&self, args: &[&str]) -> Result<Output, CodeHostError> {
+    /// Fails with [`CodeHostError`], also for an exit code other than 0.
+    async fn query(&self, args: &[&str]) -> Result<Output, CodeHostError> {
         succeeded(self.command().await.args(args).run(limits(time::READ)).await?)
     }
 
-    /// Runs a command that says something in the user's name, with its text as standard input: to
-    /// its end, even when the caller goes away. Answers what it printed, trimmed.
+    /// Runs a command that posts a text in the user's name, with the text as standard input and to completion
+    /// even when the future is dropped. Returns its output without surrounding whitespace.
     ///
-    /// # Errors
-    /// [`CodeHostError`], also for an exit code other than 0.
+    /// Fails with [`CodeHostError`], also for an exit code other than 0. [`CodeHostError`], also for an exit
+    /// code other than 0.
     async fn run_with_input(
         &self,
         directory: &Path,
@@ -165,27 +165,27 @@ impl CodeHost {
         succeeded(command.run_undisturbed(limits(within)).await?)
     }
 
-    /// Login of the user; `None` when the program reports none.
+    /// Returns the login of the signed-in user; `None` when the program prints none.
     ///
     /// # Errors
-    /// [`CodeHostError`]
+    /// Fails with [`CodeHostError`], for example when no user is signed in.
     pub async fn login(&self) -> Result<Option<String>, CodeHostError> {
-        let output = self.ask(&["api", "user", "--jq", ".login"]).await?;
+        let output = self.query(&["api", "user", "--jq", ".login"]).await?;
         let login = output.stdout_text().trim().to_owned();
         Ok((!login.is_empty()).then_some(login))
     }
 
-    /// Hash of a pull request's last commit; `None` when the program names none.
+    /// Returns the full hash of a pull request's head commit; `None` when the program prints none.
     ///
     /// # Errors
-    /// [`CodeHostError`]
+    /// Fails with [`CodeHostError`], for example when the pull request does not exist.
     pub async fn head_sha(
         &self,
         repository: &RepoFullName,
         number: PullNumber,
     ) -> Result<Option<String>, CodeHostError> {
         let path = format!("repos/{repository}/pulls/{number}");
-        let output = self.ask(&["api", &path, "--jq", ".head.sha"]).await?;
+        let output = self.query(&["api", &path, "--jq", ".head.sha"]).await?;
         let hash = output.stdout_text().trim().to_owned();
         Ok((!hash.is_empty() && hash.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(hash))
     }

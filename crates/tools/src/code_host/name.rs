@@ -1,26 +1,26 @@
-//! What names a pull request: the repository at the code host, and a number in it.
+//! Names of pull requests: the repository at the code host, and the number.
 
 use std::fmt;
 use std::str::FromStr;
 
 use loopgate_api::ids::{InvalidId, RepoFullName};
 
-/// The code host's name.
+/// Host name of the code host.
 const HOST: &str = "github.com";
 
-/// The number of a pull request: digits only, so that it fits into a path and into a variable.
+/// The number of a pull request. Its `Display` form has only digits, so it is safe in a URL path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct PullNumber(u32);
 
 impl PullNumber {
-    /// The number that is meant, when a pull request can have it.
+    /// Returns the number if it is in the valid range.
     #[must_use]
     pub fn new(number: u64) -> Option<Self> {
-        // The host's numbers are signed 32-bit ones.
+        // The code host's numbers are positive 32-bit signed integers.
         u32::try_from(number).ok().filter(|number| (1..=i32::MAX as u32).contains(number)).map(Self)
     }
 
-    /// The plain number.
+    /// Returns the number as an integer.
     #[must_use]
     pub const fn get(self) -> u32 {
         self.0
@@ -43,16 +43,16 @@ impl fmt::Display for PullNumber {
     }
 }
 
-/// The repository at the code host that a remote URL names; `None` for a URL that leads elsewhere.
+/// Parses the URL of a remote. Returns `None` when the remote is not at the code host.
 #[must_use]
 pub fn origin_at_code_host(url: &str) -> Option<RepoFullName> {
     let url = url.trim().trim_end_matches('/');
     let url = url.strip_suffix(".git").unwrap_or(url);
     let at = url.to_ascii_lowercase().find(HOST)?;
     let (before, after) = (&url[..at], &url[at + HOST.len()..]);
-    // A host below it, as for SSH through a firewall, is it as well.
-    let whole = before.is_empty() || before.ends_with(['/', '@', '.']);
-    let path = after.strip_prefix([':', '/']).filter(|_| whole)?;
+    // Subdomains are accepted: `ssh.github.com` serves SSH on port 443, for networks that block port 22.
+    let is_host = before.is_empty() || before.ends_with(['/', '@', '.']);
+    let path = after.strip_prefix([':', '/']).filter(|_| is_host)?;
     let path = match path.split_once('/') {
         Some((port, rest)) if rest.contains('/') && is_port(after, port) => rest,
         _ => path,
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_of_the_code_host_name_a_repository() {
+    fn repository_is_parsed_from_urls_of_the_code_host() {
         for url in [
             "git@github.com:acme/widget.git",
             "https://github.com/acme/widget",
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn only_digits_are_a_number() {
+    fn number_has_only_digits() {
         for text in ["", "0", "-1", "+1", "4;x", "1.0", " 1", "2147483648", "@f", "99999999999999999999"] {
             assert!(text.parse::<PullNumber>().is_err(), "{text}");
         }
@@ -109,7 +109,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_makes_it_panic_or_leave_the_path(text in ".{0,40}(github\\.com)?.{0,40}") {
+        fn arbitrary_text_does_not_panic_or_escape_the_path(text in ".{0,40}(github\\.com)?.{0,40}") {
             if let Some(name) = origin_at_code_host(&text) {
                 prop_assert!(!name.as_str().contains("..") || !name.as_str().split('/').any(|part| part == ".."));
             }

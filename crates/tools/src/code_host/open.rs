@@ -1,4 +1,4 @@
-//! Opening a pull request for the branch that is checked out: send it, ask for it, find its number.
+//! Opening a pull request for the current branch: push, create, and determine its number.
 
 use std::path::Path;
 
@@ -6,52 +6,50 @@ use loopgate_api::ids::RepoFullName;
 use thiserror::Error;
 
 use super::error::NO_COMMITS;
-use super::pull_request::named_in;
+use super::pull_request::pull_requests_in;
 use super::{CodeHost, CodeHostError, PullRequest, explain, time};
 use crate::git::{self, Git, GitError};
 
 const DETACHED: &str = "Cannot create a PR from a detached HEAD";
 
-/// What is asked for.
+/// The content of a new pull request.
 #[derive(Debug, Clone)]
 pub struct Proposal {
-    /// Title.
     pub title: String,
-    /// Markdown.
+    /// Text of the pull request in Markdown.
     pub body: String,
 }
 
-/// The pull request that a branch has now.
+/// The pull request of a branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenResult {
-    /// Which one it is, when the host named it.
+    /// URL and number, if the program printed them.
     pub pull: Option<PullRequest>,
-    /// It was there before.
+    /// Whether the pull request existed before.
     pub existed: bool,
 }
 
-/// Why there is none.
+/// An error while opening a pull request.
 #[derive(Debug, Error)]
 pub enum OpenPullRequestError {
-    /// No branch is checked out.
     #[error("{}", DETACHED)]
     Detached,
-    /// The branch is the one that work goes into.
+    /// The current branch is the default branch of the repository.
     #[error("{}", NO_COMMITS)]
     DefaultBranch,
-    /// The branch could not be looked at or sent.
+    /// A git command, such as the push, failed.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// The code host said no.
+    /// The code host's program failed.
     #[error(transparent)]
     CodeHost(#[from] CodeHostError),
-    /// The work broke off.
-    #[error("interrupted")]
+    /// The task that performs the operation panicked.
+    #[error("the operation was interrupted")]
     Interrupted,
 }
 
 impl OpenPullRequestError {
-    /// One of a few known sentences for people.
+    /// Returns a message for the user, chosen by texts in the output.
     #[must_use]
     pub fn sentence(&self) -> &'static str {
         match self {
@@ -69,11 +67,11 @@ impl OpenPullRequestError {
 }
 
 impl CodeHost {
-    /// Sends the branch that is checked out to `origin` and opens a pull request for it. Runs to
-    /// its end even when the caller goes away.
+    /// Pushes the current branch to `origin` and opens a pull request for it. Runs to completion even when
+    /// the future is dropped.
     ///
     /// # Errors
-    /// [`OpenPullRequestError`]
+    /// Fails with [`OpenPullRequestError`]. The branch may have been pushed by then.
     pub async fn open_pull_request(
         &self,
         git: &Git,
@@ -100,6 +98,7 @@ impl CodeHost {
         }
         let refspec = format!("refs/heads/{branch}:refs/heads/{branch}");
         git.change(directory, &["push", "-u", "origin", &refspec], git::time::ASKED_FOR).await?;
+        // With `--head`, the program does not offer to push or fork, which would require a prompt.
         let mut args =
             vec!["pr", "create", "--head", &branch, "--title", &proposal.title, "--body-file", "-"];
         args.extend(repository.iter().flat_map(|name| ["-R", name.as_str()]));
@@ -113,25 +112,26 @@ impl CodeHost {
     }
 
     async fn created(&self, directory: &Path, printed: &str) -> OpenResult {
-        let pull = match named_in(printed).next() {
-            Some(named) => Some(named),
-            None => self.view_own(directory).await.ok(),
+        let pull = match pull_requests_in(printed).next() {
+            // The program also succeeds without printing a URL, for example with a wrapper script.
+            Some(pull) => Some(pull),
+            None => self.view_current(directory).await.ok(),
         };
         OpenResult { pull, existed: false }
     }
 
-    /// The pull request that a refusal speaks of.
-    async fn existing(&self, directory: &Path, refusal: &CodeHostError) -> Option<OpenResult> {
-        let CodeHostError::Failed { printed, .. } = refusal else { return None };
+    /// Returns the existing pull request if that is why the program failed.
+    async fn existing(&self, directory: &Path, error: &CodeHostError) -> Option<OpenResult> {
+        let CodeHostError::Failed { printed, .. } = error else { return None };
         if !printed.to_lowercase().contains("already exists") {
             return None;
         }
-        let pull = self.view_own(directory).await.ok()?;
+        let pull = self.view_current(directory).await.ok()?;
         Some(OpenResult { pull: Some(pull), existed: true })
     }
 
-    /// The pull request of the branch that is checked out.
-    async fn view_own(&self, directory: &Path) -> Result<PullRequest, CodeHostError> {
+    /// Returns the pull request of the current branch.
+    async fn view_current(&self, directory: &Path) -> Result<PullRequest, CodeHostError> {
         let output = self.output(directory, &["pr", "view", "--json", "url,number"], time::READ).await?;
         if !output.status.success() {
             return Err(CodeHostError::failed(&output));
@@ -140,10 +140,10 @@ impl CodeHost {
     }
 }
 
-/// The branch that work goes into, as the clone remembers it, else as `origin` tells.
+/// Returns the default branch as recorded in the clone, else as reported by `origin`.
 async fn default_branch(git: &Git, directory: &Path) -> Option<String> {
     match git.default_branch(directory).await {
-        Ok(Some(known)) => Some(known),
+        Ok(Some(branch)) => Some(branch),
         _ => git.ask_default_branch(directory).await.ok().flatten(),
     }
 }
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn git_errors_have_the_messages_of_the_code_host() {
+    fn git_errors_are_explained_like_those_of_the_code_host() {
         let failed = |stderr: &str| {
             let (command, stdout) = ("git push failed".to_owned(), String::new());
             OpenPullRequestError::from(GitError::Failed {

@@ -1,4 +1,4 @@
-//! Pull requests: finding, making and changing one.
+//! Pull requests of loops: find, create and update.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -9,29 +9,28 @@ use serde::Deserialize;
 
 use super::{CodeHost, CodeHostError, time};
 
-/// A pull request.
+/// URL and number of a pull request.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct PullRequest {
-    /// Its page.
+    /// URL of the web page.
     pub url: String,
-    /// Its number in the repository.
     pub number: u64,
 }
 
-/// A pull request to be made.
+/// A pull request to create.
 #[derive(Debug, Clone)]
 pub struct NewPullRequest<'a> {
-    /// Title.
     pub title: &'a str,
-    /// Text, which the program gets as its standard input: a file could be changed before it is read.
+    /// Text in Markdown. Passed on standard input, because a temporary file could be replaced before it is
+    /// read.
     pub body: &'a str,
-    /// Branch that it asks to change.
+    /// Base branch, into which the pull request is to be merged.
     pub base: &'a BranchName,
-    /// Branch with the work; the one that is checked out when absent.
+    /// Head branch; the current branch when `None`.
     pub head: Option<&'a BranchName>,
 }
 
-/// A pull request with its state.
+/// The output of `gh pr view`.
 #[derive(Deserialize)]
 struct PullRequestView {
     #[serde(flatten)]
@@ -39,27 +38,27 @@ struct PullRequestView {
     state: Option<String>,
 }
 
-static PAGE: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"https?://[^\s]+/pull/([0-9]+)").ok());
+static URL: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r"https?://[^\s]+/pull/([0-9]+)").ok());
 
-/// The pull requests whose pages are named in what was printed, in that order.
-pub(super) fn named_in(printed: &str) -> impl Iterator<Item = PullRequest> {
-    PAGE.iter().flat_map(|page| page.captures_iter(printed)).filter_map(|found| {
+/// Returns the pull requests whose URLs appear in a text, in order.
+pub(super) fn pull_requests_in(printed: &str) -> impl Iterator<Item = PullRequest> {
+    URL.iter().flat_map(|pattern| pattern.captures_iter(printed)).filter_map(|found| {
         let number = found.get(1)?.as_str().parse().ok()?;
         Some(PullRequest { url: found.get(0)?.as_str().to_owned(), number })
     })
 }
 
-/// Finds a pull request in what was printed; the last one counts.
+/// Returns the last pull request whose URL appears in a text.
 #[must_use]
 pub fn parse_pull_request(printed: &str) -> Option<PullRequest> {
-    named_in(printed).last()
+    pull_requests_in(printed).last()
 }
 
 impl CodeHost {
-    /// The open pull request of a branch.
+    /// Returns the open pull request of a branch.
     ///
     /// # Errors
-    /// [`CodeHostError`]
+    /// Fails with [`CodeHostError`], for example when the host cannot be reached.
     pub async fn pr_view(
         &self,
         directory: &Path,
@@ -68,20 +67,20 @@ impl CodeHost {
         let args = ["pr", "view", "--json", "url,number,state", branch.as_str()];
         let output = self.output(directory, &args, time::VIEW).await?;
         if !output.status.success() {
-            let nothing = output.stderr_text().to_lowercase().contains("no pull requests found");
-            return if nothing { Ok(None) } else { Err(CodeHostError::failed(&output)) };
+            let is_missing = output.stderr_text().to_lowercase().contains("no pull requests found");
+            return if is_missing { Ok(None) } else { Err(CodeHostError::failed(&output)) };
         }
-        let viewed: PullRequestView =
+        let view: PullRequestView =
             serde_json::from_slice(&output.stdout).map_err(|_| CodeHostError::Unreadable)?;
-        // A branch may have only a request that was merged or closed before.
-        let open = viewed.state.is_none_or(|state| state.eq_ignore_ascii_case("open"));
-        Ok(open.then_some(viewed.pull))
+        // Without an open pull request, the program shows the latest merged or closed one.
+        let open = view.state.is_none_or(|state| state.eq_ignore_ascii_case("open"));
+        Ok(open.then_some(view.pull))
     }
 
-    /// Makes a pull request.
+    /// Creates a pull request and returns its URL and number.
     ///
     /// # Errors
-    /// [`CodeHostError`], also when the answer names no pull request.
+    /// Fails with [`CodeHostError`], also when the output contains no URL.
     pub async fn pr_create(
         &self,
         directory: &Path,
@@ -96,10 +95,10 @@ impl CodeHost {
         parse_pull_request(&output.stdout_text()).ok_or(CodeHostError::Unreadable)
     }
 
-    /// Puts a label on a pull request. Callers treat a failure as harmless: the label may not exist.
+    /// Adds a label to a pull request.
     ///
     /// # Errors
-    /// [`CodeHostError`]
+    /// Fails with [`CodeHostError`], also when the repository has no such label.
     pub async fn pr_add_label(
         &self,
         directory: &Path,
@@ -110,10 +109,10 @@ impl CodeHost {
         self.change(directory, &args, time::EDIT).await.map(drop)
     }
 
-    /// The text of a pull request.
+    /// Returns the text of a pull request.
     ///
     /// # Errors
-    /// [`CodeHostError`]
+    /// Fails with [`CodeHostError`], for example when the pull request does not exist.
     pub async fn pr_body(&self, directory: &Path, number: u64) -> Result<String, CodeHostError> {
         #[derive(Deserialize)]
         struct PullRequestBody {
@@ -132,7 +131,7 @@ impl CodeHost {
     /// Replaces the text of a pull request.
     ///
     /// # Errors
-    /// [`CodeHostError`]
+    /// Fails with [`CodeHostError`], for example when the pull request does not exist.
     pub async fn pr_edit_body(&self, directory: &Path, number: u64, body: &str) -> Result<(), CodeHostError> {
         let args = ["pr", "edit", &number.to_string(), "--body-file", "-"];
         self.change_with(directory, &args, body.into(), time::EDIT).await.map(drop)
@@ -146,19 +145,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn page_is_found_in_what_is_printed() {
+    fn url_is_parsed_from_program_output() {
         let printed = "Warning: 1 uncommitted change\nhttps://github.com/acme/widget/pull/17\n";
         let found = parse_pull_request(printed).unwrap();
         assert_eq!((found.url.as_str(), found.number), ("https://github.com/acme/widget/pull/17", 17));
         assert_eq!(parse_pull_request("https://github.com/acme/widget/pull/new"), None);
         assert_eq!(parse_pull_request("https://x/pull/99999999999999999999999"), None);
         let both = "See https://h/docs\nhttps://h/a/b/pull/new\nhttps://h/a/b/pull/7\nhttps://h/a/b/pull/9\n";
-        assert_eq!(named_in(both).map(|pull| pull.number).collect::<Vec<_>>(), [7, 9]);
+        assert_eq!(pull_requests_in(both).map(|pull| pull.number).collect::<Vec<_>>(), [7, 9]);
     }
 
     proptest! {
         #[test]
-        fn any_number_in_any_text_is_read(before in "[^:]*", number: u64, after in "([^0-9].*)?") {
+        fn number_is_parsed_from_any_text(before in "[^:]*", number: u64, after in "([^0-9].*)?") {
             let printed = format!("{before}\nhttps://github.com/a/b/pull/{number}{after}");
             prop_assume!(!after.contains("/pull/"));
             prop_assert_eq!(parse_pull_request(&printed).map(|found| found.number), Some(number));

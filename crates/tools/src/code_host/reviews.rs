@@ -1,38 +1,38 @@
-//! Verdicts on a pull request.
+//! The reviewers' verdicts on a pull request.
 
 use loopgate_api::ids::RepoFullName;
 use serde::Deserialize;
 
-use super::graphql::PullQuestion;
+use super::graphql::PullQuery;
 use super::{CodeHost, GraphQlError, PullNumber};
 
-const QUESTION: PullQuestion = PullQuestion {
+const QUERY: PullQuery = PullQuery {
     name: "PullRequestReviews",
     variables: "",
     fields: "reviewDecision reviews(first: 100) { nodes { state submittedAt author { login } } }",
 };
 
-/// A verdict.
+/// A review with its verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewerVerdict {
-    /// Login; `unknown` when the account is gone.
+    /// Login of the author; `unknown` when the account was deleted.
     pub author: String,
     /// `APPROVED`, `CHANGES_REQUESTED`, `COMMENTED`, `PENDING` or `DISMISSED`.
     pub state: String,
-    /// ISO 8601; absent while it is being written.
+    /// Time of submission, ISO 8601; `None` while the review is pending.
     pub submitted_at: Option<String>,
 }
 
-/// What a pull request's reviewers think.
+/// A summary of the reviews of a pull request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ReviewerVerdicts {
-    /// The host's conclusion.
+    /// The host's `reviewDecision`, such as `APPROVED`.
     pub decision: Option<String>,
-    /// The latest one of each author, in the order of their first.
+    /// The latest review of each author, in the order of the authors' first reviews.
     pub latest: Vec<ReviewerVerdict>,
-    /// Authors whose last review approves it.
+    /// Number of authors whose latest verdict is an approval.
     pub approvals: usize,
-    /// Authors whose last review requests changes.
+    /// Number of authors whose latest verdict requests changes.
     pub changes_requested: usize,
 }
 
@@ -57,16 +57,16 @@ struct ReviewNode {
 }
 
 impl CodeHost {
-    /// The first hundred verdicts on a pull request, summed up.
+    /// Returns a summary of the first hundred reviews of a pull request.
     ///
     /// # Errors
-    /// [`GraphQlError`]
+    /// Fails with [`GraphQlError`], for example when the pull request does not exist.
     pub async fn pull_request_reviews(
         &self,
         repository: &RepoFullName,
         number: PullNumber,
     ) -> Result<ReviewerVerdicts, GraphQlError> {
-        let pull: ReviewedPull = self.graph_of_pull(repository, number, &QUESTION, []).await?;
+        let pull: ReviewedPull = self.query_pull_request(repository, number, &QUERY, []).await?;
         Ok(pull.into())
     }
 }
@@ -76,7 +76,7 @@ impl From<ReviewedPull> for ReviewerVerdicts {
         let nodes = pull.reviews.and_then(|reviews| reviews.nodes).unwrap_or_default();
         let all: Vec<ReviewerVerdict> = nodes.into_iter().flatten().map(ReviewerVerdict::from).collect();
         let decision = pull.review_decision.filter(|decision| !decision.is_empty());
-        sum_up(decision, &all)
+        summarize(decision, &all)
     }
 }
 
@@ -87,9 +87,9 @@ impl From<ReviewNode> for ReviewerVerdict {
     }
 }
 
-fn sum_up(decision: Option<String>, all: &[ReviewerVerdict]) -> ReviewerVerdicts {
+fn summarize(decision: Option<String>, all: &[ReviewerVerdict]) -> ReviewerVerdicts {
     let latest = latest_of_each(all.iter());
-    // A comment takes no verdict back.
+    // A later comment does not change the author's verdict, so comments are ignored for the counts.
     let verdicts =
         latest_of_each(all.iter().filter(|review| {
             matches!(review.state.as_str(), "APPROVED" | "CHANGES_REQUESTED" | "DISMISSED")
@@ -103,12 +103,12 @@ fn sum_up(decision: Option<String>, all: &[ReviewerVerdict]) -> ReviewerVerdicts
     }
 }
 
-/// The latest of each author; of two at the same time the first.
+/// Returns the latest review of each author, or the first of several with the same time.
 fn latest_of_each<'a>(reviews: impl Iterator<Item = &'a ReviewerVerdict>) -> Vec<ReviewerVerdict> {
     let mut latest: Vec<ReviewerVerdict> = Vec::new();
     for review in reviews {
-        match latest.iter_mut().find(|known| known.author == review.author) {
-            Some(known) if review.submitted_at > known.submitted_at => *known = review.clone(),
+        match latest.iter_mut().find(|entry| entry.author == review.author) {
+            Some(entry) if review.submitted_at > entry.submitted_at => *entry = review.clone(),
             Some(_) => {}
             None => latest.push(review.clone()),
         }
@@ -138,24 +138,24 @@ mod tests {
             review("dee", "APPROVED", 6),
             review("dee", "DISMISSED", 7),
         ];
-        let summed = sum_up(None, &all);
-        let states: Vec<_> = summed.latest.iter().map(|r| (r.author.as_str(), r.state.as_str())).collect();
+        let summary = summarize(None, &all);
+        let states: Vec<_> = summary.latest.iter().map(|r| (r.author.as_str(), r.state.as_str())).collect();
         assert_eq!(
             states,
             [("ann", "APPROVED"), ("bob", "COMMENTED"), ("cy", "COMMENTED"), ("dee", "DISMISSED")]
         );
-        assert_eq!((summed.approvals, summed.changes_requested), (2, 0));
+        assert_eq!((summary.approvals, summary.changes_requested), (2, 0));
     }
 
     #[test]
-    fn empty_conclusion_is_none() {
+    fn empty_decision_is_none() {
         let pull = |text: &str| serde_json::from_str::<ReviewedPull>(text).unwrap();
-        let summed = ReviewerVerdicts::from(pull(r#"{"reviewDecision":"","reviews":{"nodes":[null]}}"#));
-        assert_eq!(summed, ReviewerVerdicts::default());
-        let gone =
+        let summary = ReviewerVerdicts::from(pull(r#"{"reviewDecision":"","reviews":{"nodes":[null]}}"#));
+        assert_eq!(summary, ReviewerVerdicts::default());
+        let deleted =
             r#"{"reviewDecision":"APPROVED","reviews":{"nodes":[{"state":"APPROVED","author":null}]}}"#;
-        let summed = ReviewerVerdicts::from(pull(gone));
-        assert_eq!((summed.latest[0].author.as_str(), summed.approvals), ("unknown", 1));
+        let summary = ReviewerVerdicts::from(pull(deleted));
+        assert_eq!((summary.latest[0].author.as_str(), summary.approvals), ("unknown", 1));
     }
 
     proptest! {
@@ -166,10 +166,10 @@ mod tests {
             let states = ["APPROVED", "CHANGES_REQUESTED", "COMMENTED", "DISMISSED"];
             let all: Vec<_> =
                 rows.iter().map(|(who, state, minute)| review(&who.to_string(), states[*state], *minute)).collect();
-            let summed = sum_up(None, &all);
+            let summary = summarize(None, &all);
             let authors: std::collections::BTreeSet<_> = all.iter().map(|review| &review.author).collect();
-            prop_assert_eq!(summed.latest.len(), authors.len());
-            prop_assert!(summed.approvals + summed.changes_requested <= authors.len());
+            prop_assert_eq!(summary.latest.len(), authors.len());
+            prop_assert!(summary.approvals + summary.changes_requested <= authors.len());
         }
     }
 }

@@ -1,34 +1,33 @@
-//! What a person asks of git in a checkout: switching, committing, pushing, pulling, and how far
-//! the branch is from others. Looking is `status`.
+//! Operations that the user requests in a checkout: switch, commit, push, pull, and the comparison with other
+//! branches. `status` only reads.
 
 use std::path::Path;
 
 use super::{CallerPresence, ChangedFiles, Git, GitError, checked, finish, time};
 
-/// The branches of `origin` that a checkout is held against, the preferred one first.
+/// The remote branches that [`Git::sync_status`] compares with, in order of preference.
 const TRUNKS: [&str; 2] = ["refs/remotes/origin/main", "refs/remotes/origin/master"];
 
-/// One of the things that can be asked.
+/// An operation that a client can request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// Where HEAD is and what changed.
+    /// Report HEAD and the changed files.
     Status,
-    /// Switch to a branch, made when it is new.
+    /// Switch to a branch, and create it when it does not exist.
     Branch,
-    /// Stage and commit everything below the directory.
+    /// Stage and commit all changes below the directory.
     Commit,
-    /// Send the branch to `origin`.
+    /// Push the branch to `origin`.
     Push,
-    /// Get the branch from `origin`.
+    /// Pull the branch from `origin`.
     Pull,
-    /// What the branch changed since it left another one.
+    /// List the changes of the branch since its merge base with another one.
     BranchDiff,
-    /// How far the branch is from the trunk.
+    /// Count the commits that the branch is ahead of and behind the trunk.
     SyncStatus,
 }
 
 impl Action {
-    /// Every action.
     pub const ALL: [Self; 7] = [
         Self::Status,
         Self::Branch,
@@ -39,7 +38,7 @@ impl Action {
         Self::SyncStatus,
     ];
 
-    /// Its name as it travels.
+    /// Returns the name in requests.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -53,73 +52,73 @@ impl Action {
         }
     }
 
-    /// The action of that name.
+    /// Parses the name in a request.
     #[must_use]
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|action| action.as_str() == name)
     }
 }
 
-/// Name of a branch to switch to, made of what a person typed.
+/// A branch name derived from user input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SwitchName(String);
 
 impl SwitchName {
-    /// Every character outside `[A-Za-z0-9_/-]` becomes `-`; `None` when the result is no name, or
-    /// would be read as an option.
+    /// Replaces every character outside `[A-Za-z0-9_/-]` by `-`. Returns `None` when the result is not a
+    /// valid name or would be parsed as an option.
     #[must_use]
     pub fn of(typed: &str) -> Option<Self> {
-        let kept = |c: char| if c.is_ascii_alphanumeric() || "_/-".contains(c) { c } else { '-' };
-        let name: String = typed.chars().map(kept).collect();
+        let replace = |c: char| if c.is_ascii_alphanumeric() || "_/-".contains(c) { c } else { '-' };
+        let name: String = typed.chars().map(replace).collect();
         let valid =
             !name.is_empty() && !name.starts_with(['-', '/']) && !name.ends_with('/') && !name.contains("//");
         valid.then_some(Self(name))
     }
 
-    /// The whole text.
+    /// Returns the branch name, without `refs/heads/`.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Whether a text names a branch of a remote: nothing that git would read as an option, as another
-/// part of its command, or as two names.
+/// Returns whether a text is usable as the name of a remote branch: not an option, without a colon as in a
+/// refspec, and without whitespace.
 #[must_use]
 pub fn is_base_name(text: &str) -> bool {
     !text.starts_with('-') && !text.contains(|c: char| c == ':' || c.is_whitespace() || c.is_control())
 }
 
-/// What a branch changed.
+/// The changes of a branch since its merge base.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BranchDiff {
-    /// The branch; `None` when HEAD is detached.
+    /// Name of the branch; `None` when HEAD is detached.
     pub branch: Option<String>,
-    /// The files; nothing counts as staged.
+    /// The changed files; `staged` is always empty.
     pub files: ChangedFiles,
 }
 
-/// How far a branch is from the trunk.
+/// The distance of a branch from the trunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SyncStatus {
-    /// The branch; `None` when HEAD is detached.
+    /// Name of the branch; `None` when HEAD is detached.
     pub branch: Option<String>,
-    /// The trunk as `origin/<name>`; `None` when the remote has none that is known.
+    /// The trunk as `origin/<name>`; `None` when `origin` has neither `main` nor `master`.
     pub trunk: Option<String>,
-    /// Commits that the trunk lacks.
+    /// Commits on the branch that are not on the trunk.
     pub ahead: u64,
-    /// Commits that the branch lacks.
+    /// Commits on the trunk that are not on the branch.
     pub behind: u64,
 }
 
-/// Reads `git diff --name-status -z`.
+/// Parses the output of `git diff --name-status -z`.
 #[must_use]
 pub fn parse_name_status(printed: &[u8]) -> ChangedFiles {
     let mut fields = printed.split(|byte| *byte == 0);
     let mut files = ChangedFiles::default();
     while let Some(letter) = fields.next().and_then(|field| field.first()) {
         let moved = matches!(letter, b'R' | b'C');
-        // The old name comes first.
+        // A rename or copy has two paths, the old one first.
         let Some(path) = fields.nth(usize::from(moved)) else { break };
         let list = match letter {
             b'A' => &mut files.created,
@@ -132,70 +131,72 @@ pub fn parse_name_status(printed: &[u8]) -> ChangedFiles {
 }
 
 impl Git {
-    /// Switches to a branch; a new one begins at HEAD.
+    /// Switches to a branch. Creates it at HEAD when it does not exist.
     ///
     /// # Errors
-    /// [`GitError`], for example when local changes are in the way.
+    /// Fails with [`GitError`], for example when local changes would be overwritten.
     pub async fn switch_to(&self, directory: &Path, name: &SwitchName) -> Result<(), GitError> {
         let name = name.as_str();
         let full = format!("refs/heads/{name}");
-        let args = if self.says_yes(directory, &["show-ref", "--verify", "--quiet", &full]).await? {
-            // The dashes say that it is no file.
+        let args = if self.run_predicate(directory, &["show-ref", "--verify", "--quiet", &full]).await? {
+            // The dashes keep git from reading the name as that of a file.
             ["checkout", name, "--"]
         } else if self.current_branch(directory).await?.as_deref() == Some(name) {
-            // Checked out before its first commit.
+            // An unborn branch: HEAD refers to it, but it has no commit and therefore no ref.
             return Ok(());
         } else {
             ["checkout", "-b", name]
         };
-        // Hooks may run, and an interrupted switch would leave a broken working tree.
+        // A writer, since `post-checkout` hooks may run and an interrupted switch would leave a mixed working
+        // tree.
         self.change(directory, &args, time::ASKED_FOR).await.map(drop)
     }
 
-    /// Stages and commits everything below the directory; answers the short hash.
+    /// Stages and commits all changes below the directory. Returns the abbreviated hash of the commit.
     ///
     /// # Errors
-    /// [`GitError`], also when there is nothing to commit; what was staged stays so.
+    /// Fails with [`GitError`], also when there is nothing to commit. Changes that were staged stay staged.
     pub async fn commit_below(&self, directory: &Path, message: &str) -> Result<String, GitError> {
         let prefix = self.repository(directory).await?.prefix.clone();
+        // Git runs at the root of the working tree, so the directory is named relative to it.
         let below = if prefix.as_os_str().is_empty() { Path::new(".") } else { &prefix };
         let args = ["--literal-pathspecs", "add", "--"];
         let command = self.stager(directory).await?.session().args(args).arg(below);
-        let done = checked(&args, finish(&command, &args, time::ASKED_FOR, CallerPresence::MayLeave).await?);
-        self.with_hint(directory, done).await?;
+        let staged =
+            checked(&args, finish(&command, &args, time::ASKED_FOR, CallerPresence::MayLeave).await?);
+        self.with_hint(directory, staged).await?;
         self.change(directory, &["commit", "-m", message], time::ASKED_FOR).await?;
         self.text(directory, &["rev-parse", "--short", "HEAD"], time::LOCAL).await
     }
 
-    /// Sends the branch that is checked out to `origin` and makes it the upstream. Answers its
-    /// name.
+    /// Pushes the current branch to `origin` and sets it as the upstream. Returns the name of the branch.
     ///
     /// # Errors
-    /// [`GitError`], also when HEAD is detached.
+    /// Fails with [`GitError`], also when HEAD is detached.
     pub async fn push_here(&self, directory: &Path) -> Result<String, GitError> {
-        let branch = self.branch_or_refusal(directory).await?;
+        let branch = self.require_branch(directory).await?;
         let full = format!("refs/heads/{branch}");
         let refspec = format!("{full}:{full}");
         self.change(directory, &["push", "origin", &refspec, "--set-upstream"], time::ASKED_FOR).await?;
         Ok(branch)
     }
 
-    /// Gets the branch that is checked out from `origin`, as the user's configuration says. Answers
-    /// its name.
+    /// Pulls the current branch from `origin`, by merge or rebase as the user configured. Returns the name of
+    /// the branch.
     ///
     /// # Errors
-    /// [`GitError`], also when HEAD is detached; conflicts stay in the working tree.
+    /// Fails with [`GitError`], also when HEAD is detached. Conflicts stay in the working tree.
     pub async fn pull_here(&self, directory: &Path) -> Result<String, GitError> {
-        let branch = self.branch_or_refusal(directory).await?;
+        let branch = self.require_branch(directory).await?;
         let full = format!("refs/heads/{branch}");
         self.change(directory, &["pull", "origin", &full], time::ASKED_FOR).await?;
         Ok(branch)
     }
 
-    /// What changed since the branch left a branch of `origin`; nothing is fetched.
+    /// Lists the changes since the merge base with a branch of `origin`, as of the last fetch.
     ///
     /// # Errors
-    /// [`GitError`], for example when the clone does not know that branch.
+    /// Fails with [`GitError`], for example when the clone has no remote-tracking branch of this name.
     pub async fn branch_diff(&self, directory: &Path, base: &str) -> Result<BranchDiff, GitError> {
         let range = format!("refs/remotes/origin/{base}...HEAD");
         let args = [
@@ -215,31 +216,32 @@ impl Git {
         Ok(BranchDiff { branch, files: parse_name_status(&diff.stdout) })
     }
 
-    /// Gets what is new, and counts how far the branch is from the trunk of `origin`.
+    /// Fetches, and counts the commits between the branch and the trunk of `origin`.
     ///
     /// # Errors
-    /// [`GitError`], for example without a network.
+    /// Fails with [`GitError`], for example when the remote cannot be reached.
     pub async fn sync_status(&self, directory: &Path) -> Result<SyncStatus, GitError> {
         self.fetch(directory).await?;
         let [main, master] = TRUNKS;
         let args = ["for-each-ref", "--format=%(refname)", main, master];
-        let known = async { self.text(directory, &args, time::LOCAL).await };
-        let (branch, known) = tokio::try_join!(self.current_branch(directory), known)?;
-        // A pattern also matches what is below it.
-        let Some(trunk) = TRUNKS.into_iter().find(|trunk| known.lines().any(|line| line == *trunk)) else {
+        let refs = async { self.text(directory, &args, time::LOCAL).await };
+        let (branch, refs) = tokio::try_join!(self.current_branch(directory), refs)?;
+        // The pattern `origin/main` of `for-each-ref` also matches `origin/main/x`.
+        let Some(trunk) = TRUNKS.into_iter().find(|trunk| refs.lines().any(|line| line == *trunk)) else {
             return Ok(SyncStatus { branch, trunk: None, ahead: 0, behind: 0 });
         };
         let (ahead, behind) = match self.ahead_behind(directory, "HEAD", trunk).await {
+            // On an unborn branch, HEAD does not resolve; the branch is then behind by the whole trunk.
             Err(GitError::Failed { .. }) if self.commit_of(directory, "HEAD").await?.is_none() => {
                 (0, self.count(directory, trunk).await?)
             }
-            counted => counted?,
+            counts => counts?,
         };
         let trunk = trunk.strip_prefix("refs/remotes/").map(str::to_owned);
         Ok(SyncStatus { branch, trunk, ahead, behind })
     }
 
-    async fn branch_or_refusal(&self, directory: &Path) -> Result<String, GitError> {
+    async fn require_branch(&self, directory: &Path) -> Result<String, GitError> {
         self.current_branch(directory).await?.ok_or(GitError::Detached)
     }
 
@@ -265,20 +267,20 @@ mod tests {
     }
 
     #[test]
-    fn names_are_made_safe_or_refused() {
+    fn names_are_sanitized_or_rejected() {
         let of = |typed: &str| SwitchName::of(typed).map(|name| name.0);
         assert_eq!(of("feature/AB 1.2").as_deref(), Some("feature/AB-1-2"));
         assert_eq!(of("größe").as_deref(), Some("gr--e"));
-        for refused in ["", "-x", "--force", "/x", "x/", "a//b", " x", "..."] {
-            assert_eq!(of(refused), None, "{refused:?}");
+        for rejected in ["", "-x", "--force", "/x", "x/", "a//b", " x", "..."] {
+            assert_eq!(of(rejected), None, "{rejected:?}");
         }
     }
 
     #[test]
-    fn base_is_one_name() {
+    fn base_is_a_single_name() {
         assert!(is_base_name("main") && is_base_name("release/1.2") && is_base_name("größe#1"));
-        for refused in ["-x", "a:b", "a b", "a\nb", "a\0b"] {
-            assert!(!is_base_name(refused), "{refused:?}");
+        for rejected in ["-x", "a:b", "a b", "a\nb", "a\0b"] {
+            assert!(!is_base_name(rejected), "{rejected:?}");
         }
     }
 

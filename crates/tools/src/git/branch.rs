@@ -1,4 +1,4 @@
-//! Branches and commits: where HEAD is, what exists, who is ahead.
+//! Queries about branches and commits: HEAD, the existence of refs, and ahead and behind counts.
 
 use std::path::Path;
 
@@ -7,16 +7,17 @@ use loopgate_api::ids::BranchName;
 use super::{CallerPresence, Git, GitError, finish, time};
 use crate::process::Stdin;
 
-/// Branches of loops; work that is only here is work that nobody else has.
+/// Prefixes of the branches that loops create. A commit that is reachable only from these is not considered
+/// safe.
 const LOOP_NAMESPACES: [&str; 2] = ["refs/heads/orchestrator/", "refs/remotes/origin/orchestrator/"];
 
 impl Git {
-    /// The branch that is checked out, also when it has no commit yet; `None` when HEAD is detached.
+    /// Returns the current branch, also when it has no commit yet; `None` when HEAD is detached.
     ///
     /// # Errors
-    /// [`GitError`], for example outside a repository.
+    /// Fails with [`GitError`], for example outside a repository.
     pub async fn current_branch(&self, directory: &Path) -> Result<Option<String>, GitError> {
-        // Not the short form: git lengthens that where a tag has the branch's name.
+        // Not `--short`: git prints `heads/<name>` when a tag has the name of the branch.
         let args = ["symbolic-ref", "--quiet", "HEAD"];
         let output = self.output(directory, &args, time::LOCAL).await?;
         let full = output.stdout_text();
@@ -27,10 +28,10 @@ impl Git {
         }
     }
 
-    /// The commit that a revision names; `None` when there is none.
+    /// Resolves a revision to a commit; `None` when it does not exist.
     ///
     /// # Errors
-    /// [`GitError`]
+    /// Fails with [`GitError`] when git cannot run.
     pub async fn commit_of(&self, directory: &Path, revision: &str) -> Result<Option<String>, GitError> {
         let peeled = format!("{revision}^{{commit}}");
         let args = ["rev-parse", "--verify", "--quiet", "--end-of-options", &peeled];
@@ -43,19 +44,19 @@ impl Git {
         }
     }
 
-    /// The commit that is checked out.
+    /// Resolves HEAD to a commit.
     ///
     /// # Errors
-    /// [`GitError`], also in a repository without a commit.
+    /// Fails with [`GitError`], also in a repository without commits.
     pub async fn head(&self, directory: &Path) -> Result<String, GitError> {
         self.text(directory, &["rev-parse", "--verify", "HEAD"], time::LOCAL).await
     }
 
-    /// The full ref of a branch: the one of `origin`, else the local one; `None` when neither
-    /// exists. Tags and hashes do not count.
+    /// Returns the full ref of a branch: the remote-tracking branch of `origin`, else the local branch, else
+    /// `None`. Tags and hashes are not resolved.
     ///
     /// # Errors
-    /// [`GitError`]
+    /// Fails with [`GitError`] when git cannot run.
     pub async fn base_ref(&self, directory: &Path, branch: &BranchName) -> Result<Option<String>, GitError> {
         for name in [format!("refs/remotes/origin/{branch}"), format!("refs/heads/{branch}")] {
             if self.commit_of(directory, &name).await?.is_some() {
@@ -65,10 +66,10 @@ impl Git {
         Ok(None)
     }
 
-    /// The default branch of `origin` as the clone remembers it.
+    /// Returns the default branch of `origin` as recorded in the clone; `None` when it is not recorded.
     ///
     /// # Errors
-    /// [`GitError`]
+    /// Fails with [`GitError`] when git cannot run.
     pub async fn default_branch(&self, directory: &Path) -> Result<Option<String>, GitError> {
         let args = ["symbolic-ref", "--quiet", "refs/remotes/origin/HEAD"];
         let output = self.output(directory, &args, time::LOCAL).await?;
@@ -76,10 +77,10 @@ impl Git {
         Ok(text.trim().strip_prefix("refs/remotes/origin/").map(str::to_owned))
     }
 
-    /// The last common commit of two revisions; `None` when they have none.
+    /// Returns the merge base of two revisions; `None` when their histories are unrelated.
     ///
     /// # Errors
-    /// [`GitError`]
+    /// Fails with [`GitError`], for example for an unknown revision.
     pub async fn merge_base(
         &self,
         directory: &Path,
@@ -95,10 +96,10 @@ impl Git {
         }
     }
 
-    /// How many commits HEAD has that `base` has not.
+    /// Returns the number of commits on HEAD that are not on `base`.
     ///
     /// # Errors
-    /// [`GitError`]
+    /// Fails with [`GitError`], for example for an unknown revision.
     pub async fn ahead_of(&self, directory: &Path, base: &str) -> Result<u64, GitError> {
         let range = format!("{base}..HEAD");
         let args = ["rev-list", "--count", "--end-of-options", &range];
@@ -106,10 +107,10 @@ impl Git {
         text.parse().map_err(|_| GitError::Unreadable("rev-list"))
     }
 
-    /// How many commits each of two revisions has that the other has not.
+    /// Returns the number of commits that are only on the first, and only on the second revision.
     ///
     /// # Errors
-    /// [`GitError`]
+    /// Fails with [`GitError`], for example for an unknown revision.
     pub async fn ahead_behind(
         &self,
         directory: &Path,
@@ -124,32 +125,33 @@ impl Git {
         counts.ok_or(GitError::Unreadable("rev-list"))
     }
 
-    /// Whether HEAD has commits that nobody else has: no remote, and no branch or tag that no
-    /// loop made.
+    /// Returns whether HEAD has commits that are neither on a remote nor on a branch or tag that no loop
+    /// created.
     ///
     /// # Errors
-    /// [`GitError`]
+    /// Fails with [`GitError`], also in a repository without commits.
     pub async fn has_unpushed_commits(&self, directory: &Path) -> Result<bool, GitError> {
         let args = ["rev-list", "-n", "1", "HEAD", "--not", "--remotes"];
         let on_a_remote = self.text(directory, &args, time::LOCAL).await?.is_empty();
         Ok(!on_a_remote && !self.head_is_kept_elsewhere(directory).await?)
     }
 
-    /// Whether every commit of HEAD is also on a branch or tag that no loop made. `false` when
-    /// there is no such ref to compare with.
+    /// Returns whether every commit of HEAD is also on a branch or tag that no loop created. Returns `false`
+    /// without such refs.
     ///
     /// # Errors
-    /// [`GitError`]
+    /// Fails with [`GitError`], also in a repository without commits.
     pub async fn head_is_kept_elsewhere(&self, directory: &Path) -> Result<bool, GitError> {
         let args = ["for-each-ref", "--format=%(refname)", "refs/heads", "refs/remotes", "refs/tags"];
         let listed = self.text(directory, &args, time::LOCAL).await?;
-        let of_a_loop = |name: &&str| LOOP_NAMESPACES.iter().any(|prefix| name.starts_with(prefix));
-        let kept: Vec<&str> = listed.lines().filter(|name| !of_a_loop(name)).collect();
-        if kept.is_empty() {
+        let is_of_loop = |name: &&str| LOOP_NAMESPACES.iter().any(|prefix| name.starts_with(prefix));
+        let other_refs: Vec<&str> = listed.lines().filter(|name| !is_of_loop(name)).collect();
+        if other_refs.is_empty() {
             return Ok(false);
         }
+        // On standard input, because the refs of a large repository exceed the limit on arguments.
         let revisions: String = std::iter::once("HEAD\n".to_owned())
-            .chain(kept.iter().map(|name| format!("^{name}\n")))
+            .chain(other_refs.iter().map(|name| format!("^{name}\n")))
             .collect();
         let args = ["rev-list", "-n", "1", "--stdin"];
         let command = self.reader(directory).await?.args(args).stdin(Stdin::Bytes(revisions.into_bytes()));

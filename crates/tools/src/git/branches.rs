@@ -1,4 +1,4 @@
-//! The branches of a repository and the worktrees they are checked out in, for a person to choose.
+//! The branches and worktrees of a repository, as a list to choose from.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -7,72 +7,72 @@ use std::sync::Arc;
 
 use super::{Git, GitError, Worktree, checked, time};
 
-/// One line a ref, fields separated by a byte that no ref holds.
+/// One line per ref, with fields separated by NUL, which no ref contains.
 const FORMAT: &str =
     "--format=%(refname)%00%(symref)%00%(HEAD)%00%(committerdate:unix)%00%(committerdate:iso-strict)";
-/// What the remote says is its default branch, and how such branches are called.
+/// The symbolic ref to the remote's default branch, and the prefix of remote-tracking branches.
 const ORIGIN_HEAD: &str = "refs/remotes/origin/HEAD";
-const OF_ORIGIN: &str = "refs/remotes/origin/";
-/// Branch that is taken for the default where nothing says which it is.
-const USUAL_DEFAULT: &str = "main";
+const ORIGIN_PREFIX: &str = "refs/remotes/origin/";
+/// The default branch of a repository where neither the remote nor HEAD names one.
+const FALLBACK_DEFAULT: &str = "main";
 
-/// What there is to choose from.
+/// The branches and worktrees that can be selected from a worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Branches {
-    /// Every worktree but the one that was asked about.
+    /// Every worktree except the one of the request.
     pub worktrees: Vec<ListedWorktree>,
-    /// The rest.
+    /// The listing of the repository, which all its worktrees share.
     pub listing: Arc<BranchListing>,
 }
 
-/// Branches and worktrees, as git lists them.
+/// The branches and worktrees of a repository.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BranchListing {
-    /// The default branch of `origin`, else the one that is checked out.
+    /// The default branch of `origin`, else the current branch.
     pub default: String,
-    /// The default one first, then by their last commit, the newest first.
+    /// The default branch first, then by commit date, newest first.
     pub branches: Vec<Branch>,
-    /// Every worktree; nothing when there is only the one that was asked about.
+    /// Every worktree; empty when there are no linked worktrees.
     worktrees: Vec<Worktree>,
 }
 
-/// What the refs of a repository tell.
+/// The parsed output of `git for-each-ref`.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Refs {
-    /// Local branches, then those of `origin` that are not here, then other remotes' under their
-    /// whole names. Symbolic refs are no branches.
+    /// Local branches, then branches of `origin` without a local one, then branches of other remotes with the
+    /// remote's name as prefix. Symbolic refs are omitted.
     pub branches: Vec<Branch>,
-    /// The default branch of `origin`.
+    /// Default branch of `origin`, as recorded in the clone.
     pub default: Option<String>,
-    /// The branch that is checked out, unless it has no commit.
+    /// The current branch; `None` when it has no commit.
     pub current: Option<String>,
 }
 
-/// A worktree to choose.
+/// A worktree that can be selected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedWorktree {
-    /// Its directory.
+    /// Absolute path of the working tree.
     pub path: PathBuf,
-    /// Its branch; empty when it is on none.
+    /// Name of its branch; empty when HEAD is detached.
     pub branch: String,
-    /// The ticket that its name or branch tells of.
+    /// The ticket in the name of the directory or branch, such as `AB-12`.
     pub ticket: Option<String>,
 }
 
-/// A branch to choose.
+/// A branch that can be selected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Branch {
-    /// Its name, without `origin/`.
+    /// Name of the branch, without `origin/`.
     pub name: String,
-    /// It is at `origin` and not here.
+    /// Whether the branch exists at `origin` but not locally.
     pub remote: bool,
     /// Date of its last commit, ISO 8601.
     pub last_commit: Option<String>,
-    /// The same in seconds, to sort by.
+    /// The same date as a Unix timestamp, for sorting: ISO 8601 dates have different offsets.
     seconds: Option<i64>,
 }
 
-/// Reads what `git for-each-ref` prints in our format.
+/// Parses the output of `git for-each-ref` in [`FORMAT`].
 #[must_use]
 pub fn parse_refs(printed: &[u8]) -> Refs {
     let mut refs = Refs::default();
@@ -87,7 +87,7 @@ pub fn parse_refs(printed: &[u8]) -> Refs {
             continue;
         };
         if full == ORIGIN_HEAD {
-            refs.default = target.strip_prefix(OF_ORIGIN).map(str::to_owned);
+            refs.default = target.strip_prefix(ORIGIN_PREFIX).map(str::to_owned);
         }
         if !target.is_empty() {
             continue;
@@ -112,7 +112,7 @@ pub fn parse_refs(printed: &[u8]) -> Refs {
     refs
 }
 
-/// The ticket that a name tells of: capital letters, a dash, digits; at its end, else anywhere.
+/// Extracts a ticket key from a name: upper-case letters, a dash, digits. Prefers one at the end of the name.
 #[must_use]
 pub fn ticket_in(name: &str) -> Option<&str> {
     let tokens = || {
@@ -129,35 +129,36 @@ pub fn ticket_in(name: &str) -> Option<&str> {
 }
 
 impl Git {
-    /// Lists branches and worktrees; a directory that is no repository has none.
+    /// Lists branches and worktrees. Returns an empty listing outside a repository.
     ///
     /// # Errors
-    /// [`GitError`] when git could not be asked.
+    /// Fails with [`GitError`] when git cannot run.
     pub async fn listing(&self, repository: &Path) -> Result<BranchListing, GitError> {
-        let records = records_of(repository).await;
+        let git_dir = git_directory(repository).await;
         let worktrees = async {
-            match &records {
-                // Git would name this directory alone.
-                Some(records) if !exists(&records.join("worktrees")).await => Ok(Vec::new()),
-                _ => known(self.worktrees(repository).await),
+            match &git_dir {
+                // Without `worktrees`, git would list only this directory, so its start is saved.
+                Some(git_dir) if !exists(&git_dir.join("worktrees")).await => Ok(Vec::new()),
+                _ => or_default(self.worktrees(repository).await),
             }
         };
-        let refs = async { known(self.refs(repository).await) };
+        let refs = async { or_default(self.refs(repository).await) };
         let (worktrees, refs) = tokio::try_join!(worktrees, refs)?;
         let Refs { mut branches, mut default, current } = refs;
-        // A default branch that is not there is not among the refs.
-        let hidden = async {
-            match &records {
-                Some(records) => exists(&records.join(ORIGIN_HEAD)).await,
+        // A symbolic ref whose target does not exist is not printed by `for-each-ref`.
+        let is_dangling = async {
+            match &git_dir {
+                Some(git_dir) => exists(&git_dir.join(ORIGIN_HEAD)).await,
                 None => true,
             }
         };
-        if default.is_none() && hidden.await {
-            default = known(self.default_branch(repository).await)?;
+        if default.is_none() && is_dangling.await {
+            default = or_default(self.default_branch(repository).await)?;
         }
         let default = match default.or(current) {
             Some(default) => default,
-            None => known(self.current_branch(repository).await)?.unwrap_or_else(|| USUAL_DEFAULT.to_owned()),
+            None => or_default(self.current_branch(repository).await)?
+                .unwrap_or_else(|| FALLBACK_DEFAULT.to_owned()),
         };
         branches.sort_by_key(|branch| (branch.name != default, Reverse(branch.seconds)));
         Ok(BranchListing { default, branches, worktrees })
@@ -171,13 +172,13 @@ impl Git {
 }
 
 impl Branches {
-    /// The listing for a request about this directory.
+    /// Returns the listing as seen from this directory.
     pub async fn of(listing: Arc<BranchListing>, repository: &Path) -> Self {
         let mut worktrees = Vec::new();
         if !listing.worktrees.is_empty() {
-            let asked = real(repository).await;
+            let current_path = canonical(repository).await;
             for Worktree { path, branch, .. } in &listing.worktrees {
-                if real(path).await != asked {
+                if canonical(path).await != current_path {
                     let branch = branch.clone().unwrap_or_default();
                     let name = path.file_name().unwrap_or_default().to_string_lossy();
                     let ticket = ticket_in(&name).or_else(|| ticket_in(&branch)).map(str::to_owned);
@@ -189,26 +190,26 @@ impl Branches {
     }
 }
 
-/// The records of a clone, where they are in it as a directory.
-async fn records_of(repository: &Path) -> Option<PathBuf> {
-    let records = repository.join(".git");
-    let found = tokio::fs::symlink_metadata(&records).await;
-    found.is_ok_and(|found| found.is_dir()).then_some(records)
+/// Returns the `.git` directory; `None` when `.git` is a file, as in a linked worktree.
+async fn git_directory(repository: &Path) -> Option<PathBuf> {
+    let git_dir = repository.join(".git");
+    let metadata = tokio::fs::symlink_metadata(&git_dir).await;
+    metadata.is_ok_and(|metadata| metadata.is_dir()).then_some(git_dir)
 }
 
 async fn exists(path: &Path) -> bool {
     !matches!(tokio::fs::symlink_metadata(path).await, Err(error) if error.kind() == std::io::ErrorKind::NotFound)
 }
 
-/// Takes a refusal of git's for having nothing.
-fn known<T: Default>(answer: Result<T, GitError>) -> Result<T, GitError> {
+/// Maps a command that git refused to an empty value.
+fn or_default<T: Default>(answer: Result<T, GitError>) -> Result<T, GitError> {
     match answer {
         Err(error) if error.is_refusal_of_git() => Ok(T::default()),
         other => other,
     }
 }
 
-async fn real(path: &Path) -> PathBuf {
+async fn canonical(path: &Path) -> PathBuf {
     tokio::fs::canonicalize(path).await.unwrap_or_else(|_| path.to_owned())
 }
 
@@ -219,7 +220,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ticket_is_found_at_the_end_first() {
+    fn ticket_at_the_end_is_preferred() {
         for (name, ticket) in [
             ("widget-AB-12", Some("AB-12")),
             ("AB-1-widget-CD-2", Some("CD-2")),
@@ -235,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn branch_is_listed_once_and_a_symbolic_ref_never() {
+    fn branch_is_listed_once_and_symbolic_refs_are_omitted() {
         let printed = "refs/heads/main|||-5|1969-12-31T23:59:55Z\nrefs/heads/x#HEAD||*|40|d40\n\
             refs/remotes/fork/main|| |10|d10\nrefs/remotes/origin/HEAD|refs/remotes/origin/main| |20|d20\n\
             refs/remotes/origin/main|| |20|d20\nrefs/remotes/origin/new|| ||\nrefs/tags/v1|| |1|d1\n";
@@ -269,9 +270,9 @@ mod tests {
         ) {
             let line = |(name, date): (&String, &String)| format!("refs/heads/{name}\0\0 \x001\0{date}\n");
             let printed: String = refs.iter().map(line).collect();
-            let read: std::collections::BTreeMap<_, _> =
+            let parsed_refs: std::collections::BTreeMap<_, _> =
                 parse_refs(printed.as_bytes()).branches.into_iter().map(|b| (b.name, b.last_commit.unwrap())).collect();
-            prop_assert_eq!(read, refs);
+            prop_assert_eq!(parsed_refs, refs);
         }
 
         #[test]

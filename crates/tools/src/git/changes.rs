@@ -1,6 +1,6 @@
-//! Staging and committing the work in a checkout.
+//! Staging and committing the changes in a checkout.
 //!
-//! The state directories of Loopgate and of the assistant are never looked at and never staged.
+//! The state directories of Loopgate and of the assistant are excluded everywhere.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -12,14 +12,14 @@ use super::status::{StatusChange, parse_status};
 use super::{CallerPresence, Git, GitError, checked, finish, time};
 use crate::process::Stdin;
 
-/// Everything but the state directories.
+/// Pathspec of everything except the state directories.
 pub(super) const WORK: [&str; 4] = ["--", ".", ":!.claude", ":!.loopgate"];
 
 impl Git {
-    /// What changed since the last commit, outside the state directories.
+    /// Returns the changes since the last commit, outside the state directories.
     ///
     /// # Errors
-    /// [`GitError`]
+    /// Fails with [`GitError`], also outside a working tree.
     pub async fn changes(&self, directory: &Path) -> Result<Vec<StatusChange>, GitError> {
         let repository = self.repository(directory).await?;
         let (command, args) = (self.status_command(&repository).await?.args(WORK), ["status"]);
@@ -27,25 +27,26 @@ impl Git {
         Ok(parse_status(&output.stdout).changes)
     }
 
-    /// Stages every change outside the state directories.
+    /// Stages all changes outside the state directories.
     ///
     /// # Errors
-    /// [`GitError`]
+    /// Fails with [`GitError`], for example when another process holds the index lock.
     pub async fn stage(&self, directory: &Path) -> Result<(), GitError> {
-        self.stage_but(directory, &HashSet::new()).await
+        self.stage_except(directory, &HashSet::new()).await
     }
 
-    async fn stage_but(&self, directory: &Path, left_out: &HashSet<Vec<u8>>) -> Result<(), GitError> {
-        // A file may vanish between the look and the staging; then both are done again.
-        match self.stage_once(directory, left_out).await {
-            Err(GitError::Failed { .. }) => self.stage_once(directory, left_out).await,
+    async fn stage_except(&self, directory: &Path, excluded: &HashSet<Vec<u8>>) -> Result<(), GitError> {
+        // `git add` fails when a file vanishes after `git status` listed it, so both are repeated once.
+        match self.stage_once(directory, excluded).await {
+            Err(GitError::Failed { .. }) => self.stage_once(directory, excluded).await,
             result => result,
         }
     }
 
-    async fn stage_once(&self, directory: &Path, left_out: &HashSet<Vec<u8>>) -> Result<(), GitError> {
-        // Handing the exclusions to `add` would fail wherever a state directory is ignored.
-        let changes = self.changes_but(directory, left_out).await?;
+    async fn stage_once(&self, directory: &Path, excluded: &HashSet<Vec<u8>>) -> Result<(), GitError> {
+        // Paths are listed explicitly: with an exclude pathspec, `git add` fails where a state directory is
+        // ignored.
+        let changes = self.changes_except(directory, excluded).await?;
         let unstaged = changes.into_iter().filter(|change| change.tree != ' ');
         let paths: Vec<u8> = unstaged.flat_map(|change| change.path.into_iter().chain([0])).collect();
         if paths.is_empty() {
@@ -53,15 +54,15 @@ impl Git {
         }
         let args = ["--literal-pathspecs", "add", "-A", "--pathspec-from-file=-", "--pathspec-file-nul"];
         let command = self.stager(directory).await?.session().args(args).stdin(Stdin::Bytes(paths));
-        let done = checked(&args, finish(&command, &args, time::LOCAL, CallerPresence::MayLeave).await?);
-        self.with_hint(directory, done).await.map(drop)
+        let output = checked(&args, finish(&command, &args, time::LOCAL, CallerPresence::MayLeave).await?);
+        self.with_hint(directory, output).await.map(drop)
     }
 
-    /// Commits what is staged and returns the commit. Hooks run when they are trusted; the committer's name replaces the
-    /// configured one when given.
+    /// Commits the staged changes and returns the commit. Hooks run if the user trusts the repository. A
+    /// committer replaces the configured author and committer.
     ///
     /// # Errors
-    /// [`GitError`], also when nothing is staged or a hook refuses.
+    /// Fails with [`GitError`], also when nothing is staged or a hook rejects the commit.
     pub async fn commit(
         &self,
         directory: &Path,
@@ -74,15 +75,15 @@ impl Git {
         for (name, value) in committer.map(committer_variables).into_iter().flatten() {
             command = command.env(name, value);
         }
-        let done = checked(&args, finish(&command, &args, within, CallerPresence::MayLeave).await?);
-        self.with_hint(directory, done).await?;
+        let output = checked(&args, finish(&command, &args, within, CallerPresence::MayLeave).await?);
+        self.with_hint(directory, output).await?;
         self.head(directory).await
     }
 
-    /// Stages and commits everything outside the state directories; `None` when nothing changed.
+    /// Stages and commits all changes outside the state directories. Returns `None` when there are none.
     ///
     /// # Errors
-    /// [`GitError`]
+    /// Fails with [`GitError`] as [`Git::stage`] and [`Git::commit`] do.
     pub async fn commit_all(
         &self,
         directory: &Path,
@@ -92,48 +93,50 @@ impl Git {
         self.commit_all_but(directory, message, committer, &HashSet::new()).await
     }
 
-    /// As [`Git::commit_all`], without these paths, which must not be staged.
+    /// As [`Git::commit_all`], except for these paths, which are not staged.
     ///
     /// # Errors
-    /// [`GitError`]
+    /// Fails with [`GitError`] as [`Git::stage`] and [`Git::commit`] do.
     pub async fn commit_all_but(
         &self,
         directory: &Path,
         message: &str,
         committer: Option<&Committer>,
-        left_out: &HashSet<Vec<u8>>,
+        excluded: &HashSet<Vec<u8>>,
     ) -> Result<Option<String>, GitError> {
-        if self.changes_but(directory, left_out).await?.is_empty() {
+        if self.changes_except(directory, excluded).await?.is_empty() {
             return Ok(None);
         }
-        self.stage_but(directory, left_out).await?;
+        self.stage_except(directory, excluded).await?;
         self.commit(directory, message, committer, time::COMMIT).await.map(Some)
     }
 
-    async fn changes_but(
+    async fn changes_except(
         &self,
         directory: &Path,
-        left_out: &HashSet<Vec<u8>>,
+        excluded: &HashSet<Vec<u8>>,
     ) -> Result<Vec<StatusChange>, GitError> {
-        if left_out.is_empty() {
+        if excluded.is_empty() {
             return self.changes(directory).await;
         }
+        // File by file: an untracked directory is otherwise a single entry, from which no file can be
+        // excluded.
         let mut changes = self.changed_files(directory).await?;
-        changes.retain(|change| !left_out.contains(&change.path));
+        changes.retain(|change| !excluded.contains(&change.path));
         Ok(changes)
     }
 
-    /// Whether git tracks this path of the working tree.
+    /// Returns whether a path of the working tree is tracked.
     ///
     /// # Errors
-    /// [`GitError`]
+    /// Fails with [`GitError`], also outside a working tree.
     pub async fn tracks(&self, directory: &Path, path: &str) -> Result<bool, GitError> {
         let args = ["--literal-pathspecs", "ls-files", "--error-unmatch", "--", path];
-        self.says_yes(directory, &args).await
+        self.run_predicate(directory, &args).await
     }
 }
 
-/// The variables with which git takes a name from the environment.
+/// Returns the environment variables that set author and committer of a commit.
 #[must_use]
 pub fn committer_variables(committer: &Committer) -> [(&'static str, String); 4] {
     [

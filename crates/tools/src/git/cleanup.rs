@@ -1,6 +1,6 @@
-//! Removing worktrees of pull requests whose branches are gone at `origin`.
+//! Removal of worktrees of pull requests whose branches were deleted at `origin`.
 //!
-//! Only clean worktrees go, and only when the remote itself said that the branch is gone.
+//! Only clean worktrees are removed, and only after the remote reported that the branch does not exist.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,115 +11,120 @@ use tokio::time::{Instant, timeout_at};
 use super::checkout::CheckoutKind;
 use super::{CallerPresence, Git, GitError, checked, finish, time};
 
-/// How long all of it may take.
-const TOTAL: Duration = Duration::from_secs(60);
-/// Remotes that are asked at the same time.
+/// Timeout for all worktrees together.
+const TOTAL_TIMEOUT: Duration = Duration::from_secs(60);
+/// Maximum number of concurrent `ls-remote`, because they usually contact the same host.
 const CONCURRENCY: usize = 4;
 
-/// What became of each worktree.
+/// The outcome for each worktree.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CleanupOutcome {
-    /// Gone.
+    /// Worktrees that were removed.
     pub removed: Vec<PathBuf>,
-    /// Still there.
+    /// Worktrees that were kept.
     pub kept: Vec<PathBuf>,
-    /// Why some of those are still there: `<directory>: <reason>`.
+    /// Why worktrees with a deleted or unknown branch were kept: `<directory>: <reason>`.
     pub errors: Vec<String>,
 }
 
-/// What is to become of a worktree.
+/// Whether a worktree can be removed.
 enum CleanupDecision {
-    Stale,
-    Wanted,
-    Unclear(String),
+    Remove,
+    Keep,
+    Unknown(String),
 }
 
-/// Directories directly below a parent that are named like worktrees of pull requests, by name.
-/// Links are none. Touches the disk.
+/// Returns the subdirectories of `parent` that are named like worktrees of pull requests, sorted by name.
+/// Symbolic links are omitted. Blocks.
 ///
 /// # Errors
-/// When the parent cannot be read; a missing one holds nothing.
+/// Fails when the parent cannot be read. A missing parent has no subdirectories.
 pub fn pull_request_worktrees(parent: &Path) -> std::io::Result<Vec<PathBuf>> {
     let entries = match std::fs::read_dir(parent) {
         Ok(entries) => entries,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
         Err(error) => return Err(error),
     };
-    let mut found = Vec::new();
+    let mut directories = Vec::new();
     for entry in entries {
         let entry = entry?;
-        if entry.file_type()?.is_dir() && is_of_a_pull_request(&entry.file_name().to_string_lossy()) {
-            found.push(entry.path());
+        if entry.file_type()?.is_dir() && has_pull_request_name(&entry.file_name().to_string_lossy()) {
+            directories.push(entry.path());
         }
     }
-    found.sort();
-    Ok(found)
+    directories.sort();
+    Ok(directories)
 }
 
-fn is_of_a_pull_request(name: &str) -> bool {
+fn has_pull_request_name(name: &str) -> bool {
     let number = name.rsplit_once("-pr-").map(|(_, number)| number);
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 impl Git {
-    /// Removes those of the worktrees whose branch is gone at `origin`.
+    /// Removes those worktrees whose branch does not exist at `origin`.
     pub async fn clean_up(&self, worktrees: Vec<PathBuf>) -> CleanupOutcome {
-        let deadline = Instant::now() + TOTAL;
-        let mut judged = futures_util::stream::iter(worktrees)
-            .map(|place| async move {
-                let verdict = timeout_at(deadline, self.decide(&place)).await;
-                let late =
-                    || CleanupDecision::Unclear(format!("not looked at within {} seconds", TOTAL.as_secs()));
-                (place, verdict.unwrap_or_else(|_| late()))
+        let deadline = Instant::now() + TOTAL_TIMEOUT;
+        let mut decisions = futures_util::stream::iter(worktrees)
+            .map(|worktree| async move {
+                let decision = timeout_at(deadline, self.decide(&worktree)).await;
+                let timed_out = || {
+                    CleanupDecision::Unknown(format!(
+                        "not checked within {} seconds",
+                        TOTAL_TIMEOUT.as_secs()
+                    ))
+                };
+                (worktree, decision.unwrap_or_else(|_| timed_out()))
             })
             .buffered(CONCURRENCY);
         let mut cleanup = CleanupOutcome::default();
-        while let Some((place, verdict)) = judged.next().await {
-            let reason = match verdict {
-                CleanupDecision::Wanted => None,
-                CleanupDecision::Unclear(reason) => Some(reason),
-                CleanupDecision::Stale => match self.remove_clean(&place).await {
+        while let Some((worktree, decision)) = decisions.next().await {
+            let reason = match decision {
+                CleanupDecision::Keep => None,
+                CleanupDecision::Unknown(reason) => Some(reason),
+                CleanupDecision::Remove => match self.remove_clean(&worktree).await {
                     Ok(()) => {
-                        cleanup.removed.push(place);
+                        cleanup.removed.push(worktree);
                         continue;
                     }
                     Err(error) => Some(error.to_string()),
                 },
             };
-            cleanup.errors.extend(reason.map(|reason| format!("{}: {reason}", place.display())));
-            cleanup.kept.push(place);
+            cleanup.errors.extend(reason.map(|reason| format!("{}: {reason}", worktree.display())));
+            cleanup.kept.push(worktree);
         }
         cleanup
     }
 
-    async fn decide(&self, place: &Path) -> CleanupDecision {
-        let directory = place.to_owned();
+    async fn decide(&self, worktree: &Path) -> CleanupDecision {
+        let directory = worktree.to_owned();
         let linked = tokio::task::spawn_blocking(move || CheckoutKind::of(&directory)).await;
         if !matches!(linked, Ok(CheckoutKind::Linked(_))) {
-            return CleanupDecision::Wanted;
+            return CleanupDecision::Keep;
         }
-        // On no branch, or broken: nobody can say that it is of no use.
-        let Ok(Some(branch)) = self.current_branch(place).await else { return CleanupDecision::Wanted };
-        match self.is_at_origin(place, &branch).await {
-            Ok(true) => CleanupDecision::Wanted,
-            Ok(false) => CleanupDecision::Stale,
-            Err(error) => CleanupDecision::Unclear(error.to_string()),
+        // Without a branch there is nothing to look up at the remote, so the worktree is kept.
+        let Ok(Some(branch)) = self.current_branch(worktree).await else { return CleanupDecision::Keep };
+        match self.is_at_origin(worktree, &branch).await {
+            Ok(true) => CleanupDecision::Keep,
+            Ok(false) => CleanupDecision::Remove,
+            Err(error) => CleanupDecision::Unknown(error.to_string()),
         }
     }
 
-    /// Asks `origin` whether it has exactly this branch.
+    /// Queries `origin` for exactly this branch.
     async fn is_at_origin(&self, directory: &Path, branch: &str) -> Result<bool, GitError> {
         let full = format!("refs/heads/{branch}");
         let args = ["ls-remote", "--heads", "origin", &full];
         let command = self.command(directory).await?.session().args(args);
         let output = checked(&args, finish(&command, &args, time::FETCH, CallerPresence::Needed).await?)?;
-        // A pattern also matches the tails of longer names.
+        // The pattern of `ls-remote` also matches refs that end with this name.
         Ok(output.stdout_text().lines().any(|line| line.split('\t').nth(1) == Some(&full)))
     }
 
-    async fn remove_clean(&self, place: &Path) -> Result<(), GitError> {
-        let args = ["worktree", "remove", "--", &place.to_string_lossy()];
-        self.change(place, &args, time::WORKTREE_REMOVE).await.map(drop)
+    async fn remove_clean(&self, worktree: &Path) -> Result<(), GitError> {
+        // Without `--force`, git itself refuses to remove a worktree with uncommitted changes.
+        let args = ["worktree", "remove", "--", &worktree.to_string_lossy()];
+        self.change(worktree, &args, time::WORKTREE_REMOVE).await.map(drop)
     }
 }
 
@@ -128,15 +133,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_directories_that_end_with_a_number_are_found() {
+    fn only_directories_named_like_pull_requests_are_returned() {
         let dir = tempfile::tempdir().unwrap();
         for name in ["w-pr-2", "w-pr-10", "w-x", "w-pr-", "w-pr-1x", "w-pr-1-pr-3"] {
             std::fs::create_dir(dir.path().join(name)).unwrap();
         }
         std::fs::write(dir.path().join("file-pr-1"), "").unwrap();
         std::os::unix::fs::symlink("w-pr-2", dir.path().join("link-pr-1")).unwrap();
-        let found = pull_request_worktrees(dir.path()).unwrap();
-        let names: Vec<_> = found.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
+        let directories = pull_request_worktrees(dir.path()).unwrap();
+        let names: Vec<_> =
+            directories.iter().map(|path| path.file_name().unwrap().to_str().unwrap()).collect();
         assert_eq!(names, ["w-pr-1-pr-3", "w-pr-10", "w-pr-2"]);
         assert_eq!(pull_request_worktrees(&dir.path().join("missing")).unwrap(), [] as [PathBuf; 0]);
     }

@@ -1,10 +1,10 @@
-//! The one place where git is started: in a repository that we found, with its parts named.
+//! Construction of git commands: in a repository that was resolved and checked before, named explicitly.
 //!
-//! Git discovers nothing by itself: it is told which records and which working tree to use, never
-//! looks above them, and does not follow what the repository's own configuration says about programs.
-//! A command that reads is given the directories that were looked at, held open, so that whatever is
-//! put in their place meanwhile is not what it reads. One that writes is given their names, since a
-//! change must outlive this process.
+//! Git performs no discovery: it receives the git directory and the working tree through its environment, and
+//! ignores what the repository's configuration says about programs. A reading command receives the handles of
+//! the directories that were checked, so that a directory that is swapped afterwards is not read. A writing
+//! command receives their paths, because the paths that it records must stay valid after this process has
+//! exited.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,9 +17,9 @@ use super::{Git, GitError, checked, finish, time};
 use crate::git::CallerPresence;
 use crate::process::Command;
 
-/// Variables that point git at a repository, as `git rev-parse --local-env-vars` lists them, and those
-/// that start programs or change what a repository is.
-const MISLEADING: [&str; 19] = [
+/// Removed from the environment: variables that point git to a repository, as listed by `git rev-parse
+/// --local-env-vars`, and variables that start programs or replace objects.
+const REMOVED_VARIABLES: [&str; 19] = [
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_ATTR_SOURCE",
     "GIT_COMMON_DIR",
@@ -41,8 +41,8 @@ const MISLEADING: [&str; 19] = [
     "GIT_WORK_TREE",
 ];
 
-/// Git asks nobody anything and prints what programs read.
-const QUIET: [(&str, &str); 9] = [
+/// Disables prompts and pagers, and fixes the language of messages, which are parsed.
+const NON_INTERACTIVE: [(&str, &str); 9] = [
     ("GIT_TERMINAL_PROMPT", "0"),
     ("GIT_ASKPASS", ""),
     ("SSH_ASKPASS", ""),
@@ -53,60 +53,61 @@ const QUIET: [(&str, &str); 9] = [
     ("GIT_PAGER", "cat"),
     ("LC_ALL", "C"),
 ];
-/// How a command is told where a repository is.
+/// How the location of a repository is passed to git.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PathMode {
-    /// By the directories that were looked at, held open.
+    /// By paths under `/proc/self/fd` that refer to open directories.
     Held,
-    /// By their names.
+    /// By absolute paths, which stay valid in files that git writes.
     Named,
 }
 
 impl Git {
-    /// The repository that a directory belongs to.
+    /// Resolves the repository that contains a directory.
     ///
     /// # Errors
-    /// [`GitError::Repository`]
+    /// Fails with [`GitError::Repository`] when there is none, or it is outside the sandbox.
     pub async fn repository(&self, directory: &Path) -> Result<Arc<Repository>, GitError> {
         let (sandbox, directory) = (self.sandbox.clone(), directory.to_owned());
-        let found = tokio::task::spawn_blocking(move || sandbox.repository(&directory)).await;
-        let found = found.unwrap_or_else(|error| Err(io::Error::other(error).into()));
-        found.map(Arc::new).map_err(GitError::Repository)
+        let repository = tokio::task::spawn_blocking(move || sandbox.repository(&directory)).await;
+        let repository = repository.unwrap_or_else(|error| Err(io::Error::other(error).into()));
+        repository.map(Arc::new).map_err(GitError::Repository)
     }
 
-    /// A git command that can be given more before it runs, at the root of the working tree that the
-    /// directory is in.
+    /// Creates a writing git command without arguments, at the root of the working tree that contains the
+    /// directory.
     ///
     /// # Errors
-    /// [`GitError::Repository`]
+    /// Fails with [`GitError::Repository`] when there is none, or it is outside the sandbox.
     pub async fn command(&self, directory: &Path) -> Result<Command, GitError> {
         let repository = self.repository(directory).await?;
         let overrides = self.overrides(&repository, true).await?;
         Ok(configured(self.bare_command(&repository, PathMode::Named).await, &overrides))
     }
 
-    /// As [`Git::command`], for one that only reads: it locks nothing, fetches nothing, and lets others
-    /// go first.
+    /// As [`Git::command`], for a command that only reads: it takes no optional locks, fetches no missing
+    /// objects, and runs with lowered priority.
     ///
     /// # Errors
-    /// As [`Git::command`].
+    /// Fails as [`Git::command`] does.
     pub async fn reader(&self, directory: &Path) -> Result<Command, GitError> {
         let repository = self.repository(directory).await?;
         self.reader_of(&repository).await
     }
 
-    /// As [`Git::command`], for one that stages.
+    /// As [`Git::command`], for a command that stages.
     ///
     /// # Errors
-    /// As [`Git::command`]; also when a submodule would be entered whose configuration names programs.
+    /// Fails as [`Git::command`] does, and when git would enter a submodule whose configuration names
+    /// programs.
     pub(super) async fn stager(&self, directory: &Path) -> Result<Command, GitError> {
         let repository = self.repository(directory).await?;
-        if let Some(odd) = self.odd_submodule(&repository).await? {
-            let place = repository.root.join(&odd);
+        if let Some(unsafe_path) = self.unsafe_submodule(&repository).await? {
+            let place = repository.root.join(&unsafe_path);
             let reason = format!(
-                "the configuration of its submodule {} names programs that you have not trusted; look at it with: \
+                "the configuration of its submodule {} names programs that you have not trusted; review it with: \
                  loopgate trust {}",
-                odd.display(),
+                unsafe_path.display(),
                 place.display()
             );
             return Err(GitError::Repository(RepositoryError::Refused(reason)));
@@ -115,73 +116,81 @@ impl Git {
         Ok(configured(self.bare_command(&repository, PathMode::Named).await, &overrides))
     }
 
-    /// `git status` for programs. Submodules are looked into, as long as all of them are harmless.
+    /// Creates a `git status` command. Submodules are inspected only if the configuration of all of them is
+    /// safe.
     ///
     /// # Errors
-    /// As [`Git::command`].
+    /// Fails as [`Git::command`] does.
     pub(super) async fn status_command(&self, repository: &Arc<Repository>) -> Result<Command, GitError> {
         let command = self.reader_of(repository).await?.args(["status", "--porcelain=v2", "-z"]);
-        let odd = self.odd_submodule(repository).await?;
-        Ok(if odd.is_some() { command.arg("--ignore-submodules=dirty") } else { command })
+        let unsafe_path = self.unsafe_submodule(repository).await?;
+        Ok(if unsafe_path.is_some() { command.arg("--ignore-submodules=dirty") } else { command })
     }
 
-    /// As [`Git::reader`], in a repository that was found.
+    /// As [`Git::reader`], in a resolved repository.
     ///
     /// # Errors
-    /// As [`Git::command`].
+    /// Fails as [`Git::command`] does.
     pub(super) async fn reader_of(&self, repository: &Arc<Repository>) -> Result<Command, GitError> {
         let overrides = self.overrides(repository, false).await?;
         let command = configured(self.bare_command(repository, PathMode::Held).await, &overrides);
         Ok(command.env("GIT_OPTIONAL_LOCKS", "0").env("GIT_NO_LAZY_FETCH", "1").modest())
     }
 
-    /// What git is told with a command.
+    /// Returns the configuration to pass with a command.
     async fn overrides(
         &self,
         repository: &Arc<Repository>,
         writes: bool,
     ) -> Result<Vec<(String, String)>, GitError> {
-        Ok(with_always(self.withheld(repository, writes).await?))
+        Ok(with_always(self.trust_overrides(repository, writes).await?))
     }
 
-    /// What git is told instead of what the repository brings along. When the person trusts it, nothing
-    /// of that is left out of a change, and no filter of a look.
-    async fn withheld(
+    /// Returns the configuration that neutralizes the repository's own. If the user trusts the repository,
+    /// nothing is neutralized for a writing command, and filters are not for a reading one.
+    async fn trust_overrides(
         &self,
         repository: &Arc<Repository>,
         writes: bool,
     ) -> Result<Vec<(String, String)>, GitError> {
-        let says_more = [config::includes, config::withheld, config::has_local_remote];
-        let mut told = Vec::new();
-        if writes || says_more.iter().any(|says| says(&repository.config)) {
-            told = self.effective_config(repository).await?;
-            let brought = self.executable_content_of(repository, told.clone()).await;
-            if let Ok(brought) = brought
-                && self.agreed(brought).await
+        let checks = [config::includes, config::has_restricted, config::has_local_remote];
+        // Most repositories configure nothing critical. Their reading commands are spared two more starts of
+        // git.
+        let mut variables = Vec::new();
+        if writes || checks.iter().any(|check| check(&repository.config)) {
+            variables = self.effective_config(repository).await?;
+            let content = self.executable_content_of(repository, variables.clone()).await;
+            if let Ok(content) = content
+                && self.is_content_trusted(content).await
             {
                 if writes {
                     return Ok(Vec::new());
                 }
-                told.retain(|told| !told.is_filter());
+                variables.retain(|variable| !variable.is_filter());
             }
         }
-        let mut overrides = config::overrides(&told, writes);
+        let mut overrides = config::overrides(&variables, writes);
         overrides.push(owned(NO_HOOKS));
-        if writes && let Some(hooks) = self.hooks_of_person(&told) {
+        if writes && let Some(hooks) = self.global_hooks(&variables) {
             overrides.push((NO_HOOKS.0.to_owned(), hooks));
         }
         Ok(overrides)
     }
 
-    /// Where the person keeps hooks for every repository, unless a repository could have put them there.
-    fn hooks_of_person(&self, told: &[config::ConfigVariable]) -> Option<String> {
-        let own = told.iter().rev().find(|told| !told.by_repository && told.key == "core.hookspath")?;
+    /// Returns the directory of the user's global hooks, unless it is inside the sandbox, where a repository
+    /// could have written it.
+    fn global_hooks(&self, variables: &[config::ConfigVariable]) -> Option<String> {
+        let own = variables
+            .iter()
+            .rev()
+            .find(|variable| !variable.by_repository && variable.key == "core.hookspath")?;
         let place = expand_home(own.value.as_deref()?);
         (place.is_absolute() && self.sandbox.check(&place).is_err())
             .then(|| place.to_string_lossy().into_owned())
     }
 
-    /// Everything that is configured for a repository, and by whom. Runs nothing that it names.
+    /// Returns the complete configuration of a repository with the scope of each variable. Executes nothing
+    /// that it names.
     pub(super) async fn effective_config(
         &self,
         repository: &Arc<Repository>,
@@ -190,11 +199,11 @@ impl Git {
         Ok(config::parse_scopes(&printed))
     }
 
-    /// The output of a command that only prints settings, such as `git config --list`: it runs nothing
-    /// that the repository names.
+    /// Returns the output of a command that only prints settings, such as `git config --list`, and therefore
+    /// executes nothing that the repository names.
     ///
     /// # Errors
-    /// [`GitError`], also for an exit code other than 0.
+    /// Fails with [`GitError`], also for an exit code other than 0.
     pub async fn print_settings(
         &self,
         repository: &Arc<Repository>,
@@ -204,28 +213,28 @@ impl Git {
         Ok(checked(args, finish(&command, args, time::LOCAL, CallerPresence::Needed).await?)?.stdout)
     }
 
-    /// A command that knows where the repository is, and nothing of what it may follow.
-    async fn bare_command(&self, repository: &Arc<Repository>, places: PathMode) -> Command {
+    /// Creates a command with the location of the repository, but without overrides of its configuration.
+    async fn bare_command(&self, repository: &Arc<Repository>, mode: PathMode) -> Command {
         let mut command = self.programs.command(Program::Git).await;
-        for name in MISLEADING {
+        for name in REMOVED_VARIABLES {
             command = command.env_remove(name);
         }
-        for (name, value) in QUIET {
+        for (name, value) in NON_INTERACTIVE {
             command = command.env(name, value);
         }
-        for (name, path) in places.variables(repository) {
+        for (name, path) in mode.variables(repository) {
             command = command.env(name, path);
         }
-        command.directory(places.root(repository)).holding(repository.clone())
+        command.directory(mode.root(repository)).holding(repository.clone())
     }
 
-    /// Lets another program that starts git use this directory's repository, as we would. In a
-    /// directory without one, git finds none.
+    /// Restricts another program that starts git to this directory's repository, with the same overrides. In
+    /// a directory without a repository, git is kept from discovering one above.
     ///
     /// # Errors
-    /// [`GitError`] when there is one that is not used.
+    /// Fails with [`GitError`] when the repository cannot be used.
     pub async fn within(&self, mut command: Command, directory: &Path) -> Result<Command, GitError> {
-        for name in MISLEADING {
+        for name in REMOVED_VARIABLES {
             command = command.env_remove(name);
         }
         let command = command.directory(directory);
@@ -243,16 +252,16 @@ impl Git {
         Ok(command)
     }
 
-    /// Variables for a program that works in these checkouts and starts git by itself: git is told
-    /// the same of their configuration as by us. Empty for checkouts that the person trusts.
+    /// Returns the environment for a program that works in these checkouts and starts git itself: the same
+    /// configuration overrides as for our own commands. Empty if the user trusts all checkouts.
     ///
     /// # Errors
-    /// [`GitError`] when a checkout is a repository that is not used.
+    /// Fails with [`GitError`] when a repository cannot be used.
     pub async fn program_environment(&self, checkouts: &[&Path]) -> Result<Vec<(String, String)>, GitError> {
         let mut overrides = Vec::new();
         for checkout in checkouts {
             match self.repository(checkout).await {
-                Ok(repository) => overrides.extend(self.withheld(&repository, true).await?),
+                Ok(repository) => overrides.extend(self.trust_overrides(&repository, true).await?),
                 Err(GitError::Repository(RepositoryError::None)) => {}
                 Err(error) => return Err(error),
             }
@@ -265,12 +274,12 @@ impl Git {
 }
 
 impl PathMode {
-    /// The root of the working tree.
+    /// Returns the root of the working tree.
     fn root(self, repository: &Repository) -> PathBuf {
         self.path(&repository.handles.root, &repository.root)
     }
 
-    /// The variables that name the parts of a repository.
+    /// Returns the variables that locate a repository.
     fn variables(self, repository: &Repository) -> Vec<(&'static str, PathBuf)> {
         let Repository { root, own, common, handles, .. } = repository;
         let mut variables = vec![
@@ -281,7 +290,8 @@ impl PathMode {
             variables.push(("GIT_COMMON_DIR", self.path(&handles.common, common)));
         }
         if !repository.bare {
-            // Where it runs is the root; were that named, git would enter it again by its name.
+            // Relative to the working directory, which is the root: git would open an absolute path again, by
+            // name.
             let tree = if self == Self::Held { PathBuf::from(".") } else { root.clone() };
             variables.push(("GIT_WORK_TREE", tree));
         }
@@ -298,17 +308,17 @@ fn owned((key, value): (&str, &str)) -> (String, String) {
     (key.to_owned(), value.to_owned())
 }
 
-/// After what is told with every command.
+/// Prepends the overrides of every command.
 fn with_always(overrides: Vec<(String, String)>) -> Vec<(String, String)> {
     ALWAYS.into_iter().map(owned).chain(overrides).collect()
 }
 
-/// A command with these variables of git's configuration.
+/// Adds configuration overrides to a command.
 fn configured(command: Command, overrides: &[(String, String)]) -> Command {
     config_variables(overrides).into_iter().fold(command, |command, (name, value)| command.env(name, value))
 }
 
-/// The variables of the environment that set these of git's configuration.
+/// Returns the environment variables that pass configuration overrides to git.
 fn config_variables(overrides: &[(String, String)]) -> Vec<(String, String)> {
     let mut variables = vec![("GIT_CONFIG_COUNT".to_owned(), overrides.len().to_string())];
     for (number, (key, value)) in overrides.iter().enumerate() {
@@ -319,7 +329,8 @@ fn config_variables(overrides: &[(String, String)]) -> Vec<(String, String)> {
 }
 
 impl GitError {
-    /// Whether there is no repository, or git says that there is nothing of the kind.
+    /// Returns whether git ran and reported a failure, or there is no repository: the requested object does
+    /// not exist.
     #[must_use]
     pub fn is_refusal_of_git(&self) -> bool {
         matches!(self, Self::Failed { .. } | Self::Repository(RepositoryError::None))

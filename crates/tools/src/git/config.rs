@@ -1,29 +1,29 @@
-//! Which of a repository's own settings git must not follow, and what it is told instead.
+//! The repository's configuration variables that git must not follow, and the overrides for them.
 //!
-//! A repository's configuration can name programs, and files anywhere. Of somebody who was not asked
-//! none of that counts: what the person's own configuration says for the same variable does, else a
-//! value that does nothing. Some variables are set like that always, whatever a repository says.
+//! A repository's configuration can name programs, and files anywhere. In a repository that the user has not
+//! trusted, such a variable is overridden by the value in the user's own configuration, else by a value
+//! without effect. Some variables are overridden in every repository.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use loopgate_home::ConfigEntry;
 
-/// Told with every command, whatever anybody's configuration says.
+/// Overrides for every command and repository.
 pub(super) const ALWAYS: [(&str, &str); 7] = [
     ("safe.bareRepository", "explicit"),
     ("core.fsmonitor", "false"),
     ("protocol.ext.allow", "never"),
-    // Submodules are not changed along.
+    // Submodules are not changed together with the superproject.
     ("submodule.recurse", "false"),
     ("fetch.recurseSubmodules", "false"),
     ("push.recurseSubmodules", "no"),
     ("status.submoduleSummary", "false"),
 ];
-/// Where no hooks lie.
+/// Disables hooks: there is no directory at this path.
 pub(super) const NO_HOOKS: (&str, &str) = ("core.hooksPath", "/dev/null");
 
-/// A variable that a repository may not set: section, whether it has a subsection, name (`*` for
-/// any), and a value that does nothing.
+/// A variable that a repository may not set: section, whether it has a subsection, name (`*` for any), and a
+/// value without effect.
 struct ConfigRule(&'static str, Subsection, &'static str, &'static str);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -34,8 +34,8 @@ enum Subsection {
 }
 use Subsection::{Either, None as Without, Some as With};
 
-/// From git-config(1) and the manuals of the commands that we run: whatever names a program, or a
-/// file that git then reads.
+/// From git-config(1) and the manuals of the commands that are used: every variable that names a program, or
+/// a file that git then reads.
 const RULES: [ConfigRule; 56] = [
     ConfigRule("alias", Either, "*", ""),
     ConfigRule("blame", Without, "ignorerevsfile", ""),
@@ -95,7 +95,7 @@ const RULES: [ConfigRule; 56] = [
     ConfigRule("web", Without, "browser", "true"),
 ];
 
-/// The rule for a variable.
+/// Finds the rule for a variable.
 fn rule(entry: &ConfigEntry) -> Option<&'static ConfigRule> {
     RULES.iter().find(|ConfigRule(section, subsection, name, _)| {
         let shape = match subsection {
@@ -107,9 +107,10 @@ fn rule(entry: &ConfigEntry) -> Option<&'static ConfigRule> {
     })
 }
 
-/// Whether a repository says with a variable that something is to be sent to, or taken from, a
-/// directory of this machine. What is pushed there changes it, and runs its hooks.
+/// Returns whether a variable makes a directory of this machine a remote. A push to it would change that
+/// repository and run its hooks.
 fn is_local_remote(entry: &ConfigEntry) -> bool {
+    // A URL with a scheme other than `file`, or the scp-like `host:path`, is not local.
     let local = |url: &str| {
         let scheme = url.split_once("://").map(|(scheme, _)| scheme);
         let host = url.split_once(':').is_some_and(|(host, _)| !host.is_empty() && !host.contains('/'));
@@ -122,22 +123,22 @@ fn is_local_remote(entry: &ConfigEntry) -> bool {
     }
 }
 
-/// Whether a file of the repository includes others.
+/// Returns whether a configuration includes other files.
 pub(super) fn includes(entries: &[ConfigEntry]) -> bool {
     entries.iter().any(|entry| matches!(entry.section.as_str(), "include" | "includeif"))
 }
 
-/// Whether any variable is one that a repository may not set.
-pub(super) fn withheld(entries: &[ConfigEntry]) -> bool {
+/// Returns whether any variable is one that a repository may not set.
+pub(super) fn has_restricted(entries: &[ConfigEntry]) -> bool {
     entries.iter().any(|entry| rule(entry).is_some())
 }
 
-/// Whether any remote is a directory of this machine.
+/// Returns whether any remote is a directory of this machine.
 pub(super) fn has_local_remote(entries: &[ConfigEntry]) -> bool {
     entries.iter().any(is_local_remote)
 }
 
-/// A variable as git tells it: whether the repository itself says so, and what.
+/// A variable as printed by git, and whether it is set by the repository itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ConfigVariable {
     pub(super) by_repository: bool,
@@ -146,12 +147,12 @@ pub(super) struct ConfigVariable {
 }
 
 impl ConfigVariable {
-    /// Whether it belongs to a filter that content passes through.
+    /// Returns whether the variable belongs to a content filter.
     pub(super) fn is_filter(&self) -> bool {
         self.key.starts_with("filter.")
     }
 
-    /// Its parts: a subsection is between the first and the last dot.
+    /// Splits the key. The subsection, which may contain dots, is between the first and the last dot.
     fn entry(&self) -> Option<ConfigEntry> {
         let (section, rest) = self.key.split_once('.')?;
         let (subsection, name) = match rest.rsplit_once('.') {
@@ -163,51 +164,54 @@ impl ConfigVariable {
     }
 }
 
-/// Reads `git config --list --show-scope -z`.
+/// Parses the output of `git config --list --show-scope -z`.
 pub(super) fn parse_scopes(printed: &[u8]) -> Vec<ConfigVariable> {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let mut fields = printed.split(|byte| *byte == 0);
-    let mut told = Vec::new();
+    let mut variables = Vec::new();
     while let (Some(scope), Some(variable)) = (fields.next(), fields.next()) {
         let mut parts = variable.splitn(2, |byte| *byte == b'\n').map(text);
         let key = parts.next().unwrap_or_default();
         let by_repository = matches!(scope, b"local" | b"worktree");
-        told.push(ConfigVariable { by_repository, key, value: parts.next() });
+        variables.push(ConfigVariable { by_repository, key, value: parts.next() });
     }
-    told
+    variables
 }
 
-/// The variables by which a repository names programs or files, in order, and what it says for each.
-pub(super) fn executable_variables(told: &[ConfigVariable]) -> BTreeMap<String, String> {
-    let mut brought: BTreeMap<String, String> = BTreeMap::new();
-    for told in told.iter().filter(|told| told.by_repository) {
-        if told.entry().is_some_and(|entry| rule(&entry).is_some() || is_local_remote(&entry)) {
-            let values = brought.entry(told.key.clone()).or_default();
-            values.push_str(told.value.as_deref().unwrap_or("true"));
+/// Returns the variables by which a repository names programs or files, with all values of each.
+pub(super) fn executable_variables(variables: &[ConfigVariable]) -> BTreeMap<String, String> {
+    let mut values_by_key: BTreeMap<String, String> = BTreeMap::new();
+    for variable in variables.iter().filter(|variable| variable.by_repository) {
+        if variable.entry().is_some_and(|entry| rule(&entry).is_some() || is_local_remote(&entry)) {
+            let values = values_by_key.entry(variable.key.clone()).or_default();
+            values.push_str(variable.value.as_deref().unwrap_or("true"));
             values.push('\n');
         }
     }
-    brought
+    values_by_key
 }
 
-/// What to tell git so that it does not follow what the repository says: variables and values, in
-/// the order in which they count. `writes` tells a command that changes something: content must then
-/// not pass by a filter that is left out, so git gives up where it would.
-pub(super) fn overrides(told: &[ConfigVariable], writes: bool) -> Vec<(String, String)> {
-    let mut settled = BTreeSet::new();
+/// Returns the overrides that keep git from following the repository's variables, in the order in which they
+/// apply. `writes` is for a command that changes something: content must not bypass a filter that is
+/// disabled, so git fails there.
+pub(super) fn overrides(variables: &[ConfigVariable], writes: bool) -> Vec<(String, String)> {
+    let mut overridden = BTreeSet::new();
     let mut overrides = Vec::new();
-    let mut entries = told.iter().filter(|told| told.by_repository).filter_map(ConfigVariable::entry);
+    // With `url.<base>.insteadOf`, any remote may become a local one, so the transport itself is disabled.
+    let mut entries =
+        variables.iter().filter(|variable| variable.by_repository).filter_map(ConfigVariable::entry);
     if entries.any(|entry| is_local_remote(&entry)) {
         overrides.push(("protocol.file.allow".to_owned(), "never".to_owned()));
     }
-    for (variable, entry) in told.iter().filter_map(|told| Some((told, told.entry()?))) {
+    for (variable, entry) in variables.iter().filter_map(|variable| Some((variable, variable.entry()?))) {
         let Some(ConfigRule(section, .., name, harmless)) = rule(&entry) else { continue };
-        if !variable.by_repository || !settled.insert(variable.key.clone()) {
+        if !variable.by_repository || !overridden.insert(variable.key.clone()) {
             continue;
         }
-        let own = told.iter().filter(|own| !own.by_repository && own.key == variable.key);
+        let own = variables.iter().filter(|own| !own.by_repository && own.key == variable.key);
         let own: Vec<&ConfigVariable> = own.collect();
-        // Helpers are asked one after the other; an empty one forgets those before it.
+        // Credential helpers accumulate over all scopes; an empty value resets the list before the user's
+        // own.
         if *name == "helper" || own.is_empty() {
             overrides.push((variable.key.clone(), (*harmless).to_owned()));
         }
@@ -226,7 +230,7 @@ pub(super) fn overrides(told: &[ConfigVariable], writes: bool) -> Vec<(String, S
 mod tests {
     use super::*;
 
-    fn told(lines: &[(&str, &str, &str)]) -> Vec<ConfigVariable> {
+    fn variables(lines: &[(&str, &str, &str)]) -> Vec<ConfigVariable> {
         let printed: String =
             lines.iter().map(|(scope, key, value)| format!("{scope}\0{key}\n{value}\0")).collect();
         parse_scopes(printed.as_bytes())
@@ -237,8 +241,8 @@ mod tests {
     }
 
     #[test]
-    fn git_config_of_the_user_counts_and_of_the_repository_does_not() {
-        let told = told(&[
+    fn user_config_applies_and_repository_config_does_not() {
+        let variables = variables(&[
             ("global", "core.sshcommand", "ssh -i mine"),
             ("global", "credential.helper", "one"),
             ("global", "credential.helper", "two"),
@@ -247,7 +251,7 @@ mod tests {
             ("worktree", "core.editor", "evil"),
             ("local", "remote.a.b.uploadpack", "evil"),
             ("local", "remote.a.b.url", "https://example.org/x.git"),
-            ("local", "user.name", "Somebody"),
+            ("local", "user.name", "Ada"),
         ]);
         let expected = keys(&[
             ("core.sshcommand", "ssh -i mine"),
@@ -257,41 +261,44 @@ mod tests {
             ("core.editor", "true"),
             ("remote.a.b.uploadpack", "git-upload-pack"),
         ]);
-        assert_eq!(overrides(&told, false), expected);
+        assert_eq!(overrides(&variables, false), expected);
     }
 
     #[test]
-    fn directory_of_this_machine_is_no_remote_of_a_repository_that_nobody_looked_at() {
-        let kept = |key: &str, value: &str| overrides(&told(&[("local", key, value)]), true).is_empty();
+    fn local_remote_of_untrusted_repository_is_disabled() {
+        let is_allowed =
+            |key: &str, value: &str| overrides(&variables(&[("local", key, value)]), true).is_empty();
         for url in ["https://x.org/a/b.git", "git@x.org:a/b.git", "ssh://x.org/a", "x.org:b"] {
-            assert!(kept("remote.origin.url", url), "{url}");
+            assert!(is_allowed("remote.origin.url", url), "{url}");
         }
         for url in ["/srv/a.git", "../a", "file:///srv/a", "FILE:///a", "a/b:c", ":a"] {
-            assert!(!kept("remote.origin.url", url) && !kept("remote.x.pushurl", url), "{url}");
+            assert!(!is_allowed("remote.origin.url", url) && !is_allowed("remote.x.pushurl", url), "{url}");
         }
-        assert!(!kept("url./srv/.insteadof", "https://x.org/"));
-        assert!(overrides(&told(&[("global", "url./srv/.insteadof", "https://x.org/")]), true).is_empty());
+        assert!(!is_allowed("url./srv/.insteadof", "https://x.org/"));
+        assert!(
+            overrides(&variables(&[("global", "url./srv/.insteadof", "https://x.org/")]), true).is_empty()
+        );
     }
 
     #[test]
     fn missing_filter_blocks_writes_but_not_reads() {
-        let told =
-            told(&[("local", "filter.crypt.clean", "evil"), ("local", "filter.crypt.required", "true")]);
+        let variables =
+            variables(&[("local", "filter.crypt.clean", "evil"), ("local", "filter.crypt.required", "true")]);
         for writes in [false, true] {
             let expected = keys(&[
                 ("filter.crypt.clean", ""),
                 ("filter.crypt.required", if writes { "true" } else { "false" }),
             ]);
-            assert_eq!(overrides(&told, writes), expected);
+            assert_eq!(overrides(&variables, writes), expected);
         }
     }
 
     #[test]
-    fn table_is_in_order_and_knows_its_variables() {
+    fn rules_are_lower_case_and_match_variables() {
         let names: Vec<_> = RULES.iter().map(|ConfigRule(section, _, name, _)| (section, name)).collect();
         assert!(names.iter().all(|(_, name)| name.to_lowercase() == **name), "names are in lower case");
         let parsed = loopgate_home::parse_git_config;
-        for (text, named) in [
+        for (text, expected) in [
             ("[core]\nSSHCommand = x", true),
             ("[filter \"a.b\"]\nclean = x", true),
             ("[filter]\nclean = x", false),
@@ -300,7 +307,7 @@ mod tests {
             ("[core]\nbare = false\n[remote \"origin\"]\nurl = x\nfetch = y", false),
             ("[remote \"origin\"]\nurl = /srv/x", false),
         ] {
-            assert_eq!(withheld(&parsed(text.as_bytes()).unwrap()), named, "{text}");
+            assert_eq!(has_restricted(&parsed(text.as_bytes()).unwrap()), expected, "{text}");
         }
         assert!(includes(&parsed(b"[includeIf \"gitdir:x\"]\npath = y").unwrap()));
     }

@@ -1,4 +1,4 @@
-//! Why a git command did not do what it should.
+//! The error of a git command.
 
 use std::time::Duration;
 
@@ -8,68 +8,69 @@ use thiserror::Error;
 
 use crate::process::{Output, RunStatus, StartError};
 
-/// A git command that failed. Its text is safe to show: credentials and colours are gone.
+/// An error of a git command. Its `Display` text is safe to show: credentials and escape sequences are
+/// removed.
 #[derive(Debug, Error)]
 pub enum GitError {
-    /// Git itself could not be started.
+    /// Git could not be started.
     #[error("{source}")]
     Start {
-        /// The arguments, joined by spaces, and that they failed.
+        /// The command line, followed by `failed`.
         command: String,
-        /// Why.
+        /// Why the process did not start.
         source: StartError,
     },
-    /// Git, or a hook that it ran, took longer than it may and was ended.
-    #[error("git {command} took longer than {} seconds and was ended", limit.as_secs())]
+    /// Git, or a hook that it ran, exceeded its time limit and was terminated.
+    #[error("git {command} took longer than {} seconds and was terminated", limit.as_secs())]
     TimedOut {
-        /// The sub-command.
+        /// Name of the sub-command.
         command: String,
-        /// How long it may take.
+        /// The time limit of the command.
         limit: Duration,
-        /// What it had printed until then; raw.
+        /// What git printed until then; not redacted.
         printed: String,
     },
-    /// Git printed more than it may.
-    #[error("git {command} printed too much")]
+    /// Git exceeded its output cap and was terminated.
+    #[error("git {command} exceeded the output limit")]
     TooMuchOutput {
-        /// The sub-command.
+        /// Name of the sub-command.
         command: String,
     },
-    /// Git said no.
-    #[error("{}", redact::message(said(command, stdout, stderr)))]
+    /// Git exited with a code other than 0.
+    #[error("{}", redact::message(first_output(command, stdout, stderr)))]
     Failed {
-        /// The arguments, joined by spaces, and that they failed.
+        /// The command line, followed by `failed`.
         command: String,
-        /// Its exit code; 1 when a signal ended it.
+        /// The exit code; 1 when a signal terminated git.
         code: i32,
-        /// What it printed.
+        /// Standard output; not redacted.
         stdout: String,
-        /// What it complained; raw, so sanitize before showing it.
+        /// Standard error; not redacted.
         stderr: String,
     },
-    /// There is no repository that git may be started in.
+    /// There is no repository, or it must not be used.
     #[error("fatal: {0}")]
     Repository(RepositoryError),
-    /// There is no branch to do it with.
+    /// The command requires a current branch, but HEAD is detached.
     #[error("HEAD is not on a branch; check one out first")]
     Detached,
-    /// Git answered something that is no answer to the question.
-    #[error("git {0} gave an answer that cannot be read")]
+    /// The output of this sub-command could not be parsed.
+    #[error("the output of git {0} could not be parsed")]
     Unreadable(&'static str),
 }
 
-fn named(args: &[&str]) -> String {
+fn failed_command(args: &[&str]) -> String {
     format!("git {} failed", args.join(" "))
 }
 
-fn said<'a>(command: &'a str, stdout: &'a str, stderr: &'a str) -> &'a str {
+fn first_output<'a>(command: &'a str, stdout: &'a str, stderr: &'a str) -> &'a str {
     [stderr, stdout].into_iter().map(str::trim).find(|text| !text.is_empty()).unwrap_or(command)
 }
 
 impl GitError {
     pub(super) fn failed(args: &[&str], output: &Output) -> Self {
         Self::Failed {
-            command: named(args),
+            command: failed_command(args),
             code: output.status.code().unwrap_or(1),
             stdout: output.stdout_text().into_owned(),
             stderr: output.stderr_text().into_owned(),
@@ -77,7 +78,7 @@ impl GitError {
     }
 
     pub(super) fn not_started(args: &[&str], source: StartError) -> Self {
-        Self::Start { command: named(args), source }
+        Self::Start { command: failed_command(args), source }
     }
 
     pub(super) fn check_limits(args: &[&str], output: Output, limit: Duration) -> Result<Output, Self> {
@@ -85,7 +86,7 @@ impl GitError {
         match output.status {
             RunStatus::TimedOut => {
                 let (stdout, stderr) = (output.stdout_text(), output.stderr_text());
-                let printed = said("", &stdout, &stderr).trim().to_owned();
+                let printed = first_output("", &stdout, &stderr).trim().to_owned();
                 Err(Self::TimedOut { command: command(), limit, printed })
             }
             RunStatus::OutputTooLarge => Err(Self::TooMuchOutput { command: command() }),
@@ -93,11 +94,11 @@ impl GitError {
         }
     }
 
-    /// Standard error, else standard output, of a command that said no; raw.
+    /// Returns standard error, else standard output, of a command that failed; not redacted.
     #[must_use]
     pub fn printed(&self) -> Option<&str> {
         match self {
-            Self::Failed { command, stdout, stderr, .. } => Some(said(command, stdout, stderr)),
+            Self::Failed { command, stdout, stderr, .. } => Some(first_output(command, stdout, stderr)),
             _ => None,
         }
     }

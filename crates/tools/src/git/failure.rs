@@ -1,27 +1,27 @@
-//! Why something that a person asked of git did not happen: the category for programs, and an
-//! excerpt of what was printed for the person.
+//! Classification of a failed operation: a category for clients, and an excerpt of the output for the user.
 
 use loopgate_api::redact;
 
 use super::{Action, GitError};
 
-/// Characters of the excerpt.
-const EXCERPT: usize = 1200;
-const CUT: &str = "...[truncated]";
+/// Maximum length of the excerpt, in characters.
+const MAX_EXCERPT: usize = 1200;
+const TRUNCATED: &str = "...[truncated]";
 
-/// Git's own words for a commit that would be empty.
-const NOTHING: [&str; 3] = ["nothing to commit", "nothing added to commit", "no changes added to commit"];
-/// Signs of a hook in what a commit printed.
-const HOOK: [&str; 3] = ["pre-commit", "husky", "hook"];
-/// What a hook checked, by the words it printed; the first row counts.
-const HOOK_TYPES: [(&[&str], &str); 4] = [
+/// Messages of `git commit` when there is nothing to commit.
+const NOTHING_TO_COMMIT: [&str; 3] =
+    ["nothing to commit", "nothing added to commit", "no changes added to commit"];
+/// Texts in the output of a commit that indicate a hook.
+const HOOK_SIGNS: [&str; 3] = ["pre-commit", "husky", "hook"];
+/// The kind of check in a hook, by texts in its output. The first matching row applies.
+const HOOK_KINDS: [(&[&str], &str); 4] = [
     (&["eslint", "lint"], "lint"),
     (&["typecheck", "tsc", "type error"], "typecheck"),
     (&["prettier", "format"], "format"),
     (&["vitest", "jest", "test failed"], "test"),
 ];
-/// Signs of a push that was not let in.
-const NOT_LET_IN: [&str; 7] = [
+/// Texts in the output of a push that was denied.
+const ACCESS_DENIED: [&str; 7] = [
     "authentication failed",
     "permission denied",
     "could not read username",
@@ -31,8 +31,8 @@ const NOT_LET_IN: [&str; 7] = [
     "401",
 ];
 
-/// Signs of an answer of the remote that does not change by itself.
-const REFUSED: [&str; 9] = [
+/// Texts in the output of a remote that indicate a permanent failure.
+const PERMANENT_FAILURE: [&str; 9] = [
     "[rejected]",
     "[remote rejected]",
     "does not appear to be a git repository",
@@ -43,8 +43,8 @@ const REFUSED: [&str; 9] = [
     "access denied",
     "error: 4",
 ];
-/// Signs of a network or a server that is out of order for a while.
-const UNREACHABLE: [&str; 21] = [
+/// Texts that indicate a temporary failure of the network or of the server.
+const NETWORK_FAILURE: [&str; 21] = [
     "could not resolve host",
     "couldn't resolve host",
     "temporary failure in name resolution",
@@ -67,64 +67,65 @@ const UNREACHABLE: [&str; 21] = [
     "rpc failed",
     "returned error: 5",
 ];
-/// Sub-commands that speak to a remote.
-const NETWORKED: [&str; 4] = ["push", "fetch", "remote", "ls-remote"];
-/// Signs of a clone that cannot be written for a while: a full disk, or another git at work.
-const OCCUPIED: [&str; 2] = ["no space left on device", ".lock': file exists"];
-/// With what git ends when it gives up itself, rather than a hook or the remote.
-const FATAL: i32 = 128;
+/// Sub-commands that contact a remote.
+const REMOTE_COMMANDS: [&str; 4] = ["push", "fetch", "remote", "ls-remote"];
+/// Texts that indicate a temporary failure of the disk: no space, or a lock of another git process.
+const DISK_FAILURE: [&str; 2] = ["no space left on device", ".lock': file exists"];
+/// The exit code of `die()` in git, as opposed to one for a rejection by a hook or the remote.
+const DIE_EXIT_CODE: i32 = 128;
 
 impl GitError {
-    /// Whether the same command may succeed later without anybody doing anything: the remote was not
-    /// reached or was out of order, the disk was full, or another git held a lock. What a hook or the
-    /// remote refused stays refused.
+    /// Returns whether the same command may succeed later without intervention: the remote was unreachable or
+    /// failing, the disk was full, or another git process held a lock. Rejections by a hook or the remote are
+    /// permanent.
     #[must_use]
     pub fn is_transient(&self) -> bool {
-        let is_networked = |command: &str| NETWORKED.contains(&command);
+        let is_networked = |command: &str| REMOTE_COMMANDS.contains(&command);
         match self {
+            // A fetch or push that timed out is slow because of the network. A commit is slow because of its
+            // hooks.
             Self::TimedOut { command, .. } => is_networked(command),
             Self::Failed { command, code, stderr, .. } => {
                 let stderr = stderr.to_lowercase();
                 let has = |signs: &[&str]| signs.iter().any(|sign| stderr.contains(sign));
-                if *code == FATAL && has(&OCCUPIED) {
+                if *code == DIE_EXIT_CODE && has(&DISK_FAILURE) {
                     return true;
                 }
                 let ran = command.split(' ').nth(1).unwrap_or_default();
-                // A push over HTTP that breaks off ends like one that was refused.
-                let gave_up = *code == FATAL || stderr.contains("rpc failed");
-                is_networked(ran) && gave_up && has(&UNREACHABLE) && !has(&REFUSED)
+                // A push whose HTTP connection breaks exits with 1, like a rejected one.
+                let aborted = *code == DIE_EXIT_CODE || stderr.contains("rpc failed");
+                is_networked(ran) && aborted && has(&NETWORK_FAILURE) && !has(&PERMANENT_FAILURE)
             }
             _ => false,
         }
     }
 }
 
-/// What kind of failure it was.
+/// The category of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FailureCategory {
     /// Git could not be started.
     Spawn,
-    /// A hook refused the commit; what it checks, as far as its words tell.
+    /// A hook rejected the commit; the kind of its check, `unknown` if it cannot be determined.
     Hook(&'static str),
-    /// The remote did not let the push in.
+    /// The remote denied the push.
     PushAuth,
-    /// Anything else; git's exit code, 1 when it has none.
+    /// Any other failure; git's exit code, 1 when it has none.
     Command(i32),
 }
 
-/// A failed action, in words and values that are safe to show.
+/// A failed operation, in texts that are safe to show.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GitFailure {
-    /// The kind.
     pub category: FailureCategory,
-    /// What went wrong.
+    /// The error message, redacted.
     pub error: String,
-    /// The beginning of what was printed.
+    /// The start of the output, redacted and up to 1200 characters.
     pub excerpt: String,
 }
 
 impl GitFailure {
-    /// Tells what the failure of an action means.
+    /// Classifies the error of an operation.
     #[must_use]
     pub fn of(action: Action, error: &GitError) -> Self {
         let (category, text) = match error {
@@ -140,7 +141,7 @@ impl GitFailure {
                 };
                 (category, text.to_owned())
             }
-            // As git itself ends where it finds none.
+            // Git itself exits with this code outside a repository.
             GitError::Repository(error) => (FailureCategory::Command(128), error.to_string()),
             other => (FailureCategory::Command(1), other.to_string()),
         };
@@ -150,17 +151,17 @@ impl GitFailure {
 
 fn category(action: Action, command: &str, code: i32, stdout: &str, stderr: &str) -> FailureCategory {
     let ran = |name: &str| command.strip_prefix("git ").is_some_and(|rest| rest.starts_with(name));
-    // What git itself refuses to do ends with 128; a hook's refusal ends with 1.
+    // A hook that rejects a commit makes git exit with 1; git's own errors exit with 128.
     if action == Action::Commit && ran("commit ") && code == 1 {
         let text = format!("{stderr}\n{stdout}").to_lowercase();
         let has = |signs: &[&str]| signs.iter().any(|sign| text.contains(sign));
-        let kind = HOOK_TYPES.iter().find(|(signs, _)| has(signs)).map(|(_, kind)| *kind);
-        if !has(&NOTHING) && (has(&HOOK) || kind.is_some()) {
+        let kind = HOOK_KINDS.iter().find(|(signs, _)| has(signs)).map(|(_, kind)| *kind);
+        if !has(&NOTHING_TO_COMMIT) && (has(&HOOK_SIGNS) || kind.is_some()) {
             return FailureCategory::Hook(kind.unwrap_or("unknown"));
         }
     }
     let stderr = stderr.to_lowercase();
-    if action == Action::Push && NOT_LET_IN.iter().any(|sign| stderr.contains(sign)) {
+    if action == Action::Push && ACCESS_DENIED.iter().any(|sign| stderr.contains(sign)) {
         return FailureCategory::PushAuth;
     }
     FailureCategory::Command(code)
@@ -174,13 +175,13 @@ fn excerpt(error: &GitError) -> String {
         _ => ["", ""],
     };
     let text = clean(printed.into_iter().find(|text| !text.is_empty()).unwrap_or(&shown));
-    match text.char_indices().nth(EXCERPT) {
-        Some((end, _)) => format!("{}{CUT}", &text[..end]),
+    match text.char_indices().nth(MAX_EXCERPT) {
+        Some((end, _)) => format!("{}{TRUNCATED}", &text[..end]),
         None => text,
     }
 }
 
-/// Without credentials and colours.
+/// Removes credentials and escape sequences.
 fn clean(text: &str) -> String {
     redact::credentials(&redact::strip_ansi(text)).trim().to_owned()
 }
@@ -195,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn hook_is_known_by_its_words_and_not_by_those_of_a_path() {
+    fn hook_is_recognized_by_its_output_but_not_by_a_path() {
         let of = |code, stdout, stderr| {
             GitFailure::of(Action::Commit, &failed("commit -m x", code, stdout, stderr))
         };
@@ -229,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn transient_errors_differ_from_refusals() {
+    fn network_errors_are_transient_and_rejections_are_not() {
         let of = |command: &str, code, stderr: &str| failed(command, code, "", stderr).is_transient();
         let push = "push -u origin refs/heads/x:refs/heads/x";
         for (command, code, stderr) in [
@@ -283,7 +284,7 @@ mod tests {
     #[test]
     fn displayed_text_is_short_and_has_no_secrets() {
         let failure = GitFailure::of(Action::Status, &failed("status", 128, "", &"ü".repeat(5000)));
-        assert_eq!(failure.excerpt, format!("{}{CUT}", "ü".repeat(EXCERPT)));
+        assert_eq!(failure.excerpt, format!("{}{TRUNCATED}", "ü".repeat(MAX_EXCERPT)));
         let secret = "fatal: unable to access 'https://me:hunter2@host/x.git/'";
         let failure = GitFailure::of(Action::Pull, &failed("pull", 128, "", secret));
         assert!(!failure.error.contains("hunter2") && !failure.excerpt.contains("hunter2"), "{failure:?}");

@@ -1,7 +1,7 @@
-//! Both sides of one changed file, so that the page can show what is different.
+//! Both versions of a changed file, for display as a diff.
 //!
-//! The working side is what is on the disk, the other what git holds. Nothing here follows a link
-//! out of the repository, and what is too much is never taken for nothing.
+//! The new version is in the working tree or in HEAD, the old one in git's object database. Symbolic links
+//! are not followed, and a version that exceeds the limit is an error rather than empty.
 
 use std::ffi::OsString;
 use std::io;
@@ -17,15 +17,15 @@ use super::status::{StatusChange, TreeEntry, parse_status};
 use super::{CallerPresence, Git, GitError, checked, finish, time};
 use crate::process::{Command, Stdin};
 
-/// Bytes of the largest side that is shown.
+/// Largest version that is shown, in bytes. A browser cannot display the diff of a larger file.
 pub const MAX_SIDE_BYTES: usize = 5 * 1024 * 1024;
 
-/// A file of a repository: relative, without `.` and `..`.
+/// The path of a file in a repository: relative, without `.` and `..`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilePath(PathBuf);
 
 impl FilePath {
-    /// Reads a path; `None` when it is absolute, names no file, or leaves the repository.
+    /// Normalizes a path. Returns `None` when it is absolute, empty, or leaves the repository.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let mut clean = PathBuf::new();
@@ -40,41 +40,41 @@ impl FilePath {
         (!text.contains('\0') && !clean.as_os_str().is_empty()).then_some(Self(clean))
     }
 
-    /// The same file, told from the root that this directory is below.
+    /// Returns the path relative to the root, for a path that is relative to `directory`.
     #[must_use]
     pub fn below(&self, directory: &Path) -> Self {
         Self(directory.join(&self.0))
     }
 
-    /// The path, relative to the repository.
+    /// Returns the relative path.
     #[must_use]
     pub fn as_path(&self) -> &Path {
         &self.0
     }
 }
 
-/// The two sides of a file; `None` where there is none.
+/// Both versions of a file; `None` where the file does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FileDiff {
-    /// Before.
+    /// Content in the older revision.
     pub old: Option<Vec<u8>>,
-    /// Now.
+    /// Content in the newer revision or in the working tree.
     pub new: Option<Vec<u8>>,
 }
 
-/// Why a file is not shown.
+/// An error while reading the versions of a file.
 #[derive(Debug, Error)]
 pub enum FileDiffError {
-    /// It is as it was.
+    /// The file is identical to that in HEAD.
     #[error("File has no changes")]
     Unchanged,
-    /// A side is larger than [`MAX_SIDE_BYTES`].
+    /// A version is larger than [`MAX_SIDE_BYTES`].
     #[error("File too large to diff")]
     TooLarge,
-    /// Git could not tell.
+    /// A git command failed.
     #[error(transparent)]
     Git(GitError),
-    /// The disk refused.
+    /// The file in the working tree could not be read.
     #[error("the file could not be read: {0}")]
     Disk(#[from] io::Error),
 }
@@ -89,10 +89,10 @@ impl From<GitError> for FileDiffError {
 }
 
 impl Git {
-    /// A file as HEAD has it, and as it is in the working tree.
+    /// Returns a file as of HEAD and as in the working tree.
     ///
     /// # Errors
-    /// [`FileDiffError`], also for a file that has not changed.
+    /// Fails with [`FileDiffError`], also for a file without changes.
     pub async fn diff_to_worktree(
         &self,
         directory: &Path,
@@ -102,20 +102,23 @@ impl Git {
         let path = path.below(&repository.prefix);
         let changes = self.changes_of(&repository, &path);
         let head = self.files_in(&repository, ["HEAD"], &path);
+        // Both start together: HEAD's content is almost always needed, and a git process takes several
+        // milliseconds.
         let (changes, [head]) = tokio::join!(changes, head);
         let changes = changes?;
         if changes.is_empty() {
             return Err(FileDiffError::Unchanged);
         }
         let before = changes.into_iter().find_map(|change| change.before);
+        // HEAD may have moved between the two commands; the content must match the reported change.
         let head = head.filter(|(id, _)| before.as_ref().is_some_and(|object| object.id == *id));
-        let found = {
+        let entry = {
             let (repository, path) = (repository.clone(), path.clone());
-            let look = move || read_from_disk(&repository.handles.root, path.as_path());
-            let look = tokio::task::spawn_blocking(look);
-            look.await.map_err(|error| io::Error::other(error.to_string()))??
+            let read = move || read_from_disk(&repository.handles.root, path.as_path());
+            let read = tokio::task::spawn_blocking(read);
+            read.await.map_err(|error| io::Error::other(error.to_string()))??
         };
-        let new = match found {
+        let new = match entry {
             WorktreeEntry::Nothing => None,
             WorktreeEntry::Bytes(bytes) => Some(bytes),
             WorktreeEntry::Directory if before.as_ref().is_some_and(TreeEntry::is_submodule) => {
@@ -138,11 +141,10 @@ impl Git {
         limited(FileDiff { old, new })
     }
 
-    /// A file as a branch of `origin` has it, and as HEAD has it. A side that git does not find is
-    /// `None`.
+    /// Returns a file as of a branch of `origin` and as of HEAD. A version that does not exist is `None`.
     ///
     /// # Errors
-    /// [`FileDiffError`] when git could not be asked, or a side is too large.
+    /// Fails with [`FileDiffError`] when git cannot run, or a version is too large.
     pub async fn diff_to_base(
         &self,
         directory: &Path,
@@ -153,7 +155,7 @@ impl Git {
         let path = path.below(&repository.prefix);
         let base = format!("refs/remotes/origin/{base}");
         let [old, new] = self.files_in(&repository, [&base, "HEAD"], &path).await;
-        let at = async |revision, known: BlobContent| match known {
+        let at = async |revision, content: BlobContent| match content {
             Some((_, content)) => Ok(Some(content)),
             None => self.at(&repository, revision, &path).await,
         };
@@ -161,7 +163,7 @@ impl Git {
         limited(FileDiff { old, new })
     }
 
-    /// The entries of exactly this file.
+    /// Returns the status entries of exactly this file.
     async fn changes_of(
         &self,
         repository: &Arc<Repository>,
@@ -176,8 +178,8 @@ impl Git {
         Ok(changes)
     }
 
-    /// The ids and the contents of a file in revisions, from one git. `None` for what is no file, is
-    /// not there, or has to be asked for in another way.
+    /// Returns the ids and contents of a file in several revisions with a single git process. `None` for an
+    /// entry that is not a file, does not exist, or must be read with [`Self::at`].
     async fn files_in<const N: usize>(
         &self,
         repository: &Arc<Repository>,
@@ -185,20 +187,21 @@ impl Git {
         path: &FilePath,
     ) -> [BlobContent; N] {
         let nothing = [const { None }; N];
+        // `cat-file --batch` reads one object name per line.
         let Some(path) = path.as_path().to_str().filter(|path| !path.contains('\n')) else {
             return nothing;
         };
         let args = ["cat-file", "--batch"];
-        let asked: String = revisions.iter().map(|revision| format!("{revision}:{path}\n")).collect();
+        let names: String = revisions.iter().map(|revision| format!("{revision}:{path}\n")).collect();
         let Ok(command) = self.reader_of(repository).await else { return nothing };
-        let command = command.args(args).stdin(Stdin::Bytes(asked.into_bytes()));
+        let command = command.args(args).stdin(Stdin::Bytes(names.into_bytes()));
         match finish(&command, &args, time::LOCAL, CallerPresence::Needed).await {
             Ok(output) => parse_batch(&output.stdout),
             Err(_) => nothing,
         }
     }
 
-    /// The content of a file in a revision.
+    /// Returns the content of a file in a revision, including that of symbolic links and submodules.
     async fn at(
         &self,
         repository: &Arc<Repository>,
@@ -219,7 +222,7 @@ impl Git {
         }
     }
 
-    /// The content of an object.
+    /// Returns the content of an object.
     async fn content(&self, repository: &Arc<Repository>, object: &TreeEntry) -> Result<Vec<u8>, GitError> {
         if object.is_submodule() {
             return Ok(submodule_line(&object.id));
@@ -230,7 +233,7 @@ impl Git {
     }
 
     async fn submodule_commit(&self, place: &Path) -> Result<Option<Vec<u8>>, GitError> {
-        // Without a repository of its own, git would answer for the one around it.
+        // In a directory without its own repository, git would report the commit of the superproject.
         if tokio::fs::symlink_metadata(place.join(".git")).await.is_err() {
             return Ok(None);
         }
@@ -240,8 +243,9 @@ impl Git {
         }
     }
 
-    /// The old side as it would be in this working tree: git may turn line ends around on the way,
-    /// and then they are no change. Asked only when the sides differ in that.
+    /// Returns the old version as git would write it to this working tree. With `core.autocrlf`, line endings
+    /// are converted at checkout and are not a change. Git is queried only if the versions differ in line
+    /// endings.
     async fn with_line_ends(
         &self,
         repository: &Arc<Repository>,
@@ -254,25 +258,27 @@ impl Git {
         if is_binary(&old) || has_carriage_returns(&old) || !has_carriage_returns(new) {
             return Ok(old);
         }
-        let turned = turned(&old);
+        let with_crlf = with_crlf(&old);
+        // Applies the configured conversion to the text with CRLF. If the result is the old object, only the
+        // line endings differ.
         let args = ["hash-object", "--stdin"];
         let mut option = OsString::from("--path=");
         option.push(path.as_path());
         let command = self.literal(repository).await?.args(args).arg(option);
-        let command = command.stdin(Stdin::Bytes(turned.clone()));
+        let command = command.stdin(Stdin::Bytes(with_crlf.clone()));
         let output = finish(&command, &args, time::LOCAL, CallerPresence::Needed).await?;
-        let same = output.status.success() && output.stdout_text().trim() == object.id;
-        Ok(if same { turned } else { old })
+        let is_same_object = output.status.success() && output.stdout_text().trim() == object.id;
+        Ok(if is_same_object { with_crlf } else { old })
     }
 
-    /// A command to which paths are no patterns.
+    /// Creates a reading command that takes paths literally instead of as patterns.
     async fn literal(&self, repository: &Arc<Repository>) -> Result<Command, GitError> {
         Ok(self.reader_of(repository).await?.env("GIT_LITERAL_PATHSPECS", "1"))
     }
 }
 
-/// With carriage returns before the line feeds.
-fn turned(text: &[u8]) -> Vec<u8> {
+/// Converts LF to CRLF.
+fn with_crlf(text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len() + text.len() / 16);
     for byte in text {
         if *byte == b'\n' {
@@ -283,13 +289,13 @@ fn turned(text: &[u8]) -> Vec<u8> {
     out
 }
 
-/// Whether a content is no text: a zero byte near its beginning, as git decides it.
+/// Returns whether a content is binary: it has a NUL in its first 8000 bytes, which is git's own heuristic.
 #[must_use]
 pub fn is_binary(content: &[u8]) -> bool {
     content.iter().take(8000).any(|byte| *byte == 0)
 }
 
-/// Git's own words for a submodule's state.
+/// Returns the text with which `git diff` represents a submodule.
 fn submodule_line(commit: &str) -> Vec<u8> {
     format!("Subproject commit {commit}\n").into_bytes()
 }
@@ -305,8 +311,8 @@ enum WorktreeEntry {
     Bytes(Vec<u8>),
 }
 
-/// Reads what is at a path: the bytes of a file, the target of a link. Anything that is neither has
-/// no content, and no link leads there.
+/// Reads an entry of the working tree: the bytes of a file, or the target of a symbolic link. Other types,
+/// such as pipes, have no content. No component of the path is followed as a link.
 fn read_from_disk(root: &Directory, path: &Path) -> Result<WorktreeEntry, FileDiffError> {
     match root.kind(path) {
         None => Ok(WorktreeEntry::Nothing),
@@ -329,18 +335,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn path_stays_in_the_repository() {
+    fn path_cannot_leave_the_repository() {
         let parse = |text: &str| FilePath::parse(text).map(|path| path.0);
         assert_eq!(parse("src/./a//b/../c.rs"), Some("src/a/c.rs".into()));
         assert_eq!(parse("-x"), Some("-x".into()));
-        for refused in ["", ".", "/etc/passwd", "../other/secret", "a/../../b", "a/..", "a\0b"] {
-            assert_eq!(parse(refused), None, "{refused:?}");
+        for rejected in ["", ".", "/etc/passwd", "../other/secret", "a/../../b", "a/..", "a\0b"] {
+            assert_eq!(parse(rejected), None, "{rejected:?}");
         }
     }
 
     proptest! {
         #[test]
-        fn parsed_output_has_no_secrets(text in "[a./\0-]{0,20}") {
+        fn parsed_path_has_only_normal_components(text in "[a./\0-]{0,20}") {
             if let Some(path) = FilePath::parse(&text) {
                 prop_assert!(path.0.components().all(|part| matches!(part, Component::Normal(_))));
                 prop_assert!(path.0.components().next().is_some());
@@ -348,9 +354,9 @@ mod tests {
         }
 
         #[test]
-        fn turning_line_ends_changes_nothing_else(text in "[a\n]{0,40}") {
-            let turned = String::from_utf8(turned(text.as_bytes())).unwrap();
-            prop_assert_eq!(turned.replace("\r\n", "\n"), text);
+        fn crlf_conversion_changes_only_line_endings(text in "[a\n]{0,40}") {
+            let with_crlf = String::from_utf8(with_crlf(text.as_bytes())).unwrap();
+            prop_assert_eq!(with_crlf.replace("\r\n", "\n"), text);
         }
     }
 }

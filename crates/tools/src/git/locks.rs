@@ -1,8 +1,8 @@
-//! Locks that a git which died left behind, told from those that a living one holds.
+//! Stale lock files of git processes that died, as opposed to locks that are held.
 //!
-//! Git makes a `.lock` file beside what it changes and takes it away at the end, unless it is killed
-//! or the machine dies; every later change is then refused. A lock is somebody's while a git works in
-//! the repository that is older than the lock, or while anybody has the file open.
+//! Git creates a `.lock` file next to each file that it changes and removes it at the end, unless it is
+//! killed or the machine crashes. Every later change then fails. A lock is considered held while a git
+//! process that is older than the lock works in the repository, or while any process has the file open.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,28 +12,29 @@ use loopgate_home::{Directory, EntryKind, Repository, Sandbox};
 
 use crate::process::table;
 
-/// Start times are told in steps, and by another clock than those of files.
-const CLOCKS_APART_MS: u64 = 2_000;
-/// Bytes of a file that holds one name or one path.
+/// Tolerance between start times of processes and modification times of files, in milliseconds: both have a
+/// limited resolution and come from different clocks.
+const CLOCK_TOLERANCE_MS: u64 = 2_000;
+/// Largest file with a ref name or a path that is read, in bytes.
 const MAX_POINTER: u64 = 8 * 1024;
 
-/// Removes the locks in the way of a worktree's next commit and push that nobody holds any more.
-/// Answers which they were. Nothing is removed of a repository whose records leave the sandbox.
+/// Removes stale locks that would make the next commit or push of a worktree fail. Returns their paths.
+/// Removes nothing in a repository whose git directory is outside the sandbox.
 pub async fn free_locks(sandbox: Arc<Sandbox>, worktree: &Path) -> Vec<PathBuf> {
     let worktree = worktree.to_owned();
-    let freed = tokio::task::spawn_blocking(move || {
+    let removed = tokio::task::spawn_blocking(move || {
         let Ok(repository) = sandbox.repository(&worktree) else { return Vec::new() };
-        let freed = abandoned(&repository).into_iter().filter(|lock| lock.remove().is_ok());
-        freed.map(|lock| lock.path()).collect()
+        let removed = stale_locks(&repository).into_iter().filter(|lock| lock.remove().is_ok());
+        removed.map(|lock| lock.path()).collect()
     });
-    let freed = freed.await.unwrap_or_default();
-    for lock in &freed {
-        tracing::warn!(lock = %lock.display(), "a git that died had left a lock; it is removed");
+    let removed = removed.await.unwrap_or_default();
+    for lock in &removed {
+        tracing::warn!(lock = %lock.display(), "stale git lock removed");
     }
-    freed
+    removed
 }
 
-/// A file among the records of a repository.
+/// A lock file in a git directory.
 struct GitLock<'a> {
     records: &'a Directory,
     place: &'a Path,
@@ -45,38 +46,42 @@ impl GitLock<'_> {
         self.place.join(&self.below)
     }
 
+    // Through the directory handle, so that no symbolic link can redirect the removal.
     fn remove(&self) -> std::io::Result<()> {
         let parent = self.records.directory(self.below.parent().unwrap_or(Path::new("")))?;
         parent.remove_file(self.below.file_name().unwrap_or_default())
     }
 }
 
-fn abandoned(repository: &Repository) -> Vec<GitLock<'_>> {
+fn stale_locks(repository: &Repository) -> Vec<GitLock<'_>> {
     let handles = &repository.handles;
     let own = |name: &str| GitLock { records: &handles.own, place: &repository.own, below: name.into() };
+    // The files that a commit, a push with `-u` and a fetch lock.
     let common =
         |name: &str| GitLock { records: &handles.common, place: &repository.common, below: name.into() };
-    let mut found =
+    let mut candidates =
         vec![own("index.lock"), own("HEAD.lock"), common("config.lock"), common("packed-refs.lock")];
     let head = read(&handles.own, Path::new("HEAD")).unwrap_or_default();
     if let Some(branch) = head.trim().strip_prefix("ref: ") {
-        found.push(common(&format!("{branch}.lock")));
+        candidates.push(common(&format!("{branch}.lock")));
     }
-    found.retain(|lock| lock.records.kind(&lock.below) == Some(EntryKind::File));
-    if found.is_empty() {
-        return found;
+    candidates.retain(|lock| lock.records.kind(&lock.below) == Some(EntryKind::File));
+    // The usual case. Scanning the process table is skipped.
+    if candidates.is_empty() {
+        return candidates;
     }
     let places = checkouts(repository);
-    let at_work = table::at_work("git", &places);
-    found.retain(|lock| {
-        let Some(made) = made_ms(&lock.path()) else { return false };
-        let older = at_work.iter().any(|git| git.running && git.started.0 <= made + CLOCKS_APART_MS);
+    let running_gits = table::programs_in("git", &places);
+    candidates.retain(|lock| {
+        let Some(created) = created_ms(&lock.path()) else { return false };
+        let older =
+            running_gits.iter().any(|git| git.running && git.started.0 <= created + CLOCK_TOLERANCE_MS);
         !older && !table::is_open(&lock.path())
     });
-    found
+    candidates
 }
 
-/// Every directory in which a git of this repository may work.
+/// Returns every directory in which a git process of this repository may run.
 fn checkouts(repository: &Repository) -> Vec<PathBuf> {
     let common = &repository.handles.common;
     let linked = common.directory(Path::new("worktrees")).and_then(|linked| linked.entries());
@@ -85,6 +90,7 @@ fn checkouts(repository: &Repository) -> Vec<PathBuf> {
         Path::new(pointer.trim()).parent().map(Path::to_owned)
     });
     let all = [repository.root.clone(), repository.clone_root().to_owned()].into_iter().chain(linked);
+    // Canonical, because the kernel reports working directories without symbolic links.
     all.map(|place| place.canonicalize().unwrap_or(place)).collect()
 }
 
@@ -92,8 +98,8 @@ fn read(records: &Directory, file: &Path) -> Option<String> {
     String::from_utf8(records.read(file, MAX_POINTER).ok()?).ok()
 }
 
-/// When a lock was made, in milliseconds since the epoch; `None` when it is gone.
-fn made_ms(lock: &Path) -> Option<u64> {
+/// Returns when a lock was created, in milliseconds since the epoch; `None` when it does not exist any more.
+fn created_ms(lock: &Path) -> Option<u64> {
     let modified = lock.metadata().and_then(|metadata| metadata.modified()).ok()?;
     let since = modified.duration_since(UNIX_EPOCH).unwrap_or_default();
     Some(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
@@ -106,7 +112,7 @@ mod tests {
 
     use super::*;
 
-    #[expect(clippy::disallowed_methods, reason = "sets a test up")]
+    #[expect(clippy::disallowed_methods, reason = "sets up a test")]
     fn git(directory: &Path, args: &[&str]) -> Command {
         let mut command = Command::new("git");
         command
@@ -122,7 +128,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn lock_of_a_dead_git_goes_and_one_of_a_living_git_stays() {
+    async fn stale_lock_is_removed_and_held_lock_is_kept() {
         let dir = tempfile::tempdir().unwrap();
         let base = dir.path().canonicalize().unwrap();
         let overrides = loopgate_home::Overrides { sandbox_base_directory: Some(base), ..Default::default() };
@@ -141,18 +147,18 @@ mod tests {
             clone.join(".git/config.lock"),
             clone.join(".git/refs/heads/side.lock"),
         ];
-        // A git that waits for a question, older than the locks: they may be its own.
-        let mut living = git(&worktree, &["cat-file", "--batch"]);
-        let mut living = living.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        let stdin = living.stdin.as_mut().unwrap();
+        // A running git process that is older than the locks, so that they may be its locks.
+        let mut running_git = git(&worktree, &["cat-file", "--batch"]);
+        let mut running_git = running_git.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let stdin = running_git.stdin.as_mut().unwrap();
         stdin.write_all(b"HEAD:none\n").unwrap();
-        // It answered, so that it is what it will be.
-        living.stdout.as_mut().unwrap().read_exact(&mut [0; 4]).unwrap();
+        // After the first answer, `exec` has completed: the process table has its final name and directory.
+        running_git.stdout.as_mut().unwrap().read_exact(&mut [0; 4]).unwrap();
         locks.iter().for_each(|lock| std::fs::write(lock, "").unwrap());
         assert!(free_locks(&worktree).await.is_empty());
-        drop(living.stdin.take());
-        living.wait().unwrap();
-        // One that somebody has open is his, whoever he is.
+        drop(running_git.stdin.take());
+        running_git.wait().unwrap();
+        // A lock that a process has open is kept, whatever program that is.
         let open = std::fs::File::open(&locks[0]).unwrap();
         assert_eq!(free_locks(&worktree).await, locks[1..]);
         drop(open);
@@ -163,7 +169,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn locks_outside_of_the_sandbox_stay() {
+    async fn locks_outside_the_sandbox_are_kept() {
         let dir = tempfile::tempdir().unwrap();
         let base = dir.path().canonicalize().unwrap().join("box");
         std::fs::create_dir_all(base.join("tree")).unwrap();

@@ -1,8 +1,7 @@
-//! Git, as far as loops and routes need it: typed questions, typed answers.
+//! Git, as far as loops and routes need it, with typed operations and results.
 //!
-//! Everything runs the user's git program without a shell and without a way to ask anybody for a
-//! password. Names given to git are full refs or follow `--end-of-options`, so that none is ever
-//! read as an option. Decides nothing about loops.
+//! Runs the user's git program without a shell and with prompts disabled. Names are passed as full refs or
+//! after `--end-of-options`, so that none is parsed as an option. Contains no logic of loops.
 
 mod actions;
 mod branch;
@@ -58,40 +57,40 @@ pub use worktree::{RemoveWorktreeError, Worktree, parse_worktrees};
 use crate::process::{Command, Limits, Output};
 use crate::programs::Programs;
 
-/// How long each kind of command may take.
+/// Timeouts of git commands, by kind.
 pub mod time {
     use std::time::Duration;
 
-    /// Questions and small changes in the clone.
+    /// Queries, and small changes of refs and configuration in the clone.
     pub const LOCAL: Duration = Duration::from_secs(10);
-    /// Asking a remote for what is new.
+    /// Fetching from a remote, and queries to a remote.
     pub const FETCH: Duration = Duration::from_secs(30);
-    /// Making a worktree.
+    /// `git worktree add`, which checks out the complete working tree.
     pub const WORKTREE_ADD: Duration = Duration::from_secs(30);
-    /// Removing a worktree.
+    /// `git worktree remove`, which deletes the working tree.
     pub const WORKTREE_REMOVE: Duration = Duration::from_secs(15);
-    /// A loop's commit, hooks included.
+    /// The commit of a loop, including its hooks.
     pub const COMMIT: Duration = Duration::from_secs(30);
-    /// A loop's push.
+    /// The push of a loop, including its hooks.
     pub const PUSH: Duration = Duration::from_secs(60);
-    /// A commit, push or pull that a person asked for.
+    /// Operations that the user requested. Longer, because the user can see the progress of hooks.
     pub const ASKED_FOR: Duration = Duration::from_secs(120);
 }
 
-/// How often, and after which pause, git is asked again that met a half-made worktree.
-const HALF_MADE_TRIES: usize = 10;
-const HALF_MADE_PAUSE: Duration = Duration::from_millis(30);
+/// Number of retries, and the delay before each, after git found an incomplete worktree.
+const INCOMPLETE_RETRIES: usize = 10;
+const INCOMPLETE_DELAY: Duration = Duration::from_millis(30);
 
-/// What becomes of a command when its caller goes away.
+/// Whether a command depends on its caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallerPresence {
-    /// It only reads: it ends with its caller.
+    /// A reading command: killed when the future is dropped.
     Needed,
-    /// It writes: it runs to its end.
+    /// A writing command: runs to completion even when the future is dropped.
     MayLeave,
 }
 
-/// The user's git.
+/// The user's git program, restricted to repositories in the sandbox.
 #[derive(Debug, Clone)]
 pub struct Git {
     programs: Arc<Programs>,
@@ -99,32 +98,32 @@ pub struct Git {
 }
 
 impl Git {
-    /// Git as the settings and the login shell's PATH name it, in repositories of the sandbox.
+    /// Creates a handle that uses the configured git, or the first one on the login shell's PATH.
     #[must_use]
     pub fn new(programs: Arc<Programs>, sandbox: Arc<Sandbox>) -> Self {
         Self { programs, sandbox }
     }
 
-    /// The git program that the settings name.
+    /// Returns the path of the git program.
     pub async fn executable(&self) -> PathBuf {
         self.programs.executable(Program::Git).await
     }
 
-    /// The environment in which git runs.
+    /// Returns the environment in which git runs.
     pub async fn environment(&self) -> BTreeMap<OsString, OsString> {
         self.programs.environment().await
     }
 
-    /// The file that records which repositories the person trusts, which decides what git may run.
+    /// Returns the file that records which repositories the user trusts.
     #[must_use]
     pub fn trust_file(&self) -> PathBuf {
         TrustStore::new(self.sandbox.data_dir()).path().to_owned()
     }
 
-    /// Runs git with these arguments; any exit code is an answer.
+    /// Runs a reading command. An exit code other than 0 is not an error.
     ///
     /// # Errors
-    /// [`GitError`] when it did not start, took too long or printed too much.
+    /// Fails with [`GitError`] when git did not start, or exceeded its time limit or output cap.
     pub async fn output(
         &self,
         directory: &Path,
@@ -135,17 +134,17 @@ impl Git {
         finish(&command, args, within, CallerPresence::Needed).await
     }
 
-    /// Runs git with these arguments and returns what it printed, trimmed.
+    /// Runs a reading command and returns its output without surrounding whitespace.
     ///
     /// # Errors
-    /// [`GitError`], also for an exit code other than 0.
+    /// Fails with [`GitError`], also for an exit code other than 0.
     pub async fn text(&self, directory: &Path, args: &[&str], within: Duration) -> Result<String, GitError> {
         let output = checked(args, self.output(directory, args, within).await?)?;
         Ok(output.stdout_text().trim().to_owned())
     }
 
-    /// Whether a yes-or-no command says yes: code 0. Code 1 is no.
-    async fn says_yes(&self, directory: &Path, args: &[&str]) -> Result<bool, GitError> {
+    /// Runs a command that answers by exit code: 0 is `true`, 1 is `false`.
+    async fn run_predicate(&self, directory: &Path, args: &[&str]) -> Result<bool, GitError> {
         let output = self.output(directory, args, time::LOCAL).await?;
         match output.status.code() {
             Some(0) => Ok(true),
@@ -154,11 +153,11 @@ impl Git {
         }
     }
 
-    /// Runs a command that writes or touches the network: without a terminal, and to its end even
-    /// when the caller goes away.
+    /// Runs a command that writes or contacts a remote: in a session without a terminal, and to completion
+    /// even when the future is dropped.
     ///
     /// # Errors
-    /// [`GitError`], also for an exit code other than 0.
+    /// Fails with [`GitError`], also for an exit code other than 0.
     pub async fn change(
         &self,
         directory: &Path,
@@ -166,15 +165,16 @@ impl Git {
         within: Duration,
     ) -> Result<Output, GitError> {
         let command = self.command(directory).await?.session().args(args);
-        let done = checked(args, finish(&command, args, within, CallerPresence::MayLeave).await?);
-        self.with_hint(directory, done).await
+        let output = checked(args, finish(&command, args, within, CallerPresence::MayLeave).await?);
+        self.with_hint(directory, output).await
     }
 }
 
-/// Runs a prepared command and turns limits into errors.
+/// Runs a prepared command and converts exceeded limits to errors. Retries when it met an incomplete
+/// worktree.
 ///
 /// # Errors
-/// [`GitError`] when it did not start, took too long or printed too much.
+/// Fails with [`GitError`] when git did not start, or exceeded its time limit or output cap.
 pub async fn finish(
     command: &Command,
     args: &[&str],
@@ -187,19 +187,19 @@ pub async fn finish(
         CallerPresence::MayLeave => command.run_undisturbed(limits).await,
     };
     let mut output = run().await.map_err(|source| GitError::not_started(args, source))?;
-    for _ in 0..HALF_MADE_TRIES {
-        if !met_half_made_worktree(&output) {
+    for _ in 0..INCOMPLETE_RETRIES {
+        if !met_incomplete_worktree(&output) {
             break;
         }
-        tokio::time::sleep(HALF_MADE_PAUSE).await;
+        tokio::time::sleep(INCOMPLETE_DELAY).await;
         output = run().await.map_err(|source| GitError::not_started(args, source))?;
     }
     GitError::check_limits(args, output, within)
 }
 
-/// Whether git gave up because another git was just adding a worktree, whose files it reads before
-/// they are all written, or pruning, which takes away what an `add` has just begun.
-fn met_half_made_worktree(output: &Output) -> bool {
+/// Returns whether git failed because of a concurrent `git worktree add`, which creates the files of a
+/// worktree one by one, or `git worktree prune`, which removes incomplete worktrees.
+fn met_incomplete_worktree(output: &Output) -> bool {
     let message = |text: &str| output.stderr_text().contains(text);
     !output.status.success() && (message("/commondir: ") || message("/locked' for writing: "))
 }

@@ -1,8 +1,8 @@
-//! What git prints of objects: entries of trees, and contents of files.
+//! Parsers for git's output about objects: tree entries and blobs.
 
 use super::status::TreeEntry;
 
-/// Reads the first entry of `git ls-tree -z`: the object and its type.
+/// Parses the first entry of `git ls-tree -z`: the object and its type.
 pub(super) fn parse_tree_entry(printed: &[u8]) -> Option<(TreeEntry, String)> {
     let entry = printed.split(|byte| *byte == 0).next()?;
     let head = entry.split(|byte| *byte == b'\t').next()?;
@@ -12,11 +12,10 @@ pub(super) fn parse_tree_entry(printed: &[u8]) -> Option<(TreeEntry, String)> {
     Some((TreeEntry { mode, id }, kind))
 }
 
-/// The id and the content of a file, `None` for what is no file.
+/// Id and content of a blob; `None` for any other object.
 pub(super) type BlobContent = Option<(String, Vec<u8>)>;
 
-/// Reads the entries that `git cat-file --batch` printed: ids and contents of files. From the first
-/// one on that cannot be read, there are none.
+/// Parses `N` entries of `git cat-file --batch`. An invalid entry and all entries after it are `None`.
 pub(super) fn parse_batch<const N: usize>(mut printed: &[u8]) -> [BlobContent; N] {
     std::array::from_fn(|_| {
         let read = batch_entry(printed);
@@ -25,7 +24,7 @@ pub(super) fn parse_batch<const N: usize>(mut printed: &[u8]) -> [BlobContent; N
     })
 }
 
-/// Reads all of them, up to the first one that cannot be read.
+/// Parses all entries of `git cat-file --batch` up to the first invalid one.
 pub(super) fn parse_batch_entries(mut printed: &[u8]) -> Vec<BlobContent> {
     let mut files = Vec::new();
     while let Some((file, rest)) = batch_entry(printed) {
@@ -35,7 +34,7 @@ pub(super) fn parse_batch_entries(mut printed: &[u8]) -> Vec<BlobContent> {
     files
 }
 
-/// One entry and what follows it; `None` when it is not whole.
+/// Parses an entry and returns it with the remaining input; `None` when the entry is truncated or invalid.
 fn batch_entry(printed: &[u8]) -> Option<(BlobContent, &[u8])> {
     let end = printed.iter().position(|byte| *byte == b'\n')?;
     let (head, rest) = (std::str::from_utf8(&printed[..end]).ok()?, &printed[end + 1..]);
@@ -47,7 +46,7 @@ fn batch_entry(printed: &[u8]) -> Option<(BlobContent, &[u8])> {
         return None;
     };
     let (content, rest) = rest.split_at_checked(size.parse().ok()?)?;
-    // A line feed follows.
+    // Git terminates the content, which has any bytes, with a line feed.
     let rest = rest.strip_prefix(b"\n")?;
     Some(((kind == "blob").then(|| (id.to_owned(), content.to_vec())), rest))
 }
@@ -57,14 +56,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tree_entry_is_read() {
+    fn tree_entry_is_parsed() {
         let (object, kind) = parse_tree_entry(b"120000 blob 1234abcd\ta\tb\0").unwrap();
         assert_eq!((object.mode.as_str(), object.id.as_str(), kind.as_str()), ("120000", "1234abcd", "blob"));
         assert_eq!(parse_tree_entry(b""), None);
     }
 
     #[test]
-    fn batch_entries_are_read_whole_or_not_at_all() {
+    fn truncated_batch_entries_are_ignored() {
         let parse = |text: &str| parse_batch::<2>(text.as_bytes());
         let file = || Some(("12ab".to_owned(), b"a\nb\n".to_vec()));
         assert_eq!(parse("12ab blob 4\na\nb\n\n"), [file(), None]);

@@ -1,4 +1,4 @@
-//! What a branch is about to send: the versions of files in commits that the remote has not.
+//! The files that a push would send: their versions in commits that the remote does not have.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -7,25 +7,26 @@ use super::objects::parse_batch_entries;
 use super::{Git, GitError, StatusChange, checked, time};
 use crate::process::{Command, Limits, Stdin};
 
-/// Bytes that a listing may take.
-const LISTING: usize = 256 * 1024 * 1024;
-/// Bytes of files that are read at once.
-const READ_BYTES: u64 = 8 * 1024 * 1024;
+/// Output cap of a listing, in bytes. A large monorepo has a few million paths.
+const LISTING_CAP: usize = 256 * 1024 * 1024;
+/// Total size of the blobs that are read with one command, in bytes, to bound memory.
+const BATCH_BYTES: u64 = 8 * 1024 * 1024;
 
 /// A version of a file in a commit.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct OutgoingFile {
-    /// Path from the root of the repository.
+    /// Path relative to the root of the repository; need not be UTF-8.
     pub path: Vec<u8>,
-    /// Hash of its content.
+    /// Full hash of the blob.
     pub object: String,
 }
 
 impl Git {
-    /// What changed since the last commit, outside the state directories, file by file.
+    /// Returns the changes since the last commit outside the state directories, with untracked files listed
+    /// one by one.
     ///
     /// # Errors
-    /// [`GitError`]
+    /// Fails with [`GitError`], also outside a working tree.
     pub async fn changed_files(&self, directory: &Path) -> Result<Vec<StatusChange>, GitError> {
         let repository = self.repository(directory).await?;
         let command = self.status_command(&repository).await?.arg("--untracked-files=all");
@@ -33,11 +34,11 @@ impl Git {
         Ok(super::parse_status(&printed).changes)
     }
 
-    /// The files in commits of HEAD that none of the known revisions has: every version of them, also
-    /// those that a later commit takes away again.
+    /// Returns the files in commits of HEAD that are not reachable from `known`: every version, including
+    /// those that a later commit removes.
     ///
     /// # Errors
-    /// [`GitError`]
+    /// Fails with [`GitError`], for example for an unknown revision.
     pub async fn outgoing_files(
         &self,
         directory: &Path,
@@ -50,6 +51,8 @@ impl Git {
         let input = revisions.collect::<String>().into_bytes();
         let command = self.reader(directory).await?.args(args).stdin(Stdin::Bytes(input));
         let printed = listing(command, "rev-list").await?;
+        // `rev-list --objects` prints the hash and, after a space, the path. A line without a path is the
+        // root tree.
         let parse = |line: &[u8]| {
             let space = line.iter().position(|byte| *byte == b' ')?;
             let object = String::from_utf8(line[..space].to_vec()).ok()?;
@@ -58,10 +61,10 @@ impl Git {
         Ok(printed.split(|byte| *byte == b'\n').filter_map(parse).collect())
     }
 
-    /// Every path that a revision tracks.
+    /// Returns the paths of all files in a revision.
     ///
     /// # Errors
-    /// [`GitError`]
+    /// Fails with [`GitError`], for example for an unknown revision.
     pub async fn tracked_paths(
         &self,
         directory: &Path,
@@ -72,33 +75,33 @@ impl Git {
         Ok(printed.split(|byte| *byte == 0).filter(|path| !path.is_empty()).map(<[u8]>::to_vec).collect())
     }
 
-    /// The contents of objects, in their order; `None` for what is no file, is missing, or is larger
-    /// than this.
+    /// Returns the contents of objects, in order; `None` for an object that is not a blob, does not exist, or
+    /// has more than `largest` bytes.
     ///
-    /// # Errors
-    /// [`GitError`]
+    /// Fails with [`GitError`] when git cannot run. [`GitError`]
     pub async fn contents(
         &self,
         directory: &Path,
         objects: &[String],
         largest: u64,
     ) -> Result<Vec<Option<Vec<u8>>>, GitError> {
+        // Sizes are queried first, so that an object beyond the limit is never read into memory.
         let sizes = self.sizes(directory, objects).await?;
         let mut contents = vec![None; objects.len()];
-        let mut wanted: Vec<usize> = Vec::new();
+        let mut batch: Vec<usize> = Vec::new();
         let mut bytes = 0;
         for (at, size) in sizes.iter().enumerate() {
             let Some(size) = size.filter(|size| *size <= largest) else { continue };
-            if bytes + size > READ_BYTES && !wanted.is_empty() {
-                self.read_into(&mut contents, directory, objects, &wanted).await?;
-                wanted.clear();
+            if bytes + size > BATCH_BYTES && !batch.is_empty() {
+                self.read_into(&mut contents, directory, objects, &batch).await?;
+                batch.clear();
                 bytes = 0;
             }
-            wanted.push(at);
+            batch.push(at);
             bytes += size;
         }
-        if !wanted.is_empty() {
-            self.read_into(&mut contents, directory, objects, &wanted).await?;
+        if !batch.is_empty() {
+            self.read_into(&mut contents, directory, objects, &batch).await?;
         }
         Ok(contents)
     }
@@ -114,11 +117,11 @@ impl Git {
         contents: &mut [Option<Vec<u8>>],
         directory: &Path,
         objects: &[String],
-        wanted: &[usize],
+        batch: &[usize],
     ) -> Result<(), GitError> {
-        let chosen: Vec<String> = wanted.iter().filter_map(|at| objects.get(*at).cloned()).collect();
-        let printed = self.cat_file(directory, "--batch", &chosen).await?;
-        for (at, file) in wanted.iter().zip(parse_batch_entries(&printed)) {
+        let batch_objects: Vec<String> = batch.iter().filter_map(|at| objects.get(*at).cloned()).collect();
+        let printed = self.cat_file(directory, "--batch", &batch_objects).await?;
+        for (at, file) in batch.iter().zip(parse_batch_entries(&printed)) {
             if let Some(content) = contents.get_mut(*at) {
                 *content = file.map(|(_, content)| content);
             }
@@ -139,7 +142,7 @@ impl Git {
 }
 
 async fn listing(command: Command, name: &str) -> Result<Vec<u8>, GitError> {
-    let limits = Limits::time(time::COMMIT).output(LISTING);
+    let limits = Limits::time(time::COMMIT).output(LISTING_CAP);
     let output = command.run(limits).await.map_err(|source| GitError::not_started(&[name], source))?;
     let output = GitError::check_limits(&[name], output, time::COMMIT)?;
     Ok(checked(&[name], output)?.stdout)

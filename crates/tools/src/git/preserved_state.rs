@@ -1,5 +1,6 @@
-//! State that is in the place of a worktree before git makes it: chats, and what is known of a
-//! launch. It waits beside and is put back, so that neither git nor a crash loses it.
+//! State in the directory of a future worktree: chats, and the record of a launch. `git worktree add`
+//! requires an empty directory, so the state is moved to a sibling directory and restored afterwards; a crash
+//! in between does not lose it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,91 +9,98 @@ use loopgate_api::names::STATE_DIR;
 use loopgate_api::time::now_iso;
 use loopgate_home::files::sync_directory;
 
-/// Where the state that is in the place of a worktree waits while git makes the worktree. Its name
-/// is the same at every launch, so that the next one finds what was left by one that was cut off.
+/// The state of a worktree, and the sibling directory that stores it while git creates the worktree. The
+/// sibling's name depends only on the worktree, so that a later launch restores what an interrupted one left
+/// there.
 #[derive(Debug, Clone)]
 pub struct PreservedState {
-    place: PathBuf,
+    directory: PathBuf,
     storage: PathBuf,
 }
 
 impl PreservedState {
-    /// The state that lies, or waits, for the worktree at this path.
+    /// Creates a handle for the worktree at this path.
     #[must_use]
-    pub fn of(place: &Path) -> Self {
-        let name = place.file_name().unwrap_or_default().to_string_lossy();
-        Self { place: place.to_owned(), storage: place.with_file_name(format!(".{name}.launch-state")) }
+    pub fn of(directory: &Path) -> Self {
+        let name = directory.file_name().unwrap_or_default().to_string_lossy();
+        Self {
+            directory: directory.to_owned(),
+            storage: directory.with_file_name(format!(".{name}.launch-state")),
+        }
     }
 
-    /// Moves our state away, when nothing but it is there.
+    /// Moves the state directory to the storage, if the worktree's directory contains nothing else.
     ///
     /// # Errors
-    /// When anything else is there, and any failure of the file system.
+    /// Fails when the directory contains anything else, and on any error of the file system.
     pub fn preserve(&self) -> io::Result<()> {
-        let names: Vec<_> = match std::fs::read_dir(&self.place) {
+        let names: Vec<_> = match std::fs::read_dir(&self.directory) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             entries => {
                 entries?.map(|entry| entry.map(|entry| entry.file_name())).collect::<Result<_, _>>()?
             }
         };
         if names.iter().any(|name| name != STATE_DIR) {
-            return Err(io::Error::other("something else lies in the place of the worktree"));
+            return Err(io::Error::other("the directory of the worktree is not empty"));
         }
         if names.is_empty() {
             return Ok(());
         }
-        merge(&self.place.join(STATE_DIR), &self.storage)?;
-        std::fs::remove_dir_all(&self.place)
+        merge(&self.directory.join(STATE_DIR), &self.storage)?;
+        std::fs::remove_dir_all(&self.directory)
     }
 
-    /// Moves our state away, and renames the directory when it holds anything else. Returns its new path.
+    /// Moves the state directory to the storage, and renames the worktree's directory if it contains anything
+    /// else. Returns its new path.
     ///
     /// # Errors
-    /// Any failure of the file system.
+    /// Fails on any error of the file system.
     pub fn preserve_or_rename(&self) -> io::Result<Option<PathBuf>> {
-        let is_ours = match std::fs::read_dir(&self.place) {
+        let only_state = match std::fs::read_dir(&self.directory) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(_) => false,
             Ok(entries) => entries.flatten().all(|entry| entry.file_name() == STATE_DIR),
         };
-        if is_ours {
+        if only_state {
             return self.preserve().map(|()| None);
         }
-        let state = self.place.join(STATE_DIR);
-        if state.symlink_metadata().is_ok_and(|found| found.is_dir()) {
+        let state = self.directory.join(STATE_DIR);
+        if state.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()) {
             merge(&state, &self.storage)?;
         }
-        rename_out_of_place(&self.place).map(Some)
+        rename_out_of_place(&self.directory).map(Some)
     }
 
-    /// Puts it back, into the worktree when there is one.
+    /// Restores the state from the storage into the directory, whether or not a worktree was created there.
     ///
     /// # Errors
-    /// Any failure of the file system; what was not put back stays where it waited.
+    /// Fails on any error of the file system. State that was not restored stays in the storage.
     pub fn restore(&self) -> io::Result<()> {
-        let is_there = self.storage.symlink_metadata().is_ok_and(|found| found.is_dir());
-        if is_there { merge(&self.storage, &self.place.join(STATE_DIR)) } else { Ok(()) }
+        let is_directory = self.storage.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
+        if is_directory { merge(&self.storage, &self.directory.join(STATE_DIR)) } else { Ok(()) }
     }
 }
 
-/// Renames what is at a place to `<name>.aside-<time>`. Answers the new path.
+/// Renames a file or directory to `<name>.aside-<time>`. Returns the new path.
 ///
 /// # Errors
-/// Any failure of the file system.
-pub fn rename_out_of_place(place: &Path) -> io::Result<PathBuf> {
-    let name = place.file_name().unwrap_or_default().to_string_lossy();
+/// Fails on any error of the file system.
+pub fn rename_out_of_place(directory: &Path) -> io::Result<PathBuf> {
+    let name = directory.file_name().unwrap_or_default().to_string_lossy();
     let time = now_iso().replace(['-', ':', '.'], "");
-    let renamed = place.with_file_name(format!("{name}.aside-{time}"));
-    std::fs::rename(place, &renamed)?;
-    sync_directory(renamed.parent().unwrap_or(Path::new("/")))?;
-    Ok(renamed)
+    let new_path = directory.with_file_name(format!("{name}.aside-{time}"));
+    std::fs::rename(directory, &new_path)?;
+    // Makes the rename durable before git creates a new directory with the old name.
+    sync_directory(new_path.parent().unwrap_or(Path::new("/")))?;
+    Ok(new_path)
 }
 
-/// Moves everything in a directory into another one. What is there already stays, and the other one
-/// of that name is left where it was: nothing is lost.
+/// Moves the entries of a directory into another one. An entry that exists in both is kept in both, so that
+/// nothing is overwritten.
 fn merge(from: &Path, into: &Path) -> io::Result<()> {
+    // The repository could have checked in a link to redirect the state.
     if into.is_symlink() {
-        return Err(io::Error::other("a link stands where state belongs"));
+        return Err(io::Error::other("the state directory is a symbolic link"));
     }
     std::fs::create_dir_all(into)?;
     for entry in std::fs::read_dir(from)? {
@@ -101,11 +109,16 @@ fn merge(from: &Path, into: &Path) -> io::Result<()> {
         match target.symlink_metadata() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => std::fs::rename(entry.path(), target)?,
             Err(error) => return Err(error),
-            Ok(there) if there.is_dir() && entry.file_type()?.is_dir() => merge(&entry.path(), &target)?,
-            Ok(_) => tracing::warn!(kept = %entry.path().display(), "a file of this name is there already"),
+            Ok(existing) if existing.is_dir() && entry.file_type()?.is_dir() => {
+                merge(&entry.path(), &target)?
+            }
+            Ok(_) => {
+                tracing::warn!(path = %entry.path().display(), "file exists in both directories; not merged")
+            }
         }
     }
     sync_directory(into)?;
+    // Not empty when an entry existed in both. It stays, and is restored by a later launch.
     match std::fs::remove_dir(from) {
         Err(error) if error.kind() != io::ErrorKind::DirectoryNotEmpty => Err(error),
         _ => Ok(()),
@@ -126,22 +139,22 @@ mod tests {
     }
 
     #[test]
-    fn state_directory_is_preserved() {
+    fn state_is_preserved_and_merged() {
         let dir = tempfile::tempdir().unwrap();
-        let place = dir.path().join("shop-7");
-        let preserved = PreservedState::of(&place);
+        let directory = dir.path().join("shop-7");
+        let preserved = PreservedState::of(&directory);
         preserved.preserve().unwrap();
         preserved.restore().unwrap();
-        assert!(!place.exists(), "nothing is made for nothing");
-        write(&place.join(".loopgate/work/chat-history.json"), "said");
-        write(&place.join(".loopgate/work/state.json"), "old");
+        assert!(!directory.exists(), "without state no directory is created");
+        write(&directory.join(".loopgate/work/chat-history.json"), "said");
+        write(&directory.join(".loopgate/work/state.json"), "old");
         preserved.preserve().unwrap();
-        assert!(!place.exists());
-        // What git and others made meanwhile.
-        write(&place.join(".loopgate/loops-setup.sh"), "set up");
-        write(&place.join(".loopgate/work/state.json"), "new");
+        assert!(!directory.exists());
+        // Simulates files that git and a set-up script create after the state was moved.
+        write(&directory.join(".loopgate/loops-setup.sh"), "set up");
+        write(&directory.join(".loopgate/work/state.json"), "new");
         preserved.restore().unwrap();
-        let state = place.join(".loopgate");
+        let state = directory.join(".loopgate");
         assert_eq!(read(&state.join("work/chat-history.json")), "said");
         assert_eq!(read(&state.join("work/state.json")), "new");
         assert_eq!(read(&state.join("loops-setup.sh")), "set up");
@@ -149,43 +162,43 @@ mod tests {
     }
 
     #[test]
-    fn foreign_directory_is_not_renamed() {
+    fn other_content_is_not_moved() {
         let dir = tempfile::tempdir().unwrap();
-        let place = dir.path().join("shop-7");
-        write(&place.join("notes.txt"), "mine");
-        PreservedState::of(&place).preserve().unwrap_err();
-        assert_eq!(read(&place.join("notes.txt")), "mine");
+        let directory = dir.path().join("shop-7");
+        write(&directory.join("notes.txt"), "mine");
+        PreservedState::of(&directory).preserve().unwrap_err();
+        assert_eq!(read(&directory.join("notes.txt")), "mine");
     }
 
     #[test]
-    fn occupied_directory_is_renamed() {
+    fn directory_with_other_content_is_renamed() {
         let dir = tempfile::tempdir().unwrap();
-        let place = dir.path().join("shop-7");
-        let preserved = PreservedState::of(&place);
+        let directory = dir.path().join("shop-7");
+        let preserved = PreservedState::of(&directory);
         assert_eq!(preserved.preserve_or_rename().unwrap(), None);
-        write(&place.join("notes.txt"), "mine");
-        write(&place.join(".loopgate/work/plan.json"), "{}");
+        write(&directory.join("notes.txt"), "mine");
+        write(&directory.join(".loopgate/work/plan.json"), "{}");
         let moved = preserved.preserve_or_rename().unwrap().unwrap();
         assert!(moved.file_name().unwrap().to_string_lossy().starts_with("shop-7.aside-"), "{moved:?}");
-        assert_eq!((read(&moved.join("notes.txt")).as_str(), place.exists()), ("mine", false));
+        assert_eq!((read(&moved.join("notes.txt")).as_str(), directory.exists()), ("mine", false));
         preserved.restore().unwrap();
-        assert_eq!(read(&place.join(".loopgate/work/plan.json")), "{}");
-        assert_eq!(preserved.preserve_or_rename().unwrap(), None, "nothing but our state was there");
-        std::fs::write(&place, "a file").unwrap();
+        assert_eq!(read(&directory.join(".loopgate/work/plan.json")), "{}");
+        assert_eq!(preserved.preserve_or_rename().unwrap(), None, "the directory contained only the state");
+        std::fs::write(&directory, "a file").unwrap();
         assert_eq!(read(&preserved.preserve_or_rename().unwrap().unwrap()), "a file");
     }
 
     #[test]
     fn state_never_follows_a_link() {
         let dir = tempfile::tempdir().unwrap();
-        let place = dir.path().join("shop-7");
+        let directory = dir.path().join("shop-7");
         let outside = dir.path().join("outside");
         std::fs::create_dir_all(&outside).unwrap();
-        let preserved = PreservedState::of(&place);
-        write(&place.join(".loopgate/a"), "state");
+        let preserved = PreservedState::of(&directory);
+        write(&directory.join(".loopgate/a"), "state");
         preserved.preserve().unwrap();
-        std::fs::create_dir(&place).unwrap();
-        std::os::unix::fs::symlink(&outside, place.join(".loopgate")).unwrap();
+        std::fs::create_dir(&directory).unwrap();
+        std::os::unix::fs::symlink(&outside, directory.join(".loopgate")).unwrap();
         preserved.restore().unwrap_err();
         assert_eq!(read(&preserved.storage.join("a")), "state");
         assert_eq!(std::fs::read_dir(&outside).unwrap().count(), 0);

@@ -1,4 +1,4 @@
-//! The remote `origin`: where it is, what is new there, sending a branch there.
+//! Operations on the remote `origin`: its URL, fetch, push, and its default branch.
 
 use std::path::Path;
 use std::time::Duration;
@@ -8,12 +8,13 @@ use loopgate_api::ids::{BranchName, RepoFullName};
 use super::{Git, GitError, time};
 
 impl Git {
-    /// The URL of `origin`, with credentials if it has any; `None` when there is no such remote.
+    /// Returns the URL of `origin`, including credentials; `None` when there is no such remote.
     ///
     /// # Errors
-    /// [`GitError`]
+    /// Fails with [`GitError`] when git cannot run.
     pub async fn remote_url(&self, directory: &Path) -> Result<Option<String>, GitError> {
-        // The configured URL, not the one after `insteadOf`: it is the one that names the repository.
+        // `git remote get-url` would apply `insteadOf`. The configured URL is the one that names the
+        // repository.
         let args = ["config", "--get", "remote.origin.url"];
         let output = self.output(directory, &args, time::LOCAL).await?;
         match output.status.code() {
@@ -23,26 +24,26 @@ impl Git {
         }
     }
 
-    /// The repository that `origin` names.
+    /// Returns the repository that the URL of `origin` names.
     ///
     /// # Errors
-    /// [`GitError`]
+    /// Fails with [`GitError`] when git cannot run.
     pub async fn full_name(&self, directory: &Path) -> Result<Option<RepoFullName>, GitError> {
         Ok(self.remote_url(directory).await?.as_deref().and_then(RepoFullName::from_remote_url))
     }
 
-    /// Gets what is new at `origin`.
+    /// Fetches from `origin`.
     ///
     /// # Errors
-    /// [`GitError`], for example without a network.
+    /// Fails with [`GitError`], for example when the remote cannot be reached.
     pub async fn fetch(&self, directory: &Path) -> Result<(), GitError> {
         self.change(directory, &["fetch", "origin"], time::FETCH).await.map(drop)
     }
 
-    /// Sends a branch to `origin` and makes it the branch's upstream.
+    /// Pushes a branch to `origin` and sets its upstream.
     ///
     /// # Errors
-    /// [`GitError`]
+    /// Fails with [`GitError`], for example when the remote rejects the push.
     pub async fn push(
         &self,
         directory: &Path,
@@ -54,36 +55,37 @@ impl Git {
         self.change(directory, &["push", "-u", "origin", &refspec], within).await.map(drop)
     }
 
-    /// Whether a branch of `origin` holds the commit that is checked out, as `origin` says now.
+    /// Fetches a branch of `origin`, and returns whether it contains HEAD.
     ///
     /// # Errors
-    /// [`GitError`]
+    /// Fails with [`GitError`], also when `origin` has no such branch.
     pub async fn is_pushed(&self, directory: &Path, branch: &BranchName) -> Result<bool, GitError> {
         let tracked = format!("refs/remotes/origin/{branch}");
         let refspec = format!("+refs/heads/{branch}:{tracked}");
         self.change(directory, &["fetch", "origin", &refspec], time::FETCH).await?;
-        self.says_yes(directory, &["merge-base", "--is-ancestor", "HEAD", &tracked]).await
+        self.run_predicate(directory, &["merge-base", "--is-ancestor", "HEAD", &tracked]).await
     }
 
-    /// The branch from which work in a clone starts when nobody names one: the default branch of
-    /// `origin` as the clone remembers it, else as `origin` says now, else the branch that is checked out.
+    /// Returns the base branch for work that names none: the default branch of `origin` as recorded in the
+    /// clone, else as reported by `origin`, else the current branch.
     ///
     /// # Errors
-    /// [`GitError`]
+    /// Fails with [`GitError`] when git cannot run.
     pub async fn usual_base(&self, directory: &Path) -> Result<Option<String>, GitError> {
-        if let Some(known) = self.default_branch(directory).await? {
-            return Ok(Some(known));
+        if let Some(branch) = self.default_branch(directory).await? {
+            return Ok(Some(branch));
         }
         match self.ask_default_branch(directory).await {
-            Ok(Some(told)) => Ok(Some(told)),
+            Ok(Some(branch)) => Ok(Some(branch)),
+            // Offline, or `origin` is empty: the current branch is a usable base.
             Ok(None) | Err(_) => self.current_branch(directory).await,
         }
     }
 
-    /// Asks `origin` which branch is its default, and remembers the answer in the clone.
+    /// Queries the default branch of `origin` and records it in the clone.
     ///
     /// # Errors
-    /// [`GitError`]
+    /// Fails with [`GitError`], for example when the remote cannot be reached.
     pub async fn ask_default_branch(&self, directory: &Path) -> Result<Option<String>, GitError> {
         self.change(directory, &["remote", "set-head", "origin", "--auto"], time::FETCH).await?;
         self.default_branch(directory).await

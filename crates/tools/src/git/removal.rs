@@ -1,5 +1,5 @@
-//! Removing a directory that a person named: through git, and when forced and git cannot, by
-//! deleting it. Deleted is only what can be made again: a worktree, or what is left of one.
+//! Removal of a directory that the user named: through git, or by deletion if forced and git fails. Only
+//! directories that can be recreated are deleted: a worktree, or the remains of one.
 
 use std::path::Path;
 
@@ -9,53 +9,54 @@ use super::checkout::CheckoutKind;
 use super::worktree::delete;
 use super::{Git, GitError, RemoveWorktreeError, time};
 
-/// Git's words for a worktree with work in it.
+/// Message of `git worktree remove` for a worktree with uncommitted changes.
 const HAS_WORK: &str = "contains modified or untracked files";
 
 /// How a directory was removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RemovalMethod {
-    /// Git removed it.
     ByGit,
-    /// It was deleted.
+    /// The directory was deleted, because git failed to remove it.
     ByForce,
 }
 
-/// Why it is still there.
+/// An error while removing a directory.
 #[derive(Debug, Error)]
 pub enum NamedRemovalError {
-    /// Somebody's work is in it.
+    /// The worktree has uncommitted changes, and the removal was not forced.
     #[error("Worktree has uncommitted changes")]
     HasWork,
-    /// It is none, so no force removes it.
+    /// The directory is not a worktree, so it is not deleted even if forced.
     #[error("Path is not a git worktree")]
     NotAWorktree,
-    /// Git refused.
+    /// A git command failed.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// The directory could not be deleted.
+    /// An error of the file system.
     #[error("the directory could not be deleted: {0}")]
     Delete(std::io::Error),
 }
 
 impl Git {
-    /// Removes a worktree. `force` also removes one with work in it, which is saved as far as it can
-    /// be; with `leftover` as well a directory in which nothing is known to git any more.
+    /// Removes a worktree. With `force`, also one with uncommitted changes, which are saved if possible. With
+    /// `leftover` in addition, also a directory that contains no repository or worktree at any depth.
     ///
     /// # Errors
-    /// [`NamedRemovalError`]
+    /// Fails with [`NamedRemovalError`]; the directory still exists then.
     pub async fn remove_named(
         &self,
         directory: &Path,
         force: bool,
         leftover: bool,
     ) -> Result<RemovalMethod, NamedRemovalError> {
-        let place = directory.to_string_lossy();
-        let mut args = vec!["worktree", "remove", "--", &place];
+        let path = directory.to_string_lossy();
+        let mut args = vec!["worktree", "remove", "--", &path];
         if force {
             args.insert(2, "--force");
+            // Best-effort: the user forced the removal, for example of a worktree that is too broken to be
+            // saved.
             if let Err(error) = self.save_worktree(directory).await {
-                tracing::info!(%error, "the work in a worktree that is removed by force was not saved");
+                tracing::info!(%error, "work could not be saved before the forced removal of a worktree");
             }
         }
         match self.change(directory, &args, time::WORKTREE_REMOVE).await {
@@ -73,17 +74,17 @@ impl Git {
         directory: &Path,
         leftover: bool,
     ) -> Result<RemovalMethod, NamedRemovalError> {
-        let place = directory.to_owned();
-        let look = move || {
-            let checkout = CheckoutKind::of(&place);
-            let known = checkout == CheckoutKind::None && CheckoutKind::anywhere_in(&place);
-            (checkout, known)
+        let path = directory.to_owned();
+        let inspect = move || {
+            let checkout = CheckoutKind::of(&path);
+            let contains_repository = checkout == CheckoutKind::None && CheckoutKind::anywhere_in(&path);
+            (checkout, contains_repository)
         };
-        let (checkout, known) =
-            tokio::task::spawn_blocking(look).await.map_err(|_| NamedRemovalError::NotAWorktree)?;
+        let (checkout, contains_repository) =
+            tokio::task::spawn_blocking(inspect).await.map_err(|_| NamedRemovalError::NotAWorktree)?;
         match checkout {
-            // Its repository is gone; nobody keeps a record of it.
-            CheckoutKind::Linked(own) if !own.exists() => {
+            // The git directory does not exist, so there are no records to remove.
+            CheckoutKind::Linked(git_dir) if !git_dir.exists() => {
                 delete(directory).await.map_err(NamedRemovalError::Delete)?
             }
             CheckoutKind::Linked(_) => {
@@ -94,7 +95,7 @@ impl Git {
                     RemoveWorktreeError::Delete(error) => NamedRemovalError::Delete(error),
                 })?;
             }
-            CheckoutKind::None if leftover && !known => {
+            CheckoutKind::None if leftover && !contains_repository => {
                 delete(directory).await.map_err(NamedRemovalError::Delete)?;
             }
             _ => return Err(NamedRemovalError::NotAWorktree),

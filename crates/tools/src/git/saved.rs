@@ -1,10 +1,8 @@
-//! Work that no remote has, saved under refs of its own before a worktree is removed or a branch
-//! begins anew.
+//! Work that is on no remote, saved under separate refs before a worktree is removed or a branch is reset.
 //!
-//! Saved work is a commit under `refs/loopgate/saved/<key>/<time>`. Work that was not committed is a
-//! commit whose tree holds every file that git does not ignore, and whose parents are HEAD and, where
-//! something else was staged, a commit of the index. The state directories are left out, as they are of
-//! every commit.
+//! Saved work is a commit under `refs/loopgate/saved/<key>/<time>`. For uncommitted changes it is a commit of
+//! all files that are not ignored. Its parents are HEAD and, if the index had other content, a commit of the
+//! index. As in every commit, the state directories are excluded.
 
 use std::ffi::OsStr;
 use std::io;
@@ -22,40 +20,39 @@ use super::status::{StatusChange, parse_status};
 use super::{CallerPresence, Git, GitError, checked, finish, time};
 use crate::process::{Command, Stdin};
 
-/// Where saved work lies.
+/// Prefix of the refs. Outside `refs/heads`, so that they are neither listed as branches nor pushed.
 const SAVED: &str = "refs/loopgate/saved/";
-/// Options of `rev-list` that leave out what saved work already holds.
+/// Argument of `rev-list` that excludes commits which are already saved.
 const NOT_SAVED: &str = "--glob=refs/loopgate/saved/*";
-/// Name of the index in which the files are collected, among the records of the worktree.
+/// Name of the temporary index, in the git directory of the worktree.
 const INDEX: &str = "loopgate-index";
-/// Bytes of an index that is copied.
+/// Largest index that is copied, in bytes.
 const MAX_INDEX: u64 = 512 * 1024 * 1024;
-/// The tree without files, which git knows without having it.
+/// The empty tree, which is built into git.
 const EMPTY_TREE: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
-/// Mode of a repository inside a tree.
+/// Mode of a submodule or nested repository in a tree.
 const REPOSITORY_MODE: &str = "160000";
 
-/// Work that was saved.
+/// A saved commit and its name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SavedWork {
-    /// `<key>/<time>`, by which it is restored and deleted.
+    /// `<key>/<time>`, the ref without its prefix.
     #[serde(rename = "saved")]
     pub name: String,
-    /// Its commit.
+    /// Full hash of the commit.
     pub commit: String,
     /// The first line of the commit's message.
     pub subject: String,
 }
 
 impl Git {
-    /// Saves what would be lost with a worktree: files and staged changes that are not committed, and
-    /// commits of a HEAD that no branch, tag or remote has. Answers its name; `None` when nothing would
-    /// be lost.
+    /// Saves what would be lost with a worktree: unstaged and staged changes, and commits of HEAD that are on
+    /// no branch, tag or remote. Returns the name; `None` when nothing would be lost.
     ///
     /// # Errors
-    /// [`GitError`], also when the worktree holds what no commit can: another repository, or changes in
-    /// a submodule. Commits are saved even then.
+    /// Fails with [`GitError`], also when the worktree contains changes that cannot be committed: a nested
+    /// repository, or changes in a submodule. The commits of HEAD are saved even then.
     pub async fn save_worktree(&self, directory: &Path) -> Result<Option<String>, GitError> {
         let repository = self.repository(directory).await?;
         if !repository.is_root() || repository.own == repository.common {
@@ -63,18 +60,18 @@ impl Git {
         }
         let key = key_of(directory);
         let head = self.commit_of(directory, "HEAD").await?;
-        let found = self.commit_of_files(&repository, head.as_deref()).await;
-        if let Ok(Some(commit)) = &found {
+        let committed_files = self.commit_of_files(&repository, head.as_deref()).await;
+        if let Ok(Some(commit)) = &committed_files {
             return self.save(directory, &key, commit).await.map(Some);
         }
         let saved = match head {
             Some(head) => self.save_head(directory, directory, &head).await?,
             None => None,
         };
-        found.map(|_| saved)
+        committed_files.map(|_| saved)
     }
 
-    /// Saves the commits of a worktree's HEAD that no branch, tag, remote or saved work has.
+    /// Saves the commits of a worktree's HEAD that are on no branch, tag or remote, and not saved yet.
     pub(super) async fn save_head(
         &self,
         repository: &Path,
@@ -88,11 +85,11 @@ impl Git {
         self.save(repository, &key_of(worktree), head).await.map(Some)
     }
 
-    /// Saves the commits of a branch that `base`, every remote and all saved work lack. Answers the
-    /// name; `None` when there are none.
+    /// Saves the commits of a branch that are neither on `base`, nor on any remote, nor saved yet. Returns
+    /// the name; `None` when there are none.
     ///
     /// # Errors
-    /// [`GitError`]
+    /// Fails with [`GitError`], for example for an unknown `base`.
     pub(super) async fn save_branch(
         &self,
         repository: &Path,
@@ -108,10 +105,10 @@ impl Git {
         self.save(repository, &slug(branch.as_str()), &commit).await.map(Some)
     }
 
-    /// The work that is saved in a repository, by name.
+    /// Lists the saved work of a repository, sorted by name.
     ///
     /// # Errors
-    /// [`GitError`]
+    /// Fails with [`GitError`], for example outside a repository.
     pub async fn saved_work(&self, repository: &Path) -> Result<Vec<SavedWork>, GitError> {
         let args = ["for-each-ref", "--format=%(refname)%00%(objectname)%00%(contents:subject)", SAVED];
         let listed = self.text(repository, &args, time::LOCAL).await?;
@@ -123,25 +120,25 @@ impl Git {
         Ok(listed.lines().filter_map(entry).collect())
     }
 
-    /// Puts saved work on a branch `saved/<name>`; it stays saved. Answers the branch.
+    /// Creates the branch `saved/<name>` at saved work, which stays saved. Returns the branch.
     ///
     /// # Errors
-    /// [`GitError`], also when the branch is there with other commits.
+    /// Fails with [`GitError`], also when the branch exists with another commit.
     pub async fn restore_saved(&self, repository: &Path, saved: &SavedWork) -> Result<BranchName, GitError> {
         let name = format!("saved/{}", saved.name);
         let branch: BranchName = name.parse().map_err(|_| GitError::Unreadable("for-each-ref"))?;
-        let there = self.commit_of(repository, &format!("refs/heads/{branch}")).await?;
-        if there.as_ref() != Some(&saved.commit) {
+        let existing = self.commit_of(repository, &format!("refs/heads/{branch}")).await?;
+        if existing.as_ref() != Some(&saved.commit) {
             let args = ["branch", "--no-track", branch.as_str(), &saved.commit];
             self.change(repository, &args, time::LOCAL).await?;
         }
         Ok(branch)
     }
 
-    /// Deletes saved work.
+    /// Deletes saved work. Its commits are garbage-collected by git later.
     ///
     /// # Errors
-    /// [`GitError`], also when it is not what it was when it was listed.
+    /// Fails with [`GitError`], also when the ref changed since it was listed.
     pub async fn delete_saved(&self, repository: &Path, saved: &SavedWork) -> Result<(), GitError> {
         let name = format!("{SAVED}{}", saved.name);
         self.change(repository, &["update-ref", "-d", &name, &saved.commit], time::LOCAL).await.map(drop)
@@ -150,14 +147,14 @@ impl Git {
     async fn save(&self, directory: &Path, key: &str, commit: &str) -> Result<String, GitError> {
         let time = now_iso().replace(['-', ':'], "");
         let name = format!("{key}/{time}");
-        // The empty old value: nothing that is saved is ever replaced.
+        // With an empty old value, `update-ref` fails if the ref exists, so saved work is never replaced.
         let args = ["update-ref", &format!("{SAVED}{name}"), commit, ""];
         self.change(directory, &args, time::LOCAL).await?;
-        tracing::info!(name, "work that no remote has is saved");
+        tracing::info!(name, "unpushed work saved");
         Ok(name)
     }
 
-    /// A commit of the files that are not committed; `None` when there are none.
+    /// Creates a commit of the uncommitted changes; returns `None` when there are none.
     async fn commit_of_files(
         &self,
         repository: &Arc<Repository>,
@@ -167,6 +164,7 @@ impl Git {
         let committed = self.commit_from(repository, &index, head).await;
         let records = repository.clone();
         let removed = tokio::task::spawn_blocking(move || records.handles.own.remove_file(OsStr::new(INDEX)));
+        // Best-effort: a temporary index that remains is overwritten by the next save.
         let _ = removed.await;
         committed
     }
@@ -178,10 +176,12 @@ impl Git {
         head: Option<&str>,
     ) -> Result<Option<String>, GitError> {
         let root = repository.root.as_path();
-        let before = match head {
+        let head_tree = match head {
             Some(head) => self.text(root, &["rev-parse", &format!("{head}^{{tree}}")], time::LOCAL).await?,
             None => EMPTY_TREE.to_owned(),
         };
+        // A copy of the index, so that the user's own staging is unaffected and unchanged files are not
+        // hashed again.
         let records = repository.clone();
         let copied = tokio::task::spawn_blocking(move || copy_index(&records)).await;
         copied
@@ -189,7 +189,7 @@ impl Git {
             .flatten()
             .map_err(RepositoryError::Disk)
             .map_err(GitError::Repository)?;
-        // An index with conflicts, or one that cannot be read, is no tree of its own.
+        // An index with conflicts cannot be written as a tree; then only the files are saved.
         let staged = self.tree_of(root, index).await.ok();
         if staged.is_none() && self.unstaged(repository, index).await.is_err() {
             let read = if head.is_some() { "HEAD" } else { "--empty" };
@@ -200,29 +200,32 @@ impl Git {
             let paths = changes.into_iter().flat_map(|change| change.path.into_iter().chain([0])).collect();
             let args = ["--literal-pathspecs", "add", "-A", "--pathspec-from-file=-", "--pathspec-file-nul"];
             self.in_index(root, index, &args, paths).await?;
+            // `git add` skips changes inside submodules without an error.
             if !self.unstaged(repository, index).await?.is_empty() {
-                return Err(refused("it holds changes that no commit can hold"));
+                return Err(refused("it contains changes that cannot be committed"));
             }
         }
-        let after = self.tree_of(root, index).await?;
-        if after == before && staged.as_ref().is_none_or(|staged| *staged == before) {
+        let new_tree = self.tree_of(root, index).await?;
+        if new_tree == head_tree && staged.as_ref().is_none_or(|staged| *staged == head_tree) {
             return Ok(None);
         }
-        let differs = self.in_index(root, index, &["diff-tree", "-r", &before, &after], Vec::new()).await?;
+        let differs =
+            self.in_index(root, index, &["diff-tree", "-r", &head_tree, &new_tree], Vec::new()).await?;
+        // A nested repository would be recorded as a commit id only, and its content lost.
         if differs.lines().any(|line| line.split(' ').nth(1) == Some(REPOSITORY_MODE)) {
-            return Err(refused("another repository lies in it"));
+            return Err(refused("it contains another repository"));
         }
-        let branch = self.current_branch(root).await?.unwrap_or_else(|| "no branch".to_owned());
+        let branch = self.current_branch(root).await?.unwrap_or_else(|| "a detached HEAD".to_owned());
         let mut parents: Vec<String> = head.map(str::to_owned).into_iter().collect();
-        if let Some(staged) = staged.filter(|staged| *staged != before && *staged != after) {
+        if let Some(staged) = staged.filter(|staged| *staged != head_tree && *staged != new_tree) {
             let subject = format!("Staged changes on {branch}");
             parents.push(self.commit_tree(root, &staged, &parents, &subject).await?);
         }
-        let subject = format!("Work on {branch} that was not committed");
-        self.commit_tree(root, &after, &parents, &subject).await.map(Some)
+        let subject = format!("Uncommitted work on {branch}");
+        self.commit_tree(root, &new_tree, &parents, &subject).await.map(Some)
     }
 
-    /// Paths outside the state directories that differ from an index.
+    /// Returns the changes outside the state directories between an index and the working tree.
     async fn unstaged(
         &self,
         repository: &Arc<Repository>,
@@ -239,7 +242,7 @@ impl Git {
         self.in_index(root, index, &["write-tree"], Vec::new()).await
     }
 
-    /// Runs git with an index of ours.
+    /// Runs a command with the temporary index.
     async fn in_index(
         &self,
         root: &Path,
@@ -260,6 +263,7 @@ impl Git {
     ) -> Result<String, GitError> {
         let mut args = vec!["commit-tree", tree, "-m", subject];
         args.extend(parents.iter().flat_map(|parent| ["-p", parent]));
+        // A fixed identity, because `git commit-tree` fails when the user has configured none.
         let own = Committer { name: "Loopgate".to_owned(), email: "loopgate@localhost".to_owned() };
         let command = self.command(root).await?;
         let command =
@@ -274,7 +278,7 @@ impl Git {
     }
 }
 
-/// Copies the index of a worktree; without one, the copy is absent as well. Blocks on the disk.
+/// Copies the index of a worktree to the temporary index. Without an index, none is created. Blocks.
 fn copy_index(repository: &Repository) -> io::Result<()> {
     let own = &repository.handles.own;
     match own.read(Path::new("index"), MAX_INDEX) {
@@ -284,7 +288,7 @@ fn copy_index(repository: &Repository) -> io::Result<()> {
     }
 }
 
-/// What the work of a worktree is saved under.
+/// Returns the key under which the work of a worktree is saved: the name of its directory as a slug.
 fn key_of(directory: &Path) -> String {
     let name: PathBuf = directory.file_name().unwrap_or_default().into();
     slug(&name.to_string_lossy())

@@ -1,4 +1,4 @@
-//! What `git status` says of a checkout: where HEAD is, and what changed. One process answers both.
+//! `git status` of a checkout: HEAD and the changed files, from a single command.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -10,81 +10,82 @@ use loopgate_home::Repository;
 
 use super::{CallerPresence, Git, GitError, checked, finish, time};
 
-/// Mode of an entry that is not there.
+/// Mode of an entry that does not exist.
 const NO_MODE: &str = "000000";
 
-/// A checkout at one moment.
+/// The status of a checkout.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Status {
-    /// The commit that is checked out; `None` before the first one.
+    /// The commit of HEAD; `None` on an unborn branch.
     pub commit: Option<String>,
-    /// The branch that is checked out, also before its first commit; `None` when HEAD is detached,
-    /// as it is while a rebase is under way.
+    /// The current branch, also when it has no commit yet; `None` when HEAD is detached, for example during a
+    /// rebase.
     pub branch: Option<String>,
-    /// What changed, in git's order.
+    /// Changed paths, in git's order.
     pub changes: Vec<StatusChange>,
 }
 
-/// A changed path. Paths are bytes: a name need not be text.
+/// A changed path. Paths are bytes, because file names need not be UTF-8.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StatusChange {
-    /// What the index says: a letter of git's, a space for nothing.
+    /// Status letter of the index, as in `git status --porcelain`; a space when unchanged.
     pub index: char,
-    /// What the working tree says; `?` for a file that git does not know.
+    /// Status letter of the working tree; `?` for an untracked and `!` for an ignored file.
     pub tree: char,
     /// Path relative to the root of the working tree; a directory ends with a slash.
     pub path: Vec<u8>,
     /// Path before a rename or copy.
     pub from: Option<Vec<u8>>,
-    /// What HEAD has at this path, or our side of a conflict; `None` when it has nothing.
+    /// The entry of HEAD at this path, or our side of a conflict; `None` when there is none.
     pub before: Option<TreeEntry>,
 }
 
-/// Something that a tree holds.
+/// An entry of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TreeEntry {
-    /// Git's octal mode.
+    /// Mode in octal, such as `100644`.
     pub mode: String,
-    /// Its full hash.
+    /// Full hash of the object.
     pub id: String,
 }
 
 impl TreeEntry {
-    /// The commit of a submodule, which has no content here.
+    /// Returns whether the entry is a submodule. Its id is a commit, which this repository does not contain.
     #[must_use]
     pub fn is_submodule(&self) -> bool {
         self.mode == "160000"
     }
 
-    /// A symbolic link, whose content is its target.
+    /// Returns whether the entry is a symbolic link, whose content is its target.
     #[must_use]
     pub fn is_link(&self) -> bool {
         self.mode == "120000"
     }
 }
 
-/// Changed paths as routes list them. Names that are not UTF-8 hold replacement characters.
+/// Changed paths by kind. Names that are not UTF-8 contain replacement characters.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ChangedFiles {
-    /// Changed, renamed, or in conflict.
+    /// Modified, renamed or conflicted files.
     pub modified: Vec<String>,
-    /// New, also those that git does not know.
+    /// New files, including untracked ones.
     pub created: Vec<String>,
-    /// Gone.
+    /// Files that were removed from the index or the working tree.
     pub deleted: Vec<String>,
-    /// Changed in the index.
+    /// Files with changes in the index.
     pub staged: Vec<String>,
 }
 
 impl Status {
-    /// The changes by kind; a path may be in several lists.
+    /// Groups the changes by kind. A path may be in several lists.
     #[must_use]
     pub fn files(&self) -> ChangedFiles {
         let mut files = ChangedFiles::default();
         for change in &self.changes {
             let is = |letters: &[char]| [change.index, change.tree].iter().any(|l| letters.contains(l));
             let lists = [
-                // Renames and copies count under their new name; a conflict wants to be looked at.
+                // Renames and copies are listed under their new name. Conflicts are listed so that the user
+                // sees them.
                 (is(&['M', 'R', 'C', 'T', 'U']), &mut files.modified),
                 (is(&['A', '?']), &mut files.created),
                 (is(&['D']), &mut files.deleted),
@@ -99,14 +100,14 @@ impl Status {
 }
 
 impl StatusChange {
-    /// The path as text; bytes that are no UTF-8 become replacement characters.
+    /// Returns the path as text, with invalid UTF-8 replaced.
     #[must_use]
     pub fn name(&self) -> String {
         String::from_utf8_lossy(&self.path).into_owned()
     }
 }
 
-/// Reads `git status --porcelain=v2 -z`, with or without `--branch`.
+/// Parses `git status --porcelain=v2 -z`, with or without `--branch`.
 #[must_use]
 pub fn parse_status(printed: &[u8]) -> Status {
     let mut status = Status::default();
@@ -120,10 +121,10 @@ pub fn parse_status(printed: &[u8]) -> Status {
             }
             b"1 " => tracked(rest, 8, Some((2, 5)), None),
             b"2 " => tracked(rest, 9, None, records.next()),
-            // Stage 2 is ours.
+            // Stage 2 of an unmerged entry is our side.
             b"u " => tracked(rest, 10, Some((3, 7)), None),
-            b"? " => Some(unknown('?', rest)),
-            b"! " => Some(unknown('!', rest)),
+            b"? " => Some(untracked('?', rest)),
+            b"! " => Some(untracked('!', rest)),
             _ => None,
         };
         status.changes.extend(change);
@@ -142,8 +143,8 @@ impl Status {
     }
 }
 
-/// A record of so many fields, the path last. HEAD's mode and hash are in the two fields that
-/// `before` names; a moved file has nothing there under its new name.
+/// Parses a record with this number of fields, of which the path is the last. `before` names the fields with
+/// HEAD's mode and hash. They are not used for a rename, where they describe the old path.
 fn tracked(
     record: &[u8],
     fields: usize,
@@ -167,24 +168,24 @@ fn tracked(
     })
 }
 
-fn unknown(letter: char, path: &[u8]) -> StatusChange {
+fn untracked(letter: char, path: &[u8]) -> StatusChange {
     StatusChange { index: letter, tree: letter, path: path.to_vec(), from: None, before: None }
 }
 
 impl Git {
-    /// Where HEAD is and what changed; untracked directories count as one entry each.
+    /// Returns HEAD and the changed files. An untracked directory is a single entry.
     ///
     /// # Errors
-    /// [`GitError`], also outside a working tree.
+    /// Fails with [`GitError`], also outside a working tree.
     pub async fn status(&self, directory: &Path) -> Result<Status, GitError> {
         self.status_of(directory, &[]).await
     }
 
-    /// As [`Git::status`], together with the directories that git ignores as a whole, relative to the root
-    /// of the working tree.
+    /// As [`Git::status`], together with the directories that are ignored as a whole, relative to the root of
+    /// the working tree.
     ///
     /// # Errors
-    /// As [`Git::status`].
+    /// Fails as [`Git::status`] does.
     pub async fn status_with_ignored(
         &self,
         directory: &Path,
@@ -203,25 +204,25 @@ impl Git {
         let command = command.args(["--branch", "--no-ahead-behind", "--untracked-files=normal"]).args(more);
         let args = ["status"];
         let output = checked(&args, finish(&command, &args, time::LOCAL, CallerPresence::Needed).await?)?;
-        Ok(self.status_told(&repository, &output.stdout).await)
+        Ok(self.status_from(&repository, &output.stdout).await)
     }
 
-    /// Reads what `git status` printed. Git enters the working tree by its name, in whose place, or in
-    /// that of a directory in it, a link may stand for a moment: what git does not know counts only
-    /// when it is in the directory that was looked at.
-    async fn status_told(&self, repository: &Arc<Repository>, printed: &[u8]) -> Status {
+    /// Parses the output of `git status`. Git opens directories of the working tree by name, and a directory
+    /// may be replaced by a symbolic link at that moment. Untracked files are therefore reported only if they
+    /// exist below the directory handle that was checked.
+    async fn status_from(&self, repository: &Arc<Repository>, printed: &[u8]) -> Status {
         let mut status = parse_status(printed);
         if status.changes.iter().any(|change| change.tree == '?') {
             let repository = repository.clone();
-            let there = move || {
-                let is_there = |path: &[u8]| {
+            let retain_existing = move || {
+                let exists = |path: &[u8]| {
                     let path = Path::new(OsStr::from_bytes(path));
                     repository.handles.root.kind(path).is_some()
                 };
-                status.changes.retain(|change| change.tree != '?' || is_there(&change.path));
+                status.changes.retain(|change| change.tree != '?' || exists(&change.path));
                 status
             };
-            return tokio::task::spawn_blocking(there).await.unwrap_or_default();
+            return tokio::task::spawn_blocking(retain_existing).await.unwrap_or_default();
         }
         status
     }
@@ -233,7 +234,7 @@ mod tests {
 
     use super::*;
 
-    /// Writes a status as git does.
+    /// Prints a status in git's format.
     fn printed(status: &Status) -> Vec<u8> {
         let mut out = format!("# branch.oid {}\0", status.commit.as_deref().unwrap_or("(initial)"));
         out += &format!("# branch.head {}\0", status.branch.as_deref().unwrap_or("(detached)"));
@@ -282,8 +283,8 @@ mod tests {
         let moved = (letter("RC"), letter(" MD"), path(), path()).prop_map(|(index, tree, path, from)| {
             StatusChange { index, tree, path, from: Some(from), before: None }
         });
-        let unknown = (letter("?!"), path()).prop_map(|(letter, path)| super::unknown(letter, &path));
-        prop_oneof![plain, moved, unknown]
+        let untracked = (letter("?!"), path()).prop_map(|(letter, path)| super::untracked(letter, &path));
+        prop_oneof![plain, moved, untracked]
     }
 
     fn status() -> impl Strategy<Value = Status> {
@@ -306,7 +307,7 @@ mod tests {
         }
 
         #[test]
-        fn truncated_answer_is_parsed(status in status(), at in any::<proptest::sample::Index>()) {
+        fn truncated_output_is_parsed(status in status(), at in any::<proptest::sample::Index>()) {
             let printed = printed(&status);
             let cut = &printed[..at.index(printed.len())];
             prop_assert!(parse_status(cut).changes.len() <= status.changes.len());
@@ -314,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn path_is_listed_under_every_kind_it_is_of() {
+    fn path_is_listed_under_each_of_its_kinds() {
         let change = |index, tree, path: &[u8]| StatusChange {
             index,
             tree,

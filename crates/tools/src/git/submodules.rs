@@ -1,7 +1,7 @@
-//! Submodules, into which git looks by itself when it is asked for the state of the tree around them.
+//! Submodules, which `git status` and `git add` enter automatically.
 //!
-//! Git then starts another git there, which goes by the submodule's own configuration. What ours is
-//! told reaches that one too, but not what only that configuration names.
+//! Git starts a child process there that follows the submodule's own configuration. The overrides of the
+//! outer command are inherited, but do not cover variables that only the submodule sets.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -12,41 +12,44 @@ use loopgate_home::{Repository, RepositoryError};
 
 use super::{CallerPresence, Git, GitError, checked, config, finish, time};
 
-/// The mode of a submodule in an index file.
+/// The mode of a submodule in an index file: 0160000, big-endian.
 const MODE: [u8; 4] = [0, 0, 0xe0, 0];
-/// Begins the part of an index file that names another one, which holds the rest.
+/// Signature of the index extension that refers to a shared index file, which may have further entries.
 const SPLIT: &[u8] = b"link";
 
 impl Git {
-    /// The first submodule, at any depth, that is no repository of the sandbox, or whose configuration
-    /// names programs and is not trusted.
+    /// Returns the first submodule, at any depth, that is outside the sandbox or is otherwise unusable, or
+    /// whose configuration names programs and is not trusted.
     ///
-    /// # Errors
-    /// [`GitError`] when git could not list what is there.
-    pub(super) async fn odd_submodule(
+    /// Fails with [`GitError`] when the index cannot be listed. [`GitError`] when git could not list what is
+    /// there.
+    pub(super) async fn unsafe_submodule(
         &self,
         repository: &Arc<Repository>,
     ) -> Result<Option<PathBuf>, GitError> {
         for path in self.submodules(repository).await? {
-            let found = match self.repository(&repository.root.join(&path)).await {
-                Ok(found) if found.root == repository.root => continue,
-                Ok(found) => found,
+            let submodule = match self.repository(&repository.root.join(&path)).await {
+                // Not initialized: git finds the superproject in its directory, and does not enter it.
+                Ok(submodule) if submodule.root == repository.root => continue,
+                Ok(submodule) => submodule,
                 Err(GitError::Repository(RepositoryError::None)) => continue,
                 Err(_) => return Ok(Some(path)),
             };
-            let names_programs = config::includes(&found.config) || config::withheld(&found.config);
-            let odd = names_programs && !self.trusts(&found.root).await;
-            if odd || Box::pin(self.odd_submodule(&found)).await?.is_some() {
+            let names_programs =
+                config::includes(&submodule.config) || config::has_restricted(&submodule.config);
+            let is_unsafe = names_programs && !self.trusts(&submodule.root).await;
+            if is_unsafe || Box::pin(self.unsafe_submodule(&submodule)).await?.is_some() {
                 return Ok(Some(path));
             }
         }
         Ok(None)
     }
 
-    /// Where the index has submodules.
+    /// Returns the paths of the submodules in the index.
     async fn submodules(&self, repository: &Arc<Repository>) -> Result<Vec<PathBuf>, GitError> {
-        let found = repository.clone();
-        if repository.bare || !tokio::task::spawn_blocking(move || may_have_any(&found)).await.unwrap_or(true)
+        let submodule = repository.clone();
+        if repository.bare
+            || !tokio::task::spawn_blocking(move || may_have_submodules(&submodule)).await.unwrap_or(true)
         {
             return Ok(Vec::new());
         }
@@ -57,15 +60,16 @@ impl Git {
     }
 }
 
-/// Whether the index may hold a submodule; tells at once of nearly every one that it does not.
-fn may_have_any(repository: &Repository) -> bool {
+/// Returns whether the index may contain a submodule. A search for its mode avoids a git process for nearly
+/// all repositories.
+fn may_have_submodules(repository: &Repository) -> bool {
     let Ok(index) = repository.handles.own.read(Path::new("index"), u64::MAX) else {
         return repository.handles.own.holds(Path::new("index"));
     };
     [&MODE, SPLIT].iter().any(|sign| memchr::memmem::find(&index, sign).is_some())
 }
 
-/// Reads the submodules in `git ls-files --stage -z`.
+/// Parses the submodules in `git ls-files --stage -z`.
 fn parse_submodules(printed: &[u8]) -> Vec<PathBuf> {
     let entries = printed.split(|byte| *byte == 0).filter(|entry| entry.starts_with(b"160000 "));
     let paths = entries.filter_map(|entry| entry.splitn(2, |byte| *byte == b'\t').nth(1));
@@ -77,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn submodules_are_told_from_files() {
+    fn submodules_are_distinguished_from_files() {
         let printed = b"100644 1111 0\ta\x00160000 2222 0\tsub/a b\x00120000 3333 0\t160000 x\0";
         assert_eq!(parse_submodules(printed), [PathBuf::from("sub/a b")]);
     }

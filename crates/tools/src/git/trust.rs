@@ -1,9 +1,8 @@
-//! What a repository brings along to be run, and whether the person agreed to it.
+//! The executable content of a repository, and whether the user trusts it.
 //!
-//! Of a repository come along: programs that its configuration names, hooks, and what the assistant
-//! and the reviewer read in it that makes them run something. Nothing of that runs until the person
-//! has seen it and said so with `loopgate trust`. What these programs themselves read or start is not
-//! looked at.
+//! Executable content is: programs in the repository's configuration, hooks, and files that make the
+//! assistant or the reviewer run programs. None of it is executed until the user has reviewed it with
+//! `loopgate trust`. Files that these programs themselves read or start are not covered.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -17,39 +16,40 @@ use sha2::{Digest as _, Sha256};
 use super::config::{self, ConfigVariable};
 use super::{Git, GitError};
 
-/// Files of a working tree that make somebody run a program: the assistant, the reviewer, a loop that
-/// sets its worktree up.
+/// Files of a working tree that make a program run: read by the assistant or the reviewer, or executed by a
+/// loop to set up its worktree.
 const FILES: [&str; 4] =
     [".claude/settings.json", ".claude/settings.local.json", ".loopgate/loops-setup.sh", ".mcp.json"];
-/// Directories of such files.
+/// Directories with such files.
 const DIRECTORIES: [&str; 5] =
     [".claude/agents", ".claude/commands", ".claude/hooks", ".claude/skills", ".codex"];
-/// Bytes of one part, and how many parts there may be. What is more is not shown, so not agreed to.
-const MAX_PART: u64 = 1024 * 1024;
+/// Maximum size of a part in bytes, and maximum number of parts. A user could not review more, so a
+/// repository that exceeds them is never trusted.
+const MAX_PART_BYTES: u64 = 1024 * 1024;
 const MAX_PARTS: usize = 1000;
 
-/// Something that a repository brings along to be run.
+/// A part of a repository that can execute a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExecutablePart {
-    /// What it is: `hook pre-commit`, `setting core.sshcommand`, `file .mcp.json`.
+    /// Kind and name of the part: `hook pre-commit`, `setting core.sshcommand`, `file .mcp.json`.
     pub name: String,
-    /// What it says.
+    /// Content of the file, or values of the setting, one per line.
     pub content: Vec<u8>,
 }
 
-/// What a repository brings along to be run.
+/// The executable content of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExecutableContent {
-    /// The clone that is trusted or not; the worktrees count as it does.
+    /// The root of the clone, to which trust applies. Its worktrees share it.
     pub clone: PathBuf,
-    /// The root of the working tree in which the parts were found.
+    /// The root of the working tree that was inspected.
     pub root: PathBuf,
-    /// The parts, by name.
+    /// The parts, sorted by name.
     pub parts: Vec<ExecutablePart>,
 }
 
 impl ExecutablePart {
-    /// As it is written down when the person agrees to it.
+    /// Returns the line that is recorded when the user trusts the part: the hash of its content and its name.
     fn entry(&self) -> String {
         let mut entry = String::new();
         for byte in Sha256::digest(&self.content) {
@@ -60,19 +60,19 @@ impl ExecutablePart {
 }
 
 impl ExecutableContent {
-    /// The parts as they are written down.
+    /// Returns the lines to record for all parts.
     #[must_use]
     pub fn entries(&self) -> BTreeSet<String> {
         self.parts.iter().map(ExecutablePart::entry).collect()
     }
 
-    /// Whether the person agreed to all of it.
+    /// Returns whether the user trusts all parts with their current content.
     #[must_use]
     pub fn is_trusted(&self, store: &TrustStore) -> bool {
         store.trusts(&self.clone, &self.entries())
     }
 
-    /// The names of the parts, joined by commas.
+    /// Returns the names of the parts, joined by commas.
     #[must_use]
     pub fn names(&self) -> String {
         self.parts.iter().map(|part| part.name.as_str()).collect::<Vec<_>>().join(", ")
@@ -80,60 +80,61 @@ impl ExecutableContent {
 }
 
 impl Git {
-    /// What the repository of a directory brings along to be run.
+    /// Collects the executable content of the repository that contains a directory.
     ///
     /// # Errors
-    /// [`GitError`] when there is none, or its parts cannot be read.
+    /// Fails with [`GitError`] when there is no repository, or a part cannot be read.
     pub async fn executable_content(&self, directory: &Path) -> Result<ExecutableContent, GitError> {
         let repository = self.repository(directory).await?;
-        let told = self.effective_config(&repository).await?;
-        self.executable_content_of(&repository, told).await
+        let variables = self.effective_config(&repository).await?;
+        self.executable_content_of(&repository, variables).await
     }
 
-    /// Whether the person agreed to everything that the repository of a directory brings along. What
-    /// brings nothing, or cannot be looked at, is not trusted.
+    /// Returns whether the user trusts the repository that contains a directory. Returns `false` when it
+    /// cannot be inspected.
     pub async fn trusts(&self, directory: &Path) -> bool {
-        let Ok(brought) = self.executable_content(directory).await else { return false };
-        self.agreed(brought).await
+        let Ok(content) = self.executable_content(directory).await else { return false };
+        self.is_content_trusted(content).await
     }
 
-    /// Adds to what a failed change complained of which programs it was not allowed to run; without them it
-    /// may have failed. Who only said that there is nothing to do missed none.
+    /// Adds a list of the programs that were disabled to the error of a failed command, because the command
+    /// may depend on them. An error without messages on standard error, such as nothing to commit, is left
+    /// unchanged.
     pub(super) async fn with_hint<T>(
         &self,
         directory: &Path,
-        done: Result<T, GitError>,
+        result: Result<T, GitError>,
     ) -> Result<T, GitError> {
-        let Err(GitError::Failed { command, code, stdout, mut stderr }) = done else { return done };
+        let Err(GitError::Failed { command, code, stdout, mut stderr }) = result else { return result };
         if !stderr.trim().is_empty()
-            && let Ok(brought) = self.executable_content(directory).await
-            && !brought.parts.is_empty()
-            && !self.agreed(brought.clone()).await
+            && let Ok(content) = self.executable_content(directory).await
+            && !content.parts.is_empty()
+            && !self.is_content_trusted(content.clone()).await
         {
             let _ = write!(
                 stderr,
-                "\nNot run, because you have not trusted this repository: {}. Look at it with: loopgate trust {}",
-                brought.names(),
-                brought.root.display()
+                "\nNot run, because you have not trusted this repository: {}. Review it with: loopgate trust {}",
+                content.names(),
+                content.root.display()
             );
         }
         Err(GitError::Failed { command, code, stdout, stderr })
     }
 
-    pub(super) async fn agreed(&self, brought: ExecutableContent) -> bool {
+    pub(super) async fn is_content_trusted(&self, content: ExecutableContent) -> bool {
         let store = TrustStore::new(self.sandbox.data_dir());
-        let asked = tokio::task::spawn_blocking(move || brought.is_trusted(&store));
-        asked.await.unwrap_or(false)
+        let trusted = tokio::task::spawn_blocking(move || content.is_trusted(&store));
+        trusted.await.unwrap_or(false)
     }
 
-    /// As [`Git::executable_content`], of a repository whose configuration is known.
+    /// As [`Git::executable_content`], for a repository whose configuration was read before.
     pub(super) async fn executable_content_of(
         &self,
         repository: &Arc<Repository>,
-        told: Vec<ConfigVariable>,
+        variables: Vec<ConfigVariable>,
     ) -> Result<ExecutableContent, GitError> {
         let (sandbox, repository) = (self.sandbox.clone(), repository.clone());
-        let found = tokio::task::spawn_blocking(move || collect(&sandbox, &repository, &told)).await;
+        let found = tokio::task::spawn_blocking(move || collect(&sandbox, &repository, &variables)).await;
         found
             .unwrap_or_else(|error| Err(io::Error::other(error)))
             .map_err(|error| GitError::Repository(error.into()))
@@ -143,22 +144,24 @@ impl Git {
 fn collect(
     sandbox: &Sandbox,
     repository: &Repository,
-    told: &[ConfigVariable],
+    variables: &[ConfigVariable],
 ) -> io::Result<ExecutableContent> {
-    let mut parts: Vec<ExecutablePart> = config::executable_variables(told)
+    let mut parts: Vec<ExecutablePart> = config::executable_variables(variables)
         .into_iter()
         .map(|(key, values)| ExecutablePart { name: format!("setting {key}"), content: values.into_bytes() })
         .collect();
-    let named = told.iter().rev().find(|told| told.key == "core.hookspath");
-    let hooks = match named {
-        // Those of the person come from elsewhere.
+    let hooks_path = variables.iter().rev().find(|variable| variable.key == "core.hookspath");
+    let hooks = match hooks_path {
+        // Hooks of the user's own configuration are not part of the repository.
         Some(own) if !own.by_repository => None,
-        Some(named) => Some(repository.root.join(expand_home(named.value.as_deref().unwrap_or_default()))),
+        Some(hooks_path) => {
+            Some(repository.root.join(expand_home(hooks_path.value.as_deref().unwrap_or_default())))
+        }
         None => Some(repository.common.join("hooks")),
     };
     if let Some(hooks) = hooks {
         let place = sandbox.check(&hooks).map_err(io::Error::other)?;
-        if let Some(directory) = there(place.open_directory())? {
+        if let Some(directory) = if_exists(place.open_directory())? {
             let hook = |name: &str| (!name.ends_with(".sample")).then(|| format!("hook {name}"));
             add_files(&directory, Path::new(""), &hook, &mut parts)?;
         }
@@ -179,7 +182,8 @@ fn collect(
     Ok(ExecutableContent { clone: repository.clone_root().to_owned(), root: repository.root.clone(), parts })
 }
 
-/// Adds the files of a directory, at any depth, under the names that `name` gives them.
+/// Adds the files of a directory at any depth as parts. `name` maps a path to the name of the part, or omits
+/// it.
 fn add_files(
     directory: &Directory,
     below: &Path,
@@ -207,17 +211,19 @@ fn add_file(
         return Ok(());
     }
     if parts.len() >= MAX_PARTS {
-        return Err(io::Error::other("it brings along more than can be shown"));
+        return Err(io::Error::other(format!(
+            "it has more than {MAX_PARTS} files and settings that can run programs"
+        )));
     }
     let content = directory
-        .read(path, MAX_PART)
-        .map_err(|error| io::Error::other(format!("{name} cannot be looked at: {error}")))?;
+        .read(path, MAX_PART_BYTES)
+        .map_err(|error| io::Error::other(format!("{name} cannot be read: {error}")))?;
     parts.push(ExecutablePart { name, content });
     Ok(())
 }
 
-/// What was opened; `None` when it is not there.
-fn there<T>(opened: io::Result<T>) -> io::Result<Option<T>> {
+/// Maps an error for a path that does not exist to `None`.
+fn if_exists<T>(opened: io::Result<T>) -> io::Result<Option<T>> {
     match opened {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             Ok(None)

@@ -1,4 +1,4 @@
-//! Worktrees: listing, making, removing, without losing anybody's commits or files.
+//! Worktrees: list, add and remove, without losing commits or files.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -14,45 +14,45 @@ use super::checkout::CheckoutKind;
 use super::worktree_lock::lock_worktrees;
 use super::{Git, GitError, checked, time};
 
-/// Git's exit code for an option that it does not know.
+/// Exit code of git for an unknown option.
 const UNKNOWN_OPTION: i32 = 129;
-/// Tries to delete a directory in which something may still be writing.
-const DELETE_TRIES: u32 = 5;
-/// Wait between these tries.
-const DELETE_WAIT: Duration = Duration::from_millis(100);
+/// Attempts to delete a directory. A process that still writes into it makes an attempt fail with ENOTEMPTY.
+const DELETE_ATTEMPTS: u32 = 5;
+/// Delay between these attempts.
+const DELETE_DELAY: Duration = Duration::from_millis(100);
 
-/// A worktree as git lists it.
+/// An entry of `git worktree list`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Worktree {
-    /// Its directory.
+    /// Absolute path of the working tree.
     pub path: PathBuf,
-    /// The commit that is checked out.
+    /// Full hash of HEAD; `None` for a bare repository.
     pub head: Option<String>,
-    /// The branch that is checked out, without `refs/heads/`; `None` when detached.
+    /// The current branch, without `refs/heads/`; `None` when HEAD is detached.
     pub branch: Option<String>,
-    /// Whether it is the clone itself, which must never be removed.
+    /// Whether this is the main working tree, which must never be removed.
     pub main: bool,
-    /// Whether it has no files.
+    /// Whether this is a bare repository, without a working tree.
     pub bare: bool,
-    /// Whether its directory is gone.
+    /// Whether the directory does not exist any more.
     pub prunable: bool,
 }
 
-/// Why a worktree is still there.
+/// An error while removing a worktree.
 #[derive(Debug, Error)]
 pub enum RemoveWorktreeError {
-    /// It is a clone, not a worktree.
-    #[error("the directory is a repository of its own, not a worktree")]
+    /// The directory is a clone, not a worktree.
+    #[error("the directory is a repository, not a worktree")]
     NotAWorktree,
-    /// Its work could not be saved.
-    #[error("the work in it could not be saved: {0}")]
+    /// The uncommitted work could not be saved, so nothing was removed.
+    #[error("the work in the worktree could not be saved: {0}")]
     Unsaved(GitError),
-    /// The directory could not be deleted.
+    /// An error of the file system.
     #[error("the worktree could not be deleted: {0}")]
     Delete(std::io::Error),
 }
 
-/// Reads `git worktree list --porcelain`, whose lines end with this byte.
+/// Parses `git worktree list --porcelain`, whose lines are terminated by `end`.
 #[must_use]
 pub fn parse_worktrees(printed: &[u8], end: u8) -> Vec<Worktree> {
     let mut worktrees: Vec<Worktree> = Vec::new();
@@ -78,26 +78,26 @@ pub fn parse_worktrees(printed: &[u8], end: u8) -> Vec<Worktree> {
 }
 
 impl Git {
-    /// Every worktree of a repository, the clone itself first.
+    /// Lists the worktrees of a repository, the main one first.
     ///
     /// # Errors
-    /// [`GitError`]
+    /// Fails with [`GitError`], for example outside a repository.
     pub async fn worktrees(&self, repository: &Path) -> Result<Vec<Worktree>, GitError> {
         let args = ["worktree", "list", "--porcelain", "-z"];
         let output = self.output(repository, &args, time::LOCAL).await?;
         if output.status.code() != Some(UNKNOWN_OPTION) {
             return Ok(parse_worktrees(&checked(&args, output)?.stdout, 0));
         }
-        // Git before 2.36 only knows lines.
+        // Git before 2.36 has no `-z` here.
         let args = ["worktree", "list", "--porcelain"];
         let output = checked(&args, self.output(repository, &args, time::LOCAL).await?)?;
         Ok(parse_worktrees(&output.stdout, b'\n'))
     }
 
-    /// The worktree, other than the clone itself, in which exactly this branch is checked out.
+    /// Returns the linked worktree whose current branch is this one.
     ///
     /// # Errors
-    /// [`GitError`]
+    /// Fails with [`GitError`], for example outside a repository.
     pub async fn worktree_on(
         &self,
         repository: &Path,
@@ -109,14 +109,14 @@ impl Git {
         Ok(worktrees
             .into_iter()
             .find(|worktree| usable(worktree) && on_branch(worktree))
-            .map(|found| found.path))
+            .map(|worktree| worktree.path))
     }
 
-    /// Makes a worktree on a branch that begins anew at `base`, a full ref or a commit. Answers the
-    /// name under which commits that only the branch had are saved.
+    /// Adds a worktree with a branch that is created at, or reset to, `base`, which is a full ref or a
+    /// commit. Returns the name under which commits that only the branch had were saved.
     ///
     /// # Errors
-    /// [`GitError`]
+    /// Fails with [`GitError`], for example when the branch is checked out elsewhere.
     pub async fn worktree_add(
         &self,
         repository: &Path,
@@ -124,57 +124,58 @@ impl Git {
         branch: &BranchName,
         base: &str,
     ) -> Result<Option<String>, GitError> {
-        let _turn = lock_worktrees(repository).await;
+        let _lock = lock_worktrees(repository).await;
+        // `git worktree add` fails when the records of a deleted worktree still name its path or branch.
         self.prune(repository).await;
         let saved = self.save_branch(repository, branch, base).await?;
-        let place = directory.to_string_lossy();
-        // Without tracking: a plain push from the worktree must never reach the base branch.
-        let args = ["worktree", "add", "--no-track", "-B", branch.as_str(), "--", &place, base];
+        let path = directory.to_string_lossy();
+        // With an upstream, a plain `git push` from the worktree could push to the base branch.
+        let args = ["worktree", "add", "--no-track", "-B", branch.as_str(), "--", &path, base];
         self.change(repository, &args, time::WORKTREE_ADD).await?;
         Ok(saved)
     }
 
-    /// Makes a worktree on no branch.
+    /// Adds a worktree with a detached HEAD.
     ///
     /// # Errors
-    /// [`GitError`]
+    /// Fails with [`GitError`], for example for an unknown `base`.
     pub async fn worktree_add_detached(
         &self,
         repository: &Path,
         directory: &Path,
         base: &str,
     ) -> Result<(), GitError> {
-        let _turn = lock_worktrees(repository).await;
+        let _lock = lock_worktrees(repository).await;
         self.prune(repository).await;
-        let place = directory.to_string_lossy();
-        let args = ["worktree", "add", "--detach", "--", &place, base];
+        let path = directory.to_string_lossy();
+        let args = ["worktree", "add", "--detach", "--", &path, base];
         self.change(repository, &args, time::WORKTREE_ADD).await.map(drop)
     }
 
-    /// Puts a worktree on a branch, with the work that is in it. A branch with which HEAD shares all of
-    /// its own commits is checked out; else the branch begins anew at HEAD, and files and index stay as
-    /// they are. Answers the name of what was saved, which the worktree or the branch no longer hold.
+    /// Switches a worktree to a branch without losing its changes. If the branch contains HEAD, it is checked
+    /// out. Otherwise the branch is reset to HEAD, and files and index are left unchanged. Returns the name
+    /// under which work was saved that neither the worktree nor the branch has any more.
     ///
     /// # Errors
-    /// [`GitError`], also when the branch is checked out in another worktree.
+    /// Fails with [`GitError`], also when the branch is checked out in another worktree.
     pub async fn return_to_branch(
         &self,
         worktree: &Path,
         branch: &BranchName,
     ) -> Result<Option<String>, GitError> {
         let (head, full) = (self.head(worktree).await?, format!("refs/heads/{branch}"));
-        // A rebase would go on from where it stood; without one this fails.
+        // Git refuses to switch branches during a rebase. Fails when there is none, which is the usual case.
         let _ = self.change(worktree, &["rebase", "--quit"], time::LOCAL).await;
-        let known = self.commit_of(worktree, &full).await?;
-        if let Some(known) = known.filter(|known| *known != head) {
-            let args = ["merge-base", "--is-ancestor", &head, &known];
-            if self.says_yes(worktree, &args).await? {
+        let commit = self.commit_of(worktree, &full).await?;
+        if let Some(commit) = commit.filter(|commit| *commit != head) {
+            let args = ["merge-base", "--is-ancestor", &head, &commit];
+            if self.run_predicate(worktree, &args).await? {
                 let checkout =
                     |force| [["checkout", "-q"].as_slice(), force, &[branch.as_str(), "--"]].concat();
                 if self.change(worktree, &checkout(&[]), time::WORKTREE_ADD).await.is_ok() {
                     return Ok(None);
                 }
-                // Changes in files that differ between both are in the way.
+                // Local changes would be overwritten by the checkout.
                 let saved = self.save_worktree(worktree).await?;
                 self.change(worktree, &checkout(&["--force"]), time::WORKTREE_ADD).await?;
                 return Ok(saved);
@@ -183,40 +184,42 @@ impl Git {
         let saved = self.save_branch(worktree, branch, &head).await?;
         self.change(worktree, &["branch", "--no-track", "--force", branch.as_str(), &head], time::LOCAL)
             .await?;
+        // `symbolic-ref` moves HEAD without touching the files, unlike a checkout.
         self.change(worktree, &["symbolic-ref", "HEAD", &full], time::LOCAL).await?;
         Ok(saved)
     }
 
-    /// Forgets worktrees whose directories are gone, after commits that only their HEAD had were saved;
-    /// failing at that harms nothing.
+    /// Removes the records of worktrees whose directories do not exist, after saving commits that only their
+    /// HEAD had. Best-effort: records that remain only take space.
     pub async fn prune(&self, repository: &Path) {
         let pruned = async {
-            for gone in self.worktrees(repository).await?.into_iter().filter(|worktree| worktree.prunable) {
-                if let Some(head) = &gone.head {
-                    self.save_head(repository, &gone.path, head).await?;
+            for prunable in self.worktrees(repository).await?.into_iter().filter(|worktree| worktree.prunable)
+            {
+                if let Some(head) = &prunable.head {
+                    self.save_head(repository, &prunable.path, head).await?;
                 }
             }
             self.change(repository, &["worktree", "prune"], time::LOCAL).await
         };
         if let Err(error) = pruned.await {
-            tracing::debug!(%error, "worktrees were not pruned");
+            tracing::debug!(%error, "worktrees could not be pruned");
         }
     }
 
-    /// Writes the `.git` files of worktrees anew that were deleted or lead elsewhere.
+    /// Rewrites missing or wrong `.git` files of worktrees.
     ///
     /// # Errors
-    /// [`GitError`]
+    /// Fails with [`GitError`], for example outside a repository.
     pub async fn worktree_repair(&self, repository: &Path) -> Result<(), GitError> {
-        let _turn = lock_worktrees(repository).await;
+        let _lock = lock_worktrees(repository).await;
         self.change(repository, &["worktree", "repair"], time::LOCAL).await.map(drop)
     }
 
-    /// Keeps the state directory of a worktree out of every commit made there, whoever makes it, unless the
-    /// repository itself has rules for it.
+    /// Excludes the state directory of a worktree from commits by any program, through a `.gitignore` in it.
+    /// Does nothing if the repository tracks such a file.
     ///
     /// # Errors
-    /// Any failure of the file system.
+    /// Fails on any error of the file system.
     pub async fn hide_state_dir(&self, worktree: &Path) -> std::io::Result<()> {
         let rules = Path::new(STATE_DIR).join(".gitignore");
         if self.tracks(worktree, &rules.to_string_lossy()).await.unwrap_or(false) {
@@ -227,19 +230,19 @@ impl Git {
         written.map_err(std::io::Error::other)?
     }
 
-    /// Removes a worktree, after the work in it that nothing else holds was saved. Answers the name of
-    /// what was saved.
+    /// Removes a worktree after saving the work in it that exists nowhere else. Returns the name under which
+    /// it was saved.
     ///
     /// # Errors
-    /// [`RemoveWorktreeError`]; a clone is never removed, nor a worktree whose work cannot be saved.
+    /// Fails with [`RemoveWorktreeError`]. Never removes a clone, nor a worktree whose work cannot be saved.
     pub async fn worktree_remove(
         &self,
         repository: &Path,
         directory: &Path,
     ) -> Result<Option<String>, RemoveWorktreeError> {
-        let place = directory.to_owned();
+        let path = directory.to_owned();
         let holds_files = tokio::task::spawn_blocking(move || {
-            std::fs::read_dir(place).is_ok_and(|mut entries| entries.next().is_some())
+            std::fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some())
         });
         let saved = if holds_files.await.unwrap_or(true) {
             is_removable(repository, directory).await?;
@@ -251,23 +254,24 @@ impl Git {
         Ok(saved)
     }
 
-    /// Removes a worktree with everything in it, saving nothing: through git, else by deleting and pruning.
+    /// Removes a worktree without saving anything: through git, else by deleting the directory and pruning.
     ///
     /// # Errors
-    /// [`RemoveWorktreeError`]; a clone is never removed.
+    /// Fails with [`RemoveWorktreeError`]. Never removes a clone.
     pub async fn worktree_delete(
         &self,
         repository: &Path,
         directory: &Path,
     ) -> Result<(), RemoveWorktreeError> {
         is_removable(repository, directory).await?;
-        let place = directory.to_string_lossy();
-        let _turn = lock_worktrees(repository).await;
-        // Twice `--force`: a locked worktree goes as well.
-        let args = ["worktree", "remove", "--force", "--force", "--", &place];
+        let path = directory.to_string_lossy();
+        let _lock = lock_worktrees(repository).await;
+        // A second `--force` removes a locked worktree as well.
+        let args = ["worktree", "remove", "--force", "--force", "--", &path];
         if let Err(error) = self.change(repository, &args, time::WORKTREE_REMOVE).await {
-            tracing::debug!(%error, "git did not remove the worktree; deleting it");
+            tracing::debug!(%error, "git could not remove the worktree; deleting its directory");
         }
+        // A no-op when git removed the directory.
         delete(directory).await.map_err(RemoveWorktreeError::Delete)?;
         self.prune(repository).await;
         Ok(())
@@ -276,27 +280,27 @@ impl Git {
 
 async fn is_removable(repository: &Path, directory: &Path) -> Result<(), RemoveWorktreeError> {
     let (inner, outer) = (repository.to_owned(), directory.to_owned());
-    let precious = tokio::task::spawn_blocking(move || holds_repository(&outer, &inner)).await;
-    if precious.unwrap_or(true) { Err(RemoveWorktreeError::NotAWorktree) } else { Ok(()) }
+    let is_repository = tokio::task::spawn_blocking(move || holds_repository(&outer, &inner)).await;
+    if is_repository.unwrap_or(true) { Err(RemoveWorktreeError::NotAWorktree) } else { Ok(()) }
 }
 
-/// Whether the directory is, or contains, this repository, or is another one.
+/// Returns whether the directory is a repository, or contains this one.
 fn holds_repository(directory: &Path, repository: &Path) -> bool {
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let own = matches!(CheckoutKind::of(directory), CheckoutKind::Clone | CheckoutKind::Bare);
-    own || real(repository).starts_with(real(directory))
+    own || canonical(repository).starts_with(canonical(directory))
 }
 
-/// Deletes a directory with everything in it; links are deleted, not followed.
+/// Deletes a directory recursively. Symbolic links are deleted, not followed.
 pub(super) async fn delete(directory: &Path) -> std::io::Result<()> {
-    let mut tries = 1;
+    let mut attempt = 1;
     loop {
         match tokio::fs::remove_dir_all(directory).await {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-            Err(_) if tries < DELETE_TRIES => tokio::time::sleep(DELETE_WAIT).await,
+            Err(_) if attempt < DELETE_ATTEMPTS => tokio::time::sleep(DELETE_DELAY).await,
             result => return result,
         }
-        tries += 1;
+        attempt += 1;
     }
 }
 
@@ -307,11 +311,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn list_is_read_as_git_writes_it() {
+    fn git_output_is_parsed() {
         let printed = "worktree /code/widget\nHEAD 1111\nbranch refs/heads/main\n\n\
             worktree /code/widget loop\nHEAD 2222\nbranch refs/heads/orchestrator/a/main\nlocked why not\n\n\
             worktree /code/detached\nHEAD 3333\ndetached\n\n\
-            worktree /code/gone\nHEAD 4444\nbranch refs/heads/x\nprunable gitdir file points nowhere\n";
+            worktree /code/prunable\nHEAD 4444\nbranch refs/heads/x\nprunable gitdir file points nowhere\n";
         let worktrees = parse_worktrees(printed.as_bytes(), b'\n');
         let branches: Vec<_> = worktrees.iter().map(|worktree| worktree.branch.as_deref()).collect();
         assert_eq!(branches, [Some("main"), Some("orchestrator/a/main"), None, Some("x")]);
@@ -339,7 +343,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn written_value_is_read_back(mut worktrees in proptest::collection::vec(worktree(), 0..6)) {
+        fn printed_worktrees_are_parsed(mut worktrees in proptest::collection::vec(worktree(), 0..6)) {
             if let Some(first) = worktrees.first_mut() {
                 first.main = true;
             }

@@ -1,6 +1,7 @@
-//! One change to the worktrees of a repository at a time, within this process.
+//! Serializes changes to the worktrees of a repository within this process.
 //!
-//! Git guards none of them against each other: its `prune` takes away what its `add` has begun.
+//! Git does not: `git worktree prune` removes a worktree that a concurrent `git worktree add` has not
+//! completed.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -11,7 +12,7 @@ use crate::keyed_locks::KeyedLocks;
 
 static LOCKS: LazyLock<KeyedLocks> = LazyLock::new(KeyedLocks::default);
 
-/// Waits until the worktrees of a repository may be changed; the guard ends that.
+/// Waits for the lock of a repository's worktrees. Dropping the guard releases it.
 pub(super) async fn lock_worktrees(repository: &Path) -> OwnedMutexGuard<()> {
     LOCKS.lock(repository).await
 }

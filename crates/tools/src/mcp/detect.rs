@@ -1,4 +1,4 @@
-//! Asks the two programs.
+//! Queries the assistant and the reviewer for their MCP servers.
 
 use std::time::Duration;
 
@@ -8,58 +8,59 @@ use super::listing::{in_assistant_description, in_assistant_list, in_reviewer_li
 use super::{Inner, McpHost};
 use crate::process::{Limits, RunStatus};
 
-/// The assistant connects to each server before it prints its list.
-const ASSISTANT_LIST_LIMIT: Duration = Duration::from_secs(30);
-const ASSISTANT_GET_LIMIT: Duration = Duration::from_secs(5);
-const REVIEWER_LIST_LIMIT: Duration = Duration::from_secs(10);
-/// Bytes of either stream.
+/// Timeout of `claude mcp list`, which connects to each server before it prints the list.
+const ASSISTANT_LIST_TIMEOUT: Duration = Duration::from_secs(30);
+const ASSISTANT_GET_TIMEOUT: Duration = Duration::from_secs(5);
+const REVIEWER_LIST_TIMEOUT: Duration = Duration::from_secs(10);
+/// Cap on each output stream, in bytes.
 const OUTPUT_LIMIT: usize = 256 * 1024;
 
-/// What came out, and the server's name if it may be asked for by name next time.
+/// The result, and the server's name if the next detection can query it by name.
 pub(super) struct DetectedServer {
     pub(super) record: McpRecord,
     pub(super) name: Option<String>,
 }
 
-/// Why a program gave no answer.
+/// Why a program returned no list.
 enum ProgramError {
     TimedOut,
     Failed,
 }
 
-/// What a program printed, and whether it ended well.
+/// What a program printed, and whether it exited with code 0.
 struct ProgramOutput {
     text: String,
     success: bool,
 }
 
-/// Looks for the server at `wanted`, a URL in normal form that was given as `expected`.
+/// Detects the server at `normal_url`, the normal form of the URL `expected`.
 pub(super) async fn detect(
     inner: &Inner,
     provider: McpHost,
-    wanted: &str,
+    normal_url: &str,
     expected: &str,
     name: Option<String>,
 ) -> DetectedServer {
     match provider {
-        McpHost::Assistant => assistant(inner, wanted, expected, name).await,
-        McpHost::Reviewer => reviewer(inner, wanted).await,
+        McpHost::Assistant => assistant(inner, normal_url, expected, name).await,
+        McpHost::Reviewer => reviewer(inner, normal_url).await,
     }
 }
 
-async fn assistant(inner: &Inner, wanted: &str, expected: &str, name: Option<String>) -> DetectedServer {
+async fn assistant(inner: &Inner, normal_url: &str, expected: &str, name: Option<String>) -> DetectedServer {
+    // `mcp get` connects to a single server, so a known name saves connecting to all of them.
     if let Some(name) = name
-        && let Some(found) = by_name(inner, wanted, expected, &name).await
+        && let Some(detected) = by_name(inner, normal_url, expected, &name).await
     {
-        return found;
+        return detected;
     }
-    let printed = match ask(inner, McpHost::Assistant, &["mcp", "list"], ASSISTANT_LIST_LIMIT).await {
+    let printed = match run(inner, McpHost::Assistant, &["mcp", "list"], ASSISTANT_LIST_TIMEOUT).await {
         Ok(printed) => printed,
-        Err(silence) => return unknown(&silence),
+        Err(failure) => return unknown(&failure),
     };
-    let Some(listed) = in_assistant_list(&printed.text, wanted) else { return unlisted(&printed) };
-    match by_name(inner, wanted, expected, &listed.name).await {
-        Some(found) => found,
+    let Some(listed) = in_assistant_list(&printed.text, normal_url) else { return unlisted(&printed) };
+    match by_name(inner, normal_url, expected, &listed.name).await {
+        Some(detected) => detected,
         None => DetectedServer {
             record: McpRecord::new(listed.available, Some((listed.name.clone(), listed.url)), None),
             name: Some(listed.name),
@@ -67,13 +68,14 @@ async fn assistant(inner: &Inner, wanted: &str, expected: &str, name: Option<Str
     }
 }
 
-/// The server of that name; `None` when it is another one.
-async fn by_name(inner: &Inner, wanted: &str, expected: &str, name: &str) -> Option<DetectedServer> {
+/// Queries the server with this name. Returns `None` when it does not exist or has another URL.
+async fn by_name(inner: &Inner, normal_url: &str, expected: &str, name: &str) -> Option<DetectedServer> {
+    // The program would parse such a name as an option.
     if name.starts_with('-') {
         return None;
     }
     let server = |url: &str| Some((name.to_owned(), url.to_owned()));
-    let printed = match ask(inner, McpHost::Assistant, &["mcp", "get", name], ASSISTANT_GET_LIMIT).await {
+    let printed = match run(inner, McpHost::Assistant, &["mcp", "get", name], ASSISTANT_GET_TIMEOUT).await {
         Ok(printed) => printed,
         Err(ProgramError::Failed) => return None,
         Err(ProgramError::TimedOut) => {
@@ -81,9 +83,11 @@ async fn by_name(inner: &Inner, wanted: &str, expected: &str, name: &str) -> Opt
             return Some(DetectedServer { record, name: Some(name.to_owned()) });
         }
     };
-    let described = in_assistant_description(&printed.text, wanted)?;
+    let described = in_assistant_description(&printed.text, normal_url)?;
     let server = Some((described.name.clone(), described.url));
     if described.project_local {
+        // The name is not cached, so that the next detection reads the list: another scope may have the
+        // server then.
         let record = McpRecord::new(false, server, Some("Project-local config unsupported"));
         return Some(DetectedServer { record, name: None });
     }
@@ -93,10 +97,10 @@ async fn by_name(inner: &Inner, wanted: &str, expected: &str, name: &str) -> Opt
     })
 }
 
-async fn reviewer(inner: &Inner, wanted: &str) -> DetectedServer {
-    match ask(inner, McpHost::Reviewer, &["mcp", "list"], REVIEWER_LIST_LIMIT).await {
-        Err(silence) => unknown(&silence),
-        Ok(printed) => match in_reviewer_list(&printed.text, wanted) {
+async fn reviewer(inner: &Inner, normal_url: &str) -> DetectedServer {
+    match run(inner, McpHost::Reviewer, &["mcp", "list"], REVIEWER_LIST_TIMEOUT).await {
+        Err(failure) => unknown(&failure),
+        Ok(printed) => match in_reviewer_list(&printed.text, normal_url) {
             None => unlisted(&printed),
             Some(listed) => DetectedServer {
                 record: McpRecord::new(listed.available, Some((listed.name, listed.url)), None),
@@ -106,15 +110,16 @@ async fn reviewer(inner: &Inner, wanted: &str) -> DetectedServer {
     }
 }
 
-fn unknown(silence: &ProgramError) -> DetectedServer {
-    let error = match silence {
+fn unknown(failure: &ProgramError) -> DetectedServer {
+    let error = match failure {
         ProgramError::TimedOut => "Discovery timed out",
         ProgramError::Failed => "Discovery failed",
     };
     DetectedServer { record: McpRecord::new(false, None, Some(error)), name: None }
 }
 
-/// A program that failed does not know that the server is missing.
+/// Returns the result for a list without the server. A failed program does not prove that the server is
+/// missing.
 fn unlisted(printed: &ProgramOutput) -> DetectedServer {
     if printed.success {
         DetectedServer { record: McpRecord::negative(), name: None }
@@ -123,18 +128,19 @@ fn unlisted(printed: &ProgramOutput) -> DetectedServer {
     }
 }
 
-async fn ask(
+async fn run(
     inner: &Inner,
     provider: McpHost,
     arguments: &[&str],
-    limit: Duration,
+    timeout: Duration,
 ) -> Result<ProgramOutput, ProgramError> {
     let mut command = inner.programs.command(provider.program()).await.args(arguments);
+    // The programs also read the configuration of the project they run in; the base directory contains none.
     if let Some(base) = inner.sandbox.base().filter(|base| base.is_dir()) {
         command = command.directory(base);
     }
     let output =
-        command.run(Limits::time(limit).output(OUTPUT_LIMIT)).await.map_err(|_| ProgramError::Failed)?;
+        command.run(Limits::time(timeout).output(OUTPUT_LIMIT)).await.map_err(|_| ProgramError::Failed)?;
     if output.status == RunStatus::TimedOut {
         return Err(ProgramError::TimedOut);
     }

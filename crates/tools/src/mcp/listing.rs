@@ -1,43 +1,43 @@
-//! Reads what the two programs print about their MCP servers.
+//! Parses the output of the two programs' `mcp` sub-commands.
 
 use super::normal_form;
 
-/// A server in a list.
+/// An entry of a server list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ListedServer {
     pub(super) name: String,
-    /// As it was configured.
+    /// The URL as configured, not in normal form.
     pub(super) url: String,
     pub(super) available: bool,
 }
 
-/// One server, as the assistant describes it.
+/// A single server, as printed by `claude mcp get`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ServerDetails {
     pub(super) name: String,
     pub(super) url: String,
     pub(super) available: bool,
-    /// It holds for one project alone.
+    /// Whether the server is configured for a single project only.
     pub(super) project_local: bool,
 }
 
-/// The first line of `claude mcp list` with the wanted URL: `<name>: <url> … - <status>`.
-pub(super) fn in_assistant_list(printed: &str, wanted: &str) -> Option<ListedServer> {
+/// Finds the first line of `claude mcp list` with the wanted URL: `<name>: <url> … - <status>`.
+pub(super) fn in_assistant_list(printed: &str, normal_url: &str) -> Option<ListedServer> {
     printed.lines().find_map(|line| {
         let (server, status) = line.rsplit_once(" - ")?;
-        let (before, url) = url_in(server, wanted)?;
+        let (before, url) = url_in(server, normal_url)?;
         let name = before.trim().trim_end_matches(':').trim();
         let name = Some(name).filter(|name| !name.is_empty())?;
         Some(ListedServer { name: name.to_owned(), url: url.to_owned(), available: is_connected(status) })
     })
 }
 
-/// What `claude mcp get <name>` says, when it is about the wanted URL.
-pub(super) fn in_assistant_description(printed: &str, wanted: &str) -> Option<ServerDetails> {
+/// Parses `claude mcp get <name>`. Returns `None` when the URL is not the wanted one.
+pub(super) fn in_assistant_description(printed: &str, normal_url: &str) -> Option<ServerDetails> {
     let name =
         printed.lines().find_map(|line| line.trim().strip_suffix(':').filter(|name| !name.is_empty()))?;
     let value = |label: &str| printed.lines().find_map(|line| line.trim().strip_prefix(label)).map(str::trim);
-    let url = value("URL:").filter(|url| normal_form(url).as_deref() == Some(wanted))?;
+    let url = value("URL:").filter(|url| normal_form(url).as_deref() == Some(normal_url))?;
     Some(ServerDetails {
         name: name.to_owned(),
         url: url.to_owned(),
@@ -46,10 +46,10 @@ pub(super) fn in_assistant_description(printed: &str, wanted: &str) -> Option<Se
     })
 }
 
-/// The first line of `codex mcp list` with the wanted URL; its first word is the name.
-pub(super) fn in_reviewer_list(printed: &str, wanted: &str) -> Option<ListedServer> {
+/// Finds the first line of `codex mcp list` with the wanted URL. The name is its first column.
+pub(super) fn in_reviewer_list(printed: &str, normal_url: &str) -> Option<ListedServer> {
     printed.lines().filter(|line| !line.starts_with("Name ")).find_map(|line| {
-        let (before, url) = url_in(line, wanted)?;
+        let (before, url) = url_in(line, normal_url)?;
         let name = before.split_whitespace().next()?;
         let available = line.split_whitespace().any(|word| word == "enabled");
         Some(ListedServer { name: name.to_owned(), url: url.to_owned(), available })
@@ -60,11 +60,11 @@ fn is_connected(status: &str) -> bool {
     status.contains("Connected") || status.contains('✓')
 }
 
-/// The word of a line that is the wanted URL, and what is before it.
-fn url_in<'a>(line: &'a str, wanted: &str) -> Option<(&'a str, &'a str)> {
+/// Returns the wanted URL as it appears in a line, and the text before it.
+fn url_in<'a>(line: &'a str, normal_url: &str) -> Option<(&'a str, &'a str)> {
     let words = line.split_whitespace();
     let mut urls = words.filter(|word| word.contains("://"));
-    let url = urls.find(|word| normal_form(word).as_deref() == Some(wanted))?;
+    let url = urls.find(|word| normal_form(word).as_deref() == Some(normal_url))?;
     line.split_once(url).map(|(before, _)| (before, url))
 }
 
@@ -77,19 +77,20 @@ mod tests {
     const WANTED: &str = "https://mcp.example.test/mcp";
 
     #[test]
-    fn assistants_list() {
+    fn assistant_list_is_parsed() {
+        // Names may contain colons, and URLs a trailing slash.
         let printed = "Checking MCP server health...\n\nother: https://other.test/mcp (HTTP) - ✓ Connected\n\
                        plugin:team:mcp: https://mcp.example.test/mcp/ (HTTP) - ✗ Failed to connect\n";
         let listed = in_assistant_list(printed, WANTED).unwrap();
         assert_eq!((listed.name.as_str(), listed.available), ("plugin:team:mcp", false));
         assert_eq!(listed.url, "https://mcp.example.test/mcp/", "as configured");
         assert_eq!(in_assistant_list("No MCP servers configured.", WANTED), None);
-        let here = format!("team: {WANTED} (HTTP) - ✓ Connected");
-        assert!(in_assistant_list(&here, WANTED).unwrap().available);
+        let connected = format!("team: {WANTED} (HTTP) - ✓ Connected");
+        assert!(in_assistant_list(&connected, WANTED).unwrap().available);
     }
 
     #[test]
-    fn assistants_description() {
+    fn assistant_description_is_parsed() {
         let text = |scope: &str, status: &str| {
             format!(
                 "team:\n  Scope: {scope}\n  Status: {status}\n  Type: http\n  URL: {WANTED}\n\nTo remove it: …\n"
@@ -105,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn reviewers_list() {
+    fn reviewer_list_is_parsed() {
         let printed = format!(
             "Name  Url                           Bearer Token Env Var  Status   Auth\n\
              team  {WANTED}  -                     enabled  OAuth\n"

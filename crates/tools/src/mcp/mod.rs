@@ -1,7 +1,7 @@
-//! Whether the assistant and the reviewer know the MCP server that somebody expects.
+//! Detection of an expected MCP server in the configuration of the assistant and the reviewer.
 //!
-//! Asking the two programs can take half a minute, so a caller waits only a moment; the detection
-//! goes on, and the next caller finds its result.
+//! A detection can take half a minute, so callers wait with a short timeout. The detection continues in the
+//! background, and a later call returns its result.
 
 mod detect;
 mod listing;
@@ -18,19 +18,19 @@ use url::Url;
 
 use crate::programs::Programs;
 
-/// Life of a result.
-const RESULT_LIFE: Duration = Duration::from_secs(60);
-/// Life of a server's name.
-const NAME_LIFE: Duration = Duration::from_hours(24);
-/// Results kept; callers choose the URLs.
+/// How long a result is cached. Users configure a server in a terminal and then return to the page.
+const RESULT_TTL: Duration = Duration::from_secs(60);
+/// How long a server's name is cached. A stale name is harmless: the server's URL is verified.
+const NAME_TTL: Duration = Duration::from_hours(24);
+/// Maximum number of cached results. Callers choose the URLs, so their number is otherwise unbounded.
 const MAX_RESULTS: usize = 32;
 
-/// Who may know an MCP server.
+/// A program that can be configured with MCP servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum McpHost {
-    /// The assistant.
+    /// The AI coding program (`claude`).
     Assistant,
-    /// The reviewer.
+    /// The AI program for reviews (`codex`).
     Reviewer,
 }
 
@@ -43,11 +43,11 @@ impl McpHost {
     }
 }
 
-/// A provider and the normal form of a URL.
+/// Program and URL in normal form.
 type Key = (McpHost, String);
 type PendingDetection = Shared<BoxFuture<'static, CachedRecord>>;
 
-/// A result and when it came.
+/// A result and the time of its detection.
 #[derive(Debug, Clone)]
 struct CachedRecord {
     record: McpRecord,
@@ -60,33 +60,33 @@ struct DetectorState {
     names: HashMap<Key, (Instant, String)>,
 }
 
-/// What was detected lately, and what is being detected. Clones share it.
+/// A cache of recent and running detections. Clones share it.
 #[derive(Clone)]
 pub struct Detector(Arc<Inner>);
 
 struct Inner {
     programs: Arc<Programs>,
-    /// The programs are asked in its base directory.
+    /// Its base directory is the working directory of the programs.
     sandbox: Arc<Sandbox>,
     state: Mutex<DetectorState>,
 }
 
 impl Detector {
-    /// A detector that knows nothing yet.
+    /// Creates a detector without cached results.
     #[must_use]
     pub fn new(programs: Arc<Programs>, sandbox: Arc<Sandbox>) -> Self {
         Self(Arc::new(Inner { programs, sandbox, state: Mutex::default() }))
     }
 
-    /// Looks for a server without waiting for what is found.
+    /// Starts a detection in the background.
     pub fn expect(&self, provider: McpHost, expected: &str) {
         if let Some(url) = normal_form(expected) {
             drop(self.start_detection((provider, url), expected));
         }
     }
 
-    /// What is known after waiting for no longer than `patience`. Without a URL, or with one that is
-    /// none, nothing is started.
+    /// Returns the result of a detection, or a negative one when it takes longer than `patience`. Without a
+    /// URL, returns the latest cached result; with an invalid URL, a negative one.
     pub async fn look(&self, provider: McpHost, expected: Option<&str>, patience: Duration) -> McpRecord {
         let Some(expected) = expected else { return self.known(provider, None) };
         let Some(url) = normal_form(expected) else { return McpRecord::negative() };
@@ -95,51 +95,55 @@ impl Detector {
         detected.map_or_else(|_| McpRecord::negative(), |detected| detected.record)
     }
 
-    /// What is known already, of one server or of the one that was looked for last. Starts nothing.
+    /// Returns the cached result for a URL, or the latest one without a URL. Never starts a detection.
     #[must_use]
     pub fn known(&self, provider: McpHost, expected: Option<&str>) -> McpRecord {
         let url = expected.map(normal_form);
         let state = self.state();
-        let wanted =
+        let is_match =
             |of: &Key| of.0 == provider && url.as_ref().is_none_or(|url| url.as_ref() == Some(&of.1));
-        let results = state.detections.iter().filter(|(of, _)| wanted(of));
-        let fresh =
-            results.filter(|(_, (_, detection))| is_good(detection)).filter_map(|(_, (_, d))| d.peek());
+        let results = state.detections.iter().filter(|(of, _)| is_match(of));
+        let fresh = results
+            .filter(|(_, (_, detection))| is_running_or_fresh(detection))
+            .filter_map(|(_, (_, d))| d.peek());
         let latest = fresh.max_by_key(|detected| detected.at);
         latest.map_or_else(McpRecord::negative, |detected| detected.record.clone())
     }
 
-    /// Forgets everything, for example because another program is meant now.
+    /// Discards all results, for example after the path of a program was changed.
     pub fn forget(&self) {
         *self.state() = DetectorState::default();
     }
 
     fn start_detection(&self, key: Key, expected: &str) -> PendingDetection {
         let mut state = self.state();
-        if let Some((_, detection)) = state.detections.get(&key).filter(|(_, detection)| is_good(detection)) {
+        if let Some((_, detection)) =
+            state.detections.get(&key).filter(|(_, detection)| is_running_or_fresh(detection))
+        {
             return detection.clone();
         }
-        state.detections.retain(|_, (_, detection)| is_good(detection));
+        state.detections.retain(|_, (_, detection)| is_running_or_fresh(detection));
         if state.detections.len() >= MAX_RESULTS {
             let oldest = state.detections.iter().min_by_key(|(_, (began, _))| *began);
             if let Some(oldest) = oldest.map(|(key, _)| key.clone()) {
                 state.detections.remove(&oldest);
             }
         }
-        let name = state.names.get(&key).filter(|(at, _)| at.elapsed() < NAME_LIFE);
+        let name = state.names.get(&key).filter(|(at, _)| at.elapsed() < NAME_TTL);
         let name = name.map(|(_, name)| name.clone());
         let (this, own, expected) = (self.clone(), key.clone(), expected.to_owned());
-        // Runs on, whoever of its callers goes away: its end is bounded.
+        // Spawned, so that the detection completes for later callers when this one stops waiting. Its
+        // timeouts bound it.
         let task = tokio::spawn(async move {
-            let found = detect::detect(&this.0, own.0, &own.1, &expected, name).await;
-            if let Some(name) = found.name {
+            let detected = detect::detect(&this.0, own.0, &own.1, &expected, name).await;
+            if let Some(name) = detected.name {
                 this.state().names.insert(own, (Instant::now(), name));
             }
-            CachedRecord { record: found.record, at: Instant::now() }
+            CachedRecord { record: detected.record, at: Instant::now() }
         });
         let detection = async move {
-            let lost = |_| CachedRecord { record: McpRecord::negative(), at: Instant::now() };
-            task.await.unwrap_or_else(lost)
+            let panicked = |_| CachedRecord { record: McpRecord::negative(), at: Instant::now() };
+            task.await.unwrap_or_else(panicked)
         };
         let detection = detection.boxed().shared();
         state.detections.insert(key, (Instant::now(), detection.clone()));
@@ -151,12 +155,13 @@ impl Detector {
     }
 }
 
-/// Whether it still runs, or its result is fresh. Takes up a result that nobody waited for.
-fn is_good(detection: &PendingDetection) -> bool {
-    detection.clone().now_or_never().is_none_or(|detected| detected.at.elapsed() < RESULT_LIFE)
+/// Returns whether a detection is running or its result is fresh. Polls it once, because a shared future that
+/// is never polled does not complete.
+fn is_running_or_fresh(detection: &PendingDetection) -> bool {
+    detection.clone().now_or_never().is_none_or(|detected| detected.at.elapsed() < RESULT_TTL)
 }
 
-/// A URL without its fragment and the slashes at the end of its path, by which two are compared.
+/// Normalizes a URL for comparison: without its fragment and the trailing slashes of its path.
 fn normal_form(text: &str) -> Option<String> {
     let mut url = Url::parse(text).ok()?;
     url.set_fragment(None);
@@ -172,7 +177,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn urls_are_compared_without_what_does_not_matter() {
+    fn urls_are_compared_without_fragment_and_trailing_slashes() {
         let same = |a, b| normal_form(a).is_some_and(|a| Some(a) == normal_form(b));
         assert!(same("https://mcp.example.test/mcp", "https://mcp.example.test/mcp///#x"));
         assert!(same("https://mcp.example.test", "https://MCP.example.test/"));

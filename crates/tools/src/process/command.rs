@@ -1,7 +1,7 @@
-//! What to start: program, arguments, directory, environment, standard input.
+//! A process to start: program, arguments, working directory, environment, standard input.
 //!
-//! The only file that makes an operating system command. Every process is the leader of a group of
-//! its own, and nothing is ever passed through a shell.
+//! The only file that creates an operating system command. Every process leads a process group, and no
+//! argument is ever interpreted by a shell.
 
 use std::any::Any;
 use std::collections::BTreeMap;
@@ -22,47 +22,47 @@ use super::group::OwnedGroup;
 use super::identity::ProcessStart;
 use super::table::identity;
 
-/// What a process reads.
+/// The standard input of a process.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Stdin {
-    /// Nothing: end of file at once.
+    /// `/dev/null`: end of file immediately.
     #[default]
     Null,
-    /// These bytes, then end of file.
+    /// These bytes, followed by end of file.
     Bytes(Vec<u8>),
 }
 
-/// Why a process did not start.
+/// An error while starting a process.
 #[derive(Debug, Error)]
 pub enum StartError {
-    /// No such executable, or its interpreter is missing.
+    /// `ENOENT`: the executable, or the interpreter in its first line, does not exist.
     #[error("{0} was not found; {installation}, or set its path in the settings", installation = installation(.0))]
     NotFound(String),
-    /// It exists, but may not be executed.
-    #[error("{0} may not be executed; check its permissions")]
+    /// `EACCES`: the file exists, but is not executable.
+    #[error("{0} is not executable; check its permissions")]
     NotExecutable(String),
-    /// The working directory does not exist.
+    /// The working directory of the command was removed or never existed.
     #[error("the working directory does not exist")]
     DirectoryMissing,
-    /// The operating system refused for another reason.
+    /// Any other error of the operating system.
     #[error("failed to start {program}: {source}")]
     Refused {
-        /// Name of the program, without its directory.
+        /// File name of the program, without its directory.
         program: String,
-        /// What the operating system said.
+        /// The error that the operating system returned.
         source: io::Error,
     },
 }
 
-/// What to do about a program that is missing.
+/// Returns the instruction that a message gives for a missing program.
 fn installation(name: &str) -> String {
-    let known = Program::ALL.into_iter().find(|program| program.executable() == name);
-    known
+    let program = Program::ALL.into_iter().find(|program| program.executable() == name);
+    program
         .map_or_else(|| "install it".to_owned(), |program| format!("install it ({})", program.installation()))
 }
 
 impl StartError {
-    /// The operating system's name of the error: `ENOENT`, `EACCES`, or `SPAWN`.
+    /// Returns the error code for clients: `ENOENT`, `EACCES`, or `SPAWN` for all others.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -73,47 +73,48 @@ impl StartError {
     }
 }
 
-/// A process that runs on its own.
+/// A process that was started without a handle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DetachedProcess {
-    /// Its pid, which is also its group's.
+    /// Pid of the process, which is also the id of its process group.
     pub pid: u32,
-    /// When it started; `None` when it was gone before anybody could look.
+    /// Start time of the process; `None` when it exited before its start time was read.
     pub started: Option<ProcessStart>,
 }
 
-/// The starter's ends of a process's streams.
+/// The parent's ends of a process's standard streams.
 pub(super) struct Pipes {
     pub(super) stdin: Option<ChildStdin>,
     pub(super) stdout: Option<ChildStdout>,
     pub(super) stderr: Option<ChildStderr>,
 }
 
-/// A program to start, as often as needed. Printing it shows neither its environment nor its input.
+/// A program to start, any number of times. `Debug` prints neither the environment nor the input.
 #[derive(Clone)]
 pub struct Command {
     program: PathBuf,
     args: Vec<OsString>,
     directory: Option<PathBuf>,
-    /// `None`: the own environment. Changes below apply to either.
+    /// The complete environment; `None` inherits that of this process. `changes` are applied on top of
+    /// either.
     environment: Option<BTreeMap<OsString, OsString>>,
     changes: BTreeMap<OsString, Option<OsString>>,
     pub(super) stdin: Stdin,
     session: bool,
     modest: bool,
-    held: Option<Arc<dyn Any + Send + Sync>>,
+    resource: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 impl fmt::Debug for Command {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("Command");
-        shown.field("program", &self.program).field("args", &self.args).field("directory", &self.directory);
-        shown.finish_non_exhaustive()
+        let mut output = f.debug_struct("Command");
+        output.field("program", &self.program).field("args", &self.args).field("directory", &self.directory);
+        output.finish_non_exhaustive()
     }
 }
 
 impl Command {
-    /// A program by path, or by a bare name that is looked up on the `PATH` given to the child.
+    /// Creates a command for a path, or for a bare name that is searched on the `PATH` given to the child.
     pub fn new(program: impl Into<PathBuf>) -> Self {
         Self {
             program: program.into(),
@@ -124,105 +125,104 @@ impl Command {
             stdin: Stdin::Null,
             session: false,
             modest: false,
-            held: None,
+            resource: None,
         }
     }
 
-    /// Adds one argument.
     #[must_use]
     pub fn arg(mut self, arg: impl AsRef<OsStr>) -> Self {
         self.args.push(arg.as_ref().to_owned());
         self
     }
 
-    /// Adds arguments.
     #[must_use]
     pub fn args<A: AsRef<OsStr>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
         self.args.extend(args.into_iter().map(|arg| arg.as_ref().to_owned()));
         self
     }
 
-    /// Runs in this directory.
+    /// Sets the working directory.
     #[must_use]
     pub fn directory(mut self, directory: impl Into<PathBuf>) -> Self {
         self.directory = Some(directory.into());
         self
     }
 
-    /// Gives exactly this environment instead of the own one.
+    /// Replaces the inherited environment.
     #[must_use]
     pub fn environment(mut self, environment: BTreeMap<OsString, OsString>) -> Self {
         self.environment = Some(environment);
         self
     }
 
-    /// Sets one variable.
+    /// Sets one environment variable.
     #[must_use]
     pub fn env(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.changes.insert(name.into(), Some(value.into()));
         self
     }
 
-    /// Removes one variable.
+    /// Removes one environment variable.
     #[must_use]
     pub fn env_remove(mut self, name: impl Into<OsString>) -> Self {
         self.changes.insert(name.into(), None);
         self
     }
 
-    /// Gives the process this input.
+    /// Sets the standard input.
     #[must_use]
     pub fn stdin(mut self, stdin: Stdin) -> Self {
         self.stdin = stdin;
         self
     }
 
-    /// Gives the process a session of its own, without a terminal, so that it cannot ask a person
-    /// there and be stopped for it. Costs a little more than the group that every process gets.
+    /// Starts the process in a new session without a controlling terminal, so that a prompt on `/dev/tty`
+    /// fails instead of stopping the process. Slightly more expensive than a process group, because `setsid`
+    /// rules out `posix_spawn`.
     #[must_use]
     pub fn session(mut self) -> Self {
         self.session = true;
         self
     }
 
-    /// Lets others have the processor first when it [runs](Command::run): for work that many may
-    /// want at once, beside which the gateway still has to answer.
+    /// Lowers the scheduling priority of a process that is started with [`Command::run`]. For work that may
+    /// run many times concurrently and must not delay the gateway's responses.
     #[must_use]
     pub fn modest(mut self) -> Self {
         self.modest = true;
         self
     }
 
-    /// Keeps something for as long as the command, such as a directory that its paths lead through.
+    /// Keeps a value alive as long as the command, such as an open directory that its paths refer to.
     #[must_use]
-    pub fn holding(mut self, held: Arc<dyn Any + Send + Sync>) -> Self {
-        self.held = Some(held);
+    pub fn holding(mut self, resource: Arc<dyn Any + Send + Sync>) -> Self {
+        self.resource = Some(resource);
         self
     }
 
-    /// Name of the program without its directory, for messages.
+    /// Returns the file name of the program, for messages.
     #[must_use]
     pub fn program_name(&self) -> String {
         self.program.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
     }
 
-    /// Starts a process that outlives its starter: nothing to read, both outputs appended to the
-    /// log, whose directory is made. The log is readable by its owner only.
+    /// Starts a process that outlives this one, with no input and with both output streams appended to the
+    /// log. The log's directory is created, and the log is readable by its owner only.
     ///
     /// # Errors
-    /// [`StartError`], also when the log cannot be opened.
+    /// Fails with [`StartError`], also when the log cannot be opened.
     pub fn spawn_detached(&self, log: &Path) -> Result<DetachedProcess, StartError> {
         let refused = |source| StartError::Refused { program: self.program_name(), source };
         let out = untrusted::append(log).map_err(refused)?;
         let err = out.try_clone().map_err(refused)?;
         let child = self.spawn_with(Stdio::null(), out, err)?;
-        // Dropping the handle leaves the process alone and its reaping to the runtime.
+        // Dropping the handle does not kill the process; tokio reaps it in the background.
         let pid = child.id().unwrap_or_default();
         Ok(DetachedProcess { pid, started: identity(pid) })
     }
 
-    /// Starts a process of which the caller keeps the handle. Waits until the program has taken the
-    /// place of the starter's copy, which on a busy machine takes its time.
+    /// Starts a process and returns its handle. Blocks until `execve` in the child succeeded or failed, which
+    /// can take tens of milliseconds on a loaded machine.
     pub(crate) fn spawn_with(
         &self,
         stdin: impl Into<Stdio>,
@@ -233,9 +233,9 @@ impl Command {
         command.and_then(|mut command| command.spawn()).map_err(|error| self.explain(error))
     }
 
-    /// As [`Self::spawn_with`], with all three ends to the caller, where waiting holds nobody up.
-    /// What was started when nobody waits for it any more is killed.
-    pub(super) async fn spawn_elsewhere(&self, stdin: Stdio) -> Result<(OwnedGroup, Pipes), StartError> {
+    /// As [`Self::spawn_with`], with piped output, on a blocking thread. When the future is dropped, the
+    /// process that was started is killed.
+    pub(super) async fn spawn_piped(&self, stdin: Stdio) -> Result<(OwnedGroup, Pipes), StartError> {
         let command = self.prepared(stdin, Stdio::piped(), Stdio::piped());
         let modest = self.modest;
         let spawn = move || -> io::Result<(OwnedGroup, Pipes)> {
@@ -243,8 +243,9 @@ impl Command {
             let pipes =
                 Pipes { stdin: child.stdin.take(), stdout: child.stdout.take(), stderr: child.stderr.take() };
             let group = OwnedGroup::new(child);
+            // Right after the start, because only children that are started later inherit the priority.
             if modest {
-                group.step_back();
+                group.lower_priority();
             }
             Ok((group, pipes))
         };
@@ -261,13 +262,15 @@ impl Command {
         let mut command = tokio::process::Command::from(self.std());
         command.stdin(stdin).stdout(stdout).stderr(stderr);
         if self.session {
+            // `pre_spawn` only registers `setsid` to run before `execve`; it does not use the command in
+            // `core`.
             let core = CommandWrap::from(tokio::process::Command::from(self.std()));
             ProcessSession.pre_spawn(&mut command, &core)?;
         }
         Ok(command)
     }
 
-    /// Starts a process that the caller reaps itself with `waitpid`, without the runtime.
+    /// Starts a process that the caller reaps with `waitpid`, independently of tokio.
     pub(crate) fn spawn_unreaped(
         &self,
         stdin: impl Into<Stdio>,
@@ -279,12 +282,12 @@ impl Command {
         command.spawn().map_err(|error| self.explain(error))
     }
 
-    #[expect(clippy::disallowed_methods, reason = "the one place where commands are made")]
+    #[expect(clippy::disallowed_methods, reason = "the one place that creates commands")]
     fn std(&self) -> std::process::Command {
         let mut command = std::process::Command::new(&self.program);
         command.args(&self.args);
         if !self.session {
-            // The leader of a session leads a group as well; doing both would fail.
+            // `setsid` fails with EPERM in a process that already leads a group, and creates a group anyway.
             command.process_group(0);
         }
         if let Some(directory) = &self.directory {
@@ -303,6 +306,7 @@ impl Command {
     }
 
     fn explain(&self, error: io::Error) -> StartError {
+        // `execve` and `chdir` both report ENOENT; checking the directory afterwards distinguishes them.
         let directory_missing = self.directory.as_ref().is_some_and(|directory| !directory.is_dir());
         match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory if directory_missing => {
@@ -323,7 +327,7 @@ mod tests {
     fn debug_output_of_a_command_has_no_secrets() {
         let secrets = BTreeMap::from([("ONE".into(), "hunter2".into())]);
         let command = Command::new("git").arg("status").environment(secrets).env("TWO", "hunter3");
-        let shown = format!("{:?}", command.stdin(Stdin::Bytes(b"hunter4".to_vec())));
-        assert!(shown.contains("status") && !shown.contains("hunter"), "{shown}");
+        let output = format!("{:?}", command.stdin(Stdin::Bytes(b"hunter4".to_vec())));
+        assert!(output.contains("status") && !output.contains("hunter"), "{output}");
     }
 }

@@ -1,7 +1,7 @@
-//! Ending a group: politely, then for good.
+//! Termination of process groups: SIGTERM, a grace period, SIGKILL.
 //!
-//! A group that was started elsewhere is signalled only when its leader's start time proves that
-//! the pid still means the same process.
+//! A group that another process started is signalled only when the start time of its leader proves that the
+//! pid was not reused.
 
 use std::path::Path;
 use std::time::Duration;
@@ -15,35 +15,35 @@ use super::identity::ProcessStart;
 use super::output::RunStatus;
 use super::table;
 
-/// How often a group that was signalled is looked at.
+/// Interval between checks of a group that was signalled.
 const POLL: Duration = Duration::from_millis(20);
-/// How long a killed group may take to vanish.
-const REAP_TIME: Duration = Duration::from_secs(5);
-/// How long a leader may take to be reaped after the last signal.
-const LAST_WAIT: Duration = Duration::from_secs(5);
+/// How long the members of a killed group may take to exit. Longer only in uninterruptible system calls.
+const KILL_TIMEOUT: Duration = Duration::from_secs(5);
+/// How long the leader may take to be reaped after the last signal.
+const REAP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How far a process steps back behind those that do not, in the system's own steps.
-const STEP_BACK: i32 = 5;
+/// Niceness of processes with lowered priority, on a scale from -20 to 19.
+const LOW_PRIORITY_NICE: i32 = 5;
 
-/// What came of asking for a group's end.
+/// The outcome of terminating a process group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GroupKillOutcome {
-    /// Ended within the grace period.
+    /// All members exited within the grace period.
     Terminated,
-    /// Ended by SIGKILL.
+    /// All members exited, some only after SIGKILL.
     Killed,
-    /// Had ended before; nothing was signalled.
+    /// The group had no running member; no signal was sent.
     NotAlive,
-    /// The pid belongs to somebody else; nothing was signalled.
+    /// The pid was reused by another process, or does not lead a group; no signal was sent.
     NotOurs,
-    /// Signalled, but something in it has not vanished.
+    /// Signals were sent, but a member is still running.
     StillAlive,
 }
 
-/// Ends the group led by the process that started then: SIGTERM, the grace period, SIGKILL.
+/// Terminates the group whose leader has this pid and start time: SIGTERM, the grace period, SIGKILL.
 ///
-/// Returns as soon as no member is left. A pid below 2, and one that changed hands, is never
-/// signalled.
+/// Returns as soon as no member is running. Never signals a pid below 2 (the caller's own group, or init) or
+/// a pid that was reused.
 pub async fn kill_group(pid: u32, started: ProcessStart, grace: Duration) -> GroupKillOutcome {
     let Some(leader) = i32::try_from(pid).ok().filter(|pid| *pid >= 2).and_then(Pid::from_raw) else {
         return GroupKillOutcome::NotOurs;
@@ -51,32 +51,35 @@ pub async fn kill_group(pid: u32, started: ProcessStart, grace: Duration) -> Gro
     match table::find(pid) {
         None => return GroupKillOutcome::NotAlive,
         Some(process) if !process.started.matches(started) => return GroupKillOutcome::NotOurs,
-        Some(process) if !process.running && !members_run(pid).await => return GroupKillOutcome::NotAlive,
+        Some(process) if !process.running && !has_running_members(pid).await => {
+            return GroupKillOutcome::NotAlive;
+        }
         Some(_) => {}
     }
+    // The signal is sent to a group id. Without this check, a member's pid could be the id of another group.
     if rustix::process::getpgid(Some(leader)).is_ok_and(|group| group != leader) {
         return GroupKillOutcome::NotOurs;
     }
     signal_group(leader, pid, grace).await
 }
 
-/// Ends what is left of a group whose leader is gone: SIGTERM, the grace period, SIGKILL.
+/// Terminates the remaining members of a group whose leader has exited: SIGTERM, the grace period, SIGKILL.
 ///
-/// The id of a group alone proves nothing, since the system may have given it away after the group's
-/// end. It is signalled only when one of its members works in `directory`.
+/// A group id alone does not identify the group, because the system reuses ids. The group is signalled only
+/// when one of its members has its working directory in `directory`.
 pub async fn kill_orphaned_group(pid: u32, directory: &Path, grace: Duration) -> GroupKillOutcome {
     let Some(leader) = i32::try_from(pid).ok().filter(|pid| *pid >= 2).and_then(Pid::from_raw) else {
         return GroupKillOutcome::NotOurs;
     };
     let directory = directory.to_owned();
-    let looked = tokio::task::spawn_blocking(move || {
+    let inspection = tokio::task::spawn_blocking(move || {
         let members = table::members(pid);
         let inside = table::processes_in(&directory);
-        let known =
+        let has_member_inside =
             members.iter().any(|member| member.running && inside.iter().any(|(pid, _)| *pid == member.pid));
-        (members, known)
+        (members, has_member_inside)
     });
-    match looked.await {
+    match inspection.await {
         Ok((members, _)) if !members.iter().any(|member| member.running) => GroupKillOutcome::NotAlive,
         Ok((members, true)) if members.iter().all(|member| member.pid != pid || !member.running) => {
             signal_group(leader, pid, grace).await
@@ -86,18 +89,24 @@ pub async fn kill_orphaned_group(pid: u32, directory: &Path, grace: Duration) ->
 }
 
 async fn signal_group(leader: Pid, group: u32, grace: Duration) -> GroupKillOutcome {
+    // Errors of both signals are ignored: ESRCH means that the group is empty, which the check below
+    // observes.
     let _ = rustix::process::kill_process_group(leader, Signal::TERM);
-    if vanishes(group, grace).await {
+    if wait_until_empty(group, grace).await {
         return GroupKillOutcome::Terminated;
     }
     let _ = rustix::process::kill_process_group(leader, Signal::KILL);
-    if vanishes(group, REAP_TIME).await { GroupKillOutcome::Killed } else { GroupKillOutcome::StillAlive }
+    if wait_until_empty(group, KILL_TIMEOUT).await {
+        GroupKillOutcome::Killed
+    } else {
+        GroupKillOutcome::StillAlive
+    }
 }
 
-async fn vanishes(group: u32, within: Duration) -> bool {
+async fn wait_until_empty(group: u32, within: Duration) -> bool {
     let end = Instant::now() + within;
     loop {
-        if !members_run(group).await {
+        if !has_running_members(group).await {
             return true;
         }
         if Instant::now() >= end {
@@ -107,22 +116,23 @@ async fn vanishes(group: u32, within: Duration) -> bool {
     }
 }
 
-async fn members_run(group: u32) -> bool {
+async fn has_running_members(group: u32) -> bool {
     let id = i32::try_from(group).ok().and_then(Pid::from_raw);
-    let nobody = id.is_none_or(|id| rustix::process::test_kill_process_group(id) == Err(Errno::SRCH));
-    if nobody {
+    let is_empty = id.is_none_or(|id| rustix::process::test_kill_process_group(id) == Err(Errno::SRCH));
+    if is_empty {
         return false;
     }
-    // Somebody is there, but perhaps only waits to be reaped; that takes a look at the table.
+    // The group exists, but zombies count as members; only the process table distinguishes them.
     tokio::task::spawn_blocking(move || table::members(group).iter().any(|member| member.running))
         .await
         .unwrap_or(true)
 }
 
-/// A group whose leader is our child and has not been reaped, so that its pid cannot be another's.
+/// A group whose leader is a child of this process that has not been reaped, so that its pid cannot be
+/// reused.
 pub(super) struct OwnedGroup {
     child: Child,
-    /// `None` once the leader was reaped.
+    /// `None` once the leader was reaped: its pid may be reused from then on.
     leader: Option<Pid>,
 }
 
@@ -132,19 +142,20 @@ impl OwnedGroup {
         Self { child, leader }
     }
 
-    /// Lets others have the processor first, as will everything that it starts from now on.
-    pub(super) fn step_back(&self) {
-        // It only goes slower without it.
-        let _ = self.leader.map(|leader| rustix::process::setpriority_process(Some(leader), STEP_BACK));
+    /// Lowers the scheduling priority of the leader and of all processes that it starts afterwards.
+    pub(super) fn lower_priority(&self) {
+        // Best-effort: without it, the process only competes with this one for the processor.
+        let _ =
+            self.leader.map(|leader| rustix::process::setpriority_process(Some(leader), LOW_PRIORITY_NICE));
     }
 
-    /// Waits for the leader's end. Safe to drop and call again.
+    /// Waits until the leader exits. Cancel-safe.
     pub(super) async fn wait(&mut self) -> RunStatus {
         use std::os::unix::process::ExitStatusExt;
 
-        let ended = self.child.wait().await;
+        let waited = self.child.wait().await;
         self.leader = None;
-        match ended {
+        match waited {
             Ok(status) => match status.signal() {
                 Some(signal) => RunStatus::Signalled(signal),
                 None => RunStatus::Exited(status.code().unwrap_or(1)),
@@ -153,8 +164,8 @@ impl OwnedGroup {
         }
     }
 
-    /// Ends the group: SIGTERM, the grace period, SIGKILL. Returns when no member runs any more. The
-    /// leader stays unreaped until then, so that neither a signal nor a look can mean a stranger.
+    /// Terminates the group: SIGTERM, the grace period, SIGKILL. Returns when no member is running. The
+    /// leader stays unreaped until then, so that the group id cannot be reused between the signals.
     pub(super) async fn terminate(&mut self, grace: Duration) {
         let Some(leader) = self.leader else { return };
         let _ = rustix::process::kill_process_group(leader, Signal::TERM);
@@ -162,9 +173,10 @@ impl OwnedGroup {
         while Instant::now() < end && !has_ended(leader) {
             sleep(POLL).await;
         }
+        // Also when the leader exited: other members may have ignored SIGTERM.
         let _ = rustix::process::kill_process_group(leader, Signal::KILL);
-        vanishes(leader.as_raw_nonzero().get().unsigned_abs(), REAP_TIME).await;
-        let _ = tokio::time::timeout(LAST_WAIT, self.wait()).await;
+        wait_until_empty(leader.as_raw_nonzero().get().unsigned_abs(), KILL_TIMEOUT).await;
+        let _ = tokio::time::timeout(REAP_TIMEOUT, self.wait()).await;
     }
 }
 
@@ -176,7 +188,7 @@ impl Drop for OwnedGroup {
     }
 }
 
-/// Whether a child has ended, without reaping it.
+/// Returns whether a child has exited, without reaping it.
 fn has_ended(child: Pid) -> bool {
     let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
     !matches!(rustix::process::waitid(WaitId::Pid(child), options), Ok(None))

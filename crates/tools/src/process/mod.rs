@@ -1,8 +1,8 @@
-//! The one way to run a program: an argument list, a directory, an environment, limits, a group.
+//! Running programs: an argument list, a directory, an environment, limits, and a process group.
 //!
-//! Owns starting processes, collecting what they print, and ending them together with everything
-//! they started in their group. Never uses a shell, never signals a process that it cannot tell
-//! from a later one with the same pid, and never waits for a pipe that only a grandchild holds.
+//! Starts processes, collects their output, and terminates them together with all members of their group.
+//! Never uses a shell, never signals a process without verifying that its pid was not reused, and never waits
+//! for a pipe that only a grandchild keeps open.
 
 mod command;
 mod group;

@@ -1,32 +1,33 @@
-//! How a run is limited, and how it ended.
+//! Limits and results of a run.
 
 use std::borrow::Cow;
 use std::time::Duration;
 
-/// Bytes that one stream may carry unless a caller says otherwise.
+/// Default cap per output stream, in bytes: more than any command's regular output, so that only a runaway
+/// program exceeds it.
 const DEFAULT_OUTPUT_CAP: usize = 16 * 1024 * 1024;
-/// What a process gets between the polite and the final signal after its time is up.
+/// Default grace period between SIGTERM and SIGKILL when a limit is exceeded.
 const DEFAULT_GRACE: Duration = Duration::from_secs(2);
 
-/// Limits of one run.
+/// Limits of a single run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Time from start to end.
+    /// Wall-clock time from the start to the exit.
     pub time: Duration,
-    /// Bytes on standard output, and as many on standard error.
+    /// Cap on standard output, and separately on standard error, in bytes.
     pub output: usize,
-    /// Time between SIGTERM and SIGKILL when a limit is passed.
+    /// Grace period between SIGTERM and SIGKILL when a limit is exceeded.
     pub grace: Duration,
 }
 
 impl Limits {
-    /// So much time, 16 MiB a stream, two seconds to end in peace.
+    /// Limits with this timeout, 16 MiB per stream and a grace period of two seconds.
     #[must_use]
     pub const fn time(time: Duration) -> Self {
         Self { time, output: DEFAULT_OUTPUT_CAP, grace: DEFAULT_GRACE }
     }
 
-    /// Another cap on each stream, in bytes.
+    /// Replaces the cap on each stream, in bytes.
     #[must_use]
     pub const fn output(mut self, bytes: usize) -> Self {
         self.output = bytes;
@@ -37,24 +38,24 @@ impl Limits {
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RunStatus {
-    /// By itself, with this code.
+    /// The process exited with this code.
     Exited(i32),
-    /// By a signal that did not come from here.
+    /// The process was terminated by this signal, which did not come from Loopgate.
     Signalled(i32),
-    /// Ended here, because its time was up.
+    /// The process was terminated because it exceeded its time limit.
     TimedOut,
-    /// Ended here, because it printed more than allowed.
+    /// The process was terminated because it exceeded its output cap.
     OutputTooLarge,
 }
 
 impl RunStatus {
-    /// Whether the process ended by itself with code 0.
+    /// Returns whether the process exited with code 0.
     #[must_use]
     pub const fn success(self) -> bool {
         matches!(self, Self::Exited(0))
     }
 
-    /// Its exit code, when it ended by itself.
+    /// Returns the exit code; `None` when the process was terminated.
     #[must_use]
     pub const fn code(self) -> Option<i32> {
         match self {
@@ -64,25 +65,22 @@ impl RunStatus {
     }
 }
 
-/// A finished run. When a limit was passed, what had been read until then.
+/// The result of a run. When a limit was exceeded, contains the output read until then.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
-    /// How it ended.
     pub status: RunStatus,
-    /// Standard output.
     pub stdout: Vec<u8>,
-    /// Standard error.
     pub stderr: Vec<u8>,
 }
 
 impl Output {
-    /// Standard output as text; invalid bytes become replacement characters.
+    /// Returns standard output as text, with invalid UTF-8 replaced.
     #[must_use]
     pub fn stdout_text(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.stdout)
     }
 
-    /// Standard error as text; invalid bytes become replacement characters.
+    /// Returns standard error as text, with invalid UTF-8 replaced.
     #[must_use]
     pub fn stderr_text(&self) -> Cow<'_, str> {
         String::from_utf8_lossy(&self.stderr)

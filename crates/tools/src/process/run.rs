@@ -1,7 +1,7 @@
-//! Running a command to its end within limits.
+//! Running a command to completion within limits.
 //!
-//! The run ends with the process, not with its pipes: what is in them at that moment is still read,
-//! but a grandchild that keeps one open holds nobody up. A run that is dropped takes its group along.
+//! A run ends when the process exits, not when its pipes close: buffered output is still read, but a
+//! grandchild that keeps a pipe open does not block the run. Dropping a run kills its process group.
 
 use std::time::Duration;
 
@@ -13,22 +13,23 @@ use super::command::{Command, StartError, Stdin};
 use super::group::OwnedGroup;
 use super::output::{Limits, Output, RunStatus};
 
-/// How long a pipe may stay silent after the process ended before it counts as read.
+/// After the process exited, a pipe without data for this long counts as fully read.
 const DRAIN_IDLE: Duration = Duration::from_millis(100);
-/// How long pipes are read after the process ended, at most.
+/// Upper bound on reading after the process exited, for a grandchild that keeps writing.
 const DRAIN_TOTAL: Duration = Duration::from_secs(2);
 
 impl Command {
-    /// Runs to the end. Dropping the future kills the process and its group.
+    /// Runs to completion. Dropping the future kills the process group.
     ///
     /// # Errors
-    /// [`StartError`] when the process could not be started; everything later is a [`RunStatus`].
+    /// Fails with [`StartError`] when the process cannot be started. Everything later is reported as a
+    /// [`RunStatus`].
     pub async fn run(&self, limits: Limits) -> Result<Output, StartError> {
         let (stdin, input) = match &self.stdin {
             Stdin::Null => (std::process::Stdio::null(), &[][..]),
             Stdin::Bytes(bytes) => (std::process::Stdio::piped(), &bytes[..]),
         };
-        let (mut group, pipes) = self.spawn_elsewhere(stdin).await?;
+        let (mut group, pipes) = self.spawn_piped(stdin).await?;
         let feed = feed(pipes.stdin, input);
         let mut out = Capture::new(pipes.stdout, limits.output);
         let mut err = Capture::new(pipes.stderr, limits.output);
@@ -44,12 +45,14 @@ impl Command {
         Ok(Output { status, stdout: out.bytes, stderr: err.bytes })
     }
 
-    /// Runs to the end even when the caller goes away: for commands that must not stop half-way.
+    /// Runs to completion even when the future is dropped. For commands that must not be interrupted, such as
+    /// a commit.
     ///
     /// # Errors
     /// As [`Command::run`].
     pub async fn run_undisturbed(&self, limits: Limits) -> Result<Output, StartError> {
         let command = self.clone();
+        // A spawned task is not cancelled when its join handle is dropped.
         match tokio::spawn(async move { command.run(limits).await }).await {
             Ok(result) => result,
             Err(error) => Err(StartError::Refused {
@@ -86,7 +89,7 @@ async fn read_until_exit(
     }
 }
 
-/// Reads what is left in the pipes; `false` when it was too much.
+/// Reads the remaining data in the pipes. Returns `false` when a stream exceeded its cap.
 async fn drain(out: &mut Capture<impl AsyncRead + Unpin>, err: &mut Capture<impl AsyncRead + Unpin>) -> bool {
     let end = Instant::now() + DRAIN_TOTAL;
     while out.open() || err.open() {
@@ -106,13 +109,14 @@ async fn drain(out: &mut Capture<impl AsyncRead + Unpin>, err: &mut Capture<impl
 
 async fn feed(stdin: Option<ChildStdin>, input: &[u8]) {
     if let Some(mut stdin) = stdin {
-        // A process may end without reading all of its input; that is its affair.
+        // A process may exit without reading its input, which fails with EPIPE. Its exit code is what
+        // matters.
         let _ = stdin.write_all(input).await;
         let _ = stdin.shutdown().await;
     }
 }
 
-/// One stream, collected up to a cap.
+/// An output stream, collected up to a cap.
 struct Capture<R> {
     source: Option<R>,
     bytes: Vec<u8>,
@@ -129,7 +133,7 @@ impl<R: AsyncRead + Unpin> Capture<R> {
         self.source.is_some() && !self.overflowed
     }
 
-    /// Reads once; an end or an error closes the stream.
+    /// Reads once. End of file or an error closes the stream. Cancel-safe.
     async fn read(&mut self) {
         let Some(source) = &mut self.source else { return };
         match source.read_buf(&mut self.bytes).await {

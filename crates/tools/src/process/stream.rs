@@ -1,8 +1,8 @@
-//! Running a command whose output is taken piece by piece while it runs.
+//! Running a command whose output is consumed while it runs.
 //!
-//! For programs that run for hours and print more than anybody wants to keep. Ends like any other
-//! run: with the process, not with its pipes, and with the whole group when a limit is passed or the
-//! caller has enough.
+//! For programs that run for hours and print more than fits into memory. As with [`Command::run`], a run ends
+//! when the process exits, not when its pipes close, and the process group is terminated when a limit is
+//! exceeded or the caller stops the run.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -15,29 +15,29 @@ use super::command::{Command, StartError};
 use super::group::OwnedGroup;
 use super::output::{Limits, RunStatus};
 
-/// Bytes that are read at once.
-const PIECE: usize = 64 * 1024;
-/// How long a pipe may stay silent after the process ended before it counts as read.
+/// Initial capacity of a read buffer, in bytes: the capacity of a pipe on Linux.
+const CHUNK: usize = 64 * 1024;
+/// After the process exited, a pipe without data for this long counts as fully read.
 const DRAIN_IDLE: Duration = Duration::from_millis(100);
-/// How long pipes are read after the process ended, at most.
+/// Upper bound on reading after the process exited, for a grandchild that keeps writing.
 const DRAIN_TOTAL: Duration = Duration::from_secs(2);
 
-/// A streamed run that has ended.
+/// The result of a streamed run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamOutcome {
-    /// How it ended; `None` when it was ended here because the caller asked for it.
+    /// How the process ended; `None` when the caller stopped the run.
     pub status: Option<RunStatus>,
-    /// The end of standard error, as much as the limits allow.
+    /// The tail of standard error, up to [`Limits::output`] bytes.
     pub stderr: Vec<u8>,
 }
 
 impl Command {
-    /// Runs to the end and hands standard output on as it arrives. The limits' cap is for standard
-    /// error, of which the end is kept. Such a run reads nothing. Dropping the future
-    /// kills the process and its group; cancelling `stop` ends them in peace first.
+    /// Runs to completion and passes standard output to `output` as it arrives. [`Limits::output`] applies to
+    /// standard error only, of which the tail is kept. Dropping the future kills the process group;
+    /// cancelling `stop` terminates it with the grace period.
     ///
     /// # Errors
-    /// [`StartError`] when the process could not be started.
+    /// Fails with [`StartError`] when the process cannot be started.
     pub async fn stream(
         &self,
         limits: Limits,
@@ -47,10 +47,10 @@ impl Command {
         self.stream_with_input(Stdio::null(), limits, stop, output).await
     }
 
-    /// As [`Self::stream`], for a program that reads from `input`.
+    /// As [`Self::stream`], with standard input.
     ///
     /// # Errors
-    /// [`StartError`] when the process could not be started.
+    /// Fails with [`StartError`] when the process cannot be started.
     pub async fn stream_with_input(
         &self,
         input: Stdio,
@@ -61,54 +61,57 @@ impl Command {
         let mut child = self.spawn_with(input, Stdio::piped(), Stdio::piped())?;
         let (mut stdout, mut stderr) = (child.stdout.take(), child.stderr.take());
         let mut group = OwnedGroup::new(child);
-        let (mut out, mut err) = (Vec::with_capacity(PIECE), Vec::with_capacity(PIECE));
-        let mut kept = Vec::new();
+        let (mut out, mut err) = (Vec::with_capacity(CHUNK), Vec::with_capacity(CHUNK));
+        let mut tail = Vec::new();
         let mut ended = None;
         let mut deadline = Instant::now() + limits.time;
-        let mut drained = None;
+        let mut drain_deadline = None;
+        // Continues after the exit until both pipes are closed or `drain_deadline` has passed.
         while ended.is_none() || stdout.is_some() || stderr.is_some() {
             tokio::select! {
-                more = piece(&mut stdout, &mut out) => {
+                more = chunk(&mut stdout, &mut out) => {
                     if more { output(&out) } else { stdout = None }
                     out.clear();
                 }
-                more = piece(&mut stderr, &mut err) => {
-                    if more { keep_end(&mut kept, &err, limits.output) } else { stderr = None }
+                more = chunk(&mut stderr, &mut err) => {
+                    if more { append_tail(&mut tail, &err, limits.output) } else { stderr = None }
                     err.clear();
                 }
                 status = group.wait(), if ended.is_none() => {
                     ended = Some(status);
-                    drained = Some(Instant::now() + DRAIN_TOTAL);
+                    drain_deadline = Some(Instant::now() + DRAIN_TOTAL);
                 }
                 () = stop.cancelled() => {
                     group.terminate(limits.grace).await;
-                    return Ok(StreamOutcome { status: None, stderr: kept });
+                    return Ok(StreamOutcome { status: None, stderr: tail });
                 }
                 () = sleep_until(deadline) => {
                     group.terminate(limits.grace).await;
-                    return Ok(StreamOutcome { status: ended.or(Some(RunStatus::TimedOut)), stderr: kept });
+                    return Ok(StreamOutcome { status: ended.or(Some(RunStatus::TimedOut)), stderr: tail });
                 }
             }
-            if let Some(end) = drained {
+            // After the exit, the timeout of the run is replaced by that of draining the pipes.
+            if let Some(end) = drain_deadline {
                 deadline = end.min(Instant::now() + DRAIN_IDLE);
             }
         }
-        Ok(StreamOutcome { status: ended, stderr: kept })
+        Ok(StreamOutcome { status: ended, stderr: tail })
     }
 }
 
-/// Reads a piece; `false` at the end. A pipe that is done stays pending.
-async fn piece(pipe: &mut Option<impl AsyncRead + Unpin>, buffer: &mut Vec<u8>) -> bool {
+/// Reads a chunk. Returns `false` at the end of file. Never completes for a pipe that was closed, so that its
+/// branch of the `select!` is not taken again.
+async fn chunk(pipe: &mut Option<impl AsyncRead + Unpin>, buffer: &mut Vec<u8>) -> bool {
     match pipe {
         Some(pipe) => pipe.read_buf(buffer).await.is_ok_and(|count| count > 0),
         None => std::future::pending().await,
     }
 }
 
-fn keep_end(kept: &mut Vec<u8>, piece: &[u8], cap: usize) {
-    kept.extend_from_slice(piece);
-    if kept.len() > cap {
-        kept.drain(..kept.len() - cap);
+fn append_tail(tail: &mut Vec<u8>, chunk: &[u8], cap: usize) {
+    tail.extend_from_slice(chunk);
+    if tail.len() > cap {
+        tail.drain(..tail.len() - cap);
     }
 }
 
@@ -127,12 +130,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn output_arrives_and_the_end_of_the_errors_is_kept() {
+    async fn output_is_streamed_and_the_tail_of_stderr_is_returned() {
         let mut seen = Vec::new();
         let script = shell("echo out; echo 0123456789 >&2; exit 7");
         let ended = script
-            .stream(limits(Duration::from_secs(20)), &CancellationToken::new(), |piece| {
-                seen.extend_from_slice(piece);
+            .stream(limits(Duration::from_secs(20)), &CancellationToken::new(), |chunk| {
+                seen.extend_from_slice(chunk);
             })
             .await
             .unwrap();
@@ -141,28 +144,29 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn limit_ends_the_run() {
+    async fn run_times_out() {
         let limits = limits(Duration::from_millis(50));
         let ended = shell("exec sleep 300").stream(limits, &CancellationToken::new(), |_| {}).await;
         assert_eq!(ended.unwrap().status, Some(RunStatus::TimedOut));
     }
 
-    /// Every process of the group holds the pipe open, so its end says that all of them are gone.
     #[tokio::test]
     async fn stopping_early_kills_the_process_group() {
         let folder = tempfile::tempdir().unwrap();
+        // Every process of the group inherits the write end of the FIFO, so its end of file proves that all
+        // have exited.
         let pipe = folder.path().join("held");
-        let made = Command::new("mkfifo").arg(&pipe).run(Limits::time(Duration::from_secs(20))).await;
-        assert!(made.unwrap().status.success());
-        let mut held = pipe::OpenOptions::new().open_receiver(&pipe).unwrap();
+        let mkfifo = Command::new("mkfifo").arg(&pipe).run(Limits::time(Duration::from_secs(20))).await;
+        assert!(mkfifo.unwrap().status.success());
+        let mut receiver = pipe::OpenOptions::new().open_receiver(&pipe).unwrap();
         let stop = CancellationToken::new();
         let ended = shell("exec 3>\"$HELD\"; trap '' TERM; sleep 300 & echo ready; wait; sleep 300")
             .env("HELD", pipe)
             .stream(limits(Duration::from_secs(60)), &stop, |_| stop.cancel())
             .await;
         assert_eq!(ended.unwrap().status, None);
-        let gone = tokio::time::timeout(Duration::from_secs(60), held.read_to_end(&mut Vec::new())).await;
-        assert_eq!(gone.expect("a process of the group is left").unwrap(), 0);
+        let end = tokio::time::timeout(Duration::from_secs(60), receiver.read_to_end(&mut Vec::new())).await;
+        assert_eq!(end.expect("no process of the group is running").unwrap(), 0);
     }
 
     #[tokio::test]
@@ -175,7 +179,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn missing_program_is_named() {
+    async fn missing_program_is_not_found() {
         let missing = Command::new("/nonexistent/assistant");
         let ended = missing.stream(limits(Duration::from_secs(1)), &CancellationToken::new(), |_| {}).await;
         assert!(matches!(ended, Err(StartError::NotFound(_))));

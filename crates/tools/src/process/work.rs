@@ -1,22 +1,21 @@
-//! What a tree of processes does: how much it has computed, who belongs to it, what runs at its end.
+//! Activity of a process tree: its members, their processor time, and the program that was started last.
 //!
-//! Two looks apart in time tell whether anything went on in between. Blocks on the system.
+//! Comparing two samples shows whether the tree made progress. All functions block.
 
 use super::table::{self, Process};
 
-/// A tree at one moment.
+/// A sample of a process tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TreeWork {
-    /// Processor time that its living processes have used, with that of their ended children, in
-    /// milliseconds.
+    /// Processor time of the running processes, including that of their reaped children, in milliseconds.
     pub cpu_ms: u64,
-    /// Its living processes, in order.
+    /// Pids of the running processes, ascending.
     pub pids: Vec<u32>,
-    /// Name of the program that was started last in it, when it is more than its root.
+    /// Name of the program that was started last; `None` when the root is the only process.
     pub last_started: Option<String>,
 }
 
-/// Looks at a process and everything that it started; `None` when it does not live.
+/// Samples a process and its descendants. Returns `None` when the process is not running.
 #[must_use]
 pub fn tree_work(root: u32) -> Option<TreeWork> {
     let root = table::find(root).filter(|process| process.running)?;
@@ -35,7 +34,8 @@ pub fn tree_work(root: u32) -> Option<TreeWork> {
 fn cpu_ms(pid: u32) -> Option<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     let (_, rest) = stat.rsplit_once(')')?;
-    // Own time in user and kernel mode, then that of children that were waited for.
+    // `utime`, `stime`, and the same for children that were waited for: `cutime`, `cstime`
+    // (proc_pid_stat(5)).
     let ticks: u64 =
         rest.split_ascii_whitespace().skip(11).take(4).filter_map(|n| n.parse::<u64>().ok()).sum();
     Some(ticks * 1000 / rustix::param::clock_ticks_per_second().max(1))
@@ -57,12 +57,12 @@ fn name(pid: u32) -> Option<String> {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn with_process<T>(pid: u32, look: impl FnOnce(&sysinfo::Process) -> Option<T>) -> Option<T> {
+fn with_process<T>(pid: u32, read: impl FnOnce(&sysinfo::Process) -> Option<T>) -> Option<T> {
     use sysinfo::{Pid, ProcessesToUpdate, System};
     let pid = Pid::from_u32(pid);
     let mut system = System::new();
     system.refresh_processes(ProcessesToUpdate::Some(&[pid]), true);
-    look(system.process(pid)?)
+    read(system.process(pid)?)
 }
 
 #[cfg(test)]
@@ -70,8 +70,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tree_knows_its_members_and_their_work() {
-        #[expect(clippy::disallowed_methods, reason = "a child of this test, ended by it")]
+    fn tree_contains_running_members_only() {
+        #[expect(clippy::disallowed_methods, reason = "a child of this test, which kills it")]
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let own = tree_work(std::process::id()).unwrap();
         assert!(own.pids.contains(&std::process::id()) && own.pids.contains(&child.id()), "{own:?}");

@@ -1,7 +1,7 @@
-//! Sockets at paths of any length: the system takes about a hundred bytes.
+//! Unix sockets at paths of any length, which the system limits to about a hundred bytes.
 //!
-//! A longer path is reached through a short name of its directory, which exists only as long as the
-//! value made from it.
+//! A socket with a longer path is reached through a short alias of its directory, which is valid only as long
+//! as the [`ShortPath`].
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -9,15 +9,15 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 
-/// The shortest limit among the supported systems, with its terminating zero.
+/// Length of `sun_path` is 108 bytes on Linux and 104 on macOS, including the terminating zero; rounded down.
 const LIMIT: usize = 100;
 
-/// A path short enough for a socket.
+/// A path that fits into a socket address.
 pub(super) struct ShortPath {
     path: PathBuf,
-    /// Keeps the short name valid.
+    /// The open directory to which the path under `/proc/self/fd` refers.
     _directory: Option<OwnedFd>,
-    /// A link that stands for the directory where directories have no names as descriptors.
+    /// A symbolic link to the directory, for systems without `/proc/self/fd`. Removed on drop.
     link: Option<PathBuf>,
 }
 
@@ -46,6 +46,7 @@ impl ShortPath {
     }
 
     fn by_link(directory: &Path, name: &Path) -> io::Result<Self> {
+        // In /tmp, because the per-user temporary directory of macOS has a long path itself.
         let link = PathBuf::from(format!("/tmp/.loopgate-{:016x}", rand::random::<u64>()));
         std::os::unix::fs::symlink(directory, &link)?;
         Ok(Self { path: link.join(name), _directory: None, link: Some(link) })
@@ -71,27 +72,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_path_is_bound_and_found_either_way() {
+    fn long_path_can_be_bound_and_connected() {
         let directory = tempfile::tempdir().unwrap();
         let deep = directory.path().join("long".repeat(40)).join("deeper".repeat(20));
         std::fs::create_dir_all(&deep).unwrap();
-        let ways: [fn(&Path, &Path) -> io::Result<ShortPath>; 2] =
+        let constructors: [fn(&Path, &Path) -> io::Result<ShortPath>; 2] =
             [ShortPath::by_link, |directory, name| ShortPath::of(&directory.join(name))];
-        for (number, way) in ways.into_iter().enumerate() {
+        for (number, construct) in constructors.into_iter().enumerate() {
             let name = PathBuf::from(format!("{number}.sock"));
-            let short = way(&deep, &name).unwrap();
+            let short = construct(&deep, &name).unwrap();
             assert!(short.as_path().as_os_str().len() < LIMIT);
             let _listener = UnixListener::bind(short.as_path()).unwrap();
-            let kept = short.as_path().to_owned();
+            let alias = short.as_path().to_owned();
             drop(short);
             assert!(deep.join(&name).exists());
-            assert!(!kept.exists(), "the short name is gone");
+            assert!(!alias.exists(), "the alias is removed on drop");
             UnixStream::connect(ShortPath::of(&deep.join(&name)).unwrap().as_path()).unwrap();
         }
     }
 
     #[test]
-    fn short_path_stays_as_it_is() {
+    fn short_path_is_unchanged() {
         let path = Path::new("/run/x.sock");
         assert_eq!(ShortPath::of(path).unwrap().as_path(), path);
     }

@@ -1,7 +1,7 @@
-//! Ending everything that a shim started, wherever it went.
+//! Termination of all processes that a shim started, in whatever process group or session.
 //!
-//! Where the kernel gives orphans to the shim, the tree of its descendants is complete, whatever
-//! group or session they chose. Elsewhere the mark in their environment finds those that left.
+//! Where the kernel supports subreapers, orphans become children of the shim and the tree of its descendants
+//! is complete. Elsewhere, orphans are found by the loop id in their environment.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -13,77 +13,80 @@ use tokio::time::Instant;
 
 use crate::process::table::{self, Process};
 
-/// After SIGKILL, how long a process may hang in the kernel before it is given up.
-const GIVE_UP: Duration = Duration::from_secs(10);
+/// How long to wait after SIGKILL. A process in an uninterruptible system call may stay even longer.
+const KILL_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Finds what descends from this process.
+/// The descendants of this process.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Descendants {
     pub(super) loop_id: LoopId,
-    /// Whether orphans become children of this process.
+    /// Whether this process is a subreaper, so that orphans become its children.
     pub(super) complete_tree: bool,
 }
 
 impl Descendants {
-    /// Those that have not ended.
+    /// Returns the descendants that are not zombies.
     pub(super) fn running(self) -> Vec<Process> {
-        let mut found = table::descendants(std::process::id());
+        let mut processes = table::descendants(std::process::id());
         if !self.complete_tree {
-            found.extend(processes_of_loop(self.loop_id));
+            processes.extend(processes_of_loop(self.loop_id));
         }
-        found.retain(|process| process.running);
-        found
+        processes.retain(|process| process.running);
+        processes
     }
 }
 
-/// Processes of this user that carry the loop's mark, and their descendants; never this one.
+/// Returns the processes of this user with the loop id in their environment, and their descendants, except
+/// this one.
 pub(super) fn processes_of_loop(loop_id: LoopId) -> Vec<Process> {
     let (all, value) = (table::all(), loop_id.to_string());
-    let mut found: Vec<Process> = Vec::new();
-    for process in all.iter().filter(|process| table::carries(process.pid, env::LOOP_ID, &value)) {
-        found.extend(table::descendants_in(&all, process.pid));
-        found.push(*process);
+    let mut processes: Vec<Process> = Vec::new();
+    for process in all.iter().filter(|process| table::has_variable(process.pid, env::LOOP_ID, &value)) {
+        processes.extend(table::descendants_in(&all, process.pid));
+        processes.push(*process);
     }
-    found.retain(|process| process.pid != std::process::id());
-    found.sort_unstable_by_key(|process| process.pid);
-    found.dedup();
-    found
+    processes.retain(|process| process.pid != std::process::id());
+    processes.sort_unstable_by_key(|process| process.pid);
+    // A marked process is usually also a descendant of another marked one.
+    processes.dedup();
+    processes
 }
 
-/// An end that has begun.
+/// A termination in progress.
 #[derive(Debug)]
 pub(super) struct Termination {
     kill_at: Instant,
-    /// Who was asked politely.
-    asked: HashSet<(u32, u64)>,
+    /// Pid and start time of the processes that received SIGTERM.
+    signalled: HashSet<(u32, u64)>,
 }
 
 impl Termination {
     pub(super) fn within(grace: Duration) -> Self {
-        Self { kill_at: Instant::now() + grace, asked: HashSet::new() }
+        Self { kill_at: Instant::now() + grace, signalled: HashSet::new() }
     }
 
-    /// Shortens what is left of the grace; never prolongs it.
-    pub(super) fn hurry(&mut self, grace: Duration) {
+    /// Shortens the remaining grace period; never extends it.
+    pub(super) fn shorten(&mut self, grace: Duration) {
         self.kill_at = self.kill_at.min(Instant::now() + grace);
     }
 
-    /// Signals whoever is due; each is asked once, and killed as often as needed.
+    /// Sends SIGTERM once to each process, and SIGKILL on every call after the grace period: processes that
+    /// are forked in the meantime appear only in a later call.
     pub(super) fn signal(&mut self, running: &[Process]) {
         let force = Instant::now() >= self.kill_at;
         for process in running {
             if force {
                 table::signal(process, Signal::KILL);
-            } else if self.asked.insert((process.pid, process.started.0)) {
+            } else if self.signalled.insert((process.pid, process.started.0)) {
                 table::signal(process, Signal::TERM);
-                // One that was stopped could not hear it.
+                // A stopped process handles SIGTERM only after it is continued.
                 table::signal(process, Signal::CONT);
             }
         }
     }
 
-    /// Whether even SIGKILL had its time.
-    pub(super) fn hopeless(&self) -> bool {
-        Instant::now() >= self.kill_at + GIVE_UP
+    /// Returns whether processes survived SIGKILL for so long that waiting further is pointless.
+    pub(super) fn timed_out(&self) -> bool {
+        Instant::now() >= self.kill_at + KILL_TIMEOUT
     }
 }

@@ -1,7 +1,7 @@
-//! Copying a program's output: all of it to its log, its JSON lines to a file of their own.
+//! Copies a program's output: all of it to the log, and its JSON lines to a separate file.
 //!
-//! Memory stays flat: a line longer than the cap is left out of the JSON file, never kept. A full
-//! disk holds the program up for a while instead of losing its output.
+//! Memory is bounded: a line longer than the cap is omitted from the JSON file. While the disk is full, the
+//! program is blocked by backpressure instead of losing output.
 
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -10,17 +10,18 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::time::{Instant, sleep};
 
-/// Longest line that is copied to the JSON file, in bytes.
+/// Longest line that is copied to the JSON file, in bytes. The assistant embeds files that it reads in single
+/// lines.
 const LINE_CAP: usize = 8 * 1024 * 1024;
-/// Bytes read at once.
+/// Size of one read, in bytes: the capacity of a pipe on Linux.
 const CHUNK: usize = 64 * 1024;
-/// A buffer that grew beyond this is given back after its line.
-const KEPT_BUFFER: usize = 256 * 1024;
-/// How long a write that fails is tried again, and how often.
-const STUBBORN: Duration = Duration::from_secs(30);
-const RETRY: Duration = Duration::from_millis(250);
+/// Buffer capacity to keep for the next line, in bytes. More, after a single long line, is freed.
+const RETAINED_CAPACITY: usize = 256 * 1024;
+/// How long a failing write is retried; afterwards, output is dropped so that the program can finish.
+const RETRY_TIMEOUT: Duration = Duration::from_secs(30);
+const RETRY_DELAY: Duration = Duration::from_millis(250);
 
-/// Copies until the source ends.
+/// Copies until the end of file.
 pub(super) async fn copy(mut source: impl AsyncRead + Unpin, mut log: File, mut jsonl: File) {
     let mut lines = JsonLines::new(LINE_CAP);
     let mut chunk = vec![0; CHUNK];
@@ -33,7 +34,7 @@ pub(super) async fn copy(mut source: impl AsyncRead + Unpin, mut log: File, mut 
         write(&mut log, &chunk[..read]).await;
         lines.feed(&chunk[..read], &mut whole);
         write(&mut jsonl, &whole).await;
-        if whole.capacity() > KEPT_BUFFER {
+        if whole.capacity() > RETAINED_CAPACITY {
             whole = Vec::new();
         }
         whole.clear();
@@ -42,7 +43,8 @@ pub(super) async fn copy(mut source: impl AsyncRead + Unpin, mut log: File, mut 
     write(&mut jsonl, &whole).await;
 }
 
-/// Writes all bytes, trying again while the disk is full; what cannot be written in time is lost.
+/// Writes all bytes, with retries while the disk is full. Drops them when that takes longer than
+/// [`RETRY_TIMEOUT`].
 async fn write(file: &mut File, mut bytes: &[u8]) {
     let mut until = None;
     while !bytes.is_empty() {
@@ -54,19 +56,19 @@ async fn write(file: &mut File, mut bytes: &[u8]) {
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(_) => {
-                let until = *until.get_or_insert_with(|| Instant::now() + STUBBORN);
+                let until = *until.get_or_insert_with(|| Instant::now() + RETRY_TIMEOUT);
                 if Instant::now() >= until {
                     return;
                 }
-                sleep(RETRY).await;
+                sleep(RETRY_DELAY).await;
             }
         }
     }
 }
 
-/// Picks the lines that begin with `{` out of a stream that arrives in pieces.
+/// Extracts the lines that start with `{` from a stream that arrives in chunks.
 struct JsonLines {
-    /// The beginning of a line that is being kept.
+    /// The start of an accepted line whose line feed has not been read yet.
     line: Vec<u8>,
     state: LineState,
     cap: usize,
@@ -74,24 +76,24 @@ struct JsonLines {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum LineState {
-    /// At the beginning of a line.
-    Fresh,
-    /// Inside a line that is wanted.
-    Kept,
-    /// Inside a line that is not wanted, or too long.
+    /// At the start of a line.
+    Start,
+    /// Inside an accepted line.
+    Accepted,
+    /// Inside a line that does not start with `{`, or is too long.
     Skipped,
 }
 
 impl JsonLines {
     fn new(cap: usize) -> Self {
-        Self { line: Vec::new(), state: LineState::Fresh, cap }
+        Self { line: Vec::new(), state: LineState::Start, cap }
     }
 
-    /// Takes the next piece and appends every line that it completes.
+    /// Reads the next chunk and appends every line that ends in it to `whole`.
     fn feed(&mut self, mut bytes: &[u8], whole: &mut Vec<u8>) {
         while let Some(first) = bytes.first() {
-            if self.state == LineState::Fresh {
-                self.state = if *first == b'{' { LineState::Kept } else { LineState::Skipped };
+            if self.state == LineState::Start {
+                self.state = if *first == b'{' { LineState::Accepted } else { LineState::Skipped };
             }
             let end = bytes.iter().position(|byte| *byte == b'\n');
             let (part, rest) = bytes.split_at(end.map_or(bytes.len(), |end| end + 1));
@@ -103,16 +105,17 @@ impl JsonLines {
         }
     }
 
-    /// Ends the stream; a last line without its line feed counts, and gets one.
+    /// Ends the stream. A last line without a line feed is accepted and terminated with one.
+    // Readers of the file accept only lines that end with a line feed.
     fn finish(&mut self, whole: &mut Vec<u8>) {
-        if self.state == LineState::Kept {
+        if self.state == LineState::Accepted {
             self.line.push(b'\n');
             self.complete(whole);
         }
     }
 
     fn take(&mut self, part: &[u8]) {
-        if self.state != LineState::Kept {
+        if self.state != LineState::Accepted {
             return;
         }
         if self.line.len() + part.len() > self.cap {
@@ -124,14 +127,14 @@ impl JsonLines {
     }
 
     fn complete(&mut self, whole: &mut Vec<u8>) {
-        if self.state == LineState::Kept {
+        if self.state == LineState::Accepted {
             whole.extend_from_slice(&self.line);
         }
-        if self.line.capacity() > KEPT_BUFFER {
+        if self.line.capacity() > RETAINED_CAPACITY {
             self.line = Vec::new();
         }
         self.line.clear();
-        self.state = LineState::Fresh;
+        self.state = LineState::Start;
     }
 }
 
@@ -141,7 +144,7 @@ mod tests {
 
     use super::*;
 
-    fn picked(pieces: &[&[u8]], cap: usize) -> Vec<u8> {
+    fn extract(pieces: &[&[u8]], cap: usize) -> Vec<u8> {
         let mut lines = JsonLines::new(cap);
         let mut whole = Vec::new();
         for piece in pieces {
@@ -152,15 +155,15 @@ mod tests {
     }
 
     #[test]
-    fn only_lines_that_begin_like_json_are_picked() {
+    fn only_lines_that_start_with_a_brace_are_extracted() {
         let pieces: [&[u8]; 3] = [b"noise {\n{\"a\":", b"1}\n\n {no}\n{}", b"\n{\"last\":2}"];
-        assert_eq!(picked(&pieces, 100), b"{\"a\":1}\n{}\n{\"last\":2}\n");
+        assert_eq!(extract(&pieces, 100), b"{\"a\":1}\n{}\n{\"last\":2}\n");
     }
 
     #[test]
-    fn line_that_is_too_long_is_left_out_and_the_next_is_not() {
+    fn only_the_line_that_is_too_long_is_omitted() {
         let long = format!("{{{}}}\n{{}}\n", "x".repeat(50));
-        assert_eq!(picked(&[long.as_bytes()], 20), b"{}\n");
+        assert_eq!(extract(&[long.as_bytes()], 20), b"{}\n");
     }
 
     #[tokio::test]
@@ -185,7 +188,7 @@ mod tests {
                 .filter(|line| line.starts_with('{') && line.len() <= cap)
                 .map(|line| format!("{}\n", line.trim_end_matches('\n')))
                 .collect();
-            prop_assert_eq!(picked(&pieces, cap), expected.into_bytes());
+            prop_assert_eq!(extract(&pieces, cap), expected.into_bytes());
         }
     }
 }

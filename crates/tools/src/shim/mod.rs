@@ -1,9 +1,9 @@
-//! A tiny process beside each loop: it starts the loop's program, keeps its output and its exit
-//! code, and ends everything the program started.
+//! The shim: a small process per loop that starts the loop's program, records its output and exit code, and
+//! terminates all its descendants.
 //!
-//! The runtime may die and come back at any moment; the shim is what it finds again, by a socket
-//! that only the owner can open. A connection that is held gets its end of file when all is over.
-//! The shim knows nothing of loops beyond the id that marks its descendants.
+//! A shim outlives the runtime. After a restart the runtime re-attaches through a socket that only the owner
+//! can connect to; an open connection reaches its end of file when all descendants have exited. The shim
+//! knows nothing of loops beyond the id that marks its descendants.
 
 mod address;
 mod descendants;
@@ -32,54 +32,55 @@ pub use reaper::{ReapReport, reap};
 pub use registry::{ProcessRegistry, RegisteredProcess};
 pub use shims::Shims;
 
-/// What a shim is to do. Every path is absolute. Printing it does not show the environment.
+/// The instructions for a shim. Every path is absolute. `Debug` does not print the environment.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Spec {
-    /// Executable.
+    /// Path of the executable, or a bare name that is searched on the `PATH` of `env`.
     pub program: PathBuf,
-    /// Its arguments.
     pub args: Vec<OsString>,
-    /// Its working directory.
+    /// Working directory of the program.
     pub cwd: PathBuf,
-    /// Its whole environment. Never written anywhere: the shim inherits it and passes it on.
+    /// The complete environment of the program. Never written to disk or a pipe: the shim inherits it and
+    /// passes it on.
     #[serde(skip)]
     pub env: BTreeMap<OsString, OsString>,
-    /// What it reads; nothing when absent.
+    /// File to use as standard input; `/dev/null` when absent.
     pub stdin_file: Option<PathBuf>,
-    /// Where its standard output is appended; made with mode 0600.
+    /// File to append standard output to; created with mode 0600.
     pub stdout: PathBuf,
-    /// Where its standard error is appended; made with mode 0600. May be the same file.
+    /// File to append standard error to; created with mode 0600. May be the same file as `stdout`.
     pub stderr: PathBuf,
-    /// Where those lines of its standard output that begin with `{` are appended as well.
+    /// File to append those lines of standard output to that start with `{`, in addition to `stdout`.
     pub jsonl: Option<PathBuf>,
-    /// Where the exit is written, atomically. An older file is removed before the start.
+    /// File for the exit status, written atomically. An older file is removed before the program starts.
     pub exit_file: PathBuf,
-    /// The socket on which the shim answers.
+    /// Path of the socket on which the shim serves requests.
     pub socket: PathBuf,
-    /// The loop; every descendant carries it in its environment.
+    /// The loop; its id is in the environment of every descendant.
     pub loop_id: LoopId,
 }
 
 impl fmt::Debug for Spec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut shown = f.debug_struct("Spec");
-        shown.field("loop_id", &self.loop_id).field("program", &self.program).field("args", &self.args);
-        shown.field("cwd", &self.cwd).field("socket", &self.socket).finish_non_exhaustive()
+        let mut output = f.debug_struct("Spec");
+        output.field("loop_id", &self.loop_id).field("program", &self.program).field("args", &self.args);
+        output.field("cwd", &self.cwd).field("socket", &self.socket).finish_non_exhaustive()
     }
 }
 
 impl Spec {
-    /// Every file and directory; the program may also be a bare name.
+    /// Returns every file and directory; `program` may be a bare name.
     fn paths(&self) -> impl Iterator<Item = &Path> {
         let always = [&self.cwd, &self.stdout, &self.stderr, &self.exit_file, &self.socket];
         always.into_iter().chain(&self.stdin_file).chain(&self.jsonl).map(PathBuf::as_path)
     }
 }
 
-/// Runs a shim until everything it started is gone. `spec` is a file, or `-` for standard input.
+/// Runs a shim until the program and all its descendants have exited. `spec` is a file, or `-` for standard
+/// input.
 ///
-/// Makes a runtime of its own with a single thread, so it must not be called inside another.
+/// Creates a single-threaded tokio runtime, so it must not be called inside another one.
 #[must_use]
 pub fn main(spec: &Path) -> ExitCode {
     supervisor::main(spec)

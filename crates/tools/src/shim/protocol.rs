@@ -1,4 +1,4 @@
-//! What is said over the shim's socket, one JSON object a line, and what it reports at its start.
+//! The protocol on the shim's socket, one JSON object per line, and the report to its starter.
 
 use std::path::PathBuf;
 
@@ -8,64 +8,64 @@ use serde::{Deserialize, Serialize};
 use super::exit::Exit;
 use crate::process::ProcessStart;
 
-/// Bytes that one line may have.
+/// Longest line of the protocol, in bytes. A state is well below 8 KiB.
 pub(super) const LINE_CAP: u64 = 64 * 1024;
 
-/// What a client may ask.
+/// A request of a client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "op", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub(super) enum ShimRequest {
-    /// How things are.
     ShimState,
-    /// End everything: SIGTERM, so many milliseconds, SIGKILL.
-    Kill { grace_ms: u64 },
-    /// Answer when everything is over.
+    /// Terminate all processes: SIGTERM, `grace_ms` milliseconds, SIGKILL.
+    Kill {
+        grace_ms: u64,
+    },
+    /// Reply when all processes have exited.
     Wait,
 }
 
-/// What the shim answers.
+/// A reply of the shim.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum ShimReply {
     ShimState(ShimState),
-    /// The end has begun.
+    /// The termination has started.
     Killing,
-    /// Everything is over.
+    /// All processes have exited.
     Ended(Exit),
     Error(String),
 }
 
-/// How a shim's program is.
+/// The state of a shim and its program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ShimState {
-    /// The loop.
+    /// The loop that the shim belongs to.
     pub loop_id: LoopId,
-    /// Pid of the shim.
     pub shim_pid: u32,
-    /// Pid of the program, which leads a group of its own.
+    /// Pid of the program, which leads a process group.
     pub pid: u32,
-    /// When the program started; `None` when it was gone before anybody could look.
+    /// Start time of the program; `None` when it exited before its start time was read.
     pub started: Option<ProcessStart>,
-    /// How the program ended; others that it started may still be running then.
+    /// Exit status of the program, whose descendants may still be running; absent while the program runs.
     pub exit: Option<Exit>,
-    /// Where the exit is written.
+    /// File for the exit status, as in the [`Spec`](super::Spec).
     pub exit_file: PathBuf,
 }
 
-/// What a shim tells its starter, once.
+/// The report of a shim to its starter, sent once over standard output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum StartReport {
     Started(ShimState),
-    /// The program did not start: the operating system's name of the error, and a text.
+    /// The program did not start. `code` is an error name such as `ENOENT`.
     Failed {
         code: String,
         message: String,
     },
 }
 
-/// One message as a line.
+/// Serializes a message as one line.
 pub(super) fn line(message: &impl Serialize) -> Vec<u8> {
     let mut line = serde_json::to_vec(message).unwrap_or_default();
     line.push(b'\n');

@@ -1,4 +1,4 @@
-//! Ends the processes of a loop whose shim was itself killed.
+//! Termination of the processes of a loop whose shim was killed.
 
 use std::time::Duration;
 
@@ -7,34 +7,36 @@ use tokio::time::sleep;
 
 use super::descendants::{Termination, processes_of_loop};
 
-/// How often those that were signalled are looked at.
+/// Interval between checks of the processes that were signalled.
 const POLL: Duration = Duration::from_millis(50);
 
-/// What [`reap`] found.
+/// The result of [`reap`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReapReport {
-    /// Processes that were running.
+    /// Number of processes that were running at the first check.
     pub found: usize,
-    /// Processes that did not end.
+    /// Number of processes that survived SIGKILL.
     pub left: usize,
 }
 
-/// Ends every process of this user that carries the loop's mark in its environment, and what
-/// descends from it: SIGTERM, the grace period, SIGKILL. Only for a loop whose shim is gone.
+/// Terminates every process of this user with the loop id in its environment, and its descendants: SIGTERM,
+/// the grace period, SIGKILL. A running shim has the id in its environment as well, and is terminated too.
 pub async fn reap(loop_id: LoopId, grace: Duration) -> ReapReport {
-    let mut ending = Termination::within(grace);
+    let mut termination = Termination::within(grace);
     let mut found = None;
     loop {
-        let looked = tokio::task::spawn_blocking(move || {
+        // Reads the environment of every process, which blocks. The state moves to the blocking thread and
+        // back.
+        let signalled = tokio::task::spawn_blocking(move || {
             let mut running = processes_of_loop(loop_id);
             running.retain(|process| process.running);
-            ending.signal(&running);
-            (running.len(), ending)
+            termination.signal(&running);
+            (running.len(), termination)
         });
-        let Ok((running, back)) = looked.await else { return ReapReport { found: 0, left: 0 } };
-        ending = back;
+        let Ok((running, returned)) = signalled.await else { return ReapReport { found: 0, left: 0 } };
+        termination = returned;
         let found = *found.get_or_insert(running);
-        if running == 0 || ending.hopeless() {
+        if running == 0 || termination.timed_out() {
             return ReapReport { found, left: running };
         }
         sleep(POLL).await;

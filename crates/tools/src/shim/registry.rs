@@ -1,5 +1,5 @@
-//! The processes of conversations, reviews and tickets' scripts that this Loopgate started and that are alive.
-//! Those of loops are in their records.
+//! The running processes of conversations, reviews and tickets' scripts that this Loopgate process started.
+//! Those of loops are in the job records.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -9,50 +9,50 @@ use uuid::Uuid;
 
 use super::ShimHandle;
 
-/// A process that is alive.
+/// A process that is running.
 #[derive(Debug, Clone)]
 pub struct RegisteredProcess {
-    /// Pid of its program.
+    /// Pid of the program, not of its shim.
     pub pid: u32,
-    /// By which it is ended.
+    /// The shim through which the process is terminated.
     pub shim: ShimHandle,
-    /// The worktree that is its own; a chat has none.
+    /// The worktree that the process uses exclusively; `None` for a chat.
     pub worktree: Option<PathBuf>,
-    /// Directories that its work is about.
+    /// The directories that the process works on.
     pub about: Vec<PathBuf>,
 }
 
-/// The living ones, by the id of their run.
+/// A map of running processes by the id of their run. Clones share it.
 #[derive(Debug, Clone, Default)]
 pub struct ProcessRegistry(Arc<Mutex<HashMap<Uuid, RegisteredProcess>>>);
 
 impl ProcessRegistry {
     /// Registers a process under the id of its run.
     pub fn add(&self, id: Uuid, run: RegisteredProcess) {
-        self.known().insert(id, run);
+        self.lock().insert(id, run);
     }
 
-    /// Forgets the process of a run, once it has ended.
+    /// Removes the process of a run that has ended.
     pub fn remove(&self, id: Uuid) {
-        self.known().remove(&id);
+        self.lock().remove(&id);
     }
 
-    /// The shim of the process with this pid.
+    /// Returns the shim of the process with this pid.
     pub fn by_pid(&self, pid: u32) -> Option<ShimHandle> {
-        self.known().values().find(|run| run.pid == pid).map(|run| run.shim.clone())
+        self.lock().values().find(|run| run.pid == pid).map(|run| run.shim.clone())
     }
 
-    /// The directories that the work of this process is about.
+    /// Returns the directories that the process with this pid works on.
     pub fn about(&self, pid: u32) -> Option<Vec<PathBuf>> {
-        self.known().values().find(|run| run.pid == pid).map(|run| run.about.clone())
+        self.lock().values().find(|run| run.pid == pid).map(|run| run.about.clone())
     }
 
-    /// The one whose worktree it is.
+    /// Returns the process that uses this worktree exclusively.
     pub fn at(&self, worktree: &Path) -> Option<RegisteredProcess> {
-        self.known().values().find(|run| run.worktree.as_deref() == Some(worktree)).cloned()
+        self.lock().values().find(|run| run.worktree.as_deref() == Some(worktree)).cloned()
     }
 
-    fn known(&self) -> MutexGuard<'_, HashMap<Uuid, RegisteredProcess>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Uuid, RegisteredProcess>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

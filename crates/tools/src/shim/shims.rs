@@ -1,4 +1,4 @@
-//! Shims: where they are started from, and where their sockets and records lie.
+//! The executable for shims, and the directory of their sockets and records.
 
 use std::path::PathBuf;
 
@@ -6,37 +6,37 @@ use uuid::Uuid;
 
 use super::{ShimError, ShimHandle, ShimState, Spec};
 
-/// Starts shims.
+/// A factory for shims.
 #[derive(Debug, Clone)]
 pub struct Shims {
-    /// This program: what shims and loop drivers are started from.
+    /// This program's executable, of which shim and driver are sub-commands.
     pub exe: PathBuf,
-    /// Private directory of the sockets.
+    /// Directory of the sockets, accessible by its owner only.
     dir: PathBuf,
 }
 
 impl Shims {
-    /// Shims that are started from this program, with their sockets in a private directory.
+    /// Creates a factory for this executable and socket directory.
     #[must_use]
     pub const fn new(exe: PathBuf, dir: PathBuf) -> Self {
         Self { exe, dir }
     }
 
-    /// Starts a program under a shim of its own.
+    /// Starts a program under a new shim.
     ///
     /// # Errors
-    /// [`ShimError`].
+    /// Fails with [`ShimError`]; no process is running then.
     pub async fn spawn(&self, spec: &Spec) -> Result<(ShimHandle, ShimState), ShimError> {
         super::spawn(&self.exe, spec).await
     }
 
-    /// The socket of a run.
+    /// Returns the path of a socket for a run. `name` distinguishes several sockets of one run.
     #[must_use]
     pub fn socket(&self, run: Uuid, name: &str) -> PathBuf {
         self.dir.join(format!("{}-{name}.sock", run.simple()))
     }
 
-    /// A directory for records of runs.
+    /// Returns the directory for records of runs of this kind.
     #[must_use]
     pub fn records(&self, name: &str) -> PathBuf {
         self.dir.join(name)

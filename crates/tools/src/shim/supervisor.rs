@@ -1,7 +1,7 @@
-//! The shim itself: one thread, one program, one socket.
+//! The shim process: one thread, one program, one socket.
 //!
-//! Survives its parent, hang-ups, closed standard streams and a full disk. SIGTERM ends what it
-//! watches and then itself. Prints nothing after its report.
+//! Survives its parent, SIGHUP, closed standard streams and a full disk. SIGTERM terminates the program, its
+//! descendants, and then the shim. Prints nothing after its start report.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -26,27 +26,27 @@ use super::protocol::{ShimReply, ShimRequest, ShimState, StartReport, line};
 use super::{Exit, Spec, handle, jsonl};
 use crate::process::{Command, StartError, identity};
 
-/// What descendants get to end after the program itself has ended.
+/// Grace period for descendants after the program itself has exited.
 const LEFTOVER_GRACE: Duration = Duration::from_secs(2);
-/// What everything gets to end when the shim is told to.
+/// Grace period for all processes after the shim received SIGTERM or SIGINT.
 const STOP_GRACE: Duration = Duration::from_secs(5);
-/// How often those that were signalled are looked at.
+/// Interval between checks of the processes that were signalled.
 const POLL: Duration = Duration::from_millis(25);
-/// How long output is still copied after everybody who could write it is gone.
-const LAST_OUTPUT: Duration = Duration::from_secs(2);
-/// How long, and how often, writing the exit is tried.
-const RECORD_TIME: Duration = Duration::from_secs(600);
+/// How long output is copied after all known writers have exited. A process outside the tree may keep the
+/// pipe open.
+const OUTPUT_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long writing the exit file is retried, for example while the disk is full.
+const RECORD_TIMEOUT: Duration = Duration::from_secs(600);
 const RECORD_RETRY: Duration = Duration::from_secs(1);
-/// How long a client that is connected at the end may take to ask something.
-const LAST_REQUEST: Duration = Duration::from_millis(100);
-/// How long the last answers may take.
-const LAST_WORDS: Duration = Duration::from_secs(1);
-/// Clients at a time.
-const CLIENTS: usize = 64;
-/// A specification may have this many bytes.
+/// How long a client that is connected at the end may take to send its request.
+const LAST_REQUEST_TIMEOUT: Duration = Duration::from_millis(100);
+/// Timeout of the last replies, after which clients that do not read are disconnected.
+const LAST_REPLY_TIMEOUT: Duration = Duration::from_secs(1);
+/// Maximum number of concurrent connections, well below the limit on open files.
+const MAX_CLIENTS: usize = 64;
+/// Largest accepted specification, in bytes.
 const SPEC_CAP: u64 = 16 * 1024 * 1024;
 
-/// See [`super::main`].
 pub(super) fn main(spec: &Path) -> ExitCode {
     let supervised = read_spec(spec).and_then(|spec| {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -72,7 +72,7 @@ fn read_spec(spec: &Path) -> io::Result<Spec> {
 }
 
 async fn supervise(spec: Spec) -> io::Result<()> {
-    // Already the leader of a session when started by the runtime; the call fails then.
+    // Fails with EPERM when the runtime already started this process as a session leader.
     let _ = rustix::process::setsid();
     let complete_tree = adopt_orphans();
     let signals = SupervisorSignals::new()?;
@@ -87,12 +87,13 @@ async fn supervise(spec: Spec) -> io::Result<()> {
         }
     };
     report(&StartReport::Started(supervisor.progress.borrow().state.clone()));
-    leave_starter();
+    detach_from_starter();
     supervisor.run(listener, signals).await;
     Ok(())
 }
 
-/// Makes orphaned descendants children of this process, where the kernel can.
+/// Makes this process a subreaper, so that orphaned descendants become its children. Returns whether the
+/// kernel supports that.
 fn adopt_orphans() -> bool {
     #[cfg(target_os = "linux")]
     {
@@ -104,8 +105,9 @@ fn adopt_orphans() -> bool {
     }
 }
 
-/// Lets go of the starter's pipes and directory.
-fn leave_starter() {
+/// Releases the starter's pipes and working directory, which would otherwise stay open or busy as long as the
+/// shim runs.
+fn detach_from_starter() {
     let _ = rustix::process::chdir("/");
     if let Ok(null) = File::options().read(true).write(true).open("/dev/null") {
         let _ = rustix::stdio::dup2_stdin(&null);
@@ -113,27 +115,33 @@ fn leave_starter() {
     }
 }
 
-/// One line to the starter, who may be gone.
+/// Prints the report to the starter. Errors are ignored: the starter may have exited.
 fn report(report: &StartReport) {
     let mut stdout = io::stdout();
     let _ = stdout.write_all(&line(report)).and_then(|()| stdout.flush());
 }
 
-/// Listens where only the owner can connect. A socket that nobody serves any more is replaced.
+/// Binds the socket, accessible by its owner only. Replaces a stale socket, on which no process accepts
+/// connections.
 fn listen(socket: &Path) -> io::Result<UnixListener> {
     let short = ShortPath::of(socket)?;
     if std::os::unix::net::UnixStream::connect(short.as_path()).is_ok() {
-        return Err(io::Error::new(io::ErrorKind::AddrInUse, "another process already watches this loop"));
+        return Err(io::Error::new(
+            io::ErrorKind::AddrInUse,
+            "another shim is already running for this loop",
+        ));
     }
+    // A socket without a listener refuses connections, but `bind` fails while its file exists.
     let _ = std::fs::remove_file(socket);
+    // Set before the bind: a chmod afterwards would leave a moment in which others could connect.
     let before = rustix::process::umask(Mode::RWXG | Mode::RWXO);
     let listener = UnixListener::bind(short.as_path());
     rustix::process::umask(before);
     listener
 }
 
-/// Starts the program; with a JSON file its standard output comes through here, else it goes
-/// straight to its log and needs the shim no more.
+/// Starts the program. With a JSON file, the shim copies its standard output; otherwise it is redirected to
+/// the log and does not depend on the shim.
 fn start(spec: &Spec) -> Result<(u32, Option<JoinHandle<()>>), StartError> {
     let command = Command::new(&spec.program).args(&spec.args).directory(&spec.cwd);
     let refused = |source| StartError::Refused { program: command.program_name(), source };
@@ -157,7 +165,7 @@ fn start(spec: &Spec) -> Result<(u32, Option<JoinHandle<()>>), StartError> {
 struct SupervisorSignals {
     child: Signal,
     stop: [Signal; 2],
-    /// Handled only so that they do not end the process.
+    /// Received without effect. Without a handler they would terminate the shim.
     ignored: [Signal; 2],
 }
 
@@ -170,7 +178,7 @@ impl SupervisorSignals {
         })
     }
 
-    /// Waits for a signal that matters: `true` to stop, `false` for a child.
+    /// Waits for a relevant signal. Returns `true` for a request to stop and `false` for SIGCHLD.
     async fn next(&mut self) -> bool {
         let [terminate, interrupt] = &mut self.stop;
         let [hang_up, quit] = &mut self.ignored;
@@ -186,12 +194,12 @@ impl SupervisorSignals {
     }
 }
 
-/// What clients see.
+/// The state that clients observe.
 #[derive(Clone)]
 struct StatusUpdate {
     state: ShimState,
-    /// Everything is gone.
-    over: bool,
+    /// Whether all processes have exited.
+    finished: bool,
 }
 
 struct ShimSupervisor {
@@ -199,7 +207,7 @@ struct ShimSupervisor {
     descendants: Descendants,
     child: u32,
     exit: Option<Exit>,
-    ending: Option<Termination>,
+    termination: Option<Termination>,
     output: Option<JoinHandle<()>>,
     progress: watch::Sender<StatusUpdate>,
 }
@@ -215,8 +223,8 @@ impl ShimSupervisor {
             exit_file: spec.exit_file.clone(),
         };
         let descendants = Descendants { loop_id: spec.loop_id, complete_tree };
-        let progress = watch::Sender::new(StatusUpdate { state, over: false });
-        Self { spec, descendants, child, exit: None, ending: None, output, progress }
+        let progress = watch::Sender::new(StatusUpdate { state, finished: false });
+        Self { spec, descendants, child, exit: None, termination: None, output, progress }
     }
 
     async fn run(mut self, listener: UnixListener, mut signals: SupervisorSignals) {
@@ -225,56 +233,62 @@ impl ShimSupervisor {
         poll.set_missed_tick_behavior(MissedTickBehavior::Delay);
         loop {
             tokio::select! {
-                stop = signals.next() => if stop { self.end_within(STOP_GRACE) },
-                grace = clients.next() => if let Some(grace) = grace { self.end_within(grace) },
-                _ = poll.tick(), if self.ending.is_some() => {}
+                stop = signals.next() => if stop { self.terminate_within(STOP_GRACE) },
+                // SIGCHLD does not report the exit of grandchildren, and SIGKILL is due at a time, so both
+                // are polled.
+                grace = clients.next() => if let Some(grace) = grace { self.terminate_within(grace) },
+                _ = poll.tick(), if self.termination.is_some() => {}
             }
             self.reap();
-            if self.is_over() {
+            if self.is_finished() {
                 break;
             }
         }
-        // Whoever was still running at the last look may have ended since.
+        // A process that was running at the last check may have exited since.
         self.reap();
         if let Some(output) = self.output.take() {
-            let _ = timeout(LAST_OUTPUT, output).await;
+            // After a timeout the output is incomplete, which is better than a shim that never ends.
+            let _ = timeout(OUTPUT_TIMEOUT, output).await;
         }
         self.record(&mut clients).await;
         clients.finish().await;
     }
 
-    fn end_within(&mut self, grace: Duration) {
-        match &mut self.ending {
-            Some(ending) => ending.hurry(grace),
-            None => self.ending = Some(Termination::within(grace)),
+    fn terminate_within(&mut self, grace: Duration) {
+        match &mut self.termination {
+            Some(termination) => termination.shorten(grace),
+            None => self.termination = Some(Termination::within(grace)),
         }
     }
 
-    /// Collects every child that ended, adopted ones included.
+    /// Reaps every child that has exited, including adopted orphans.
     fn reap(&mut self) {
         while let Ok(Some((pid, status))) = rustix::process::wait(WaitOptions::NOHANG) {
             if u32::try_from(pid.as_raw_nonzero().get()) == Ok(self.child) && self.exit.is_none() {
                 let exit = Exit::now(status);
-                // Already now, so that no accident of the shim can lose it; again at the end.
+                // Written already here, so that the status survives if the shim is killed; written again at
+                // the end.
                 let _ = exit.write(&self.spec.exit_file);
                 self.progress.send_modify(|progress| progress.state.exit = Some(exit.clone()));
                 self.exit = Some(exit);
-                self.end_within(LEFTOVER_GRACE);
+                // Background processes of the program must not outlive it.
+                self.terminate_within(LEFTOVER_GRACE);
             }
         }
     }
 
-    /// Signals who is left, and tells whether nobody is.
-    fn is_over(&mut self) -> bool {
-        let Some(ending) = &mut self.ending else { return false };
+    /// Signals the remaining processes. Returns whether none is left.
+    fn is_finished(&mut self) -> bool {
+        let Some(termination) = &mut self.termination else { return false };
         let running = self.descendants.running();
-        ending.signal(&running);
-        // Never gone while the program itself is there, whatever it takes.
-        self.exit.is_some() && (running.is_empty() || ending.hopeless())
+        termination.signal(&running);
+        // Without an exit status there is nothing to record, so the program itself is waited for without a
+        // limit.
+        self.exit.is_some() && (running.is_empty() || termination.timed_out())
     }
 
-    /// Writes the exit, removes the socket, and only then tells the clients that all is over. While
-    /// the disk refuses, they are told first, and the socket stays.
+    /// Writes the exit file, removes the socket, and then notifies the clients. When the disk is full, the
+    /// clients are notified first, and the socket is kept until the file is written.
     async fn record(&mut self, clients: &mut Clients) {
         let Some(mut exit) = self.exit.take() else { return };
         exit.measure();
@@ -284,12 +298,12 @@ impl ShimSupervisor {
         }
         self.progress.send_modify(|progress| {
             progress.state.exit = Some(exit.clone());
-            progress.over = true;
+            progress.finished = true;
         });
         if written {
             return;
         }
-        let until = Instant::now() + RECORD_TIME;
+        let until = Instant::now() + RECORD_TIMEOUT;
         while !written && Instant::now() < until {
             let _ = timeout(RECORD_RETRY, clients.next()).await;
             written = self.try_record(&exit);
@@ -297,7 +311,7 @@ impl ShimSupervisor {
         let _ = std::fs::remove_file(&self.spec.socket);
     }
 
-    /// Whether the exit is written, or nobody wants it: its directory is gone.
+    /// Returns whether the exit file is written, or cannot be, because its directory was removed.
     fn try_record(&self, exit: &Exit) -> bool {
         match exit.write(&self.spec.exit_file) {
             Ok(()) => true,
@@ -306,42 +320,44 @@ impl ShimSupervisor {
     }
 }
 
-/// Everybody who is connected.
+/// The socket and all open connections.
 struct Clients {
     listener: UnixListener,
-    talks: JoinSet<()>,
+    connections: JoinSet<()>,
     progress: watch::Receiver<StatusUpdate>,
     kills: (mpsc::Sender<Duration>, mpsc::Receiver<Duration>),
 }
 
 impl Clients {
     fn new(listener: UnixListener, progress: watch::Receiver<StatusUpdate>) -> Self {
-        Self { listener, talks: JoinSet::new(), progress, kills: mpsc::channel(8) }
+        Self { listener, connections: JoinSet::new(), progress, kills: mpsc::channel(8) }
     }
 
-    /// Serves clients until one asks for the end, and returns the grace that it gives. Safe to drop
-    /// and call again.
+    /// Serves clients until one requests the termination, and returns its grace period. Cancel-safe.
     async fn next(&mut self) -> Option<Duration> {
         loop {
             tokio::select! {
                 grace = self.kills.1.recv() => return grace,
-                _ = self.talks.join_next(), if !self.talks.is_empty() => {}
-                accepted = self.listener.accept(), if self.talks.len() < CLIENTS => match accepted {
+                _ = self.connections.join_next(), if !self.connections.is_empty() => {}
+                accepted = self.listener.accept(), if self.connections.len() < MAX_CLIENTS => match accepted {
                     Ok((stream, _)) if is_owner(&stream) => {
-                        self.talks.spawn(talk(stream, self.progress.clone(), self.kills.0.clone()));
+                        self.connections.spawn(serve(stream, self.progress.clone(), self.kills.0.clone()));
                     }
                     Ok(_) => {}
-                    // Out of descriptors, most likely; that passes.
+                    // Most likely EMFILE. Accepting immediately again would spin until a descriptor is
+                    // closed.
                     Err(_) => sleep(POLL).await,
                 },
             }
         }
     }
 
-    /// Gives those who wait for the end a moment to hear of it.
+    /// Gives clients that wait for the end time to receive the last reply.
     async fn finish(mut self) {
+        // New clients are refused from here on, and read the exit file instead.
         drop(self.listener);
-        let _ = timeout(LAST_WORDS, async { while self.talks.join_next().await.is_some() {} }).await;
+        let _ = timeout(LAST_REPLY_TIMEOUT, async { while self.connections.join_next().await.is_some() {} })
+            .await;
     }
 }
 
@@ -349,7 +365,7 @@ fn is_owner(stream: &UnixStream) -> bool {
     stream.peer_cred().is_ok_and(|peer| peer.uid() == rustix::process::geteuid().as_raw())
 }
 
-async fn talk(
+async fn serve(
     stream: UnixStream,
     mut progress: watch::Receiver<StatusUpdate>,
     kills: mpsc::Sender<Duration>,
@@ -358,9 +374,10 @@ async fn talk(
     loop {
         let request = tokio::select! {
             request = handle::read::<ShimRequest>(&mut stream) => request,
-            // One that holds its connection without a word gets its end of file.
-            () = over(&mut progress) => {
-                match timeout(LAST_REQUEST, handle::read::<ShimRequest>(&mut stream)).await {
+            // At the end, an idle connection is closed. Its client may be sending a request right now, which
+            // is answered.
+            () = finished(&mut progress) => {
+                match timeout(LAST_REQUEST_TIMEOUT, handle::read::<ShimRequest>(&mut stream)).await {
                     Ok(request) => request,
                     Err(_) => return,
                 }
@@ -370,11 +387,12 @@ async fn talk(
             Ok(None) => return,
             Ok(Some(ShimRequest::ShimState)) => ShimReply::ShimState(progress.borrow().state.clone()),
             Ok(Some(ShimRequest::Kill { grace_ms })) => {
+                // Fails only after the receiver was dropped, at the end of the shim.
                 let _ = kills.send(Duration::from_millis(grace_ms)).await;
                 ShimReply::Killing
             }
             Ok(Some(ShimRequest::Wait)) => {
-                over(&mut progress).await;
+                finished(&mut progress).await;
                 let exit = progress.borrow().state.exit.clone();
                 if let Some(exit) = exit {
                     let _ = stream.write_all(&line(&ShimReply::Ended(exit))).await;
@@ -390,6 +408,6 @@ async fn talk(
     }
 }
 
-async fn over(progress: &mut watch::Receiver<StatusUpdate>) {
-    let _ = progress.wait_for(|progress| progress.over).await;
+async fn finished(progress: &mut watch::Receiver<StatusUpdate>) {
+    let _ = progress.wait_for(|progress| progress.finished).await;
 }

@@ -1,4 +1,4 @@
-//! A machine for one test: a home of its own, a login shell, and whatever programs are installed.
+//! A machine for a single test: a home directory, a login shell, and a directory for fake programs.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -17,7 +17,7 @@ pub struct Machine {
     directory: tempfile::TempDir,
     data: tempfile::TempDir,
     pub programs: Arc<Programs>,
-    /// Around the whole machine.
+    /// Sandbox with the whole machine as its base directory.
     pub sandbox: Arc<Sandbox>,
 }
 
@@ -43,7 +43,7 @@ impl Machine {
         Self { directory, data, programs: Arc::new(programs), sandbox }
     }
 
-    /// Agrees to everything that the repository of a directory brings along to be run.
+    /// Trusts the executable content of the repository that contains a directory.
     pub async fn trust(&self, git: &Git, directory: &Path) {
         let brought = git.executable_content(directory).await.unwrap();
         TrustStore::new(self.data.path()).trust(&brought.clone, brought.entries()).unwrap();

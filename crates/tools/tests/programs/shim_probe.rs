@@ -1,4 +1,4 @@
-//! What tests start as the shim: nothing but its entry.
+//! The executable that tests start as the shim, with the `shim` sub-command only.
 
 use std::process::ExitCode;
 

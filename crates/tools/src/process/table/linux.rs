@@ -1,4 +1,4 @@
-//! The table of processes as `/proc` shows it.
+//! The process table on Linux, read from `/proc`.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -10,26 +10,28 @@ use rustix::process::{Pid, PidfdFlags, Signal};
 use super::Process;
 use crate::process::identity::ProcessStart;
 
-/// Instant of the boot in milliseconds since the epoch, as the kernel rounds it.
+/// Boot time in milliseconds since the Unix epoch. The kernel reports whole seconds.
 static BOOT_MS: LazyLock<u64> = LazyLock::new(|| {
     let stat = fs::read_to_string("/proc/stat").unwrap_or_default();
     let seconds = stat.lines().find_map(|line| line.strip_prefix("btime "));
     seconds.and_then(|seconds| seconds.trim().parse::<u64>().ok()).unwrap_or_default() * 1000
 });
 
-/// What `/proc/<pid>/stat` says beyond a [`Process`].
+/// The fields of `/proc/<pid>/stat` that are used.
 struct Stat {
     process: Process,
     group: u32,
 }
 
-/// Fields after the command's name, which is in parentheses and may hold anything.
+/// Parses `/proc/<pid>/stat`, whose fields are separated by spaces.
 fn parse(pid: u32, stat: &str) -> Option<Stat> {
+    // The command name is in parentheses and may itself contain parentheses and spaces.
     let (_, rest) = stat.rsplit_once(')')?;
     let mut fields = rest.split_ascii_whitespace();
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
     let group = fields.next()?.parse().ok()?;
+    // Field 22, `starttime`, in clock ticks since boot; see proc_pid_stat(5).
     let ticks: u64 = fields.nth(16)?.parse().ok()?;
     let started = ProcessStart(*BOOT_MS + ticks * 1000 / rustix::param::clock_ticks_per_second().max(1));
     let running = !matches!(state, "Z" | "X" | "x");
@@ -41,54 +43,56 @@ fn read(pid: u32) -> Option<Stat> {
     parse(pid, &String::from_utf8_lossy(&bytes))
 }
 
-fn every() -> impl Iterator<Item = Stat> {
+fn stats() -> impl Iterator<Item = Stat> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter_map(read)
 }
 
-/// The process with this pid.
+/// Returns the process with this pid.
 pub(crate) fn find(pid: u32) -> Option<Process> {
     read(pid).map(|stat| stat.process)
 }
 
-/// Every process that can be seen.
+/// Returns every visible process.
 pub(crate) fn all() -> Vec<Process> {
-    every().map(|stat| stat.process).collect()
+    stats().map(|stat| stat.process).collect()
 }
 
-/// The members of a group, with those that ended and wait to be reaped.
+/// Returns the members of a group, including zombies.
 pub(crate) fn members(group: u32) -> Vec<Process> {
-    every().filter(|stat| stat.group == group).map(|stat| stat.process).collect()
+    stats().filter(|stat| stat.group == group).map(|stat| stat.process).collect()
 }
 
-/// Whether a process of this user carries `name=value` in its environment.
-pub(crate) fn carries(pid: u32, name: &str, value: &str) -> bool {
-    let own = rustix::process::getuid().as_raw();
+/// Returns whether a process of this user has `name=value` in its environment.
+pub(crate) fn has_variable(pid: u32, name: &str, value: &str) -> bool {
+    let uid = rustix::process::getuid().as_raw();
     let directory = format!("/proc/{pid}");
-    if !fs::metadata(&directory).is_ok_and(|metadata| metadata.uid() == own) {
+    // Setuid programs are not dumpable, so their entry belongs to root; they are not ours to inspect.
+    if !fs::metadata(&directory).is_ok_and(|metadata| metadata.uid() == uid) {
         return false;
     }
-    let wanted = format!("{name}={value}");
+    let expected = format!("{name}={value}");
     fs::read(format!("{directory}/environ"))
-        .is_ok_and(|environ| environ.split(|byte| *byte == 0).any(|entry| entry == wanted.as_bytes()))
+        .is_ok_and(|environ| environ.split(|byte| *byte == 0).any(|entry| entry == expected.as_bytes()))
 }
 
-/// Processes whose program's name begins so and whose working directory is in one of these.
-pub(crate) fn at_work(program: &str, directories: &[PathBuf]) -> Vec<Process> {
-    let is_it = |process: &Process| {
+/// Returns the processes whose program name starts with `program` and whose working directory is in one of
+/// these.
+pub(crate) fn programs_in(program: &str, directories: &[PathBuf]) -> Vec<Process> {
+    let is_match = |process: &Process| {
         let of = |name: &str| PathBuf::from(format!("/proc/{}/{name}", process.pid));
-        let named = fs::read_to_string(of("comm")).is_ok_and(|name| name.starts_with(program));
+        let has_name = fs::read_to_string(of("comm")).is_ok_and(|name| name.starts_with(program));
         let inside = |cwd: PathBuf| {
-            // The kernel appends this to the path of a directory that was removed.
+            // The kernel appends this to the path of a removed directory.
             let cwd = cwd.to_str().and_then(|cwd| cwd.strip_suffix(" (deleted)")).map_or(&*cwd, Path::new);
             directories.iter().any(|directory| cwd.starts_with(directory))
         };
-        named && fs::read_link(of("cwd")).is_ok_and(inside)
+        has_name && fs::read_link(of("cwd")).is_ok_and(inside)
     };
-    all().into_iter().filter(is_it).collect()
+    all().into_iter().filter(is_match).collect()
 }
 
-/// Whether a process that can be seen has this file open.
+/// Returns whether a visible process has this file open.
 pub(crate) fn is_open(file: &Path) -> bool {
     let Ok(file) = file.canonicalize() else { return false };
     let descriptors =
@@ -97,8 +101,8 @@ pub(crate) fn is_open(file: &Path) -> bool {
     open.any(|entry| fs::read_link(entry.path()).is_ok_and(|place| place == file))
 }
 
-/// Signals exactly this process: a handle is taken first and the start time compared through it, so
-/// that a pid which changed hands in between is left alone.
+/// Signals exactly this process. The pidfd is opened before the start time is compared, so that the signal
+/// cannot reach another process that reused the pid in between.
 pub(crate) fn signal(process: &Process, signal: Signal) -> bool {
     let Some(pid) = i32::try_from(process.pid).ok().filter(|pid| *pid >= 2).and_then(Pid::from_raw) else {
         return false;
@@ -116,7 +120,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn name_cannot_disturb_the_fields(name in "[^\0]{0,15}", parent in 0u32..1000, group in 0u32..1000, ticks in 0u64..1_000_000) {
+        fn command_name_does_not_affect_the_fields(name in "[^\0]{0,15}", parent in 0u32..1000, group in 0u32..1000, ticks in 0u64..1_000_000) {
             let stat = format!("7 ({name}) S {parent} {group} 1 0 -1 0 0 0 0 0 1 2 3 4 20 0 1 0 {ticks} 0 0\n");
             let stat = parse(7, &stat).unwrap();
             prop_assert_eq!((stat.process.parent, stat.group), (parent, group));

@@ -1,70 +1,75 @@
-//! The table of processes: who runs, since when, whose child, in which group.
+//! The process table: pid, parent, group, state and start time of each process.
 //!
-//! One file a platform; both read the same facts.
+//! One file per platform, with the same functions.
 
 use std::path::Path;
 
 use super::identity::ProcessStart;
 
 #[cfg(any(test, not(target_os = "linux")))]
-#[cfg_attr(target_os = "linux", expect(dead_code, reason = "tests compare only what both can tell"))]
+#[cfg_attr(
+    target_os = "linux",
+    expect(dead_code, reason = "tests use only the functions that both implement")
+)]
 mod elsewhere;
 #[cfg(target_os = "linux")]
 mod linux;
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) use elsewhere::{all, at_work, carries, find, is_open, members, signal};
+pub(crate) use elsewhere::{all, find, has_variable, is_open, members, programs_in, signal};
 #[cfg(target_os = "linux")]
-pub(crate) use linux::{all, at_work, carries, find, is_open, members, signal};
+pub(crate) use linux::{all, find, has_variable, is_open, members, programs_in, signal};
 
-/// One process.
+/// An entry of the process table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Process {
     pub(crate) pid: u32,
     pub(crate) parent: u32,
-    /// `false` once it ended and only waits to be reaped.
+    /// `false` for a zombie: the process exited and has not been reaped.
     pub(crate) running: bool,
     pub(crate) started: ProcessStart,
 }
 
-/// When the process with this pid started; `None` when there is none.
+/// Returns the start time of a process; `None` when the pid is not in use.
 #[must_use]
 pub fn identity(pid: u32) -> Option<ProcessStart> {
     find(pid).map(|process| process.started)
 }
 
-/// Whether the process that started then still runs under this pid. One that ended and waits to be
-/// reaped does not.
+/// Returns whether the process with this pid and start time is running. A zombie is not.
 #[must_use]
 pub fn alive(pid: u32, started: ProcessStart) -> bool {
     find(pid).is_some_and(|process| process.running && process.started.matches(started))
 }
 
-/// The processes whose working directory is a directory or is below it, also after its removal.
+/// Returns the processes whose working directory is in this directory, also after the directory was removed.
 #[must_use]
 pub fn processes_in(directory: &Path) -> Vec<(u32, ProcessStart)> {
-    let found = at_work("", &[directory.to_owned()]);
-    found.into_iter().map(|process| (process.pid, process.started)).collect()
+    let descendants_found = programs_in("", &[directory.to_owned()]);
+    descendants_found.into_iter().map(|process| (process.pid, process.started)).collect()
 }
 
-/// Everything that descends from `root`, without it.
+/// Returns the descendants of `root`, without `root`.
 pub(crate) fn descendants(root: u32) -> Vec<Process> {
     descendants_in(&all(), root)
 }
 
 pub(crate) fn descendants_in(processes: &[Process], root: u32) -> Vec<Process> {
-    let mut found: Vec<Process> = Vec::new();
+    let mut descendants_found: Vec<Process> = Vec::new();
     let mut parents = vec![root];
     while let Some(parent) = parents.pop() {
         for process in processes {
-            let known = process.pid == root || found.iter().any(|other| other.pid == process.pid);
-            if process.parent == parent && !known {
+            // A snapshot is not atomic: with a reused pid it may contain a cycle, which must not loop
+            // forever.
+            let visited =
+                process.pid == root || descendants_found.iter().any(|other| other.pid == process.pid);
+            if process.parent == parent && !visited {
                 parents.push(process.pid);
-                found.push(*process);
+                descendants_found.push(*process);
             }
         }
     }
-    found
+    descendants_found
 }
 
 #[cfg(test)]
@@ -78,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn both_platforms_tell_the_same_of_this_process() {
+    fn implementations_agree_on_this_process() {
         let own = std::process::id();
         let (here, there) = (find(own).unwrap(), elsewhere::find(own).unwrap());
         assert_eq!((here.pid, here.parent, here.running), (there.pid, there.parent, there.running));
@@ -88,20 +93,23 @@ mod tests {
     }
 
     #[test]
-    fn both_platforms_read_the_environment_of_this_process() {
+    fn implementations_agree_on_the_environment() {
         let (name, value) =
             std::env::vars().find(|(name, value)| name == "PATH" && !value.is_empty()).unwrap();
         let own = std::process::id();
-        assert!(carries(own, &name, &value) && elsewhere::carries(own, &name, &value));
-        assert!(!carries(own, &name, "no such value") && !elsewhere::carries(own, &name, "no such value"));
+        assert!(has_variable(own, &name, &value) && elsewhere::has_variable(own, &name, &value));
+        assert!(
+            !has_variable(own, &name, "no such value")
+                && !elsewhere::has_variable(own, &name, "no such value")
+        );
     }
 
     proptest! {
         #[test]
-        fn process_walk_ends_and_finds_all_descendants(parents in proptest::collection::vec(0u32..40, 1..40)) {
+        fn descendants_are_complete_and_cycles_end(parents in proptest::collection::vec(0u32..40, 1..40)) {
             let processes: Vec<Process> =
                 parents.iter().zip(1u32..).map(|(parent, pid)| process(pid, *parent)).collect();
-            let found = descendants_in(&processes, 1);
+            let descendants_found = descendants_in(&processes, 1);
             for candidate in processes.iter().filter(|candidate| candidate.pid != 1) {
                 let mut at = candidate.parent;
                 let mut steps = 0;
@@ -109,7 +117,7 @@ mod tests {
                     at = processes.iter().find(|other| other.pid == at).map_or(0, |other| other.parent);
                     steps += 1;
                 }
-                prop_assert_eq!(found.contains(candidate), at == 1, "{:?}", candidate);
+                prop_assert_eq!(descendants_found.contains(candidate), at == 1, "{:?}", candidate);
             }
         }
     }
