@@ -1,9 +1,9 @@
-//! What was asked of the gateway lately: a ring in memory, filled after each answer has gone, and
-//! kept in one private file across restarts.
+//! Log of recent requests: a ring buffer in memory, filled when a response ends, and persisted to one private
+//! file.
 //!
-//! Never holds a body or a header; secrets in a path and sensitive values of a query are replaced
-//! before anybody sees an event or it is written. That is not done with each answer: most events of a
-//! busy gateway are pushed out unseen.
+//! Records contain neither bodies nor headers. Secrets in paths and queries are redacted when records are
+//! read or written to the file. Redaction is deferred until then because most records of a busy gateway are
+//! evicted before anyone reads them.
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
@@ -23,59 +23,58 @@ use serde_json::Value;
 use tokio::sync::Notify;
 use uuid::Uuid;
 
-/// File of the events, in the data directory.
+/// Name of the file in the data directory.
 const FILE: &str = "desktop-activity-log.json";
-/// The file is written at most this often while the gateway serves.
+/// Minimum time between two writes of the file, so that a busy gateway does not rewrite it for each request.
 const WRITE_PAUSE: Duration = Duration::from_secs(1);
-/// Events kept.
+/// Number of records in the ring. Older records are evicted.
 const CAPACITY: usize = 200;
-/// Members of a query whose values are never written.
+/// Query members whose values are redacted. A name matches when it contains one of these words.
 const SENSITIVE: [&str; 9] =
     ["token", "secret", "password", "passwd", "key", "signature", "sig", "credential", "auth"];
 
-/// What an event says about the request.
+/// Class of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ActivityKind {
-    /// Any answer.
     Request,
-    /// A refusal that protects the machine.
+    /// A request that was refused in order to protect the machine.
     Security,
 }
 
-/// One answered request.
+/// Any request that is not a security refusal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RequestRecord {
-    /// Id of the event.
+    /// UUIDv7 of the record.
     pub id: Uuid,
-    /// Its kind.
     #[serde(rename = "type")]
     pub kind: ActivityKind,
-    /// When the request began.
+    /// ISO 8601 timestamp of the start of the request.
     pub timestamp: String,
-    /// Upper case.
+    /// HTTP method in upper case.
     pub method: String,
-    /// Path and query, cleaned.
+    /// Path and query with secrets redacted.
     pub path: String,
-    /// Status of the answer.
+    /// Status code of the response.
     pub status_code: u16,
-    /// To the end of the answer; for a stream its whole life.
+    /// Milliseconds until the end of the response; for a stream, until it ends.
     pub duration_ms: u64,
-    /// Why it was refused.
+    /// Reason of a refusal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
-    /// Bytes of the body that were read; absent when it was refused unread.
+    /// Bytes of the request body that were read. Absent when the request was refused before its body was
+    /// read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_size_bytes: Option<u64>,
-    /// Bytes of the answer's body.
+    /// Bytes of the response body.
     pub response_size_bytes: u64,
-    /// The caller left before the end.
+    /// The client disconnected before the end of the response.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub aborted: bool,
 }
 
-/// The ring and its file.
+/// Ring of recent requests and the file that persists it.
 #[derive(Debug)]
 pub struct ActivityLog {
     path: PathBuf,
@@ -83,28 +82,28 @@ pub struct ActivityLog {
     changed: Notify,
 }
 
-/// An event of the ring.
+/// An element of the ring.
 #[derive(Debug, Clone)]
 enum ActivityEvent {
-    /// Read from the file.
+    /// Loaded from the file, already redacted.
     Stored(RequestRecord),
-    /// As it came.
+    /// Recorded by this process, not yet redacted.
     New(RequestEvent),
 }
 
-/// A request that was answered.
+/// A finished request, not yet redacted.
 #[derive(Debug, Clone)]
 struct RequestEvent {
     id: Uuid,
     kind: ActivityKind,
     began: Timestamp,
     method: Method,
-    /// Path and query, as they were sent. A copy: the request's own hangs on the buffer that it was
-    /// read into.
+    /// Path and query as received. Copied, because a slice of the `Uri` would keep the whole read buffer of
+    /// the connection allocated.
     target: Box<str>,
     status: u16,
     duration: Duration,
-    /// Cleaned.
+    /// Reason of a refusal, already redacted.
     detail: Option<String>,
     request_size: Option<u64>,
     sent: u64,
@@ -117,45 +116,46 @@ struct ActivityFile<T> {
 }
 
 impl ActivityLog {
-    /// Reads what the data directory holds of former runs. Events that cannot be read are left out.
+    /// Loads the records of previous processes. Records that cannot be parsed are skipped.
     pub(crate) fn open(data_dir: &Path) -> Self {
         let path = data_dir.join(FILE);
-        let stored = std::fs::read(&path).ok();
-        let stored = stored.and_then(|bytes| serde_json::from_slice::<ActivityFile<Vec<Value>>>(&bytes).ok());
-        let events = stored.map_or_else(Vec::new, |file| file.events);
+        let content = std::fs::read(&path).ok();
+        let file = content.and_then(|bytes| serde_json::from_slice::<ActivityFile<Vec<Value>>>(&bytes).ok());
+        let events = file.map_or_else(Vec::new, |file| file.events);
         let events = events.into_iter().filter_map(|event| serde_json::from_value(event).ok());
         let events = events.map(ActivityEvent::Stored);
         Self { path, events: Mutex::new(events.take(CAPACITY).collect()), changed: Notify::new() }
     }
 
-    /// Keeps the file up to date, until it is dropped.
-    pub(crate) async fn keep_written(self: Arc<Self>) {
+    /// Writes changes to the file until the future is dropped.
+    pub(crate) async fn persist_changes(self: Arc<Self>) {
         loop {
             self.changed.notified().await;
+            // Changes within the pause are written together.
             tokio::time::sleep(WRITE_PAUSE).await;
             self.clone().write().await;
         }
     }
 
-    /// Writes the file. One that cannot be written costs nothing but the memory of former runs.
+    /// Writes the file. Best-effort: a failed write only loses the log at the next start.
     pub(crate) async fn write(self: Arc<Self>) {
-        let written = tokio::task::spawn_blocking(move || {
+        let result = tokio::task::spawn_blocking(move || {
             let json = serde_json::to_vec(&ActivityFile { events: self.list() })?;
             loopgate_home::files::write_private(&self.path, &json)
         });
-        if let Ok(Err(error)) = written.await {
-            tracing::warn!(%error, "the activity log could not be written");
+        if let Ok(Err(error)) = result.await {
+            tracing::warn!(%error, "failed to write the activity log");
         }
     }
 
-    /// Events, newest first.
+    /// Returns the records, newest first.
     #[must_use]
     pub fn list(&self) -> Vec<RequestRecord> {
+        // Cloned under the lock, redacted outside of it: redaction is slow and requests wait for the lock.
         let events: Vec<ActivityEvent> = self.lock().iter().cloned().collect();
         events.into_iter().map(ActivityEvent::into_activity).collect()
     }
 
-    /// Forgets everything.
     pub fn clear(&self) {
         self.lock().clear();
         self.changed.notify_one();
@@ -163,15 +163,16 @@ impl ActivityLog {
 
     fn push(&self, event: RequestEvent) {
         let mut events = self.lock();
-        let forgotten = if events.len() < CAPACITY { None } else { events.pop_back() };
+        let evicted = if events.len() < CAPACITY { None } else { events.pop_back() };
         events.push_front(ActivityEvent::New(event));
         drop(events);
-        // Freed after the lock is released.
-        drop(forgotten);
+        // Deallocated after the lock is released, to keep the critical section short.
+        drop(evicted);
         self.changed.notify_one();
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<ActivityEvent>> {
+        // Each change under the lock is a single call, so a panic leaves the ring consistent.
         self.events.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -203,7 +204,7 @@ impl RequestEvent {
     }
 }
 
-/// The event of a request that is still being answered.
+/// Collects the record of a request that is in flight.
 #[derive(Debug)]
 pub(crate) struct ActivityRecorder {
     log: Arc<ActivityLog>,
@@ -232,18 +233,19 @@ impl ActivityRecorder {
         }
     }
 
-    /// No event comes of it: what pages ask every few seconds would push out everything else.
+    /// Records nothing. Used for endpoints that pages poll every few seconds: they would evict all other
+    /// records.
     pub(crate) fn discard(&mut self) {
         self.discarded = true;
     }
 
-    /// Marks the event as a refusal that protects the machine.
+    /// Marks the record as a security refusal.
     pub(crate) fn security(&mut self, detail: impl Into<String>) {
         self.kind = ActivityKind::Security;
         self.detail = Some(detail.into());
     }
 
-    /// Wraps the answer, so that the event is written when its last byte has gone.
+    /// Wraps the response body, so that the record is written after its last byte.
     pub(crate) fn record_response(self, reply: http::Response<Body>) -> http::Response<Body> {
         if self.discarded {
             return reply;
@@ -272,7 +274,7 @@ impl ActivityRecorder {
     }
 }
 
-/// A body that reports its end, also when it is dropped before.
+/// Body that finishes the record on drop, whether it ended or the connection was closed early.
 struct RecordedBody {
     inner: Body,
     recorder: Option<ActivityRecorder>,
@@ -310,18 +312,17 @@ impl HttpBody for RecordedBody {
 impl Drop for RecordedBody {
     fn drop(&mut self) {
         if let Some(recorder) = self.recorder.take() {
+            // hyper does not poll a body past its end when it knows the length, so `None` may never be seen.
             let aborted = !self.ended && !self.inner.is_end_stream();
             recorder.finish(self.status, self.sent, aborted);
         }
     }
 }
 
-/// Path and query as they were sent.
 fn target_of(target: &Uri) -> &str {
     target.path_and_query().map_or("/", PathAndQuery::as_str)
 }
 
-/// Path and query without secrets.
 fn redact_target(target: &str) -> String {
     match target.split_once('?') {
         None => loopgate_api::redact::target(target),
@@ -329,7 +330,7 @@ fn redact_target(target: &str) -> String {
     }
 }
 
-/// A query without the values of its sensitive members.
+/// Replaces the values of sensitive members of a query by `[REDACTED]`.
 pub(crate) fn redact_query(query: &str) -> String {
     query.split('&').map(redact_member).collect::<Vec<_>>().join("&")
 }
@@ -349,7 +350,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sensitive_members_lose_their_values() {
+    fn values_of_sensitive_query_members_are_redacted() {
         assert_eq!(
             redact_target("/api/gateway/repos?path=%2Fx&accessToken=abc&X-Amz-Signature=def"),
             "/api/gateway/repos?path=%2Fx&accessToken=[REDACTED]&X-Amz-Signature=[REDACTED]"
@@ -357,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn paths_lose_their_secrets_also_encoded_ones() {
+    fn secrets_in_paths_are_redacted_even_when_encoded() {
         for (target, shown) in [
             ("/api/gateway/x/sq0csp-a1B2c3D4e5F6g7H8i9J0k1L2/y", "/api/gateway/x/[REDACTED_TOKEN]/y"),
             ("/api/gateway/x/ghp%5Fa1B2c3D4e5F6g7H8i9J0k1L2", "/api/gateway/x/[REDACTED_GH_TOKEN]"),
@@ -378,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn activity_log_keeps_the_newest() {
+    fn oldest_records_are_evicted() {
         let folder = tempfile::tempdir().unwrap();
         let log = Arc::new(ActivityLog::open(folder.path()));
         for n in 0..205 {
@@ -393,7 +394,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn events_outlive_the_process() {
+    async fn records_survive_a_restart_and_malformed_ones_are_skipped() {
         let folder = tempfile::tempdir().unwrap();
         let log = Arc::new(ActivityLog::open(folder.path()));
         let target = "/api/gateway/repos?token=abc".parse().unwrap();
@@ -401,8 +402,9 @@ mod tests {
         recorder.security("no credential provided");
         recorder.finish(401, 12, true);
         log.clone().write().await;
-        let again = ActivityLog::open(folder.path());
-        assert_eq!(again.list(), log.list());
+        let reopened = ActivityLog::open(folder.path());
+        assert_eq!(reopened.list(), log.list());
+        // Objects that are not records, as an incompatible version could have written them.
         std::fs::write(folder.path().join(FILE), r#"{"events":[{"id":5},{}]}"#).unwrap();
         assert!(ActivityLog::open(folder.path()).list().is_empty());
     }

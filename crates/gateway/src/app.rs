@@ -1,4 +1,4 @@
-//! State of the handlers; the pipeline has its own.
+//! State that is shared by all handlers. The pipeline has a separate state.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,11 +24,10 @@ use crate::blocking::Limiter;
 use crate::config::{GatewayConfig, ServerLimits};
 use crate::health::HealthChecks;
 
-/// State of the handlers; clones share it.
+/// Shared state of the handlers. Cloning is cheap: it copies an `Arc`.
 #[derive(Clone)]
 pub(crate) struct App(Arc<AppState>);
 
-/// See [`App`].
 pub(crate) struct AppState {
     pub(crate) settings: Arc<SettingsStore>,
     pub(crate) sandbox: Arc<Sandbox>,
@@ -36,9 +35,8 @@ pub(crate) struct AppState {
     pub(crate) sessions: Sessions,
     pub(crate) programs: Arc<Programs>,
     pub(crate) git: Git,
-    /// Cached answers about repositories.
     pub(crate) git_cache: GitCache,
-    /// One for all, because its requests to the host are limited together.
+    /// Shared by all handlers, so that one limit applies to all requests to the code host.
     pub(crate) code_host: CodeHost,
     pub(crate) runtime: Option<Arc<Runtime>>,
     pub(crate) agents: Option<Arc<Agents>>,
@@ -54,15 +52,15 @@ pub(crate) struct AppState {
     pub(crate) forms: Limiter,
     pub(crate) health: HealthChecks,
     pub(crate) mcp: Detector,
-    /// Read only: no route decides.
+    /// Read-only for handlers: approvals are decided on the control socket, never over HTTP.
     pub(crate) approvals: Approvals,
-    /// What the owner types to decide.
+    /// Command that responses show to the owner for deciding a request.
     pub(crate) approvals_command: ApprovalsCommand,
     pub(crate) limits: ServerLimits,
     pub(crate) version: String,
-    /// The OpenAPI document.
+    /// OpenAPI document, serialized once at start.
     pub(crate) openapi: Bytes,
-    /// Private directory for bodies that are too large for memory.
+    /// Private directory for request bodies that are too large to buffer in memory.
     pub(crate) spool_dir: PathBuf,
 }
 
@@ -114,26 +112,27 @@ impl App {
     }
 }
 
-/// Patterns are in the home state directory, beside which the assistant keeps its own.
+/// Creates the learnings store in the state directory below the home directory, and reads the patterns and
+/// plugins that the assistant keeps in `~/.claude`.
 fn learnings(config: &GatewayConfig) -> Learnings {
     let state_dir = config.state_dir.clone().unwrap_or_else(|| config.data_dir.join(STATE_DIR));
-    let of_assistant = state_dir.parent().map(|home| home.join(".claude"));
+    let assistant_dir = state_dir.parent().map(|home| home.join(".claude"));
     let programs = config.runtime.as_ref().map(|runtime| runtime.learning_programs.clone());
     let config = LearningsConfig {
         directory: state_dir.join("learnings"),
-        older_patterns: of_assistant.as_ref().map(|dir| dir.join(".learnings/org-patterns.toon")),
+        older_patterns: assistant_dir.as_ref().map(|dir| dir.join(".learnings/org-patterns.toon")),
         plugins: PluginDirs {
             bundled: config.plugin_root.clone(),
-            installed: of_assistant.map(|dir| dir.join("plugins/cache/loopgate")),
+            installed: assistant_dir.map(|dir| dir.join("plugins/cache/loopgate")),
         },
     };
     Learnings::new(config, programs.map(|programs| programs as Arc<dyn LearningPrograms>))
 }
 
-/// Loops and pages share what was detected.
+/// Returns the runtime's detector, so that loops and pages share its cache, or a new one without a runtime.
 fn detector(config: &GatewayConfig) -> Detector {
-    let of_loops = config.runtime.as_ref().map(|runtime| runtime.mcp.clone());
-    of_loops.unwrap_or_else(|| Detector::new(config.programs.clone(), config.sandbox.clone()))
+    let runtime_detector = config.runtime.as_ref().map(|runtime| runtime.mcp.clone());
+    runtime_detector.unwrap_or_else(|| Detector::new(config.programs.clone(), config.sandbox.clone()))
 }
 
 impl std::ops::Deref for App {

@@ -1,4 +1,4 @@
-//! Configuration of a gateway: its parts, modes and limits.
+//! Configuration of the gateway: services, modes and limits.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -13,66 +13,67 @@ use secrecy::SecretString;
 
 use crate::server::connections::share_of_descriptors;
 
-/// Everything that a gateway needs from the rest of the program.
+/// Services and options of a gateway.
 pub struct GatewayConfig {
-    /// Current settings; read from memory for each request.
+    /// Settings; every request reads the current snapshot from memory.
     pub settings: Arc<SettingsStore>,
-    /// Decides about paths.
+    /// Restricts which paths requests may access.
     pub sandbox: Arc<Sandbox>,
-    /// `repos.json`.
+    /// The managed repositories, as stored in `repos.json`.
     pub repos: Arc<Repos>,
-    /// Identity and API key.
+    /// Identity of this gateway and API key for the control plane.
     pub credentials: Arc<Credentials>,
-    /// The five programs.
+    /// Resolves and runs the external programs.
     pub programs: Arc<Programs>,
-    /// Runs loops; without one the two loop routes answer 501.
+    /// Runs loops. Without it, the routes that start and end loops respond with 501.
     pub runtime: Option<Arc<Runtime>>,
-    /// Asks the assistant and other providers; without it the routes of chats answer 501.
+    /// Runs conversations with the providers. Without it, the chat routes respond with 501.
     pub agents: Option<Arc<Agents>>,
-    /// Directory with one sub-directory a plugin that Loopgate brings along.
+    /// Directory of the bundled plugins, with one subdirectory per plugin.
     pub plugin_root: Option<PathBuf>,
-    /// Credential of in-process callers, at least 32 characters; without one every caller is let
-    /// in (no-auth mode).
+    /// Token of in-process callers, at least 32 characters. Without it, every caller is accepted (no-auth
+    /// mode).
     pub gateway_token: Option<SecretString>,
-    /// Desktop version, answered by `/health` and `version`.
+    /// Version of the desktop, reported by `/health` and `/api/gateway/version`.
     pub version: String,
-    /// Private directory; holds the always-allow rules.
+    /// Private directory for rules, policies, the activity log and spooled bodies.
     pub data_dir: PathBuf,
-    /// Directory of the discovery file, usually `~/.loopgate`; none writes no file.
+    /// Directory of the discovery file, usually `~/.loopgate`. `None` writes no file.
     pub state_dir: Option<PathBuf>,
-    /// Origin of another gateway, for requests that no handler here takes.
+    /// Origin of another gateway to which requests without a matching route are forwarded.
     pub fallback_origin: Option<String>,
-    /// Pages on this machine are foreign too; only the web app is not.
+    /// Accepts only the origin of the web app, not those of loopback pages.
     pub production_origins_only: bool,
-    /// Limits; the default fits everything but tests.
+    /// Timeouts and capacities. Only tests deviate from the default.
     pub limits: ServerLimits,
 }
 
-/// Makes a page address that signs the owner in once. Present where the control plane runs in the
-/// same process.
+/// Creates a single-use URL that signs the owner in. Available when the control plane runs in the same
+/// process.
 pub type SignIn = Arc<dyn Fn() -> BoxFuture<'static, Result<String, String>> + Send + Sync>;
 
-/// Time-outs, and how many connections are served.
+/// Timeouts and the connection limit of the server.
 #[derive(Debug, Clone, Copy)]
 pub struct ServerLimits {
-    /// Connections that are open at once; the oldest idle one is closed for one more.
+    /// Maximum number of open connections. At the limit, the oldest idle connection is closed to accept
+    /// another.
     pub connections: usize,
-    /// For the header block of a request, also on an idle connection.
+    /// Time to receive the headers of a request. Also the idle timeout of a connection.
     pub header_timeout: Duration,
-    /// For the whole body of a request.
+    /// Time to receive the whole body of a request.
     pub body_timeout: Duration,
-    /// For the verification of a challenge.
+    /// Time for the control plane to verify a challenge.
     pub verify_timeout: Duration,
-    /// For an approval of a request that came over the link. Below the 60 s after which the
-    /// executor gives up.
+    /// Time to approve a request that came over the link. Must be shorter than the executor's own timeout of
+    /// 60 s, so that the executor receives the 408 instead of timing out.
     pub approval_over_link: Duration,
-    /// For an approval of any other request.
+    /// Time to approve any other request.
     pub approval_otherwise: Duration,
-    /// For one probe of the health check.
+    /// Timeout of a single probe of the health check.
     pub probe_timeout: Duration,
-    /// Silence after which a stream that is not relayed sends a keep-alive.
+    /// Idle time after which a stream that is not relayed sends a keep-alive.
     pub stream_silence: Duration,
-    /// Grace period of responses in flight at shutdown; then every connection is closed.
+    /// Grace period for responses in flight at shutdown. All connections are closed afterwards.
     pub stop_grace: Duration,
 }
 

@@ -1,7 +1,7 @@
-//! The one error type at the HTTP edge, and its JSON shape.
+//! The error type of the HTTP interface and its JSON shape.
 //!
-//! Every refusal of the pipeline and every failure of a handler is a [`HttpError`]; nothing else in
-//! this crate writes an error body.
+//! Every refusal of the pipeline and every failure of a handler is an [`HttpError`]. No other code in this
+//! crate writes an error body.
 
 use axum::Json;
 use axum::response::{IntoResponse, Response};
@@ -13,30 +13,30 @@ use serde_json::Value;
 
 use crate::response::NO_STORE;
 
-/// What a handler returns.
+/// Result of a handler that responds with JSON.
 pub(crate) type JsonResult<T> = Result<Json<T>, HttpError>;
 
 const CLOSE: HeaderValue = HeaderValue::from_static("close");
 
-/// Marks an answer that refuses a path outside of the sandbox.
+/// Response extension that marks the refusal of a path outside of the sandbox.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct OutsideSandbox;
 
-/// A refusal or a failure on its way to the caller.
+/// An error response, before it is serialized.
 #[derive(Debug, Clone)]
 pub(crate) struct HttpError {
     pub(crate) status: StatusCode,
     pub(crate) body: Box<ErrorBody>,
-    /// The rest of the request will not be read.
+    /// Close the connection: the remainder of the request will not be read.
     pub(crate) close: bool,
-    /// Must not be kept by a cache.
+    /// Forbid caches to store the response.
     pub(crate) no_store: bool,
-    /// It refuses a path outside of the sandbox.
+    /// Count the response as a blocked access (see [`OutsideSandbox`]).
     outside_sandbox: bool,
 }
 
 impl HttpError {
-    /// A failure with the general code of its status.
+    /// Creates an error with the default code of its status.
     pub(crate) fn new(status: StatusCode, error: impl Into<String>) -> Self {
         Self::with_body(status, ErrorBody::new(status.as_u16(), error))
     }
@@ -46,22 +46,22 @@ impl HttpError {
         Self { status, body: Box::new(body), close: false, no_store: false, outside_sandbox }
     }
 
-    /// 400 for a member, parameter or file that is needed.
+    /// 400 for a missing member, parameter or file.
     pub(crate) fn missing_field(error: impl Into<String>) -> Self {
         Self::with_body(StatusCode::BAD_REQUEST, ErrorBody::missing_field(error))
     }
 
-    /// 400 for a body that does not parse.
+    /// 400 for a body that cannot be parsed.
     pub(crate) fn invalid_json() -> Self {
         Self::bad_request("Invalid JSON body").with_code(INVALID_JSON_BODY)
     }
 
-    /// 403 for a process that Loopgate did not start.
+    /// 403 for a process that was not started by Loopgate.
     pub(crate) fn process_not_managed() -> Self {
         Self::forbidden("process not managed by this gateway").with_code("process_not_managed")
     }
 
-    /// 400 for a path that cannot be decoded.
+    /// 400 for a path that cannot be percent-decoded.
     pub(crate) fn malformed_path() -> Self {
         Self::bad_request("malformed path").with_code("malformed_path")
     }
@@ -82,7 +82,7 @@ impl HttpError {
         Self::new(StatusCode::NOT_FOUND, error)
     }
 
-    /// A failed handler, in the route's own words.
+    /// 500 with a message of the route.
     pub(crate) fn failed(error: impl Into<String>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, error)
     }
@@ -105,13 +105,13 @@ impl HttpError {
             .with("path", path)
     }
 
-    /// A failed handler: the route's own text, followed by a cleaned cause.
-    pub(crate) fn operation(what: &str, cause: &dyn std::fmt::Display) -> Self {
+    /// 500 with a message of the route, followed by the cause with secrets redacted.
+    pub(crate) fn operation(message: &str, cause: &dyn std::fmt::Display) -> Self {
         let cause = loopgate_api::redact::cause(&cause.to_string());
-        Self::failed(format!("{what}: {cause}"))
+        Self::failed(format!("{message}: {cause}"))
     }
 
-    /// Another code than the general one of the status.
+    /// Overrides the default code of the status.
     pub(crate) fn with_code(mut self, code: &str) -> Self {
         code.clone_into(&mut self.body.code);
         self
@@ -133,14 +133,14 @@ impl HttpError {
     }
 }
 
-/// What the sandbox refuses is refused in the same words everywhere.
+/// All refusals of the sandbox produce the same response.
 impl From<AccessDenied> for HttpError {
     fn from(_: AccessDenied) -> Self {
         Self::directory_not_allowed()
     }
 }
 
-/// The whole answer, without the headers that the pipeline adds to everything.
+/// The pipeline adds the CORS headers later.
 impl IntoResponse for HttpError {
     fn into_response(self) -> Response {
         let mut reply = (self.status, Json(&self.body)).into_response();

@@ -1,6 +1,6 @@
-//! What handlers take: query members, JSON bodies and ids, read by the contract's rules.
+//! Extractors for query members, JSON bodies, forms and ids.
 //!
-//! No handler parses a header, a query or a path by hand.
+//! Handlers do not parse headers, queries or paths themselves.
 
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
@@ -13,28 +13,29 @@ use serde_json::{Map, Value};
 
 use crate::error::HttpError;
 
-/// Who a handler works for; the pipeline adds it to every request.
+/// Source of a request; the pipeline adds it to the extensions of every request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Requester {
-    /// The request came over the link: said by a caller with the gateway token.
+    /// The request came over the link. Only callers with the gateway token can claim that.
     pub(crate) over_link: bool,
 }
 
-/// What is before the ticket in the path of an attachment.
+/// Path prefix of attachments; a ticket id and a path follow.
 pub(crate) const ATTACHMENTS: &str = "/api/gateway/orchestrator/attachments/";
 
-/// The members of a query. The first value of a repeated name counts; a broken percent sign stays
-/// as it is.
+/// Decoded members of a query. Lookups return the first value of a repeated name. An invalid percent escape
+/// is left undecoded.
 #[derive(Debug)]
 pub(crate) struct QueryMembers(Vec<(String, String)>);
 
 impl QueryMembers {
-    /// The first value, also when it is empty.
+    /// Returns the first value, which may be empty.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
-        self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+        self.0.iter().find(|(member, _)| member == name).map(|(_, value)| value.as_str())
     }
 
-    /// The first value, when it holds anything; else the route's text as 400 `missing_field`.
+    /// Returns the first value, or 400 `missing_field` with the message `otherwise` when it is absent or
+    /// empty.
     pub(crate) fn required(&self, name: &str, otherwise: &str) -> Result<&str, HttpError> {
         self.get(name).filter(|value| !value.is_empty()).ok_or_else(|| HttpError::missing_field(otherwise))
     }
@@ -49,18 +50,19 @@ impl<S: Send + Sync> FromRequestParts<S> for QueryMembers {
     }
 }
 
-/// A JSON body, read into the type that describes it. An empty body has no members; a body that is no
-/// object has none either, unless it says nothing at all, as `null`, `false`, `0` and `""` do.
+/// A deserialized JSON body. An empty body, and a body that is neither an object nor falsy, counts as `{}`.
+/// Falsy JSON (`null`, `false`, `0`, `""`) is rejected.
 #[derive(Debug)]
 pub(crate) struct JsonBody<T>(pub(crate) T);
 
 impl<T: DeserializeOwned> JsonBody<T> {
     /// # Errors
-    /// 400 `invalid_json_body`.
+    /// Fails with 400 `invalid_json_body` when the body is not JSON, is falsy, or does not fit `T`.
     pub(crate) fn read(body: &[u8]) -> Result<Self, HttpError> {
         let members = members(body).ok_or_else(HttpError::invalid_json)?;
+        // All mismatches get the same response; the path in the log helps to debug a client.
         serde_path_to_error::deserialize(Value::Object(members)).map(Self).map_err(|error| {
-            tracing::debug!(path = %error.path(), "a body does not fit its type");
+            tracing::debug!(path = %error.path(), "request body does not match its schema");
             HttpError::invalid_json()
         })
     }
@@ -88,7 +90,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
     }
 }
 
-/// A form that was not read yet, when the body says that it is one.
+/// A multipart form that has not been read yet, or the reason why the body is not a form.
 pub(crate) struct FormBody(pub(crate) Result<MultipartForm, FormError>);
 
 impl<S: Send + Sync> FromRequest<S> for FormBody {
@@ -101,12 +103,12 @@ impl<S: Send + Sync> FromRequest<S> for FormBody {
     }
 }
 
-/// The ticket and the path that follow `attachments/`. Each is decoded once and by itself, so that
-/// an encoded slash in the ticket stays part of the ticket.
+/// The ticket id and the path after `attachments/`. Both are decoded separately, so that an encoded slash in
+/// the ticket id does not split it.
 #[derive(Debug)]
 pub(crate) struct AttachmentPath {
     pub(crate) ticket: TicketId,
-    /// As it is written; `None` when nothing follows the ticket.
+    /// Path below the attachments of the ticket, not normalized; `None` without a path.
     pub(crate) path: Option<String>,
 }
 
@@ -114,32 +116,33 @@ impl<S: Send + Sync> FromRequestParts<S> for AttachmentPath {
     type Rejection = HttpError;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, HttpError> {
-        let rest = parts.uri.path().strip_prefix(ATTACHMENTS).unwrap_or_default();
+        let suffix = parts.uri.path().strip_prefix(ATTACHMENTS).unwrap_or_default();
         let decoded = |text: &str| {
             let text = percent_encoding::percent_decode_str(text).decode_utf8();
             text.map(std::borrow::Cow::into_owned).map_err(|_| HttpError::malformed_path())
         };
-        let (ticket, path) = match rest.split_once('/') {
+        let (ticket, path) = match suffix.split_once('/') {
             Some((ticket, path)) => (decoded(ticket)?, Some(decoded(path)?)),
-            None => (decoded(rest)?, None),
+            None => (decoded(suffix)?, None),
         };
         Ok(Self { ticket: TicketId::new(ticket), path })
     }
 }
 
-/// One range of bytes that a request asks for.
+/// A single byte range of a `Range` header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ByteRange {
-    /// From this byte to that one, or to the end.
+    /// From the first to the last byte (inclusive), or to the end.
     From(u64, Option<u64>),
-    /// So many bytes at the end.
+    /// The last n bytes.
     Last(u64),
 }
 
 impl ByteRange {
-    /// The first byte and the number of bytes in a file of this size; `None` when there are none.
+    /// Returns offset and length within a file of `size` bytes, or `None` when the range is not satisfiable.
     pub(crate) fn within(self, size: u64) -> Option<(u64, u64)> {
         let (first, end) = match self {
+            // Saturating: the last byte of a range may be `u64::MAX`.
             Self::From(first, last) => (first, last.map_or(size, |last| last.saturating_add(1).min(size))),
             Self::Last(count) => (size.saturating_sub(count), size),
         };
@@ -147,8 +150,8 @@ impl ByteRange {
     }
 }
 
-/// The range that is asked for. Several at once, and anything else that is not understood, count as
-/// none: the whole is a right answer to them.
+/// The range of a request. Multiple ranges and malformed headers are ignored, so that the response is the
+/// whole file, as RFC 9110 permits.
 #[derive(Debug)]
 pub(crate) struct RequestedRange(pub(crate) Option<ByteRange>);
 
@@ -156,6 +159,7 @@ impl RequestedRange {
     fn read(text: &str) -> Option<ByteRange> {
         let (first, last) = text.trim().strip_prefix("bytes=")?.split_once('-')?;
         let number = |text: &str| {
+            // `parse` alone would accept a leading `+`.
             text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse::<u64>().ok()).flatten()
         };
         match (number(first), number(last)) {
@@ -171,14 +175,14 @@ impl<S: Send + Sync> FromRequestParts<S> for RequestedRange {
     type Rejection = std::convert::Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
-        // Answers carry nothing to compare with, so a condition never holds.
+        // Responses have neither an ETag nor a modification date, so `If-Range` can never match.
         let conditional = parts.headers.contains_key(IF_RANGE);
         let text = parts.headers.get(RANGE).filter(|_| !conditional).and_then(|text| text.to_str().ok());
         Ok(Self(text.and_then(Self::read)))
     }
 }
 
-/// A request that did not come over the link; one that did is refused.
+/// Guard for routes that are not available over the link. Fails with 403 `not_available_over_relay`.
 #[derive(Debug)]
 pub(crate) struct LocalRequest;
 
@@ -193,7 +197,7 @@ impl<S: Send + Sync> FromRequestParts<S> for LocalRequest {
     }
 }
 
-/// The ticket that a path names, decoded once.
+/// The ticket id in a path, percent-decoded once.
 #[derive(Debug)]
 pub(crate) struct TicketPath(pub(crate) TicketId);
 
@@ -213,9 +217,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_are_read_and_fitted() {
+    fn byte_ranges_are_parsed_and_clamped_to_the_file() {
         let within = |text: &str| RequestedRange::read(text).map(|range| range.within(10));
-        for (text, wanted) in [
+        for (text, expected) in [
             ("bytes=0-3", Some(Some((0, 4)))),
             ("bytes=4-", Some(Some((4, 6)))),
             ("bytes=-3", Some(Some((7, 3)))),
@@ -232,12 +236,12 @@ mod tests {
             ("bytes=+1-2", None),
             ("lines=0-1", None),
         ] {
-            assert_eq!(within(text), wanted, "{text}");
+            assert_eq!(within(text), expected, "{text}");
         }
     }
 
     #[test]
-    fn bodies_are_read_by_the_table() {
+    fn non_object_json_is_an_empty_object_and_falsy_json_is_rejected() {
         let members = |body: &str| {
             let read = JsonBody::<Map<String, Value>>::read(body.as_bytes());
             read.map(|JsonBody(members)| members.len())

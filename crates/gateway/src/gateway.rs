@@ -1,4 +1,4 @@
-//! The gateway as a value: made once, bound to a port, called in process.
+//! The gateway: created once, then bound to a port or called in process.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -24,102 +24,105 @@ use crate::server::health::ListenerHealth;
 use crate::server::listener::{BindError, BoundGateway};
 use crate::server::state::ServerState;
 
-/// The gateway. Clones share everything.
+/// Handle to the gateway. Clones share one state.
 #[derive(Clone)]
 pub struct Gateway(Arc<ServerState>);
 
 impl Gateway {
-    /// A gateway that listens nowhere yet.
+    /// Creates a gateway that does not listen yet.
     #[must_use]
     pub fn new(config: GatewayConfig) -> Self {
         let approvals = Approvals::open(&config.data_dir);
         let routes = router::build();
+        // Serializing the generated document cannot fail; an empty body is only the type's fallback.
         let openapi = serde_json::to_vec(&routes.document).unwrap_or_default().into();
         let app = App::new(&config, approvals.clone(), openapi);
         let router = routes.handlers.with_state(app.clone());
         Self(Arc::new(ServerState::new(PipelineState::new(config, approvals, app, routes.table, router))))
     }
 
-    /// Listens on 127.0.0.1, on the first of the ports that is free, and writes the discovery
-    /// file. Port 0 takes any.
+    /// Listens on 127.0.0.1, on the first free port of `ports`, and writes the discovery file. Port 0 lets
+    /// the kernel choose.
     ///
     /// # Errors
-    /// See [`BindError`].
+    /// Fails with [`BindError`] when no port can be bound.
     pub async fn bind(&self, ports: &[u16]) -> Result<BoundGateway, BindError> {
         let bound = BoundGateway::bind(self.0.clone(), ports).await?;
         self.0.pipeline.app.deploys.resume().await;
         Ok(bound)
     }
 
-    /// Follows the chats and reviews that an earlier process started.
+    /// Resumes the chats and reviews that a previous process started.
     pub fn recover_agents(&self) {
         if let Some(reviews) = &self.0.pipeline.app.reviews {
             reviews.recover();
         }
     }
 
-    /// Whether it can be reached, from now on.
+    /// Subscribes to the reachability of the listener, as the probes report it.
     #[must_use]
     pub fn health(&self) -> watch::Receiver<ListenerHealth> {
         self.0.health.subscribe()
     }
 
-    /// Asks its own `/health` over the network; without a good answer within 2 s the listener is
-    /// opened anew. Of several probes only the last one counts.
+    /// Requests `/health` over the network and reopens the listener when no valid response arrives within 2
+    /// s. When several probes run at once, only the last one counts.
     pub async fn probe(&self) {
         self.0.health.probe(self.0.pipeline.port()).await;
     }
 
-    /// Lets the owner's socket hand out sign-in links. Holds from the next
-    /// [`BoundGateway::serve`](crate::BoundGateway::serve) on.
+    /// Lets the control socket hand out sign-in links. Takes effect with the next call of
+    /// [`BoundGateway::serve`](crate::BoundGateway::serve).
     pub fn offer_sign_in(&self, sign_in: SignIn) {
+        // A second call is a no-op: one control plane per process signs users in.
         let _ = self.0.sign_in.set(sign_in);
     }
 
-    /// For callers in this process: the same sequence, but for the host and address that only the
-    /// network has.
+    /// Returns a service for callers in this process. It runs the same checks except for the `Host` header
+    /// and the peer address, which only network requests have.
     #[must_use]
     pub fn service(&self) -> GatewayService {
         GatewayService(self.0.clone())
     }
 
-    /// The person's side of approval.
+    /// Returns the owner's view of approvals: pending requests, rules and policies.
     #[must_use]
     pub fn approvals(&self) -> Approvals {
         self.0.pipeline.approvals.clone()
     }
 
-    /// What the owner types to approve a request.
+    /// Returns the shell command with which the owner approves a request.
     #[must_use]
     pub fn command_that_approves(&self, id: Uuid) -> String {
         self.0.pipeline.app.approvals_command.approve(id)
     }
 
-    /// How often a path outside of the sandbox was refused since the start.
+    /// Counts requests that were refused because of a path outside of the sandbox, since the start of this
+    /// process.
     #[must_use]
     pub fn blocked(&self) -> watch::Receiver<u64> {
         self.0.pipeline.blocked.subscribe()
     }
 
-    /// Reports about the assistant's health, from now on.
+    /// Subscribes to telemetry about the assistant's health.
     #[must_use]
     pub fn telemetry(&self) -> broadcast::Receiver<Telemetry> {
         self.0.pipeline.app.health.reports()
     }
 
-    /// The latest requests.
+    /// Returns the log of recent requests.
     #[must_use]
     pub fn activity(&self) -> Arc<ActivityLog> {
         self.0.pipeline.activity.clone()
     }
 }
 
-/// The gateway for callers in this process.
+/// Calls the gateway in process, without a socket.
 #[derive(Clone)]
 pub struct GatewayService(Arc<ServerState>);
 
 impl GatewayService {
-    /// Answers one request. The caller shows the gateway token like any other.
+    /// Handles one request. The caller must send the gateway token, as over the network.
     pub async fn call<B>(&self, request: Request<B>) -> Response<Body>
     where
         B: Into<Body>,
@@ -145,23 +148,25 @@ impl tower::Service<Request<Body>> for GatewayService {
 
 #[cfg(test)]
 impl Gateway {
-    /// A session without a control plane.
+    /// Creates a session without an exchange at a control plane.
     pub(crate) fn session_for_test(
         &self,
         origin: &str,
         life: std::time::Duration,
-        made: jiff::Timestamp,
+        created_at: jiff::Timestamp,
     ) -> String {
-        self.0.pipeline.sessions.create(origin, life, made).token
+        self.0.pipeline.sessions.create(origin, life, created_at).token
     }
 
-    /// Makes it take another port for its own.
-    pub(crate) fn believe_for_test(&self, port: u16) {
+    /// Overrides the port that the gateway considers its own.
+    pub(crate) fn override_port_for_test(&self, port: u16) {
         self.0.pipeline.set_port(port);
     }
 
-    /// Leaves an origin without exchanges and refusals, for longer than any test takes.
-    pub(crate) fn exhaust_for_test(&self, origin: &str) {
+    /// Exhausts the rate limits of an origin, so that every further exchange and refused credential gets a
+    /// 429.
+    pub(crate) fn exhaust_rate_limits_for_test(&self, origin: &str) {
+        // An hour ahead: the buckets do not refill within any test.
         let later = std::time::Instant::now() + std::time::Duration::from_secs(3600);
         for limiter in [&self.0.pipeline.exchanges, &self.0.pipeline.refusals] {
             while limiter.take(origin, later).is_ok() {}

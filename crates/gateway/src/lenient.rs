@@ -1,31 +1,32 @@
-//! Deserializers for members of bodies that clients send loosely: a member of another type counts as
-//! absent, as the contract says.
+//! Serde deserializers for loosely typed clients: a member of an unexpected type counts as absent instead of
+//! failing the request.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Number, Value};
 
-/// A member of this type.
+/// Deserializes any type; `None` when the value does not fit.
 pub(crate) fn any<'de, D: Deserializer<'de>, T: DeserializeOwned>(input: D) -> Result<Option<T>, D::Error> {
     Ok(serde_json::from_value(Value::deserialize(input)?).ok())
 }
 
-/// A string with something in it.
+/// Deserializes a non-empty string.
 pub(crate) fn non_empty<'de, D: Deserializer<'de>>(input: D) -> Result<Option<String>, D::Error> {
     Ok(any(input)?.filter(|text: &String| !text.is_empty()))
 }
 
-/// A string that is not blank; it is not trimmed.
+/// Deserializes a string with at least one non-whitespace character. The value is not trimmed.
 pub(crate) fn non_blank<'de, D: Deserializer<'de>>(input: D) -> Result<Option<String>, D::Error> {
     Ok(any(input)?.filter(|text: &String| !text.trim().is_empty()))
 }
 
-/// A whole number above 0, or a string of its digits.
+/// Deserializes an integer above 0, given as a number or as a string of digits.
 pub(crate) fn positive<'de, D: Deserializer<'de>>(input: D) -> Result<Option<u64>, D::Error> {
     let number = match Value::deserialize(input)? {
         Value::Number(number) => number.as_u64().or_else(|| whole(&number)),
         Value::String(text) => {
             let digits = text.trim();
+            // `parse` alone would accept a leading `+`.
             let all_digits = digits.bytes().all(|byte| byte.is_ascii_digit());
             all_digits.then(|| digits.parse().ok()).flatten()
         }
@@ -34,14 +35,15 @@ pub(crate) fn positive<'de, D: Deserializer<'de>>(input: D) -> Result<Option<u64
     Ok(number.filter(|number| *number > 0))
 }
 
-/// A number that was written with a fraction of nothing, such as `7.0`.
+/// Converts a float with an integral value, such as `7.0`.
 pub(crate) fn whole(number: &Number) -> Option<u64> {
     let number = number.as_f64()?;
+    // 2^53: above it an f64 no longer represents every integer exactly.
     let exact = number >= 0.0 && number.fract() == 0.0 && number < 9_007_199_254_740_992.0;
     exact.then(|| format!("{number:.0}").parse().ok())?
 }
 
-/// The elements of an array that have this type; others are passed over.
+/// Deserializes the elements of an array that fit the type, and skips the others.
 pub(crate) fn elements<'de, D: Deserializer<'de>, T: DeserializeOwned>(input: D) -> Result<Vec<T>, D::Error> {
     let Value::Array(elements) = Value::deserialize(input)? else { return Ok(Vec::new()) };
     Ok(elements.into_iter().filter_map(|element| serde_json::from_value(element).ok()).collect())
@@ -58,7 +60,7 @@ mod tests {
     }
 
     #[test]
-    fn positive_numbers_are_whole_and_above_zero() {
+    fn positive_accepts_integers_above_zero_and_strings_of_digits() {
         let read = |value: &str| {
             let body: Result<TestBody, _> = serde_json::from_str(&format!("{{\"number\":{value}}}"));
             body.ok().and_then(|body| body.number)

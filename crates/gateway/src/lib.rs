@@ -1,8 +1,8 @@
-//! The loopback HTTP server that gives a web page, and the executor of the link, safe access to
-//! this machine.
+//! The loopback HTTP server through which the web app, and the control plane by way of the link, reach this
+//! machine.
 //!
-//! Every request passes one sequence ([`pipeline`]); one table ([`router`]) lists every route.
-//! Handlers are thin: what git, loops or programs do is the business of other crates.
+//! Every request passes the same sequence of checks ([`pipeline`]), and one table ([`router`]) lists every
+//! route. Handlers stay thin: git, loops and programs are implemented in other crates.
 
 mod activity;
 mod app;
@@ -40,7 +40,7 @@ pub use server::health::ListenerHealth;
 pub use server::limited::serve_limited;
 pub use server::listener::{BindError, BoundGateway};
 
-/// The OpenAPI document of the routes that are built.
+/// Returns the OpenAPI document of all routes that this build serves.
 #[must_use]
 pub fn openapi() -> utoipa::openapi::OpenApi {
     router::build().document

@@ -1,7 +1,7 @@
-//! A route as one value, declared beside its handler, and the table in which requests find theirs.
+//! The type of a route, declared next to its handler, and the table that finds the route of a request.
 //!
-//! Dispatch, authentication, approval, body limits, the OpenAPI document and the tests read this table;
-//! nothing else matches paths.
+//! Dispatch, authentication, approval, body limits, the OpenAPI document and the tests all read this table.
+//! No other code matches paths.
 
 use std::collections::BTreeMap;
 
@@ -15,18 +15,18 @@ use utoipa_axum::router::UtoipaMethodRouter;
 use crate::app::App;
 use crate::approval::{RequestValues, Source};
 
-/// What a caller must show.
+/// Credential that a caller must present.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Auth {
-    /// Nothing.
+    /// No credential is required.
     Public,
-    /// A loopback address and an origin.
+    /// No credential, but the request must come from a loopback address and have an `Origin` header.
     Loopback,
-    /// The gateway token, or a session with its origin.
+    /// The gateway token, or a session token together with the origin that it was issued to.
     Gateway,
 }
 
-/// Limit in bytes of a route's body, and its name in logs.
+/// Size limit of a route's request body in bytes, and its label in log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BodyLimit {
     pub(crate) bytes: u64,
@@ -34,61 +34,63 @@ pub(crate) struct BodyLimit {
 }
 
 impl BodyLimit {
-    /// Every route that names none.
+    /// Limit of routes that do not set one.
     pub(crate) const GENERIC: Self = Self { bytes: 262_144, label: "generic-json" };
-    /// The challenge exchange.
+    /// 4 KiB: a challenge token is short.
     pub(crate) const EXCHANGE: Self = Self { bytes: 4096, label: "gateway-auth-exchange" };
-    /// The launch of a loop, with its documents.
+    /// 1 MiB: the request that launches a loop contains its documents.
     pub(crate) const LOOP: Self = Self { bytes: 1_048_576, label: "orchestrator-loop" };
-    /// Uploaded files of a ticket.
+    /// 50 MiB for the attachments of a ticket.
     pub(crate) const UPLOAD: Self = Self { bytes: 52_428_800, label: "orchestrator-upload" };
-    /// Archives of the run viewer.
+    /// 210 MiB: an archive of at most 200 MiB, plus the other parts of the multipart form.
     pub(crate) const RUN_VIEWER: Self = Self { bytes: 220_200_960, label: "run-viewer-extract" };
 }
 
-/// What answers the requests of a route, and what it says about them; declared beside the handler.
+/// A handler and the request policy that is declared with it.
 pub(crate) struct Endpoint {
     pub(crate) handler: Handler,
     pub(crate) policy: RequestPolicy,
 }
 
-/// What answers.
+/// Implementation of a route.
 pub(crate) enum Handler {
-    /// A handler of the router, with its description.
+    /// An axum handler with its OpenAPI description.
     Axum(Box<UtoipaMethodRouter<App>>),
-    /// The pipeline itself, before authentication; the document only describes it.
+    /// Handled by the pipeline before authentication; the document only describes it.
     Pipeline(Box<utoipa::openapi::OpenApi>),
 }
 
-/// Finds out what a request would do, where its own words do not say it: the commands that a repository's settings
-/// name, for example. `None` when it would do nothing.
+/// Computes what a request would do when the request itself does not say so, for example the commands that
+/// the settings of a repository define. Returns `None` when it would do nothing.
 pub(crate) type ActionPreview = fn(App, RequestValues) -> BoxFuture<'static, Option<String>>;
 
 /// How the pipeline treats the requests of a route.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RequestPolicy {
     pub(crate) limit: BodyLimit,
-    /// Where requests name repositories and paths; approval judges those.
+    /// Members that refer to repositories and paths. Approval resolves them to directories.
     pub(crate) sources: &'static [Source],
-    /// Members of the body that tell what a request does. What a person allows of one value is not
-    /// allowed of another.
+    /// Members of the body that determine what a request does. An approval for one value does not cover
+    /// another value.
     pub(crate) action_members: &'static [&'static str],
-    /// Shown beside the action members. A decision counts only while the preview stays the same.
+    /// Computes text that is shown next to the action members. An approval counts only while the preview is
+    /// unchanged.
     pub(crate) action_preview: Option<ActionPreview>,
-    /// A person is asked each time, unless the caller holds the gateway token on this machine.
+    /// Every request needs an approval, which no rule or policy replaces. Exempt are local callers with the
+    /// gateway token.
     pub(crate) asks_each_time: bool,
-    /// Requests over the link are answered as accepted while they wait for approval.
+    /// Requests over the link are accepted at once, and their handler waits for the approval.
     pub(crate) accepts_while_held: bool,
 }
 
 impl Endpoint {
-    /// An endpoint behind authentication. `sources` are all places of a request by which the handler
-    /// finds directories of this machine.
+    /// Creates an endpoint behind authentication. `sources` must list every member of the request from which
+    /// the handler derives directories of this machine.
     pub(crate) fn new(handler: UtoipaMethodRouter<App>, sources: &'static [Source]) -> Self {
         Self::with_handler(Handler::Axum(Box::new(handler)), sources)
     }
 
-    /// An endpoint that the pipeline answers before authentication.
+    /// Creates an endpoint that the pipeline handles before authentication.
     pub(crate) fn of_pipeline(document: utoipa::openapi::OpenApi) -> Self {
         Self::with_handler(Handler::Pipeline(Box::new(document)), &[])
     }
@@ -105,37 +107,37 @@ impl Endpoint {
         Self { handler, policy }
     }
 
-    /// See [`RequestPolicy::action_members`].
+    /// Lists the members of the body that are shown for approval; see [`RequestPolicy::action_members`].
     pub(crate) const fn with_action_members(mut self, members: &'static [&'static str]) -> Self {
         self.policy.action_members = members;
         self
     }
 
-    /// See [`RequestPolicy::action_preview`].
+    /// Adds a preview that is shown for approval; see [`RequestPolicy::action_preview`].
     pub(crate) fn with_action_preview(mut self, preview: ActionPreview) -> Self {
         self.policy.action_preview = Some(preview);
         self
     }
 
-    /// See [`RequestPolicy::asks_each_time`].
+    /// Requires approval for each request; see [`RequestPolicy::asks_each_time`].
     pub(crate) const fn asking_each_time(mut self) -> Self {
         self.policy.asks_each_time = true;
         self
     }
 
-    /// See [`RequestPolicy::accepts_while_held`].
+    /// Accepts requests over the link before their approval; see [`RequestPolicy::accepts_while_held`].
     pub(crate) const fn accepting_while_held(mut self) -> Self {
         self.policy.accepts_while_held = true;
         self
     }
 
-    /// Another limit than [`BodyLimit::GENERIC`].
+    /// Replaces the default limit [`BodyLimit::GENERIC`].
     pub(crate) const fn with_limit(mut self, limit: BodyLimit) -> Self {
         self.policy.limit = limit;
         self
     }
 
-    /// Describes the media types that a part of the endpoint's form may have.
+    /// Documents the media types that one part of the endpoint's multipart form accepts.
     pub(crate) fn with_part(mut self, name: &str, types: &str) -> Self {
         if let Handler::Axum(handler) = &mut self.handler {
             let operations = handler.1.paths.values_mut().filter_map(|item| item.post.as_mut());
@@ -154,22 +156,22 @@ impl Endpoint {
     }
 }
 
-/// A row of the table.
+/// One row of the route table.
 #[derive(Debug, Clone)]
 pub(crate) struct Route {
     pub(crate) method: Method,
-    /// With parameters in braces.
+    /// Path pattern with parameters in braces.
     pub(crate) path: &'static str,
-    /// Checked by the pipeline's order: `Public` and `Loopback` routes are answered before
+    /// Enforced by the order of the pipeline, which handles `Public` and `Loopback` routes before
     /// authentication.
     #[cfg_attr(not(test), expect(dead_code, reason = "the tests try every route without a credential"))]
     pub(crate) auth: Auth,
-    /// What approval knows it by. A route without one asks for no approval and is not recorded.
+    /// Operation for approval. `None`: the route needs no approval and is not recorded as activity.
     pub(crate) operation: Option<OperationId>,
     pub(crate) policy: RequestPolicy,
 }
 
-/// All routes, looked up by method and path.
+/// All routes, indexed by path and method.
 pub(crate) struct RouteTable {
     matcher: matchit::Router<Vec<Route>>,
 }
@@ -178,18 +180,19 @@ impl RouteTable {
     pub(crate) fn new(routes: Vec<Route>) -> Self {
         let mut by_path: BTreeMap<&str, Vec<Route>> = BTreeMap::new();
         for route in routes {
+            // matchit allows one value per path, so the routes of all its methods share an entry.
             by_path.entry(route.path).or_default().push(route);
         }
         let mut matcher = matchit::Router::new();
         for (path, routes) in by_path {
             if let Err(error) = matcher.insert(path, routes) {
-                tracing::error!(%error, path, "a route cannot be reached");
+                tracing::error!(%error, path, "route conflicts with another one and is unreachable");
             }
         }
         Self { matcher }
     }
 
-    /// The route of a request.
+    /// Returns the route that matches a request.
     pub(crate) fn find(&self, method: &Method, path: &str) -> Option<&Route> {
         self.matcher.at(path).ok()?.value.iter().find(|route| route.method == method)
     }

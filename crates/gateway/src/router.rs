@@ -1,7 +1,6 @@
-//! Every route of the gateway on one page: method, path, what a caller must show, the operation that
-//! approval knows it by, and the endpoint that answers.
+//! All routes of the gateway: method, path, required credential, operation for approval, and endpoint.
 //!
-//! A route without an operation asks for no approval and is not recorded as activity.
+//! Requests of a route without an operation need no approval and are not recorded as activity.
 
 use axum::Router;
 use http::Method;
@@ -141,23 +140,25 @@ fn rows() -> Vec<RouteEntry> {
         (GET,    "/api/gateway/orchestrator/pending-learnings",                     Gateway,  Some(Learnings),                 orchestrator::learnings::batch::pending_endpoint()),
         (GET,    "/api/gateway/orchestrator/learnings-status/{ticketId}",           Gateway,  Some(Learnings),                 orchestrator::learnings::extraction::status_endpoint()),
         (POST,   "/api/gateway/orchestrator/record-learning-use",                   Gateway,  Some(Learnings),                 orchestrator::learnings::uses::record_endpoint()),
+        // Lets the tests show that a panicking handler is answered with a 500.
         #[cfg(test)]
         (GET, "/api/gateway/git/panicking", Gateway, Some(GitAction), routes::panicking::endpoint()),
     ]
 }
 
-/// The table for dispatch, the handlers and their description.
+/// The dispatch table, the axum router of the handlers, and the OpenAPI document.
 pub(crate) struct Routes {
     pub(crate) table: RouteTable,
     pub(crate) handlers: Router<App>,
     pub(crate) document: OpenApi,
 }
 
-/// Builds everything from the rows, once at the start.
+/// Builds the routes from the table. Called once at start.
 pub(crate) fn build() -> Routes {
     let mut router: OpenApiRouter<App> = OpenApiRouter::with_openapi(routes::openapi::base());
     let mut table = Vec::new();
     for (method, path, auth, operation, Endpoint { handler, policy }) in rows() {
+        // Dispatch table and axum router come from the same rows, so they cannot diverge.
         table.push(Route { method, path, auth, operation, policy });
         match handler {
             Handler::Axum(mut handler) => {
@@ -172,7 +173,8 @@ pub(crate) fn build() -> Routes {
     Routes { table: RouteTable::new(table), handlers, document }
 }
 
-/// Every route can be refused by the pipeline, always in the one shape.
+/// Adds the error response of the pipeline to every operation: any route can be refused before its handler
+/// runs, always with the same JSON shape.
 fn describe_refusals(item: &mut PathItem) {
     let PathItem { get, post, put, patch, delete, .. } = item;
     for operation in [get, post, put, patch, delete].into_iter().flatten() {
@@ -182,20 +184,20 @@ fn describe_refusals(item: &mut PathItem) {
             .example(serde_json::to_value(example).ok())
             .build();
         let refusal = ResponseBuilder::new()
-            .description("Refused or failed: credential, approval, body size, or the route's own reasons")
+            .description("The request was refused (credential, approval, body size) or the handler failed")
             .content("application/json", body)
             .build();
         operation.responses.responses.insert("default".to_owned(), refusal.into());
     }
 }
 
-/// OpenAPI has no wildcards: a parameter for the rest of a path is one like any other.
+/// Renames wildcards such as `{*path}` to `{path}`: OpenAPI only knows parameters of one segment.
 fn name_wildcards(document: &mut OpenApi) {
     let paths = std::mem::take(&mut document.paths.paths);
     document.paths.paths = paths.into_iter().map(|(path, item)| (path.replace("{*", "{"), item)).collect();
 }
 
-/// Every row as the table has it.
+/// Returns every row of the table as a [`Route`].
 #[cfg(test)]
 pub(crate) fn all_routes() -> Vec<Route> {
     let route = |(method, path, auth, operation, endpoint): RouteEntry| Route {
@@ -208,7 +210,7 @@ pub(crate) fn all_routes() -> Vec<Route> {
     rows().into_iter().map(route).collect()
 }
 
-/// The schemas of every handler by name, before the document makes them one a name.
+/// Returns the schemas of all handlers, before the document merges those of the same name.
 #[cfg(test)]
 pub(crate) fn all_schemas() -> Vec<(String, utoipa::openapi::RefOr<utoipa::openapi::Schema>)> {
     let handlers = rows().into_iter().filter_map(|(.., endpoint)| match endpoint.handler {

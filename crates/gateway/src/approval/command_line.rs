@@ -1,44 +1,45 @@
-//! What the owner types to decide about requests.
+//! The shell command with which the owner decides pending requests.
 
 use std::path::Path;
 
 use uuid::Uuid;
 
-/// Characters of an id, from its end, that are enough to name it.
+/// Length of the id suffix that the command accepts. UUIDv7 starts with a timestamp, so the end distinguishes
+/// ids better than the start.
 const SHORT_ID: usize = 8;
 
-/// The owner's command for one data directory.
+/// The command for one data directory.
 #[derive(Debug, Clone)]
 pub(crate) struct ApprovalsCommand(String);
 
 impl ApprovalsCommand {
-    /// The usual directory need not be named, unless a variable says which it is: the owner's shell may
-    /// not have it.
+    /// Omits `--home` for the default data directory, unless an environment variable sets the directory: the
+    /// owner's shell may not have that variable.
     pub(crate) fn new(data_dir: &Path) -> Self {
-        let usual = std::env::var_os(loopgate_api::names::env::HOME).is_none()
-            && loopgate_home::default_data_dir().is_ok_and(|usual| usual == data_dir);
-        if usual {
+        let is_default = std::env::var_os(loopgate_api::names::env::HOME).is_none()
+            && loopgate_home::default_data_dir().is_ok_and(|default| default == data_dir);
+        if is_default {
             return Self("loopgate approvals".to_owned());
         }
         Self(format!("loopgate approvals --home {}", quoted(&data_dir.to_string_lossy())))
     }
 
-    /// Lists what waits.
+    /// Returns the command that lists pending requests.
     pub(crate) fn text(&self) -> &str {
         &self.0
     }
 
-    /// Approves a request.
+    /// Returns the command that approves a request.
     pub(crate) fn approve(&self, id: Uuid) -> String {
         let id = id.to_string();
         format!("{} approve {}", self.0, &id[id.len() - SHORT_ID..])
     }
 }
 
-/// One quoted word of a shell command line.
+/// Quotes one word for a POSIX shell.
 fn quoted(word: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+@%:,".contains(&byte);
-    if !word.is_empty() && word.bytes().all(plain) {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+@%:,".contains(&byte);
+    if !word.is_empty() && word.bytes().all(is_plain) {
         word.to_owned()
     } else {
         format!("'{}'", word.replace('\'', r"'\''"))
@@ -50,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn directory_is_quoted_in_the_command() {
+    fn data_directory_is_quoted_for_the_shell() {
         assert_eq!(
             ApprovalsCommand::new(Path::new("/srv/loop-gate")).text(),
             "loopgate approvals --home /srv/loop-gate"

@@ -1,8 +1,8 @@
-//! Approval: what a person decided beforehand, which requests wait for one, and what that person said.
+//! Approval: policies and rules that the owner sets in advance, pending requests, and decisions about them.
 //!
-//! A request that must wait is held without an answer. It is decided only through [`Approvals`],
-//! which no HTTP route reaches: a page that asks can never approve itself. Which requests pass, the
-//! pipeline finds out.
+//! A pending request is held without a response. It is decided through [`Approvals`] alone, which no HTTP
+//! route can modify, so that a page cannot approve its own requests. The pipeline determines which requests
+//! need an approval.
 
 pub(crate) mod command_line;
 mod policies;

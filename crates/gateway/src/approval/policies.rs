@@ -1,5 +1,5 @@
-//! Policies: what a person has decided beforehand about an operation, everywhere or for one
-//! repository or one caller. Kept in one private file.
+//! Policies: decisions in advance about an operation, in general or for one repository or one origin. Stored
+//! in one private file.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -12,51 +12,49 @@ use uuid::Uuid;
 use super::stored::StoredFile;
 use super::subject::Subject;
 
-/// Effect of a policy on the requests that it covers.
+/// Effect of a policy on the requests that it covers. Ordered by strictness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Effect {
-    /// It passes, unless the caller demands approval.
+    /// The request passes, unless the caller demands approval.
     Allow,
-    /// A person is asked, whatever the tier.
+    /// The request needs an approval, whatever its risk tier.
     Ask,
-    /// It is refused.
+    /// The request is refused.
     Deny,
 }
 
-/// What a policy covers. A member that is absent covers everything.
+/// Requests that a policy covers. An absent member does not restrict.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Coverage {
-    /// One operation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub operation_id: Option<OperationId>,
-    /// A directory and what is below it; absolute.
+    /// Absolute path of a directory; covers everything below it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repository: Option<String>,
-    /// Who asks, as the list of waiting requests names it: an origin, or `cloud-socket`.
+    /// Source of requests, as [`PendingApproval::location`](super::PendingApproval) reports it: a web origin
+    /// or `cloud-socket`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
 }
 
-/// A decision made beforehand. Where several cover a request, the narrowest counts; of equally
-/// narrow ones the strictest.
+/// A decision in advance. Of several policies that cover a request, the most specific applies; on a tie, the
+/// strictest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", from = "StoredPolicy")]
 pub struct ApprovalPolicy {
-    /// Id of the policy.
+    /// UUIDv7 of the policy.
     pub id: Uuid,
-    /// What it covers.
     #[serde(flatten)]
     pub coverage: Coverage,
-    /// What it decides.
     pub effect: Effect,
-    /// ISO 8601.
+    /// ISO 8601 timestamp of the creation.
     pub created_at: String,
 }
 
-/// A policy in its file. A member that is not known may be a restriction of a later version, so the
-/// policy is not read without it.
+/// A policy as stored. An unknown member may be a restriction that a later version added; ignoring it would
+/// widen the policy, so it makes the file unreadable.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct StoredPolicy {
@@ -75,36 +73,36 @@ impl From<StoredPolicy> for ApprovalPolicy {
     }
 }
 
-/// A request, as far as policies look at it.
+/// The parts of a request that policies depend on.
 pub(crate) struct PolicyQuery<'a> {
     pub(crate) operation: OperationId,
     pub(crate) subject: &'a Subject,
-    /// Who asks.
+    /// Source of the request.
     pub(crate) location: &'a str,
 }
 
 impl ApprovalPolicy {
-    /// Whether it applies to the request. What is allowed for a repository must be about nothing
-    /// else; what is closed for it is closed as soon as it is named.
-    fn covers(&self, question: &PolicyQuery<'_>) -> bool {
-        self.coverage.includes(question, self.effect)
+    /// Whether the policy applies to the request. An allow policy for a repository requires that the request
+    /// concerns nothing else. An ask or deny policy applies as soon as the request touches the repository.
+    fn covers(&self, query: &PolicyQuery<'_>) -> bool {
+        self.coverage.includes(query, self.effect)
     }
 }
 
 impl Coverage {
-    fn includes(&self, question: &PolicyQuery<'_>, effect: Effect) -> bool {
-        self.operation_id.is_none_or(|operation| operation == question.operation)
-            && self.origin.as_ref().is_none_or(|origin| origin == question.location)
+    fn includes(&self, query: &PolicyQuery<'_>, effect: Effect) -> bool {
+        self.operation_id.is_none_or(|operation| operation == query.operation)
+            && self.origin.as_ref().is_none_or(|origin| origin == query.location)
             && self.repository.as_ref().is_none_or(|repository| match effect {
-                Effect::Allow => question.subject.lies_within(Path::new(repository)),
-                Effect::Ask | Effect::Deny => question.subject.touches(Path::new(repository)),
+                Effect::Allow => query.subject.is_within(Path::new(repository)),
+                Effect::Ask | Effect::Deny => query.subject.touches(Path::new(repository)),
             })
     }
 
-    /// Resolution narrow it is: places count before operations.
-    fn narrowness(&self) -> (usize, bool) {
-        let places = [self.repository.is_some(), self.origin.is_some()];
-        (places.into_iter().filter(|named| *named).count(), self.operation_id.is_some())
+    /// Returns the specificity, for comparison: repository and origin count before the operation.
+    fn specificity(&self) -> (usize, bool) {
+        let scopes = [self.repository.is_some(), self.origin.is_some()];
+        (scopes.into_iter().filter(|is_set| *is_set).count(), self.operation_id.is_some())
     }
 }
 
@@ -121,16 +119,16 @@ pub(super) struct Policies {
 }
 
 impl Policies {
-    /// Reads the file. One that is there but cannot be read must not open what a person closed, so
-    /// everything asks; that stays until the person takes it back.
+    /// Loads the policies. An unreadable file may contain a denial, so it is replaced by a policy that
+    /// requires approval for everything. That policy remains until the owner removes it.
     pub(super) fn open(path: &Path) -> Self {
         let (file, content) = StoredFile::<PoliciesFile>::read(path);
-        let unreadable = file.problem().map(|_| vec![everything_asks()]);
+        let unreadable = file.problem().map(|_| vec![ask_for_everything()]);
         let policies = unreadable.or(content.map(|file| file.policies)).unwrap_or_default();
         Self { file, policies: Mutex::new(policies) }
     }
 
-    /// Why the file was not read.
+    /// Returns why the file could not be read.
     pub(super) fn problem(&self) -> Option<String> {
         self.file.problem()
     }
@@ -143,16 +141,16 @@ impl Policies {
         self.lock().clone()
     }
 
-    /// What the narrowest policy says, if any covers the request. Touches the disk.
-    pub(super) fn effect(&self, question: &PolicyQuery<'_>) -> Option<Effect> {
+    /// Returns the effect of the most specific policy that covers the request. Reads the disk.
+    pub(super) fn effect(&self, query: &PolicyQuery<'_>) -> Option<Effect> {
         let policies = self.lock();
-        let covering = policies.iter().filter(|policy| policy.covers(question));
+        let covering = policies.iter().filter(|policy| policy.covers(query));
         covering
-            .max_by_key(|policy| (policy.coverage.narrowness(), policy.effect))
+            .max_by_key(|policy| (policy.coverage.specificity(), policy.effect))
             .map(|policy| policy.effect)
     }
 
-    /// Decides for a coverage; an earlier decision for the same one is replaced. Writes the file.
+    /// Sets the effect for a coverage, replacing a policy with the same coverage, and writes the file.
     pub(super) fn set(&self, mut coverage: Coverage, effect: Effect) -> std::io::Result<ApprovalPolicy> {
         coverage.repository = coverage.repository.map(|path| canonical(&path)).transpose()?;
         let policy = ApprovalPolicy {
@@ -165,12 +163,13 @@ impl Policies {
         let mut next = policies.clone();
         next.retain(|other| other.coverage != policy.coverage);
         next.push(policy.clone());
+        // Written before it takes effect: a policy in effect must survive a restart.
         self.write(&next)?;
         *policies = next;
         Ok(policy)
     }
 
-    /// Removes a policy; answers whether it was there. Writes the file.
+    /// Removes a policy and writes the file. Returns whether the policy existed.
     pub(super) fn remove(&self, id: Uuid) -> std::io::Result<bool> {
         let mut policies = self.lock();
         let mut next = policies.clone();
@@ -193,11 +192,12 @@ impl Policies {
 }
 
 fn canonical(path: &str) -> std::io::Result<String> {
-    let found = loopgate_home::canonical_path(path).map(|path| path.to_string_lossy().into_owned());
-    found.ok_or_else(|| std::io::Error::new(ErrorKind::InvalidInput, "the repository is no absolute path"))
+    let canonical = loopgate_home::canonical_path(path).map(|path| path.to_string_lossy().into_owned());
+    canonical
+        .ok_or_else(|| std::io::Error::new(ErrorKind::InvalidInput, "the repository is not an absolute path"))
 }
 
-fn everything_asks() -> ApprovalPolicy {
+fn ask_for_everything() -> ApprovalPolicy {
     ApprovalPolicy {
         id: Uuid::now_v7(),
         coverage: Coverage::default(),
@@ -223,7 +223,7 @@ mod tests {
         }
     }
 
-    fn about(places: &[&str]) -> Subject {
+    fn subject_of(places: &[&str]) -> Subject {
         let place = |path: &&str| SubjectDirectory {
             path: PathBuf::from(path),
             clone: None,
@@ -234,11 +234,11 @@ mod tests {
     }
 
     #[test]
-    fn narrowest_policy_wins_then_strictest() {
+    fn most_specific_policy_applies_and_strictest_on_a_tie() {
         let folder = tempfile::tempdir().unwrap();
         let policies = Policies::open(&folder.path().join("policies.json"));
         let effect = |directory: &str, location| {
-            let subject = about(&[directory]);
+            let subject = subject_of(&[directory]);
             policies.effect(&PolicyQuery { operation: OperationId::GitAction, subject: &subject, location })
         };
         assert_eq!(effect("/src/shop", PAGE), None);
@@ -249,12 +249,12 @@ mod tests {
         assert_eq!(effect("/src/shop/web", PAGE), Some(Effect::Allow));
         assert_eq!(effect("/src/shopping", PAGE), Some(Effect::Ask), "a directory, not a prefix");
         policies.set(coverage(Some(OperationId::GitAction), None, Some(PAGE)), Effect::Deny).unwrap();
-        assert_eq!(effect("/src/shop", PAGE), Some(Effect::Deny), "equally narrow: the strictest");
+        assert_eq!(effect("/src/shop", PAGE), Some(Effect::Deny), "equally specific: the strictest applies");
         assert_eq!(effect("/src/shop", "cloud-socket"), Some(Effect::Allow));
     }
 
     #[test]
-    fn allow_policy_is_exact_and_ask_policy_covers_every_path() {
+    fn allow_requires_containment_and_deny_applies_on_overlap() {
         let folder = tempfile::tempdir().unwrap();
         let policies = Policies::open(&folder.path().join("policies.json"));
         let effect = |subject: &Subject| {
@@ -268,8 +268,8 @@ mod tests {
         };
         let of = |directories: Vec<SubjectDirectory>| Subject { directories, names: Vec::new() };
         policies.set(coverage(None, Some("/src/shop"), None), Effect::Deny).unwrap();
-        for closed in [&["/src/shop"][..], &["/src/shop/web"], &["/src"], &["/src/other", "/src/shop"]] {
-            assert_eq!(effect(&about(closed)), Some(Effect::Deny), "{closed:?}");
+        for paths in [&["/src/shop"][..], &["/src/shop/web"], &["/src"], &["/src/other", "/src/shop"]] {
+            assert_eq!(effect(&subject_of(paths)), Some(Effect::Deny), "{paths:?}");
         }
         for resolution in [Resolution::Named, Resolution::Derived, Resolution::Alternative] {
             assert_eq!(effect(&of(vec![worktree(resolution)])), Some(Effect::Deny), "{resolution:?}");
@@ -280,20 +280,22 @@ mod tests {
             resolution: Resolution::Named,
             whole: false,
         };
-        assert_eq!(effect(&of(vec![listed])), None, "its name is no part of it");
-        assert_eq!(effect(&about(&["/src/other"])), None);
+        assert_eq!(effect(&of(vec![listed])), None, "a listing does not include what is below it");
+        assert_eq!(effect(&subject_of(&["/src/other"])), None);
         policies.set(coverage(None, Some("/src/shop"), None), Effect::Allow).unwrap();
-        for open in [about(&["/src/shop/web"]), of(vec![worktree(Resolution::Derived)])] {
-            assert_eq!(effect(&open), Some(Effect::Allow), "{open:?}");
+        for subject in [subject_of(&["/src/shop/web"]), of(vec![worktree(Resolution::Derived)])] {
+            assert_eq!(effect(&subject), Some(Effect::Allow), "{subject:?}");
         }
-        let beside = about(&["/src/shop", "/src/other"]);
-        for asks in [beside, about(&["/src"]), about(&[]), of(vec![worktree(Resolution::Named)])] {
-            assert_eq!(effect(&asks), None, "{asks:?}");
+        let with_another = subject_of(&["/src/shop", "/src/other"]);
+        for subject in
+            [with_another, subject_of(&["/src"]), subject_of(&[]), of(vec![worktree(Resolution::Named)])]
+        {
+            assert_eq!(effect(&subject), None, "{subject:?}");
         }
     }
 
     #[test]
-    fn policy_follows_a_moved_repository_through_its_link() {
+    fn policy_applies_to_a_moved_repository_behind_a_symlink() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().canonicalize().unwrap().join(name);
         std::fs::create_dir(at("shop")).unwrap();
@@ -302,15 +304,14 @@ mod tests {
         std::fs::rename(at("shop"), at("moved")).unwrap();
         std::os::unix::fs::symlink(at("moved"), at("shop")).unwrap();
         for path in [at("shop"), at("moved/web")] {
-            let subject = about(&[path.to_str().unwrap()]);
-            let question =
-                PolicyQuery { operation: OperationId::GitAction, subject: &subject, location: PAGE };
-            assert_eq!(policies.effect(&question), Some(Effect::Deny), "{subject:?}");
+            let subject = subject_of(&[path.to_str().unwrap()]);
+            let query = PolicyQuery { operation: OperationId::GitAction, subject: &subject, location: PAGE };
+            assert_eq!(policies.effect(&query), Some(Effect::Deny), "{subject:?}");
         }
     }
 
     #[test]
-    fn rules_survive_a_restart_and_can_be_removed() {
+    fn policies_survive_a_restart_and_can_be_removed() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("policies.json");
         let everything = coverage(None, None, None);
@@ -318,29 +319,33 @@ mod tests {
         let policies = Policies::open(&file);
         assert_eq!(policies.list(), std::slice::from_ref(&first));
         let second = policies.set(everything, Effect::Allow).unwrap();
-        assert_eq!(policies.list(), std::slice::from_ref(&second), "the later decision replaces the earlier");
+        assert_eq!(
+            policies.list(),
+            std::slice::from_ref(&second),
+            "the later policy replaces the earlier one"
+        );
         assert!(!policies.remove(first.id).unwrap());
         assert!(policies.remove(second.id).unwrap() && policies.is_empty());
     }
 
     #[test]
-    fn file_that_cannot_be_read_opens_nothing_and_is_kept() {
-        let closed = r#"{"policies": [{"id": "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718", "effect": "allow",
+    fn unreadable_file_asks_for_everything_and_is_moved_aside() {
+        let unknown_member = r#"{"policies": [{"id": "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718", "effect": "allow",
             "repositories": ["/src/shop"], "createdAt": "2030-01-01T00:00:00.000Z"}]}"#;
-        for text in ["{", "", closed] {
+        for text in ["{", "", unknown_member] {
             let folder = tempfile::tempdir().unwrap();
             let file = folder.path().join("policies.json");
             std::fs::write(&file, text).unwrap();
             let policies = Policies::open(&file);
             let subject = Subject::default();
-            let question =
+            let query =
                 PolicyQuery { operation: OperationId::HealthCheck, subject: &subject, location: PAGE };
-            assert_eq!(policies.effect(&question), Some(Effect::Ask));
+            assert_eq!(policies.effect(&query), Some(Effect::Ask));
             assert!(policies.problem().unwrap().starts_with("policies.json cannot be read ("));
-            assert_eq!(std::fs::read_to_string(&file).unwrap(), text, "nothing was written yet");
+            assert_eq!(std::fs::read_to_string(&file).unwrap(), text, "reading does not change the file");
 
             policies.set(coverage(Some(OperationId::Deploy), None, None), Effect::Deny).unwrap();
-            assert_eq!((policies.problem(), policies.effect(&question)), (None, Some(Effect::Ask)));
+            assert_eq!((policies.problem(), policies.effect(&query)), (None, Some(Effect::Ask)));
             let names = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path());
             let renamed = names.filter(|path| path.to_string_lossy().contains(".json.corrupt-"));
             let texts: Vec<_> = renamed.map(|path| std::fs::read_to_string(path).unwrap()).collect();
@@ -350,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn non_file_is_not_reported_as_missing() {
+    fn non_regular_file_is_unreadable_rather_than_missing() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         std::fs::create_dir(at("directory")).unwrap();

@@ -1,7 +1,7 @@
-//! Requests that wait for approval, and their waiters.
+//! Pending requests and their waiters.
 //!
-//! Identical requests share one entry. Each waiter has its own end; the entry goes with its last
-//! waiter. In memory only: a restart ends all waiters.
+//! Identical requests share one entry. Each waiter has its own deadline, and the entry expires with its last
+//! waiter. In memory only: a restart drops all pending requests.
 
 use std::collections::{HashMap, VecDeque};
 use std::path::Path;
@@ -17,28 +17,28 @@ use super::policies::{ApprovalPolicy, Coverage, Effect, Policies, PolicyQuery};
 use super::request::{AskEachTimeError, Decision, PendingApproval, ResolvedApproval};
 use super::rules::{AlwaysAllowRule, AlwaysAllowRules};
 
-/// File of the always-allow rules, in the data directory.
+/// Name of the rules file in the data directory.
 const RULES_FILE: &str = "desktop-approvals.json";
-/// File of the policies.
+/// Name of the policies file in the data directory.
 const POLICIES_FILE: &str = "approval-policies.json";
-/// Decisions remembered.
+/// Number of decided requests that are kept for display.
 const HISTORY: usize = 50;
-/// Events kept for a receiver that is slow; it misses the oldest.
+/// Capacity of the event channel. A receiver that lags further behind misses the oldest events.
 const BACKLOG: usize = 256;
 
-/// Events of waiting requests, in order.
+/// Lifecycle event of a pending request.
 #[derive(Debug, Clone)]
 pub enum ApprovalEvent {
-    /// A request waits; an identical one joins it without an event.
+    /// A request became pending. Sent once for identical requests.
     Requested(PendingApproval),
-    /// It was decided, or its last waiter left.
+    /// The request was decided, or its last waiter left.
     Resolved(ResolvedApproval),
 }
 
 struct ApprovalEntry {
     request: PendingApproval,
     decision: watch::Sender<Option<Decision>>,
-    /// When each of the waiters gives up.
+    /// Deadlines of the waiters.
     ends: Vec<Timestamp>,
 }
 
@@ -60,13 +60,11 @@ struct Registry {
     state: Mutex<Requests>,
     rules: AlwaysAllowRules,
     policies: Policies,
-    /// Number of pending requests.
     count: watch::Sender<usize>,
-    /// Events of requests, in order.
     events: broadcast::Sender<ApprovalEvent>,
 }
 
-/// The person's side of approval. Clones share one registry.
+/// The owner's interface to approval. Clones share one registry.
 #[derive(Clone)]
 pub struct Approvals(Arc<Registry>);
 
@@ -76,18 +74,18 @@ impl std::fmt::Debug for Approvals {
     }
 }
 
-/// What a remembered decision holds for, besides the operation.
+/// How far a remembered decision reaches within its operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Remember {
-    /// The directory that the request is about.
+    /// The repository that the request concerns.
     Repository,
-    /// Whoever asked.
+    /// The source of the request.
     Origin,
 }
 
 impl Approvals {
-    /// A registry that keeps its always-allow rules and policies in the data directory.
+    /// Opens the registry with the rules and policies in the data directory.
     pub(crate) fn open(data_dir: &Path) -> Self {
         Self(Arc::new(Registry {
             state: Mutex::default(),
@@ -98,53 +96,54 @@ impl Approvals {
         }))
     }
 
-    /// Waiting requests, newest first.
+    /// Returns the pending requests, newest first.
     #[must_use]
     pub fn pending(&self) -> Vec<PendingApproval> {
         let mut pending: Vec<_> = self.state().pending.values().map(|entry| entry.request.clone()).collect();
-        // Ids are made in order of time.
+        // UUIDv7: ids sort by creation time.
         pending.sort_by_key(|request| std::cmp::Reverse(request.id));
         pending
     }
 
-    /// Follows the number of waiting requests.
+    /// Subscribes to the number of pending requests.
     #[must_use]
     pub fn subscribe(&self) -> watch::Receiver<usize> {
         self.0.count.subscribe()
     }
 
-    /// Subscribes to events of waiting requests.
+    /// Subscribes to events of pending requests, in order.
     #[must_use]
     pub fn events(&self) -> broadcast::Receiver<ApprovalEvent> {
         self.0.events.subscribe()
     }
 
-    /// Decided requests, newest first.
+    /// Returns the decided requests, newest first.
     #[must_use]
     pub fn resolved(&self) -> Vec<ResolvedApproval> {
         self.state().resolved.iter().cloned().collect()
     }
 
-    /// Forgets the decided requests.
+    /// Removes all decided requests from the history.
     pub fn clear_resolved(&self) {
         self.state().resolved.clear();
     }
 
-    /// Lets a request pass. `None` for an unknown id.
+    /// Approves a pending request. Returns `None` when the id is not pending.
     pub fn approve(&self, id: Uuid) -> Option<ResolvedApproval> {
         self.resolve(id, Decision::Approved)
     }
 
-    /// Refuses a request. `None` for an unknown id.
+    /// Denies a pending request. Returns `None` when the id is not pending.
     pub fn deny(&self, id: Uuid) -> Option<ResolvedApproval> {
         self.resolve(id, Decision::Denied)
     }
 
-    /// Lets a request and its like pass for seven days. Blocks on the disk. `None` for an unknown
-    /// id.
+    /// Approves a pending request and adds a rule that allows identical ones for seven days. Blocks on the
+    /// disk. Returns `None` when the id is not pending.
     ///
     /// # Errors
-    /// Its like asks each time; it goes on waiting.
+    /// Fails with [`AskEachTimeError`] when the operation needs an approval each time. The request stays
+    /// pending.
     pub fn always_allow(&self, id: Uuid) -> Result<Option<AlwaysAllowRule>, AskEachTimeError> {
         if self.state().pending.get(&id).is_some_and(|entry| entry.request.each_time) {
             return Err(AskEachTimeError);
@@ -153,74 +152,76 @@ impl Approvals {
         Ok(resolved.map(|resolved| self.0.rules.add(&resolved.request, Timestamp::now())))
     }
 
-    /// Rules in force.
+    /// Returns the rules that have not expired.
     #[must_use]
     pub fn rules(&self) -> Vec<AlwaysAllowRule> {
         self.0.rules.list(Timestamp::now())
     }
 
-    /// Ends a rule; answers whether it was there. Blocks on the disk.
+    /// Removes a rule. Returns whether it existed. Blocks on the disk.
     #[must_use]
     pub fn remove_rule(&self, id: Uuid) -> bool {
         self.0.rules.remove(id)
     }
 
-    /// Policies in force.
+    /// Returns the policies in effect.
     #[must_use]
     pub fn policies(&self) -> Vec<ApprovalPolicy> {
         self.0.policies.list()
     }
 
-    /// Decides beforehand. Blocks on the disk.
+    /// Sets a policy. Blocks on the disk.
     ///
     /// # Errors
-    /// The policy could not be written, and does not hold.
+    /// Fails when the policy cannot be written. It does not take effect then.
     pub fn set_policy(&self, coverage: Coverage, effect: Effect) -> std::io::Result<ApprovalPolicy> {
         self.0.policies.set(coverage, effect)
     }
 
-    /// Takes such a decision back; answers whether it was there. Blocks on the disk.
+    /// Removes a policy. Returns whether it existed. Blocks on the disk.
     ///
     /// # Errors
-    /// It could not be written, and still holds.
+    /// Fails when the change cannot be written. The policy stays in effect then.
     pub fn remove_policy(&self, id: Uuid) -> std::io::Result<bool> {
         self.0.policies.remove(id)
     }
 
-    /// What a policy for the like of a waiting request would cover. `None` when the request does
-    /// not wait any more, asks each time whatever a policy allows, or is not about one repository.
+    /// Returns the coverage for remembering a decision about a pending request. Returns `None` when the
+    /// request is no longer pending, needs an approval each time regardless of policies, or does not concern
+    /// exactly one repository.
     #[must_use]
     pub fn coverage_of(&self, id: Uuid, remember: Remember, effect: Effect) -> Option<Coverage> {
         let state = self.state();
         let request = &state.pending.get(&id)?.request;
-        let opens = effect == Effect::Allow;
-        if opens && request.each_time {
+        let allows = effect == Effect::Allow;
+        if allows && request.each_time {
             return None;
         }
         let mut coverage = Coverage { operation_id: Some(request.operation_id), ..Coverage::default() };
         match remember {
             Remember::Repository => {
-                coverage.repository = Some(request.subject.repository(opens)?.to_string_lossy().into_owned());
+                coverage.repository =
+                    Some(request.subject.repository(allows)?.to_string_lossy().into_owned());
             }
             Remember::Origin => coverage.origin = Some(request.location.clone()),
         }
         Some(coverage)
     }
 
-    /// What is wrong with the files of rules and policies, and what follows from it.
+    /// Returns messages for the owner about unreadable rules and policies and the consequences.
     #[must_use]
     pub fn problems(&self) -> Vec<String> {
         let policies = self.0.policies.problem().map(|problem| {
-            format!("{problem}: every request asks. Mend it and restart Loopgate, or set a policy: then it is moved aside")
+            format!("{problem}: every request requires approval. Fix the file and restart Loopgate, or set a policy, which moves the file aside")
         });
         let rules = self.0.rules.problem().map(|problem| {
-            format!("{problem}: no rule of always holds. Mend it and restart Loopgate; the next rule moves it aside")
+            format!("{problem}: always-allow rules are not applied. Fix the file and restart Loopgate; the next rule moves the file aside")
         });
         policies.into_iter().chain(rules).collect()
     }
 
-    /// Whether what a person decided beforehand could not be read, so that nothing passes by itself.
-    pub(crate) fn asks_for_everything(&self) -> bool {
+    /// Whether the policies are unreadable, so that every request needs an approval.
+    pub(crate) fn policies_unreadable(&self) -> bool {
         self.0.policies.problem().is_some()
     }
 
@@ -228,11 +229,11 @@ impl Approvals {
         !self.0.policies.is_empty()
     }
 
-    pub(crate) fn effect(&self, question: &PolicyQuery<'_>) -> Option<Effect> {
-        self.0.policies.effect(question)
+    pub(crate) fn effect(&self, query: &PolicyQuery<'_>) -> Option<Effect> {
+        self.0.policies.effect(query)
     }
 
-    /// Refuses everything that waits.
+    /// Denies all pending requests.
     pub fn clear_pending(&self) {
         for request in self.pending() {
             self.deny(request.id);
@@ -243,14 +244,15 @@ impl Approvals {
         self.0.rules.allow(request, Timestamp::now())
     }
 
-    /// Waits for a decision about the request, shared with identical requests.
-    /// Answers the id of the shared entry.
+    /// Adds the request, or joins an identical pending one, and waits for the decision. Returns the id of the
+    /// shared entry.
     pub(crate) async fn wait(&self, request: PendingApproval, limit: Duration) -> (Uuid, Decision) {
         let mut waiter = self.join(request, Timestamp::now().saturating_add(limit).unwrap_or(Timestamp::MAX));
         let id = waiter.id;
         let decided = tokio::time::timeout(limit, waiter.decision.wait_for(Option::is_some)).await;
         let decision = match decided {
             Ok(Ok(decision)) => decision.unwrap_or(Decision::Expired),
+            // Dropping the waiter leaves the entry, which expires with its last waiter.
             Ok(Err(_)) | Err(_) => Decision::Expired,
         };
         (id, decision)
@@ -258,10 +260,10 @@ impl Approvals {
 
     fn join(&self, request: PendingApproval, end: Timestamp) -> Waiter {
         let mut state = self.state();
-        let known = state.pending.values().find(|entry| entry.request.is_like(&request));
-        let id = known.map_or(request.id, |entry| entry.request.id);
+        let existing = state.pending.values().find(|entry| entry.request.is_like(&request));
+        let id = existing.map_or(request.id, |entry| entry.request.id);
         let entry = state.pending.entry(id).or_insert_with(|| {
-            tracing::info!(%id, operation = %request.operation_id, "a request waits for approval");
+            tracing::info!(%id, operation = %request.operation_id, "approval pending");
             ApprovalEntry { request, decision: watch::Sender::new(None), ends: Vec::new() }
         });
         let is_new = entry.ends.is_empty();
@@ -278,8 +280,9 @@ impl Approvals {
     fn leave(&self, id: Uuid, end: Timestamp) {
         let mut state = self.state();
         let Some(entry) = state.pending.get_mut(&id) else { return };
-        if let Some(own) = entry.ends.iter().position(|known| *known == end) {
-            entry.ends.swap_remove(own);
+        // Waiters with the same deadline are interchangeable.
+        if let Some(index) = entry.ends.iter().position(|other| *other == end) {
+            entry.ends.swap_remove(index);
         }
         if entry.ends.is_empty() {
             self.resolve_in(state, id, Decision::Expired);
@@ -306,6 +309,7 @@ impl Approvals {
         state.resolved.push_front(resolved.clone());
         self.publish_count(&state);
         self.send_event(ApprovalEvent::Resolved(resolved.clone()));
+        // Woken waiters acquire the lock in order to leave.
         drop(state);
         entry.decision.send_replace(Some(decision));
         Some(resolved)
@@ -315,8 +319,9 @@ impl Approvals {
         self.0.count.send_replace(state.pending.len());
     }
 
-    /// Called under the lock, so that events keep their order.
+    /// Sends an event. The caller holds the lock, so that events are in the order of the changes.
     fn send_event(&self, event: ApprovalEvent) {
+        // Fails when there are no receivers.
         let _ = self.0.events.send(event);
     }
 
@@ -325,7 +330,7 @@ impl Approvals {
     }
 }
 
-/// Somebody who waits. Leaves when dropped, which is also what a lost connection does.
+/// A waiter of an entry. Leaves the entry on drop, also when the client disconnects.
 struct Waiter {
     approvals: Approvals,
     id: Uuid,

@@ -1,4 +1,4 @@
-//! A request that waits for a person, and how it ended.
+//! Pending requests and their decisions.
 
 use loopgate_api::operation::{OperationId, RiskTier};
 use serde::Serialize;
@@ -7,85 +7,82 @@ use uuid::Uuid;
 
 use super::subject::Subject;
 
-/// How a held request ended. All of them are final.
+/// Final decision about a pending request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Decision {
-    /// This one may pass.
+    /// The request passes this time.
     Approved,
-    /// This one may not.
+    /// The request is refused.
     Denied,
-    /// This one and its like may pass for a while.
+    /// The request passes, and identical ones pass until the rule expires.
     AlwaysAllow,
-    /// Nobody decided in time.
+    /// No decision was made in time.
     Expired,
 }
 
-/// A request that waits. Its body is not kept.
+/// A request that waits for the owner's approval. Its body is not stored.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PendingApproval {
-    /// Id to decide by.
+    /// Id by which the owner decides.
     pub id: Uuid,
-    /// ISO 8601.
+    /// ISO 8601 timestamp of the request.
     pub created_at: String,
-    /// Operation.
     pub operation_id: OperationId,
-    /// Its tier.
+    /// Risk tier of the operation.
     pub risk_tier: RiskTier,
-    /// Upper case.
+    /// HTTP method in upper case.
     pub method: String,
-    /// Path without query.
+    /// Path without the query.
     pub path: String,
-    /// The query, as it was sent.
+    /// Query as received; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub query: Option<String>,
-    /// What the request does, in the words of its body.
+    /// The action members of the body and the route's preview, as `name=value` pairs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub action: Option<String>,
-    /// The loop that the request is to start.
+    /// Id of the loop that the request launches.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loop_id: Option<String>,
-    /// First directory that the request names, where it really is.
+    /// Canonical path of the first directory that the request names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scope_path: Option<String>,
-    /// Every directory that the request is about, where it really is; in order.
+    /// Canonical paths of all directories that the request concerns, sorted.
     pub directories: Vec<String>,
-    /// Who asks.
+    /// Source of the request: a declared source, the origin of a page, or the peer address.
     pub location: String,
-    /// Why a person is asked.
+    /// Why the request needs an approval.
     pub reason: String,
-    /// Hex SHA-256 over method, target and body.
+    /// Hex SHA-256 of method, target and body.
     pub fingerprint: String,
-    /// ISO 8601: when the last of those who ask gives up.
+    /// ISO 8601 timestamp: the latest deadline of the waiters.
     pub waits_until: String,
-    /// A person is asked each time: no rule and no policy lets it pass.
+    /// The operation needs an approval each time: rules and policies cannot allow it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub each_time: bool,
     #[serde(skip)]
     pub(crate) subject: Subject,
 }
 
-/// A request that may not pass without asking.
+/// Returned for a rule that would allow an operation that needs an approval each time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("this is asked each time; approve or deny it")]
+#[error("this operation requires approval each time; approve or deny the request")]
 pub struct AskEachTimeError;
 
-/// A decided request.
+/// A request that was decided or expired.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ResolvedApproval {
-    /// The request.
     #[serde(flatten)]
     pub request: PendingApproval,
-    /// What was decided.
     pub decision: Decision,
-    /// ISO 8601.
+    /// ISO 8601 timestamp of the decision.
     pub resolved_at: String,
 }
 
 impl PendingApproval {
-    /// Whether one decision may count for both: a person is shown the same of them.
+    /// Whether one decision may apply to both requests, because everything that the owner is shown is equal.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         self.fingerprint == other.fingerprint
             && self.operation_id == other.operation_id

@@ -1,5 +1,5 @@
-//! Always-allow rules: a person's "yes" that holds for a while, for one operation, method, target and
-//! action, in the same directories. Kept in one private file.
+//! Always-allow rules: approvals that remain valid for seven days, for one combination of operation, method,
+//! target, action and directories. Stored in one private file.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -12,37 +12,37 @@ use uuid::Uuid;
 use super::request::PendingApproval;
 use super::stored::StoredFile;
 
-/// Life of a rule.
+/// Lifetime of a rule: seven days, after which the owner is asked again.
 const LIFE: Duration = Duration::from_hours(7 * 24);
 
-/// A rule that lets requests of one kind pass.
+/// A rule that allows requests equal to an approved one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AlwaysAllowRule {
-    /// Id of the rule.
+    /// UUIDv7 of the rule.
     pub id: Uuid,
-    /// Operation id.
+    /// Operation id, such as `git_action`.
     pub operation_id: String,
-    /// Upper case.
+    /// HTTP method in upper case.
     pub method: String,
-    /// Path without query.
+    /// Path without the query.
     pub path: String,
-    /// The query, as it was sent.
+    /// Query as received; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query: Option<String>,
-    /// What the request does, in the words of its body.
+    /// Action members and preview of the approved request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub action: Option<String>,
-    /// First directory that the request named.
+    /// First directory that the approved request named.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scope_path: Option<String>,
-    /// Every directory that the request was about, where it really is. A rule of an earlier version
-    /// names none and holds no more.
+    /// Canonical paths of all directories that the approved request concerned. Rules of earlier versions lack
+    /// them and are dropped when the file is read.
     #[serde(default)]
     pub directories: Option<Vec<String>>,
-    /// ISO 8601.
+    /// ISO 8601 timestamp of the creation.
     pub created_at: String,
-    /// ISO 8601; an unreadable one voids the rule.
+    /// ISO 8601 timestamp. A malformed value invalidates the rule.
     pub expires_at: String,
 }
 
@@ -74,7 +74,7 @@ pub(super) struct AlwaysAllowRules {
 }
 
 impl AlwaysAllowRules {
-    /// Reads the file; one that cannot be read gives no rules.
+    /// Loads the rules. An unreadable file results in no rules, so requests need an approval again.
     pub(super) fn open(path: &Path) -> Self {
         let (file, content) = StoredFile::<RulesFile>::read(path);
         let mut rules = content.map_or_else(Vec::new, |content| content.rules);
@@ -82,7 +82,7 @@ impl AlwaysAllowRules {
         Self { file, rules: Mutex::new(rules) }
     }
 
-    /// Why the file was not read.
+    /// Returns why the file could not be read.
     pub(super) fn problem(&self) -> Option<String> {
         self.file.problem()
     }
@@ -93,15 +93,15 @@ impl AlwaysAllowRules {
         rules.clone()
     }
 
-    /// Whether a living rule lets the request pass. Dead rules are forgotten on the way; their
-    /// file is rewritten with the next change.
+    /// Whether a rule allows the request. Expired rules are removed from memory; the file keeps them until
+    /// the next change.
     pub(super) fn allow(&self, request: &PendingApproval, now: Timestamp) -> bool {
         let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
         rules.retain(|rule| rule.is_alive(now));
         rules.iter().any(|rule| rule.covers(request))
     }
 
-    /// Adds a rule for requests like this one, or prolongs the one that is there. Writes the file.
+    /// Adds a rule for the request, or extends an existing one, and writes the file.
     pub(super) fn add(&self, request: &PendingApproval, now: Timestamp) -> AlwaysAllowRule {
         let expires_at = loopgate_api::time::iso(now.saturating_add(LIFE).unwrap_or(Timestamp::MAX));
         let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
@@ -131,7 +131,7 @@ impl AlwaysAllowRules {
         rule
     }
 
-    /// Removes a rule; answers whether it was there. Writes the file.
+    /// Removes a rule and writes the file. Returns whether the rule existed.
     pub(super) fn remove(&self, id: Uuid) -> bool {
         let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
         let before = rules.len();
@@ -143,10 +143,10 @@ impl AlwaysAllowRules {
         removed
     }
 
-    /// A rule that cannot be written still holds for the life of the process.
+    /// Writes the file. Best-effort: an unwritten rule stays in effect until the process ends.
     fn write(&self, rules: &[AlwaysAllowRule]) {
         if let Err(error) = self.file.write(RulesFile { rules: rules.to_vec() }) {
-            tracing::warn!(%error, "always-allow rules could not be written and are lost at the next start");
+            tracing::warn!(%error, "failed to write always-allow rules; changes are lost at the next start");
         }
     }
 }

@@ -1,69 +1,69 @@
-//! Where the requests of a route name repositories and paths, or something by which their handler finds
-//! one. Each route declares it, and approval judges nothing else.
+//! Declares where the requests of a route name repositories and paths, or ids from which their handler
+//! derives one. Approval evaluates only declared sources.
 
 use http::Uri;
 use serde_json::Value;
 
-/// Bytes of a text that can name something.
+/// Length limit in bytes of values that may be a path or a name: `PATH_MAX` on Linux.
 const MAX_TEXT: usize = 4096;
-/// Texts that are looked at in a request of a route that declares nothing.
+/// Limit of values that are examined in a request without a known route. Each one costs file system calls.
 const MAX_TEXTS: usize = 1000;
 
-/// A place in a request.
+/// Location of a value in a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum At {
-    /// A member of the JSON body, with a dot before a member of a member; `*` is each element of an array.
+    /// Member of the JSON body. Dots separate nested members, and `*` stands for each element of an array.
     Body(&'static str),
-    /// A parameter of the query. Every value of a repeated one counts.
+    /// Query parameter; all values of a repeated one.
     Query(&'static str),
-    /// A parameter of the path; of one that takes the rest, its first segment.
+    /// Path parameter; of a wildcard, its first segment.
     Segment(&'static str),
 }
 
-/// Something that a handler resolves to directories of this machine.
+/// A value that a handler resolves to directories of this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Source {
-    /// A path; everything below it counts too.
+    /// Path of a file or directory, including everything below.
     Path(At),
-    /// A path of which nothing but its own entries is looked at.
+    /// Path of a directory of which only the entries are listed.
     Listing(At),
-    /// The same; the home directory when it is missing or empty.
+    /// Like [`Source::Listing`]; the home directory when absent or empty.
     ListingOrHome(At),
-    /// `<org>/<repo>`.
+    /// Full name of a repository, `<org>/<repo>`.
     Name(At),
-    /// The same, in the query's `owner` and `repo`.
+    /// Repository name, split into the query parameters `owner` and `repo`.
     OwnerAndName,
-    /// A ticket: its worktree of the repositories that the request names, or of all that are managed,
-    /// and those of its loops.
+    /// Ticket id: the ticket's worktrees of the repositories that the request names (or else of all managed
+    /// ones), and the worktrees of its loops.
     Ticket(At),
-    /// A ticket: what its session names.
+    /// Ticket id: the directories of the ticket's sessions.
     Session(At),
-    /// Id of a loop.
+    /// Loop id: the directories of the loop.
     Loop(At),
-    /// Pid of a process.
+    /// Pid: the directories of the loop or deployment that runs as this process.
     Process(At),
-    /// The JSON text of a BOOTSTRAP; every managed repository when there is none.
+    /// JSON text of a BOOTSTRAP order in `prompt`; all managed repositories when absent.
     BootstrapOrder,
-    /// Every managed repository.
+    /// All managed repositories, whatever the request contains.
     ManagedRepositories,
-    /// The worktrees of pull requests.
+    /// All worktrees of pull requests.
     PullRequestWorktrees,
-    /// Whatever looks like one of these: for requests whose meaning is not known here.
+    /// Every value that could be any of these. For requests without a known route.
     Anything,
 }
 
-/// The texts of a request.
+/// Decoded values of a request.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RequestValues {
     body: Value,
     query: Vec<(String, String)>,
-    /// Of the route's path and of the request's.
+    /// Names of the route's path segments, paired with the segments of the request.
     segments: Vec<(String, String)>,
 }
 
 impl RequestValues {
-    /// Reads a request of a route with this path; without a route any segment may be a ticket. A body
-    /// that is no JSON has no members.
+    /// Decodes a request of the route with this path. Without a route, each segment counts as a ticket id. A
+    /// body that is not JSON has no members.
     pub(crate) fn read(route: Option<&str>, target: &Uri, body: &[u8]) -> Self {
         let query = target.query().unwrap_or_default();
         let decoded =
@@ -81,7 +81,7 @@ impl RequestValues {
         }
     }
 
-    /// Every text at a place.
+    /// Returns all strings at a location.
     pub(crate) fn texts(&self, at: At) -> Vec<&str> {
         match at {
             At::Body(_) => self.values(at).into_iter().filter_map(Value::as_str).collect(),
@@ -90,7 +90,7 @@ impl RequestValues {
         }
     }
 
-    /// Every value at a place of the body.
+    /// Returns all values at a location of the body.
     pub(crate) fn values(&self, at: At) -> Vec<&Value> {
         let At::Body(path) = at else { return Vec::new() };
         path.split('.').fold(vec![&self.body], |values, step| match step {
@@ -99,16 +99,17 @@ impl RequestValues {
         })
     }
 
-    /// Every text of the request, wherever it stands.
+    /// Returns all strings of the request, regardless of their location.
     pub(crate) fn all_texts(&self) -> Vec<&str> {
         let mut texts: Vec<&str> =
             self.query.iter().chain(&self.segments).map(|(_, value)| value.as_str()).collect();
-        let mut ahead = vec![&self.body];
-        while let Some(value) = ahead.pop() {
+        // An explicit queue instead of recursion: the nesting depth is chosen by the caller.
+        let mut queue = vec![&self.body];
+        while let Some(value) = queue.pop() {
             match value {
                 Value::String(text) => texts.push(text),
-                Value::Array(elements) => ahead.extend(elements),
-                Value::Object(members) => ahead.extend(members.values()),
+                Value::Array(elements) => queue.extend(elements),
+                Value::Object(members) => queue.extend(members.values()),
                 Value::Null | Value::Bool(_) | Value::Number(_) => {}
             }
         }
@@ -117,20 +118,20 @@ impl RequestValues {
         texts
     }
 
-    /// The members of the body that tell what a request does, as a person is shown them.
+    /// Formats the members of the body that determine what the request does, for display to the owner.
     pub(crate) fn action(&self, members: &[&'static str]) -> Option<String> {
-        let told = members.iter().filter_map(|name| {
+        let pairs = members.iter().filter_map(|name| {
             let value = self.body.get(name).filter(|value| !value.is_null())?;
             let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
             Some(format!("{name}={text}"))
         });
-        let told: Vec<String> = told.collect();
-        (!told.is_empty()).then(|| told.join(", "))
+        let pairs: Vec<String> = pairs.collect();
+        (!pairs.is_empty()).then(|| pairs.join(", "))
     }
 }
 
 fn of_name<'a>(pairs: &'a [(String, String)], name: &str) -> Vec<&'a str> {
-    pairs.iter().filter(|(known, _)| known == name).map(|(_, value)| value.as_str()).collect()
+    pairs.iter().filter(|(key, _)| key == name).map(|(_, value)| value.as_str()).collect()
 }
 
 #[cfg(test)]
@@ -140,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_are_found_where_a_route_declares_them() {
+    fn values_are_read_at_the_declared_locations() {
         let body =
             json!({"repo": {"fullName": "acme/shop"}, "peers": [{"path": "/a"}, {}, {"path": "/b"}], "n": 5});
         let target = "/api/x/AB%2F1/rest/of?q=%2Fa+b&q=&z=1".parse().unwrap();
@@ -154,12 +155,12 @@ mod tests {
         assert_eq!(values.texts(At::Segment("ticketId")), ["AB/1"]);
         assert_eq!(values.texts(At::Segment("rest")), ["rest"]);
         assert!(values.all_texts().contains(&"/b") && values.all_texts().contains(&"1"));
-        let nothing = RequestValues::read(Some("/x"), &"/x".parse().unwrap(), b"no json");
-        assert_eq!((nothing.texts(At::Body("a")).len(), nothing.action(&["a"])), (0, None));
+        let empty = RequestValues::read(Some("/x"), &"/x".parse().unwrap(), b"no json");
+        assert_eq!((empty.texts(At::Body("a")).len(), empty.action(&["a"])), (0, None));
     }
 
     #[test]
-    fn action_is_derived_from_body_members() {
+    fn action_lists_the_declared_body_members() {
         let read = |body: Value| {
             RequestValues::read(Some("/x"), &"/x".parse().unwrap(), body.to_string().as_bytes())
         };

@@ -1,7 +1,7 @@
-//! The private files of approval: read at the start, replaced as a whole.
+//! Private files of approval, read at start and replaced as a whole.
 //!
-//! A malformed file stays in its place until something is to be written, and is then moved aside: what a
-//! person decided is never replaced silently.
+//! A malformed file is left in place until the next write, which moves it aside, so that the owner's
+//! decisions are never overwritten silently.
 
 use std::io;
 use std::path::Path;
@@ -11,25 +11,25 @@ use loopgate_home::{JsonFile, JsonFileError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// Bytes of a file.
+/// Size limit in bytes when reading. Thousands of rules fit.
 const MAX_SIZE: u64 = 4 * 1024 * 1024;
 
-/// A file and whether it could be read.
+/// A file, and why it could not be read.
 #[derive(Debug)]
 pub(super) struct StoredFile<T> {
     file: JsonFile<T>,
-    /// Why it was not read. It is still there then.
+    /// `Some` while an unreadable file is in place.
     unreadable: Mutex<Option<String>>,
 }
 
 impl<T: Serialize + DeserializeOwned> StoredFile<T> {
-    /// Reads a file; no content when there is none, or none that can be read.
+    /// Reads a file. The content is `None` when the file is missing or unreadable.
     pub(super) fn read(path: &Path) -> (Self, Option<T>) {
         let file = JsonFile::private(path.to_owned()).max_bytes(MAX_SIZE).moving_malformed_aside();
         let (content, unreadable) = match file.read() {
             Ok(content) => (content, None),
             Err(error) => {
-                tracing::error!(%error, path = %path.display(), "a file of approval cannot be read");
+                tracing::error!(%error, path = %path.display(), "failed to read an approval file");
                 let reason = match error {
                     JsonFileError::Malformed { reason, .. } => reason,
                     JsonFileError::Io(error) => error.to_string(),
@@ -40,14 +40,14 @@ impl<T: Serialize + DeserializeOwned> StoredFile<T> {
         (Self { file, unreadable: Mutex::new(unreadable) }, content)
     }
 
-    /// Why the file was not read, with its name.
+    /// Returns the file name and the reason when the file is unreadable.
     pub(super) fn problem(&self) -> Option<String> {
         let name = self.file.path();
         let name = name.file_name().unwrap_or_default().to_string_lossy();
         self.reason().as_ref().map(|reason| format!("{name} cannot be read ({reason})"))
     }
 
-    /// Replaces the file. A malformed one is moved aside first.
+    /// Replaces the file. Moves a malformed one aside first.
     pub(super) fn write(&self, content: T) -> io::Result<()> {
         let mut unreadable = self.reason();
         self.file.update(|stored| {

@@ -1,4 +1,4 @@
-//! What a request is about: the directories that its handler will work in, where they really are.
+//! The directories that a request concerns, with symlinks resolved.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -6,40 +6,40 @@ use std::path::{Path, PathBuf};
 use loopgate_api::ids::RepoFullName;
 use loopgate_home::{canonical_path, origin_of_chosen};
 
-/// Resolution a request came to be about a place.
+/// How a request refers to a directory. Ordered from the strongest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Resolution {
-    /// It names the place.
+    /// By its path or its name.
     Named,
-    /// The place was found by something else that it names, such as a ticket.
+    /// By something that resolves to the directory, such as a ticket id.
     Derived,
-    /// The place is what another reading of a name leads to. What is closed stays closed by it; it opens
-    /// nothing and is not shown.
+    /// By another interpretation of a value. Ask and deny policies apply to alternatives, but they are
+    /// ignored when allowing and are not shown.
     Alternative,
 }
 
-/// A directory.
+/// A directory that a request concerns.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SubjectDirectory {
     pub(crate) path: PathBuf,
-    /// The clone that it belongs to.
+    /// Root of the clone that contains the directory or that the worktree belongs to.
     pub(crate) clone: Option<PathBuf>,
     pub(crate) resolution: Resolution,
-    /// Whether everything below it counts too.
+    /// Whether everything below the directory is included.
     pub(crate) whole: bool,
 }
 
-/// Everything that a request is about.
+/// All directories and repository names of a request.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Subject {
     pub(crate) directories: Vec<SubjectDirectory>,
-    /// The names that it gives of repositories.
+    /// Repository names in the request.
     pub(crate) names: Vec<RepoFullName>,
 }
 
 impl Subject {
-    /// The directories that a person is shown and a rule holds for: those that are named, and of those
-    /// that were found the repositories. In order, each once.
+    /// Returns the directories that the owner is shown and that a rule covers, sorted and unique: named
+    /// directories, and for derived ones their clone.
     pub(crate) fn directories(&self) -> Vec<PathBuf> {
         let shown = self.directories.iter().filter_map(|place| match place.resolution {
             Resolution::Named => Some(place.path.clone()),
@@ -49,7 +49,7 @@ impl Subject {
         shown.collect::<BTreeSet<_>>().into_iter().collect()
     }
 
-    /// The first directory that is named.
+    /// Returns the first named directory.
     pub(crate) fn first(&self) -> Option<&Path> {
         self.directories
             .iter()
@@ -57,8 +57,8 @@ impl Subject {
             .map(|place| place.path.as_path())
     }
 
-    /// The one repository that it is about, for a decision to be remembered. What is opened is nothing
-    /// but the directory that was named; what is closed is the clone that it belongs to.
+    /// Returns the only repository that the request concerns, for a policy. To allow, this is exactly the
+    /// named directory; to deny or ask, the clone that contains it.
     pub(crate) fn repository(&self, open: bool) -> Option<PathBuf> {
         let counted = self.directories.iter().filter(|place| place.resolution != Resolution::Alternative);
         let of_place = |place: &SubjectDirectory| match &place.clone {
@@ -70,8 +70,8 @@ impl Subject {
         all.next().filter(|_| all.next().is_none())
     }
 
-    /// Whether it is about nothing outside of a directory.
-    pub(crate) fn lies_within(&self, directory: &Path) -> bool {
+    /// Whether all directories are within `directory`. Alternatives are ignored.
+    pub(crate) fn is_within(&self, directory: &Path) -> bool {
         let mut counted =
             self.directories.iter().filter(|place| place.resolution != Resolution::Alternative).peekable();
         let inside = |place: &SubjectDirectory| {
@@ -82,10 +82,10 @@ impl Subject {
         counted.peek().is_some() && counted.all(inside)
     }
 
-    /// Whether it is about a directory, whatever it calls it: about a part of it, a worktree of it, or
-    /// something that holds it. Touches the disk.
+    /// Whether the request touches `directory`, under whatever name: a part of it, a worktree of it, or a
+    /// parent of it. Reads the disk.
     pub(crate) fn touches(&self, directory: &Path) -> bool {
-        // A directory that was moved, with a link in its old place, is the same.
+        // The directory may have been moved and replaced by a symlink after the policy was set.
         let moved = canonical_path(&directory.to_string_lossy()).filter(|now| now != directory);
         let is_touched = |directory: &Path| self.directories.iter().any(|place| place.touches(directory));
         if is_touched(directory) || moved.as_deref().is_some_and(is_touched) {
@@ -98,7 +98,7 @@ impl Subject {
 
 impl SubjectDirectory {
     fn touches(&self, directory: &Path) -> bool {
-        let mut own = [Some(&self.path), self.clone.as_ref()].into_iter().flatten();
-        own.any(|own| own.starts_with(directory) || (self.whole && directory.starts_with(own)))
+        let mut paths = [Some(&self.path), self.clone.as_ref()].into_iter().flatten();
+        paths.any(|path| path.starts_with(directory) || (self.whole && directory.starts_with(path)))
     }
 }

@@ -1,8 +1,8 @@
-//! Why the owner's socket does not do what was asked.
+//! Error responses of the control socket.
 
 use loopgate_api::error::MISSING_FIELD;
 
-/// A text for the owner, and a stable code.
+/// A message for the owner and a stable code.
 #[derive(Debug)]
 pub(crate) struct ControlError {
     pub(crate) message: String,
@@ -10,27 +10,27 @@ pub(crate) struct ControlError {
 }
 
 impl ControlError {
-    /// The request is invalid.
+    /// The request is malformed or not possible here.
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
         Self { message: message.into(), code: "invalid_request" }
     }
 
-    /// The line is no JSON object.
+    /// The line is not a JSON object.
     pub(crate) fn invalid_json() -> Self {
         Self { message: "Invalid JSON body".to_owned(), code: "invalid_json_body" }
     }
 
-    /// A member is needed.
+    /// A required member is missing.
     pub(crate) fn missing_field(message: impl Into<String>) -> Self {
         Self { message: message.into(), code: MISSING_FIELD }
     }
 
-    /// What is named is not known here.
+    /// No loop matches the request.
     pub(crate) fn not_found(message: impl Into<String>) -> Self {
         Self { message: message.into(), code: "not_found" }
     }
 
-    /// It was tried and failed.
+    /// The operation failed while it was carried out.
     pub(crate) fn failed(message: impl Into<String>) -> Self {
         Self { message: message.into(), code: "operation_failed" }
     }

@@ -1,7 +1,7 @@
-//! The owner's socket: `control.sock` in the data directory, for the person at this machine alone.
+//! The control socket: `control.sock` in the data directory, accessible to its owner only.
 //!
-//! One JSON object a line. It decides approvals, hands out sign-in links, removes worktrees and gives the
-//! parts of a support report, which no HTTP route and no link event can do.
+//! One JSON object per line. It decides approvals, creates sign-in links, removes worktrees and collects
+//! support reports, none of which is possible through HTTP or the link.
 
 mod error;
 pub(crate) mod request;
@@ -34,14 +34,14 @@ pub use support::SupportReport;
 
 /// Name of the socket in the data directory.
 pub const CONTROL_SOCKET: &str = "control.sock";
-/// Limit of open connections; only the owner can connect.
+/// Limit of open connections. Only the owner's own programs connect, so few are needed.
 const MAX_CONNECTIONS: usize = 64;
-const NOTHING_TO_REMEMBER: &str = "nothing can be remembered of this request: it does not wait any more, is \
-     asked about each time, or is not about one repository; loopgate approvals set names one";
-/// Bytes of a request.
+const NOT_REMEMBERED: &str = "this decision cannot be remembered: the request is no longer pending, requires \
+     approval each time, or does not concern exactly one repository; name one with `loopgate approvals set`";
+/// Size limit of a request in bytes.
 const MAX_LINE: u64 = 64 * 1024;
 
-/// What the socket gives access to.
+/// Services behind the socket.
 #[derive(Clone)]
 pub(crate) struct Control {
     pub(crate) approvals: Approvals,
@@ -51,33 +51,34 @@ pub(crate) struct Control {
     pub(crate) app: App,
 }
 
-/// The bound socket; its file goes with it.
+/// The bound socket. Dropping it removes its file.
 pub(crate) struct ControlSocket {
     listener: UnixListener,
     path: PathBuf,
 }
 
 impl ControlSocket {
-    /// Takes the place of a socket that a former process left. Without the socket the gateway
-    /// works, and held requests expire, so a failure is a warning.
+    /// Binds the socket and replaces a stale one. Failure is logged only: the gateway works without the
+    /// socket, but pending requests cannot be decided and expire.
     pub(crate) fn bind(data_dir: &Path) -> Option<Self> {
         let path = data_dir.join(CONTROL_SOCKET);
-        // This process holds the lock of the data directory, so the socket is stale.
+        // This process holds the lock of the data directory, so an existing socket is stale.
         let _ = std::fs::remove_file(&path);
+        // The data directory has mode 0700, so no other user can connect before the mode of the socket is set.
         let bound = UnixListener::bind(&path).and_then(|listener| {
-            for_owner_alone(&path)?;
+            restrict_to_owner(&path)?;
             Ok(listener)
         });
         match bound {
             Ok(listener) => Some(Self { listener, path }),
             Err(error) => {
-                tracing::warn!(%error, "the control socket could not be opened; held requests cannot be decided");
+                tracing::warn!(%error, "failed to open the control socket; pending requests cannot be decided");
                 None
             }
         }
     }
 
-    /// Answers until `stop`.
+    /// Serves connections until `stop` is cancelled.
     pub(crate) async fn serve(self, control: Control, stop: CancellationToken) {
         let connections = TaskTracker::new();
         let permits = Connections::new(share_of_descriptors().min(MAX_CONNECTIONS));
@@ -94,7 +95,7 @@ impl ControlSocket {
                         tokio::select! {
                             () = stop.cancelled() => {}
                             () = permit.closed.cancelled() => {}
-                            _ = converse(stream, &control, &permit.in_flight) => {}
+                            _ = serve_connection(stream, &control, &permit.in_flight) => {}
                         }
                     });
                 }
@@ -112,12 +113,16 @@ impl Drop for ControlSocket {
     }
 }
 
-fn for_owner_alone(path: &Path) -> std::io::Result<()> {
+fn restrict_to_owner(path: &Path) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt as _;
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600))
 }
 
-async fn converse(stream: UnixStream, control: &Control, in_flight: &InFlight) -> std::io::Result<()> {
+async fn serve_connection(
+    stream: UnixStream,
+    control: &Control,
+    in_flight: &InFlight,
+) -> std::io::Result<()> {
     let (read, mut write) = stream.into_split();
     let mut read = BufReader::new(read);
     loop {
@@ -126,6 +131,7 @@ async fn converse(stream: UnixStream, control: &Control, in_flight: &InFlight) -
         if length == 0 {
             return Ok(());
         }
+        // Keeps the connection from being closed in favor of a new one.
         let _guard = in_flight.start();
         let answer = match ControlRequest::read(&line) {
             Ok((id, ControlRequest::Watch(_))) => return watch(id, control, &mut read, &mut write).await,
@@ -133,6 +139,7 @@ async fn converse(stream: UnixStream, control: &Control, in_flight: &InFlight) -
             Err(RequestError { id, error }) => refusal(id, &error),
         };
         write.write_all(line_of(&answer).as_bytes()).await?;
+        // The line was cut off by the limit, or the peer closed its side: the next line cannot be located.
         if line.last() != Some(&b'\n') {
             return Ok(());
         }
@@ -143,7 +150,7 @@ fn line_of(answer: &Value) -> String {
     format!("{answer}\n")
 }
 
-/// Tells what waits, now and after every change, until the other side leaves.
+/// Sends the pending requests, initially and after every change, until the peer disconnects.
 async fn watch(
     id: i64,
     control: &Control,
@@ -152,19 +159,20 @@ async fn watch(
 ) -> std::io::Result<()> {
     let mut changes = control.approvals.subscribe();
     loop {
+        // Before the read: a change between both is sent once more instead of being missed.
         changes.mark_unchanged();
         let pending = json!({"id": id, "ok": true, "data": control.approvals.pending()});
         write.write_all(line_of(&pending).as_bytes()).await?;
         tokio::select! {
             changed = changes.changed() => if changed.is_err() { return Ok(()) },
-            // Nothing is expected from the other side any more, so it has left.
+            // A watching peer sends nothing more, so a completed read means that it disconnected.
             _ = read.read_u8() => return Ok(()),
         }
     }
 }
 
 async fn reply(id: i64, request: ControlRequest, control: &Control) -> Value {
-    let answered = match request {
+    let result = match request {
         ControlRequest::SignIn(_) => control.sign_in_link().await,
         ControlRequest::Loops(_) => control.loops().await,
         ControlRequest::Support(params) => control.support(params.loop_id.as_deref()).await,
@@ -175,12 +183,12 @@ async fn reply(id: i64, request: ControlRequest, control: &Control) -> Value {
         ControlRequest::DeleteSaved(params) => control.delete_saved(&params.names).await,
         request => {
             let control = control.clone();
-            // Rules are written to the disk.
-            let answered = tokio::task::spawn_blocking(move || control.answer(&request)).await;
-            answered.unwrap_or_else(|_| Err(ControlError::internal()))
+            // Rules and policies are written to the disk.
+            let result = tokio::task::spawn_blocking(move || control.answer(&request)).await;
+            result.unwrap_or_else(|_| Err(ControlError::internal()))
         }
     };
-    match answered {
+    match result {
         Ok(data) => json!({"id": id, "ok": true, "data": data}),
         Err(error) => refusal(id, &error),
     }
@@ -192,15 +200,19 @@ fn refusal(id: i64, error: &ControlError) -> Value {
 
 impl Control {
     async fn sign_in_link(&self) -> Result<Value, ControlError> {
-        let sign_in = self.sign_in.as_ref().ok_or_else(|| ControlError::invalid("no page is served here"))?;
+        let sign_in = self.sign_in.as_ref().ok_or_else(|| {
+            ControlError::invalid("this process does not serve the web app; start it with `loopgate up`")
+        })?;
         sign_in().await.map(|url| json!({"signInUrl": url})).map_err(ControlError::failed)
     }
 
     fn runtime(&self) -> Result<&Arc<Runtime>, ControlError> {
-        self.runtime.as_ref().ok_or_else(|| ControlError::invalid("no loops run here"))
+        self.runtime
+            .as_ref()
+            .ok_or_else(|| ControlError::invalid("this gateway runs without a runtime and has no loops"))
     }
 
-    /// The loops that run, and those that wait, in their order.
+    /// Returns running and queued loops, in the order of the queue.
     async fn loops(&self) -> Result<Value, ControlError> {
         let runtime = self.runtime()?;
         runtime
@@ -222,8 +234,8 @@ impl Control {
         let days = params.older_than_days;
         let days = days.map(|days| WorktreeRetention { completed: Some(days), other: Some(days) });
         let rule = days.unwrap_or_else(|| runtime.worktree_gc.retention());
-        let tidied = runtime.worktree_gc.collect(rule, params.pretend).await;
-        tidied.map(|tidied| json!(tidied)).map_err(|error| ControlError::failed(error.to_string()))
+        let collected = runtime.worktree_gc.collect(rule, params.pretend).await;
+        collected.map(|report| json!(report)).map_err(|error| ControlError::failed(error.to_string()))
     }
 
     async fn saved_work(&self) -> Result<Value, ControlError> {
@@ -241,7 +253,7 @@ impl Control {
         deleted.map(|deleted| json!(deleted)).map_err(|error| ControlError::invalid(error.to_string()))
     }
 
-    /// Answers what needs no task of its own. Blocks on the disk.
+    /// Handles the verbs that need no asynchronous call. Blocks on the disk.
     fn answer(&self, request: &ControlRequest) -> Result<Value, ControlError> {
         let approvals = &self.approvals;
         Ok(match request {
@@ -294,17 +306,17 @@ impl Control {
         })
     }
 
-    /// What a policy is to cover: what is named, or the like of a waiting request.
+    /// Returns the coverage of a policy: the named members, or that of a pending request.
     fn coverage(&self, params: &SetPolicyParams, effect: Effect) -> Result<Coverage, ControlError> {
         match params.target()? {
             PolicyTarget::Coverage(coverage) => Ok(coverage),
             PolicyTarget::LikeRequest(id, remember) => id
                 .and_then(|id| self.approvals.coverage_of(id, remember, effect))
-                .ok_or_else(|| ControlError::invalid(NOTHING_TO_REMEMBER)),
+                .ok_or_else(|| ControlError::invalid(NOT_REMEMBERED)),
         }
     }
 }
 
 fn write_failed(error: std::io::Error) -> ControlError {
-    ControlError::invalid(format!("the policy could not be written: {error}"))
+    ControlError::invalid(format!("failed to write the policy: {error}"))
 }

@@ -1,7 +1,7 @@
-//! Requests of the owner's socket: each verb with the members that it takes.
+//! Requests of the control socket: the verbs and their parameters.
 //!
-//! A member that a verb does not know is refused. A misspelt restriction would otherwise be dropped,
-//! and the request would mean more than its sender wrote.
+//! Unknown members are rejected. If a misspelt restriction were ignored, the request would apply to more than
+//! intended.
 
 use loopgate_api::operation::OperationId;
 use serde::Deserialize;
@@ -11,7 +11,7 @@ use uuid::Uuid;
 use super::error::ControlError;
 use crate::approval::{Coverage, Effect, Remember};
 
-/// The whole of a line.
+/// One line with a request.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ControlLine<P> {
@@ -20,7 +20,7 @@ struct ControlLine<P> {
     params: Option<P>,
 }
 
-/// Why a line is no request, and the id that it is answered under.
+/// Error of a malformed line, and the id for the response.
 #[derive(Debug)]
 pub(crate) struct RequestError {
     pub(crate) id: i64,
@@ -29,14 +29,13 @@ pub(crate) struct RequestError {
 
 macro_rules! requests {
     ($($verb:literal => $variant:ident($params:ty),)*) => {
-        /// A request, read.
+        /// A request with the parameters of its verb.
         #[derive(Debug, Clone)]
         pub(crate) enum ControlRequest {
             $($variant($params),)*
         }
 
         impl ControlRequest {
-            /// Every verb.
             #[cfg(test)]
             pub(crate) const VERBS: &[&str] = &[$($verb),*];
 
@@ -78,8 +77,9 @@ requests! {
 }
 
 impl ControlRequest {
-    /// Reads a line: the id to answer under, and what is asked.
+    /// Parses a line. Returns the id for the response and the request.
     pub(crate) fn read(line: &[u8]) -> Result<(i64, Self), RequestError> {
+        // Two passes: the id is needed for the response even when the parameters are invalid.
         let ControlLine { id, verb, params: _ } = serde_json::from_slice::<ControlLine<IgnoredAny>>(line)
             .map_err(|error| RequestError { id: 0, error: reason(&error) })?;
         let request = Self::of_verb(&verb, line).map_err(|error| RequestError { id, error })?;
@@ -87,7 +87,7 @@ impl ControlRequest {
     }
 }
 
-/// The members for a verb; absent ones are those of an empty object.
+/// Parses the parameters of a verb. Absent `params` are equal to `{}`.
 fn params<P: DeserializeOwned + Default>(line: &[u8]) -> Result<P, ControlError> {
     let line: ControlLine<P> = serde_json::from_slice(line).map_err(|error| reason(&error))?;
     Ok(line.params.unwrap_or_default())
@@ -97,12 +97,12 @@ fn reason(error: &serde_json::Error) -> ControlError {
     if error.is_data() { ControlError::invalid(error.to_string()) } else { ControlError::invalid_json() }
 }
 
-/// A verb that takes no members.
+/// Parameters of a verb that takes none.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NoParams {}
 
-/// Names a waiting request.
+/// Identifies a pending request.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ApprovalParams {
@@ -111,11 +111,11 @@ pub(crate) struct ApprovalParams {
 
 impl ApprovalParams {
     pub(crate) fn id(&self) -> Result<Option<Uuid>, ControlError> {
-        named(self.approval_id.as_deref(), "approvalId is required")
+        parse_id(self.approval_id.as_deref(), "approvalId is required")
     }
 }
 
-/// Names an always-allow rule.
+/// Identifies an always-allow rule.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct RuleParams {
@@ -124,11 +124,10 @@ pub(crate) struct RuleParams {
 
 impl RuleParams {
     pub(crate) fn id(&self) -> Result<Option<Uuid>, ControlError> {
-        named(self.rule_id.as_deref(), "ruleId is required")
+        parse_id(self.rule_id.as_deref(), "ruleId is required")
     }
 }
 
-/// Names a policy.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct PolicyParams {
@@ -137,11 +136,11 @@ pub(crate) struct PolicyParams {
 
 impl PolicyParams {
     pub(crate) fn id(&self) -> Result<Option<Uuid>, ControlError> {
-        named(self.policy_id.as_deref(), "policyId is required")
+        parse_id(self.policy_id.as_deref(), "policyId is required")
     }
 }
 
-/// A policy to set: for what is named, or for the like of a waiting request.
+/// A policy to set: for the named members, or for requests like a pending one.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct SetPolicyParams {
@@ -153,11 +152,11 @@ pub(crate) struct SetPolicyParams {
     remember: Option<Remember>,
 }
 
-/// What a policy is to cover.
+/// Source of a policy's coverage.
 pub(crate) enum PolicyTarget {
-    /// What is named.
+    /// Coverage by operation, repository and origin.
     Coverage(Coverage),
-    /// The like of a waiting request; an id that is none names nothing.
+    /// A pending request; `None` for a malformed id, which matches no request.
     LikeRequest(Option<Uuid>, Remember),
 }
 
@@ -174,50 +173,50 @@ impl SetPolicyParams {
         };
         match (self.remember, &self.approval_id) {
             (None, None) => Ok(PolicyTarget::Coverage(coverage)),
-            (None, Some(_)) => Err(ControlError::missing_field("remember is required beside approvalId")),
+            (None, Some(_)) => Err(ControlError::missing_field("remember is required with approvalId")),
             (Some(_), _) if coverage != Coverage::default() => Err(ControlError::invalid(
-                "a policy is for what is named, or for the like of a request, not for both",
+                "a policy covers either the named members or a pending request (approvalId), not both",
             )),
             (Some(remember), id) => {
-                Ok(PolicyTarget::LikeRequest(named(id.as_deref(), "approvalId is required")?, remember))
+                Ok(PolicyTarget::LikeRequest(parse_id(id.as_deref(), "approvalId is required")?, remember))
             }
         }
     }
 }
 
-/// Which loop a report is about; the last one when none is named.
+/// Loop of a support report; the most recently started one when absent.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct SupportParams {
     pub(crate) loop_id: Option<String>,
 }
 
-/// Which worktrees go.
+/// Selects the worktrees to remove.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct CleanUpParams {
-    /// Days since the last use; those of the settings when absent.
+    /// Minimum days since the last use. The settings apply when absent.
     pub(crate) older_than_days: Option<u32>,
-    /// Only says what would go.
+    /// Dry run: only report what would be removed.
     pub(crate) pretend: bool,
 }
 
-/// Which saved work is put on a branch.
+/// Saved work to restore to a branch.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct RestoreParams {
     pub(crate) name: String,
 }
 
-/// Which saved work is deleted.
+/// Saved work to delete.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 pub(crate) struct DeleteParams {
     pub(crate) names: Vec<String>,
 }
 
-/// An id that is none names nothing; a missing one is an error.
-fn named(id: Option<&str>, otherwise: &str) -> Result<Option<Uuid>, ControlError> {
+/// Parses an id. A malformed one is `None` like an unknown id; a missing one is an error.
+fn parse_id(id: Option<&str>, otherwise: &str) -> Result<Option<Uuid>, ControlError> {
     let id = id.map(str::trim).filter(|id| !id.is_empty());
     let id = id.ok_or_else(|| ControlError::missing_field(otherwise))?;
     Ok(id.parse().ok())

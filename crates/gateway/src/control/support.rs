@@ -1,4 +1,4 @@
-//! The parts of a support report about a loop that are not in a file.
+//! Collects the parts of a support report that are not stored in files of the loop.
 
 use loopgate_api::ids::LoopId;
 use loopgate_api::redact;
@@ -9,39 +9,42 @@ use serde_json::{Value, json};
 use super::Control;
 use super::error::ControlError;
 
-/// Everything for a report that is not in a file of the loop; without secrets.
+/// Parts of a support report from the running process, with secrets redacted.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SupportReport {
-    /// What is known of the loop.
+    /// Diagnostics of the loop.
     #[serde(rename = "loop")]
     pub about: LoopDiagnostics,
-    /// The rows of the health check, as they are now.
+    /// Checks of the health check at the time of the report.
     pub health: Value,
-    /// The settings in force.
+    /// The settings in effect.
     pub settings: Value,
-    /// Version of this program, and what it runs on.
+    /// Version of Loopgate, operating system and architecture.
     pub versions: Value,
 }
 
 impl Control {
-    /// The report about a loop; without an id about the one that was started last.
+    /// Creates the report about a loop. Without an id, about the most recently started one.
     pub(super) async fn support(&self, loop_id: Option<&str>) -> Result<Value, ControlError> {
-        let runtime = self.runtime.as_ref().ok_or_else(|| ControlError::invalid("no loops run here"))?;
-        let which = loop_id.map(|text| {
+        let runtime = self
+            .runtime
+            .as_ref()
+            .ok_or_else(|| ControlError::invalid("this gateway runs without a runtime and has no loops"))?;
+        let loop_id = loop_id.map(|text| {
             text.trim()
                 .parse::<LoopId>()
-                .map_err(|_| ControlError::invalid(format!("{text} is no id of a loop")))
+                .map_err(|_| ControlError::invalid(format!("{text} is not a loop id")))
         });
-        let which = which.transpose()?;
-        let found = runtime
+        let loop_id = loop_id.transpose()?;
+        let diagnostics = runtime
             .support_reports
-            .loop_diagnostics(which)
+            .loop_diagnostics(loop_id)
             .await
             .map_err(|error| ControlError::failed(error.to_string()))?;
-        let about = found.ok_or_else(|| match which {
+        let about = diagnostics.ok_or_else(|| match loop_id {
             Some(id) => ControlError::not_found(format!(
-                "this desktop knows no loop {id}; its page shows the id of each loop"
+                "no loop {id} on this desktop; the web app shows the id of each loop"
             )),
             None => ControlError::not_found("no loop has run on this desktop yet"),
         })?;

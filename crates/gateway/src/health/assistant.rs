@@ -1,5 +1,5 @@
-//! Reports about the assistant's row: it fails, fails in another way, still fails an hour later, or passes
-//! again. In memory only.
+//! Telemetry about the assistant's health check: reported when it starts to fail, fails with another error,
+//! still fails after an hour, and recovers. In memory only.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -11,16 +11,16 @@ use tokio::sync::broadcast;
 
 use super::check::Check;
 
-/// The row that is monitor.
+/// Id of the monitored check.
 const ROW: &str = "assistant-cli";
-/// A failure that lasts is reported again after this.
+/// Interval between reports about a persistent failure.
 const REPEAT_AFTER: Duration = Duration::from_hours(1);
-/// Reports that wait to be taken; the oldest go first.
+/// Capacity of the channel. A lagging receiver misses the oldest reports.
 const BACKLOG: usize = 16;
 
-/// The row, from round to round.
+/// State of the check across health checks.
 pub(super) struct AssistantMonitor {
-    /// `None` while it passes, or is not known.
+    /// `None` while the check passes or has not run.
     failing: Mutex<Option<OngoingFailure>>,
     reports: broadcast::Sender<Telemetry>,
 }
@@ -30,7 +30,7 @@ struct OngoingFailure {
     reported_at: Instant,
 }
 
-/// What is worth a report.
+/// A change to report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ProbeChange {
     Failed,
@@ -45,16 +45,16 @@ impl Default for AssistantMonitor {
 }
 
 impl AssistantMonitor {
-    /// Everything that is reported from now on.
+    /// Subscribes to reports from now on.
     pub(super) fn reports(&self) -> broadcast::Receiver<Telemetry> {
         self.reports.subscribe()
     }
 
-    /// Takes note of a round.
+    /// Compares the result of a health check with the previous one and reports a change.
     pub(super) fn observe(&self, checks: &[Check]) {
         let Some(row) = checks.iter().find(|check| check.id == ROW) else { return };
         if let Some(change) = self.change(row, Instant::now()) {
-            // Nobody may be there to take it.
+            // Fails when there are no receivers, as without a link.
             let _ = self.reports.send(report(change, row));
         }
     }
@@ -65,8 +65,8 @@ impl AssistantMonitor {
             return failing.take().map(|_| ProbeChange::Recovered);
         }
         let code = row.debug.as_ref().and_then(|debug| debug.error_code.clone());
-        let change = match failing.as_ref().filter(|known| known.code == code) {
-            Some(known) if now.duration_since(known.reported_at) < REPEAT_AFTER => return None,
+        let change = match failing.as_ref().filter(|failure| failure.code == code) {
+            Some(failure) if now.duration_since(failure.reported_at) < REPEAT_AFTER => return None,
             Some(_) => ProbeChange::StillFailing,
             None => ProbeChange::Failed,
         };
@@ -108,12 +108,12 @@ mod tests {
     }
 
     #[test]
-    fn only_changes_and_lasting_failures_are_reported() {
+    fn changes_and_persistent_failures_are_reported() {
         let monitor = AssistantMonitor::default();
         let passed = Check::passed(ROW, "Assistant CLI", true, None);
         let start = Instant::now();
         let hour = REPEAT_AFTER;
-        for (row, at, told) in [
+        for (row, at, expected) in [
             (&passed, Duration::ZERO, None),
             (&failed("ENOENT"), Duration::ZERO, Some(ProbeChange::Failed)),
             (&failed("ENOENT"), hour / 2, None),
@@ -124,7 +124,7 @@ mod tests {
             (&passed, hour * 4, None),
             (&failed("3"), hour * 4, Some(ProbeChange::Failed)),
         ] {
-            assert_eq!(monitor.change(row, start + at), told, "{row:?} after {at:?}");
+            assert_eq!(monitor.change(row, start + at), expected, "{row:?} after {at:?}");
         }
     }
 }

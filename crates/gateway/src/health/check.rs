@@ -1,60 +1,60 @@
-//! The rows of the health check.
+//! Results of the health check.
 
 use loopgate_api::mcp::McpRecord;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// One thing that was looked at.
+/// Result of one check.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Check {
     pub(crate) id: String,
     pub(crate) label: String,
-    /// Whether loops need it.
+    /// Whether loops depend on it.
     pub(crate) required: bool,
     pub(crate) passed: bool,
-    /// Version; for `worktree-dir` the directory.
+    /// Version that was detected. For `worktree-dir`, the directory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) version: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error: Option<String>,
-    /// What to do about it, for people.
+    /// Instruction for the user how to fix the failure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) remediation: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) debug: Option<Debug>,
 }
 
-/// Details for troubleshooting.
+/// Diagnostics of a failed check.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = HealthDebug)]
 pub(crate) struct Debug {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) error_code: Option<String>,
-    /// At most 512 characters.
+    /// Standard error of the program, or else its standard output. Truncated to 512 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) stderr: Option<String>,
-    /// PATH that was searched, at most 1024 characters.
+    /// PATH that was searched, truncated to 1024 characters.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) resolved_path: Option<String>,
-    /// Name of the login shell.
+    /// File name of the user's login shell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) shell: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) platform: Option<String>,
-    /// Executables of that name anywhere.
+    /// Executables with the program's name, on PATH and in common install locations.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) found_at: Option<Vec<String>>,
-    /// Files of that name that may not be executed.
+    /// Files with the program's name that are not executable.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) non_executable_at: Option<Vec<String>>,
-    /// Path that the user set.
+    /// Path from the settings that was used instead of a PATH lookup.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) override_used: Option<String>,
 }
 
-/// What is known of the expected MCP server, a provider.
+/// Registration of the expected MCP server, by provider.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct McpServers {
     pub(crate) assistant: McpRecord,
@@ -62,7 +62,6 @@ pub(crate) struct McpServers {
 }
 
 impl Check {
-    /// A row that passed.
     pub(crate) fn passed(id: &str, label: &str, required: bool, version: Option<String>) -> Self {
         Self {
             id: id.to_owned(),
@@ -76,7 +75,7 @@ impl Check {
         }
     }
 
-    /// A row that did not pass, with what to do about it.
+    /// Creates a failed check with an instruction how to fix it.
     pub(crate) fn failed(
         id: &str,
         label: &str,

@@ -1,33 +1,33 @@
-//! The liveness document: whether a gateway is here, and which.
+//! The response of the liveness probe, which also identifies the gateway.
 
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// Path of the liveness probe.
 pub(crate) const LIVENESS_PATH: &str = "/health";
 
-/// What a client finds on the port.
+/// Identity and state of the gateway.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"status": "ok", "machineName": "workbench", "capabilities": {"tools": {"assistant": false, "reviewer": false, "git": false, "codeHost": false, "python3": false}, "versions": {}, "commandSigning": true}, "gatewayId": "0197c1a2-7e64-7cc3-9f0a-3d2b6f0e8a11", "onboardingCompleted": true, "version": "0.13.18", "port": 19432}))]
 #[schema(as = Health)]
 pub(crate) struct LivenessResponse {
-    /// Always `ok`.
+    /// Always `ok`: a gateway that cannot serve does not respond.
     pub(crate) status: &'static str,
-    /// Host name.
+    /// Host name of this machine.
     pub(crate) machine_name: String,
     pub(crate) capabilities: Capabilities,
-    /// Id of this installation.
+    /// UUID of this installation, stable across restarts.
     pub(crate) gateway_id: String,
-    /// Whether set-up is complete.
+    /// Whether onboarding is complete. Until then, all other routes respond with 403.
     pub(crate) onboarding_completed: bool,
-    /// Desktop version.
+    /// Version of the desktop.
     pub(crate) version: String,
-    /// Port that is really held.
+    /// Port that the gateway is bound to.
     pub(crate) port: u16,
 }
 
-/// What this desktop can do; which programs it has is told only to who is signed in.
+/// Capabilities of this desktop. The tools are always `false` here: this route needs no credential, and the
+/// programs of a machine are only listed by the authenticated health check.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Capabilities {
@@ -52,6 +52,6 @@ struct Tools {
     python3: bool,
 }
 
-/// Always empty here.
+/// Always empty: versions are only listed by the authenticated health check.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 struct Versions {}

@@ -1,5 +1,4 @@
-//! The latest versions of the plugins, read from the local checkout of the marketplace that they were
-//! installed from. Nothing is fetched.
+//! Reads the latest plugin versions from the local checkout of the marketplace. Does not access the network.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -12,12 +11,12 @@ use serde_json::Value;
 
 use super::programs::probe;
 
-/// The marketplace of the plugins that loops need.
+/// Name of the marketplace with the plugins that loops need.
 pub(super) const MARKETPLACE: &str = "loopgate";
-/// Kinds of marketplaces that have a checkout.
+/// Marketplace sources that have a local checkout.
 const WITH_CHECKOUT: [&str; 3] = ["directory", "github", "git"];
 
-/// An entry of the assistant's list of marketplaces.
+/// An entry of `claude plugin marketplace list --json`.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct MarketplaceEntry {
@@ -27,7 +26,7 @@ struct MarketplaceEntry {
     install_location: Option<PathBuf>,
 }
 
-/// Versions by plugin; empty when unknown.
+/// Returns the latest version by plugin name. Empty when unknown.
 pub(super) async fn latest_versions(programs: &Programs, limit: Duration) -> BTreeMap<String, String> {
     let listed = probe(programs, Program::Assistant, &["plugin", "marketplace", "list", "--json"], limit);
     let Ok(output) = listed.await else { return BTreeMap::new() };
@@ -35,16 +34,16 @@ pub(super) async fn latest_versions(programs: &Programs, limit: Duration) -> BTr
     tokio::task::spawn_blocking(read).await.unwrap_or_default()
 }
 
-/// Directory of the marketplace on this machine.
-fn checkout(printed: &[u8]) -> Option<PathBuf> {
-    let listed: Vec<MarketplaceEntry> = serde_json::from_slice(printed).ok()?;
+/// Returns the local checkout of the marketplace.
+fn checkout(stdout: &[u8]) -> Option<PathBuf> {
+    let listed: Vec<MarketplaceEntry> = serde_json::from_slice(stdout).ok()?;
     let ours = listed.into_iter().find(|listed| listed.name == MARKETPLACE)?;
-    let kept = ours.source.as_deref().is_some_and(|source| WITH_CHECKOUT.contains(&source));
+    let has_checkout = ours.source.as_deref().is_some_and(|source| WITH_CHECKOUT.contains(&source));
     let root = ours.path.into_iter().chain(ours.install_location).find(|path| path.is_absolute());
-    root.filter(|_| kept)
+    root.filter(|_| has_checkout)
 }
 
-/// What each plugin of a checkout says of itself. One that is elsewhere says nothing.
+/// Returns the version of each plugin in the checkout. Plugins with a source outside of it are skipped.
 fn versions_in(root: &Path) -> Option<BTreeMap<String, String>> {
     #[derive(Deserialize)]
     struct PluginOffer {
@@ -59,13 +58,14 @@ fn versions_in(root: &Path) -> Option<BTreeMap<String, String>> {
     let offer: Marketplace = serde_json::from_slice(&offer).ok()?;
     let version = |PluginOffer { name, source }: PluginOffer| {
         let place = Path::new(source.as_str()?);
+        // `..` and absolute paths would lead out of the checkout.
         let below = |part: Component| matches!(part, Component::Normal(_) | Component::CurDir);
         place.components().all(below).then(|| version_at(&root.join(place)))?.map(|version| (name, version))
     };
     Some(offer.plugins.into_iter().filter_map(version).collect())
 }
 
-/// The version in a plugin's manifest.
+/// Returns the version in a plugin's manifest.
 pub(super) fn version_at(plugin: &Path) -> Option<String> {
     let manifest = std::fs::read(plugin.join(".claude-plugin/plugin.json")).ok()?;
     let manifest: Value = serde_json::from_slice(&manifest).ok()?;
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn checkout_tells_the_versions_of_what_lies_in_it() {
+    fn versions_are_read_from_the_checkout() {
         let dir = tempfile::tempdir().unwrap();
         let offered = json!({"plugins": [
             {"name": "code", "source": "./plugins/code"},
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn marketplace_needs_an_absolute_path() {
+    fn checkout_requires_an_absolute_path() {
         let listed = |source: &str, place: Value| {
             let mut entry = json!({"name": "loopgate", "source": source});
             entry.as_object_mut().unwrap().extend(place.as_object().unwrap().clone());

@@ -1,7 +1,7 @@
-//! The health of this machine for loops, row by row, each with its remedy, and the liveness document.
+//! Health check of everything that loops depend on, with an instruction for each failure, and the liveness
+//! response.
 //!
-//! Rows are probed at the same time and each has its limit, so that none can hold up the others. Nothing
-//! is cached.
+//! Checks run concurrently with a timeout each, so that one cannot delay the others. Results are not cached.
 
 mod assistant;
 pub(crate) mod check;
@@ -25,14 +25,14 @@ use self::check::Check;
 use crate::approval::Approvals;
 use crate::approval::command_line::ApprovalsCommand;
 
-/// Looks at everything that a loop needs.
+/// Runs the health check.
 pub(crate) struct HealthChecks {
     programs: Arc<Programs>,
     plugin_root: Option<PathBuf>,
     repos: Arc<Repos>,
     approvals: Approvals,
     approvals_command: ApprovalsCommand,
-    /// For each probe.
+    /// Timeout of a single probe.
     limit: Duration,
     assistant: AssistantMonitor,
 }
@@ -50,14 +50,14 @@ impl HealthChecks {
         Self { programs, plugin_root, repos, approvals, approvals_command, limit, assistant }
     }
 
-    /// Reports about the assistant's row, from now on.
+    /// Subscribes to telemetry about the assistant's check.
     pub(crate) fn reports(&self) -> broadcast::Receiver<Telemetry> {
         self.assistant.reports()
     }
 
-    /// The rows, in their fixed order.
+    /// Runs all checks and returns them in a fixed order.
     pub(crate) async fn checks(&self) -> Vec<Check> {
-        // On the heap: many probes at once.
+        // Boxed: the future of all probes is large.
         let checks = Box::pin(self.probe_all()).await;
         self.assistant.observe(&checks);
         checks
@@ -82,15 +82,15 @@ impl HealthChecks {
         checks
     }
 
-    /// The row of the owner's rules and policies, while something is wrong with them.
+    /// Returns a failed check while rules or policies are unreadable.
     fn approval_policies(&self) -> Option<Check> {
         let problems = self.approvals.problems();
-        let remedy = format!("Look at `{}`.", self.approvals_command.text());
+        let remedy = format!("Run `{}` for details.", self.approvals_command.text());
         (!problems.is_empty())
             .then(|| Check::failed("approvals", "Approval policies", false, problems.join("; "), remedy))
     }
 
-    /// The row of the directory in which worktrees are made.
+    /// Checks that the directory for worktrees is configured and confirmed.
     async fn worktree_directory(&self) -> Check {
         const ID: &str = "worktree-dir";
         const LABEL: &str = "Worktree Directory";
@@ -105,7 +105,7 @@ impl HealthChecks {
                 LABEL,
                 true,
                 "Not configured",
-                "Choose the directory that worktrees are made in: PATCH /api/gateway/repos, or start with --sandbox.",
+                "Choose a directory for worktrees: PATCH /api/gateway/repos, or start with --sandbox.",
             ),
         }
     }

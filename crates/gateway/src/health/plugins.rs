@@ -1,5 +1,5 @@
-//! Rows of the plugins: the ones that Loopgate brings and loads by itself, else what the
-//! assistant's registry and its own list say.
+//! Checks of the plugins: those bundled with Loopgate pass, others must be installed and enabled in the
+//! assistant.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,11 +15,10 @@ use super::marketplace::{MARKETPLACE, latest_versions, version_at};
 use super::programs::probe;
 use super::version::{VersionAge, age};
 
-/// The plugins that loops need.
 const REQUIRED: [&str; 4] = ["code", "judges", "code-review", "self-learning"];
 const REGISTRY: &str = "~/.claude/plugins/installed_plugins.json";
 
-/// An entry of the registry, or of the assistant's list.
+/// An entry of the assistant's plugin registry or of `claude plugin list --json`.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct PluginEntry {
@@ -32,15 +31,15 @@ struct PluginEntry {
 }
 
 impl PluginEntry {
-    fn lies_on_disk(&self) -> bool {
+    fn exists_on_disk(&self) -> bool {
         self.install_path.as_deref().is_some_and(|path| Path::new(path).exists())
     }
 
-    /// Installed for the user; without a scope the files decide.
+    /// Installed at user scope. Without a scope, existing files count as user scope.
     fn is_of_user(&self) -> bool {
         match self.scope.as_deref() {
             Some(scope) => scope == "user",
-            None => self.lies_on_disk(),
+            None => self.exists_on_disk(),
         }
     }
 
@@ -49,49 +48,50 @@ impl PluginEntry {
     }
 
     fn is(&self, reference: &str) -> bool {
-        [&self.id, &self.name].into_iter().flatten().any(|known| known == reference)
+        [&self.id, &self.name].into_iter().flatten().any(|name| name == reference)
     }
 }
 
-/// What is known of plugins outside.
+/// Plugins as the assistant reports them.
 #[derive(Debug, Default)]
 struct PluginState {
     registry: BTreeMap<String, Vec<PluginEntry>>,
-    /// What the assistant lists; `None` when it cannot tell.
+    /// `claude plugin list`; `None` when the assistant cannot list plugins.
     list: Option<Vec<PluginEntry>>,
-    /// The versions that the marketplace offers.
+    /// Latest versions in the marketplace.
     latest: BTreeMap<String, String>,
 }
 
-/// The rows, in their order.
-pub(super) async fn rows(programs: &Programs, brought: Option<&Path>, limit: Duration) -> Vec<Check> {
+/// Returns the checks in a fixed order.
+pub(super) async fn rows(programs: &Programs, bundled: Option<&Path>, limit: Duration) -> Vec<Check> {
     let versions: Vec<Option<String>> = {
-        let brought = brought.map(Path::to_owned);
-        let read = move || REQUIRED.map(|name| version_at(&brought.as_deref()?.join(name))).to_vec();
+        let bundled = bundled.map(Path::to_owned);
+        let read = move || REQUIRED.map(|name| version_at(&bundled.as_deref()?.join(name))).to_vec();
         tokio::task::spawn_blocking(read).await.unwrap_or_else(|_| vec![None; REQUIRED.len()])
     };
-    let known = if versions.iter().all(Option::is_some) {
+    let state = if versions.iter().all(Option::is_some) {
+        // All plugins are bundled, so the assistant need not be started.
         PluginState::default()
     } else {
-        ask(programs, limit).await
+        query_assistant(programs, limit).await
     };
-    let brought_or_installed = |(name, version): (&&str, &Option<String>)| match version {
+    let bundled_or_installed = |(name, version): (&&str, &Option<String>)| match version {
         Some(version) => Check::passed(&format!("plugin-{name}"), name, true, Some(version.clone())),
-        None => decide(name, &known),
+        None => decide(name, &state),
     };
-    let rows: Vec<Check> = REQUIRED.iter().zip(&versions).map(brought_or_installed).collect();
-    // Only a set that works is asked whether it is the latest; what we bring is.
+    let rows: Vec<Check> = REQUIRED.iter().zip(&versions).map(bundled_or_installed).collect();
+    // Versions are compared only when all plugins work. Bundled plugins are always current.
     if !rows.iter().all(|row| row.passed) {
         return rows;
     }
-    let compare = |((row, name), brought): ((Check, &&str), &Option<String>)| match brought {
+    let compare = |((row, name), bundled): ((Check, &&str), &Option<String>)| match bundled {
         Some(_) => row,
-        None => compared(row, name, known.latest.get(*name)),
+        None => compared(row, name, state.latest.get(*name)),
     };
     rows.into_iter().zip(&REQUIRED).zip(&versions).map(compare).collect()
 }
 
-async fn ask(programs: &Programs, limit: Duration) -> PluginState {
+async fn query_assistant(programs: &Programs, limit: Duration) -> PluginState {
     #[derive(Deserialize)]
     struct PluginRegistry {
         plugins: BTreeMap<String, Vec<PluginEntry>>,
@@ -109,9 +109,9 @@ async fn ask(programs: &Programs, limit: Duration) -> PluginState {
     }
 }
 
-/// An array, or an object that holds one as `installed` or `plugins`.
-fn parse_list(printed: &[u8]) -> Option<Vec<PluginEntry>> {
-    let document: Value = serde_json::from_slice(printed).ok()?;
+/// Parses an array, or an object that contains one as `installed` or `plugins`.
+fn parse_list(stdout: &[u8]) -> Option<Vec<PluginEntry>> {
+    let document: Value = serde_json::from_slice(stdout).ok()?;
     let list = match &document {
         Value::Object(members) => members.get("installed").or_else(|| members.get("plugins"))?,
         list => list,
@@ -119,18 +119,18 @@ fn parse_list(printed: &[u8]) -> Option<Vec<PluginEntry>> {
     serde_json::from_value(list.clone()).ok()
 }
 
-/// The first rule that applies.
-fn decide(name: &str, known: &PluginState) -> Check {
+/// Derives the check of one plugin. The order matters: the most specific cause comes first.
+fn decide(name: &str, state: &PluginState) -> Check {
     let reference = format!("{name}@{MARKETPLACE}");
     let id = format!("plugin-{name}");
     let install = format!("Run `claude plugin install {reference} --scope user`.");
     let failed = |error: &str, remedy: String| Check::failed(&id, name, true, error, remedy);
-    let registered = known.registry.get(&reference).map(Vec::as_slice).unwrap_or_default();
+    let registered = state.registry.get(&reference).map(Vec::as_slice).unwrap_or_default();
     let listed: Vec<&PluginEntry> =
-        known.list.iter().flatten().filter(|entry| entry.is(&reference)).collect();
+        state.list.iter().flatten().filter(|entry| entry.is(&reference)).collect();
     let of_user: Vec<&&PluginEntry> = listed.iter().filter(|entry| entry.is_of_user()).collect();
     let installed: Vec<&PluginEntry> =
-        registered.iter().filter(|entry| entry.is_of_user() && entry.lies_on_disk()).collect();
+        registered.iter().filter(|entry| entry.is_of_user() && entry.exists_on_disk()).collect();
     if of_user.iter().any(|entry| entry.enabled == Some(false)) {
         return failed("Disabled", format!("Run `claude plugin enable {reference} --scope user`."));
     }
@@ -153,7 +153,7 @@ fn decide(name: &str, known: &PluginState) -> Check {
     failed("Not found", install)
 }
 
-/// The row of an installed plugin beside the version that the marketplace offers.
+/// Compares the version of an installed plugin with the marketplace.
 fn compared(row: Check, name: &str, latest: Option<&String>) -> Check {
     let reference = format!("{name}@{MARKETPLACE}");
     let installed = row.version.clone().unwrap_or_default();
@@ -163,7 +163,7 @@ fn compared(row: Check, name: &str, latest: Option<&String>) -> Check {
     };
     let update = || format!("Run `claude plugin update {reference} --scope user`.");
     let Some(latest) = latest else {
-        // Nobody could tell what is offered, which is no fault of what is installed.
+        // Not a failure: the installed plugin works, only the latest version is unknown.
         return Check { error: Some("Could not verify latest version".to_owned()), ..row };
     };
     match age(&installed, latest) {
@@ -179,7 +179,7 @@ mod tests {
 
     use super::*;
 
-    fn known(registry: Value, list: Option<Value>) -> PluginState {
+    fn state(registry: Value, list: Option<Value>) -> PluginState {
         PluginState {
             latest: BTreeMap::new(),
             registry: serde_json::from_value(registry).unwrap(),
@@ -188,18 +188,18 @@ mod tests {
     }
 
     fn error(registry: Value, list: Option<Value>) -> Option<String> {
-        let check = decide("code", &known(registry, list));
+        let check = decide("code", &state(registry, list));
         assert_eq!(check.passed, check.error.is_none());
-        assert_eq!(check.passed, check.remediation.is_none(), "a failure says what to do");
+        assert_eq!(check.passed, check.remediation.is_none(), "every failure has a remedy");
         check.error
     }
 
     #[test]
-    fn first_rule_that_applies_decides() {
+    fn most_specific_cause_is_reported() {
         let dir = tempfile::tempdir().unwrap();
         let here =
             json!({"code@loopgate": [{"scope": "user", "installPath": dir.path(), "version": "1.0.0"}]});
-        let gone = json!({"code@loopgate": [{"scope": "user", "installPath": "/nowhere/at/all"}]});
+        let missing = json!({"code@loopgate": [{"scope": "user", "installPath": "/nowhere/at/all"}]});
         let project = json!({"code@loopgate": [{"scope": "project", "installPath": dir.path()}]});
         let list =
             |enabled: bool| Some(json!([{"id": "code@loopgate", "scope": "user", "enabled": enabled}]));
@@ -210,7 +210,7 @@ mod tests {
             error(here, Some(json!({"installed": []}))).as_deref(),
             Some("Could not verify enabled state")
         );
-        assert_eq!(error(gone, None).as_deref(), Some("Install path missing"));
+        assert_eq!(error(missing, None).as_deref(), Some("Install path missing"));
         assert_eq!(error(project, None).as_deref(), Some("Installed at project scope"));
         assert_eq!(error(json!({}), None).as_deref(), Some("Not found"));
     }
@@ -229,7 +229,7 @@ mod tests {
         assert_eq!(error("1.10.0", Some("1.9.9")), None);
         assert_eq!(error("1.2.3", Some("1.2.4")), failed("Update available: 1.2.4"));
         let unknown = (true, "Could not verify latest version".to_owned());
-        assert_eq!(error("1.2.3", None), Some(unknown), "told, and no reason to stop anybody");
+        assert_eq!(error("1.2.3", None), Some(unknown), "reported, but not a failure");
         assert_eq!(error("beta", Some("1.2.4")), failed("Could not verify installed version"));
         assert_eq!(error("1.2.3", Some("next")), failed("Could not verify installed version"));
     }

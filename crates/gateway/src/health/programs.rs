@@ -1,4 +1,4 @@
-//! Rows of the five programs: started with `--version`, and looked for elsewhere when that fails.
+//! Checks of the external programs: each is run with `--version`, and searched elsewhere when that fails.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,21 +11,22 @@ use tokio::time::timeout;
 use super::check::{Check, Debug};
 use super::version::{first_version, major_minor};
 
+// The lengths keep a response small, even when a program prints megabytes.
 const STDERR_CHARACTERS: usize = 512;
 const PATH_CHARACTERS: usize = 1024;
 const ERROR_CHARACTERS: usize = 80;
-/// Bytes that a probe may print.
+/// Limit of a probe's output in bytes. A program that exceeds it is terminated.
 const OUTPUT_CAP: usize = 1024 * 1024;
-/// The oldest Python that the plugins run on.
+/// Oldest Python version that the plugins support.
 const OLDEST_PYTHON: (u32, u32) = (3, 10);
 
-/// How a program is shown, and where installers put it.
+/// Display data of a program.
 struct ProgramInfo {
     id: &'static str,
     label: &'static str,
     required: bool,
     remedy: &'static str,
-    /// Directories, or the executable itself, where installers put it.
+    /// Directories of common installers, or the executable itself.
     locations: &'static [&'static str],
 }
 
@@ -35,7 +36,7 @@ const fn info(program: Program) -> ProgramInfo {
             id: "git",
             label: "Git",
             required: true,
-            remedy: "Install git (https://git-scm.com) and make sure that your login shell finds it.",
+            remedy: "Install git (https://git-scm.com) and make sure that it is on the PATH of your login shell.",
             locations: &["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin"],
         },
         Program::Assistant => ProgramInfo {
@@ -71,20 +72,21 @@ const fn info(program: Program) -> ProgramInfo {
             id: "python3",
             label: "python3",
             required: true,
-            remedy: "Install Python 3.10 or newer and make sure that your login shell finds it as `python3`.",
+            remedy: "Install Python 3.10 or newer and make sure that it is on the PATH of your login shell as `python3`.",
             locations: &["/usr/bin", "/usr/local/bin", "/opt/homebrew/bin", "~/.local/bin"],
         },
     }
 }
 
-/// The row of a program.
+/// Runs the check of a program.
 pub(super) async fn row(programs: &Programs, program: Program, limit: Duration) -> Check {
     let ProgramInfo { id, label, required, remedy, .. } = info(program);
     let output = match probe(programs, program, &["--version"], limit).await {
         Ok(output) => output,
         Err(ProbeError::BadOverride(path, error)) => {
             let debug = Debug { override_used: Some(path), ..Debug::default() };
-            let remedy = format!("Correct or clear the path that is set for {program}, or: {remedy}");
+            let remedy =
+                format!("Correct or clear the path of {program} in the settings. Otherwise: {remedy}");
             return Check::failed(id, label, required, error, remedy).with_debug(debug);
         }
         Err(ProbeError::Failed(failure)) => return explain(programs, program, failure).await,
@@ -104,7 +106,7 @@ pub(super) async fn row(programs: &Programs, program: Program, limit: Duration) 
     }
 }
 
-/// The row that says whether the user is signed in at the code host.
+/// Checks that the user is signed in at the code host.
 pub(super) async fn code_host_auth(programs: &Programs, limit: Duration) -> Check {
     const ID: &str = "code-host-auth";
     const LABEL: &str = "Code host auth";
@@ -116,14 +118,14 @@ pub(super) async fn code_host_auth(programs: &Programs, limit: Duration) -> Chec
     }
 }
 
-/// Why a probe brought nothing.
+/// Why a probe failed.
 pub(super) enum ProbeError {
-    /// The path that the user set cannot be used, and why.
+    /// The path in the settings is unusable, with the reason.
     BadOverride(String, &'static str),
     Failed(CommandError),
 }
 
-/// A command that failed: `ENOENT`, `EACCES`, `ETIMEDOUT` or an exit code, and what it printed.
+/// A failed command: `ENOENT`, `EACCES`, `ETIMEDOUT` or an exit code, and its output.
 pub(super) struct CommandError {
     code: String,
     message: String,
@@ -139,7 +141,8 @@ impl CommandError {
     }
 }
 
-/// Runs one program to its successful end within the limit, finding it included.
+/// Resolves and runs a program. Fails when it exits with a non-zero code. The timeout includes the
+/// resolution, which may start a login shell.
 pub(super) async fn probe(
     programs: &Programs,
     program: Program,
@@ -147,14 +150,15 @@ pub(super) async fn probe(
     limit: Duration,
 ) -> Result<Output, ProbeError> {
     let failed = |failure| Err(ProbeError::Failed(failure));
-    let running = async {
+    let run = async {
         let resolved = programs.resolve(program).await;
         let bad_override =
             |path: &Path, error| Err(ProbeError::BadOverride(path.to_string_lossy().into_owned(), error));
         if let Some(path) = &resolved.passed_over {
-            return bad_override(path, "Override path lies in the sandbox and is not used");
+            return bad_override(path, "Override path is in the sandbox and is not used");
         }
         match resolved.source {
+            // No fallback to PATH: the user chose this very program.
             ProgramSource::OverrideInvalid => {
                 return bad_override(&resolved.path, "Override path does not exist or is not executable");
             }
@@ -162,30 +166,31 @@ pub(super) async fn probe(
             ProgramSource::Override | ProgramSource::Path => {}
         }
         let command = Command::new(resolved.path).args(args).environment(programs.environment().await);
+        // A new session has no terminal, so a program that prompts for a password fails instead of waiting.
         match command.session().modest().run(Limits::time(limit).output(OUTPUT_CAP)).await {
             Ok(output) => Ok(output),
             Err(error) => failed(CommandError::new(error.code(), error.to_string())),
         }
     };
-    // Giving up drops the run, which ends the program and its group at once.
-    let output = match timeout(limit, running).await {
+    // Dropping the future kills the program and its process group.
+    let output = match timeout(limit, run).await {
         Ok(output) => output?,
         Err(_) => return failed(CommandError::timed_out()),
     };
-    let printed = || {
+    let output_text = || {
         let stderr = output.stderr_text();
         if stderr.trim().is_empty() { output.stdout_text().into_owned() } else { stderr.into_owned() }
     };
     match output.status {
         RunStatus::Exited(0) => Ok(output),
-        RunStatus::Exited(code) => failed(CommandError::new(code.to_string(), printed())),
-        RunStatus::Signalled(signal) => failed(CommandError::new(format!("SIG{signal}"), printed())),
+        RunStatus::Exited(code) => failed(CommandError::new(code.to_string(), output_text())),
+        RunStatus::Signalled(signal) => failed(CommandError::new(format!("SIG{signal}"), output_text())),
         RunStatus::TimedOut => failed(CommandError::timed_out()),
-        RunStatus::OutputTooLarge => failed(CommandError::new("EMSGSIZE", "printed too much")),
+        RunStatus::OutputTooLarge => failed(CommandError::new("EMSGSIZE", "output limit exceeded")),
     }
 }
 
-/// Other locations of a program.
+/// Files with a program's name.
 #[derive(Default)]
 struct OtherLocations {
     executable: Vec<String>,
@@ -198,15 +203,17 @@ async fn explain(programs: &Programs, program: Program, failed: CommandError) ->
     let path = environment.get(std::ffi::OsStr::new("PATH")).map(|path| path.to_string_lossy().into_owned());
     let path = path.unwrap_or_default();
     let searched = path.clone();
-    let found = tokio::task::spawn_blocking(move || search(&searched, program)).await.unwrap_or_default();
+    let candidates =
+        tokio::task::spawn_blocking(move || search(&searched, program)).await.unwrap_or_default();
+    // The PATH lookup skips files that are not executable, so it reports ENOENT for them.
     let missing = failed.code == "ENOENT";
-    let code = if missing && found.executable.is_empty() && !found.other.is_empty() {
+    let code = if missing && candidates.executable.is_empty() && !candidates.other.is_empty() {
         "EACCES".to_owned()
     } else {
         failed.code
     };
     let name = program.executable();
-    let error = match (code.as_str(), found.executable.first(), found.other.first()) {
+    let error = match (code.as_str(), candidates.executable.first(), candidates.other.first()) {
         ("ENOENT", Some(location), _) => format!("Found at {location} but not on PATH"),
         ("ENOENT", None, _) => "Not found".to_owned(),
         ("EACCES" | "EPERM", _, Some(location)) | ("EACCES" | "EPERM", Some(location), None) => {
@@ -226,28 +233,28 @@ async fn explain(programs: &Programs, program: Program, failed: CommandError) ->
         resolved_path: Some(path.chars().take(PATH_CHARACTERS).collect()),
         shell: shell.as_deref().and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned()),
         platform: Some(std::env::consts::OS.to_owned()),
-        found_at: Some(found.executable),
-        non_executable_at: (!found.other.is_empty()).then_some(found.other),
+        found_at: Some(candidates.executable),
+        non_executable_at: (!candidates.other.is_empty()).then_some(candidates.other),
         override_used: None,
     };
     Check::failed(id, label, required, error, remedy).with_debug(debug)
 }
 
-/// Looks into every directory of PATH, then where installers put the program.
+/// Searches the directories of PATH, then the locations of common installers.
 fn search(path: &str, program: Program) -> OtherLocations {
     let name = program.executable();
     let on_path = path.split(':').filter(|dir| dir.starts_with('/')).map(|dir| Path::new(dir).join(name));
-    let known = info(program).locations.iter().map(|location| {
+    let installed = info(program).locations.iter().map(|location| {
         let location = expand_home(location);
         if location.ends_with(name) { location } else { location.join(name) }
     });
-    let mut found = OtherLocations::default();
-    for candidate in on_path.chain(known).filter(|candidate| candidate.is_file()) {
-        let list = if is_executable(&candidate) { &mut found.executable } else { &mut found.other };
+    let mut candidates = OtherLocations::default();
+    for candidate in on_path.chain(installed).filter(|candidate| candidate.is_file()) {
+        let list = if is_executable(&candidate) { &mut candidates.executable } else { &mut candidates.other };
         let text = candidate.to_string_lossy().into_owned();
         if !list.contains(&text) {
             list.push(text);
         }
     }
-    found
+    candidates
 }

@@ -1,8 +1,8 @@
-//! Versions: found in what programs print, and compared.
+//! Extracts versions from program output and compares them.
 
 use super::check::Check;
 
-/// The first thing in a text that looks like a version: `\d+\.\d+[\w.-]*`.
+/// Returns the first match of `\d+\.\d+[\w.-]*`.
 pub(super) fn first_version(text: &str) -> Option<&str> {
     let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let mut start = 0;
@@ -19,13 +19,13 @@ pub(super) fn first_version(text: &str) -> Option<&str> {
     None
 }
 
-/// Major and minor number.
+/// Returns the major and minor version.
 pub(super) fn major_minor(version: &str) -> Option<(u32, u32)> {
     let mut parts = version.split(|c: char| !c.is_ascii_digit());
     Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
 }
 
-/// Three plain numbers; a leading `v` is allowed.
+/// Parses a version of exactly three numbers. A leading `v` is accepted.
 fn plain(version: &str) -> Option<[u64; 3]> {
     let mut parts = bare(version).split('.').map(|part| {
         let digits = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
@@ -35,16 +35,16 @@ fn plain(version: &str) -> Option<[u64; 3]> {
     parts.next().is_none().then_some(three)
 }
 
-/// A version compared with the latest one.
+/// Result of comparing a version with the latest one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum VersionAge {
-    /// The latest, or later.
+    /// Equal to the latest version, or newer.
     Current,
-    /// There is a later one.
+    /// Older than the latest version.
     Old,
 }
 
-/// Compares two versions of three numbers each; `None` when one is not.
+/// Compares two versions. Returns `None` when one is not of the form `x.y.z`.
 pub(super) fn age(installed: &str, latest: &str) -> Option<VersionAge> {
     let (installed, latest) = (plain(installed)?, plain(latest)?);
     Some(if installed < latest { VersionAge::Old } else { VersionAge::Current })
@@ -54,7 +54,7 @@ fn bare(version: &str) -> &str {
     version.strip_prefix(['v', 'V']).unwrap_or(version)
 }
 
-/// The row that compares the desktop's version with the latest one.
+/// Compares the version of the desktop with the latest one.
 pub(crate) fn row(installed: &str, latest: &str) -> Check {
     const ID: &str = "app-version";
     const LABEL: &str = "Gateway Version";
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_are_found_where_programs_print_them() {
+    fn first_version_is_extracted_from_program_output() {
         assert_eq!(first_version("git version 2.46.1"), Some("2.46.1"));
         assert_eq!(first_version("2.1.0 (Assistant)"), Some("2.1.0"));
         assert_eq!(first_version("gh version 2.50.0-rc.1 (2024-05-29)"), Some("2.50.0-rc.1"));
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn only_an_older_desktop_fails() {
+    fn only_an_outdated_desktop_fails() {
         assert!(row("0.13.18", "v0.13.18").passed);
         assert!(row("1.0.0", "0.99.99").passed);
         let old = row("0.13.18", "v99.0.0");

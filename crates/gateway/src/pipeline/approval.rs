@@ -1,4 +1,4 @@
-//! The rules by which a request passes, is refused, or has to wait for a person.
+//! Decides whether a request passes, is refused, or has to wait for the owner's approval.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,23 +21,23 @@ use crate::approval::{
 use crate::error::HttpError;
 use crate::route::{ActionPreview, Route};
 
-/// Why a request that was approved is refused all the same.
-const OTHER_DIRECTORY: &str =
-    "the request would work in another directory than when it was asked about; ask again";
-const OTHER_ACTION: &str = "the request would run another command than when it was asked about; ask again";
+const DIRECTORY_CHANGED: &str =
+    "the request now resolves to other directories than those approved; send it again";
+const ACTION_CHANGED: &str = "the request would now run another command than the one approved; send it again";
 
 const FORCE: HeaderName = HeaderName::from_static(FORCE_APPROVAL_HEADER);
 const REASON: HeaderName = HeaderName::from_static(APPROVAL_REASON_HEADER);
 const REQUEST_SOURCE: HeaderName = HeaderName::from_static(SOURCE_HEADER);
 
-/// Characters of a text that is shown to a person.
+/// Length limit in characters of header values and actions that the owner is shown.
 const SHOWN_CHARACTERS: usize = 200;
-/// Characters of a preview of the action, which holds whole commands.
+/// Length limit in characters of an action preview. Higher than the limit of other texts, because a preview
+/// contains complete commands that the owner must be able to read to the end.
 const PREVIEW_CHARACTERS: usize = 4000;
-/// Characters of a fingerprint that tell one request from another.
+/// Hex digits of a fingerprint that identify a request for the owner.
 const SHOWN_FINGERPRINT: usize = 16;
 
-/// A request to be checked against the policy.
+/// The parts of a request that the policy depends on.
 pub(crate) struct PolicyRequest<'a> {
     pub(crate) method: &'a Method,
     pub(crate) target: &'a Uri,
@@ -45,21 +45,22 @@ pub(crate) struct PolicyRequest<'a> {
     pub(crate) body: &'a RequestBody,
     pub(crate) principal: Principal,
     pub(crate) over_link: bool,
-    /// Its route, when a handler of this gateway answers it.
+    /// `None` when no handler of this gateway matches.
     pub(crate) route: Option<&'a Route>,
-    /// Address of the other side; in-process callers have none.
+    /// Address of the peer. `None` for in-process callers.
     pub(crate) peer: Option<std::net::IpAddr>,
     pub(crate) setup_complete: bool,
 }
 
-/// What becomes of it.
+/// Outcome of the policy.
 pub(crate) enum PolicyDecision {
     Allow,
     Refuse(HttpError),
     Wait(Box<PendingApproval>),
 }
 
-/// Decides, in the order of the policy's rules.
+/// Applies the policy. Refusals come first, then the owner's policies, the risk threshold, and the
+/// always-allow rules.
 pub(crate) async fn evaluate(
     request: &PolicyRequest<'_>,
     app: &App,
@@ -68,7 +69,7 @@ pub(crate) async fn evaluate(
 ) -> PolicyDecision {
     if !request.setup_complete {
         let hint =
-            "run `loopgate up`, which completes it; `loopgate gateway` prints other ways when it starts";
+            "run `loopgate up` to complete onboarding; `loopgate gateway` prints the alternatives at start";
         return PolicyDecision::Refuse(
             HttpError::forbidden("onboarding not completed")
                 .with_code("onboarding_not_completed")
@@ -82,9 +83,10 @@ pub(crate) async fn evaluate(
     };
     let threshold =
         settings.auto_approval_rules.get(&operation).copied().unwrap_or(settings.default_approval_tier);
-    let unreadable = approvals.asks_for_everything();
+    let unreadable = approvals.policies_unreadable();
     let forced = each_time || unreadable || request.is_forced();
     let passes = !forced && operation.risk() <= threshold;
+    // The common case. Resolving the directories costs file system calls, so it is skipped.
     if passes && !approvals.has_policies() {
         return PolicyDecision::Allow;
     }
@@ -93,8 +95,8 @@ pub(crate) async fn evaluate(
     let loop_id = request.loop_id(&values);
     let location = request.location();
     let resolved = resolver::resolve(app, request.sources(), values).await;
-    let covered = match resolved {
-        // Policies look at the disk, too.
+    let evaluated = match resolved {
+        // Policies read the disk.
         Some(subject) => {
             let (approvals, location) = (approvals.clone(), location.clone());
             let evaluate = move || {
@@ -106,7 +108,8 @@ pub(crate) async fn evaluate(
         }
         None => None,
     };
-    let Some((subject, effect)) = covered else { return PolicyDecision::Refuse(HttpError::internal()) };
+    let Some((subject, effect)) = evaluated else { return PolicyDecision::Refuse(HttpError::internal()) };
+    // With an unreadable policies file no policy may allow or deny: everything waits for the owner.
     match effect.filter(|_| !unreadable) {
         Some(Effect::Deny) => {
             let refused = HttpError::forbidden("request denied").with_code("request_denied");
@@ -136,35 +139,36 @@ pub(crate) async fn evaluate(
         each_time,
         subject,
     };
+    // Rules come last: unlike policies, they compare the resolved directories and the action.
     if !forced && approvals.rule_allows(&pending) {
         return PolicyDecision::Allow;
     }
     PolicyDecision::Wait(Box::new(pending))
 }
 
-/// Where a request names what it is about and what it does, to be resolved again after a decision.
+/// Inputs from which the directories and the action of a request are resolved again after its approval.
 #[derive(Clone)]
 pub(crate) struct SubjectSources {
     sources: &'static [Source],
     values: RequestValues,
-    /// The action, without the preview.
     action: Option<String>,
     preview: Option<ActionPreview>,
 }
 
 impl SubjectSources {
-    /// Why a decision does not count: the request would now do something else than the person was shown.
+    /// Returns why an approval no longer applies: by now the request would do something else than the owner
+    /// was shown. Repositories and settings may have changed while the request was pending.
     pub(crate) async fn outdated(self, app: &App, shown: &PendingApproval) -> Option<&'static str> {
         if with_preview(app, self.action, self.preview, &self.values).await != shown.action {
-            return Some(OTHER_ACTION);
+            return Some(ACTION_CHANGED);
         }
-        let now = resolver::resolve(app, self.sources, self.values).await;
-        let is_same = now.is_some_and(|subject| shown_directories(&subject) == shown.directories);
-        (!is_same).then_some(OTHER_DIRECTORY)
+        let current = resolver::resolve(app, self.sources, self.values).await;
+        let is_same = current.is_some_and(|subject| shown_directories(&subject) == shown.directories);
+        (!is_same).then_some(DIRECTORY_CHANGED)
     }
 }
 
-/// Adds the route's preview to an action.
+/// Appends the preview of the route to an action.
 async fn with_preview(
     app: &App,
     action: Option<String>,
@@ -173,15 +177,15 @@ async fn with_preview(
 ) -> Option<String> {
     let Some(preview) = preview else { return action };
     let text = preview(app.clone(), values.clone()).await.unwrap_or_default();
-    // A command of several lines is shown in one.
+    // Previews may span lines, but are shown on one.
     let text = text.replace(char::is_control, " ");
     let shown = shown_within(&text, PREVIEW_CHARACTERS);
-    let both: Vec<String> = action.into_iter().chain(shown).collect();
-    (!both.is_empty()).then(|| both.join(", "))
+    let parts: Vec<String> = action.into_iter().chain(shown).collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
 }
 
-/// The approval that a request over the link still needs while it is answered as accepted: the control
-/// plane waits for no person, but a loop does, as long as its owner's settings allow.
+/// The outstanding approval of a request over the link that was already accepted. The control plane does not
+/// wait for the owner, but the loop does, for as long as the owner's settings allow.
 #[derive(Clone)]
 pub(crate) struct ApprovalHold {
     request: PendingApproval,
@@ -194,12 +198,11 @@ impl ApprovalHold {
         Self { request, hours, sources }
     }
 
-    /// Id to decide by.
     pub(crate) const fn id(&self) -> Uuid {
         self.request.id
     }
 
-    /// How long it waits.
+    /// Returns how long the request stays pending.
     pub(crate) fn limit(&self) -> Duration {
         Duration::from_secs(u64::from(self.hours) * 60 * 60)
     }
@@ -207,7 +210,7 @@ impl ApprovalHold {
     /// Waits for the decision.
     ///
     /// # Errors
-    /// Why the request may not go on, for a person.
+    /// Fails with a message for the user when the request was denied, expired, or changed since it was shown.
     pub(crate) async fn decision(self, app: App) -> Result<(), String> {
         let (limit, shown) = (self.limit(), self.request.clone());
         match app.approvals.wait(self.request, limit).await.1 {
@@ -217,7 +220,7 @@ impl ApprovalHold {
             }
             Decision::Denied => Err("The loop was denied on its desktop.".to_owned()),
             Decision::Expired => Err(format!(
-                "Nobody approved the loop on its desktop within {} hours. Run it again.",
+                "The loop was not approved on its desktop within {} hours. Run it again.",
                 self.hours
             )),
         }
@@ -237,7 +240,8 @@ impl PolicyRequest<'_> {
         })
     }
 
-    /// Whether the route asks a person each time, and the caller is not that person's own program.
+    /// Whether the route needs an approval for each request. The owner's own programs (local, with the
+    /// gateway token) are exempt.
     fn asks_each_time(&self) -> bool {
         let is_owner = self.principal == Principal::Internal && !self.over_link;
         self.route.is_some_and(|route| route.policy.asks_each_time) && !is_owner
@@ -253,13 +257,13 @@ impl PolicyRequest<'_> {
         self.route.and_then(|route| route.policy.action_preview)
     }
 
-    /// The loop that it is to start.
+    /// Returns the id of the loop that the request launches.
     fn loop_id(&self, values: &RequestValues) -> Option<String> {
         self.route.filter(|route| route.policy.accepts_while_held)?;
         shown(values.texts(At::Body("loopId")).first()?)
     }
 
-    /// Where it names what it is about.
+    /// Returns where the request names directories. Without a known route, any value may be one.
     fn sources(&self) -> &'static [Source] {
         self.route.map_or(&[Source::Anything], |route| route.policy.sources)
     }
@@ -268,8 +272,8 @@ impl PolicyRequest<'_> {
         RequestValues::read(self.route.map(|route| route.path), self.target, self.whole_body())
     }
 
-    /// What it does, in the words of its body. Of a request whose meaning is not known here, only the very
-    /// same is like it.
+    /// Describes what the request does by the members of its body. A request without a
+    /// known route is described by its fingerprint instead, so that an approval covers identical requests only.
     fn action(&self, values: &RequestValues) -> Option<String> {
         match self.route {
             Some(route) => shown(&values.action(route.policy.action_members)?),
@@ -278,7 +282,7 @@ impl PolicyRequest<'_> {
         }
     }
 
-    /// The body; what is sent in bulk is no JSON.
+    /// Returns the body in memory. A spooled body is not JSON, so it names nothing.
     pub(crate) fn whole_body(&self) -> &[u8] {
         match self.body {
             RequestBody::Memory(body) => body,
@@ -286,7 +290,8 @@ impl PolicyRequest<'_> {
         }
     }
 
-    /// Texts that a caller gives about itself count only beside the gateway token.
+    /// Returns a header in which the caller describes itself. Only callers with the gateway token are
+    /// trusted: a page could pretend to be another source.
     fn trusted_header(&self, name: &HeaderName) -> Option<String> {
         let value = self.headers.get(name).filter(|_| self.principal == Principal::Internal)?;
         shown(&String::from_utf8_lossy(value.as_bytes()))
@@ -304,10 +309,10 @@ impl PolicyRequest<'_> {
     fn reason(&self, operation: OperationId, threshold: RiskTier) -> String {
         self.trusted_header(&REASON).unwrap_or_else(|| {
             if self.asks_each_time() {
-                return format!("{operation} is asked about each time");
+                return format!("every {operation} request requires approval");
             }
             format!(
-                "{operation} is of the {} tier, and requests above {} ask first",
+                "{operation} has risk tier {}; requests above {} require approval",
                 tier(operation.risk()),
                 tier(threshold)
             )
@@ -325,7 +330,7 @@ impl PolicyRequest<'_> {
     }
 }
 
-/// What a request is known by: a hash that is to be fed with its body.
+/// Starts the hash that identifies a request, which the caller completes with the body.
 pub(crate) fn start_fingerprint(method: &Method, target: &Uri) -> Sha256 {
     let mut hash = Sha256::new();
     let query = target.query().map(|query| format!("?{query}")).unwrap_or_default();
@@ -342,7 +347,8 @@ const fn tier(tier: RiskTier) -> &'static str {
     }
 }
 
-/// A text for a person: one line, of bounded length; nothing when nothing is left.
+/// Formats text for display to the owner: one line, without control characters, of limited length. `None`
+/// when the result is empty.
 fn shown(text: &str) -> Option<String> {
     shown_within(text, SHOWN_CHARACTERS)
 }
@@ -358,7 +364,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shown_texts_are_one_short_line() {
+    fn displayed_text_is_one_line_of_limited_length() {
         assert_eq!(shown("a\u{1b}[31mb\n").as_deref(), Some("a[31mb"));
         assert_eq!(shown(&"x".repeat(500)).unwrap().len(), SHOWN_CHARACTERS);
         assert_eq!(shown(" \n"), None);

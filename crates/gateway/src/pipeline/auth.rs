@@ -1,5 +1,4 @@
-//! Who is calling a gateway route: the executor with the gateway token, or a page with a session
-//! that belongs to its origin.
+//! Authentication of gateway routes: by the gateway token, or by a session token that is bound to an origin.
 
 use http::header::ORIGIN;
 use http::{HeaderMap, HeaderName};
@@ -14,18 +13,17 @@ use super::sessions::GatewaySessions;
 const GATEWAY_TOKEN: HeaderName = HeaderName::from_static(GATEWAY_TOKEN_HEADER);
 const SESSION_TOKEN: HeaderName = HeaderName::from_static(SESSION_TOKEN_HEADER);
 
-/// Who was let in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Principal {
-    /// Holds the gateway token: an executor of ours.
+    /// Presented the gateway token: the executor or another of the owner's programs.
     Internal,
-    /// A page with its session.
+    /// Presented a session token with its origin.
     Page,
-    /// Anybody, because no token is configured.
-    Anybody,
+    /// Unauthenticated, because no gateway token is configured.
+    Unauthenticated,
 }
 
-/// Decides who is let in.
+/// The configuration that authentication depends on.
 pub(crate) struct Authenticator<'a> {
     pub(crate) gateway_token: Option<&'a SecretString>,
     pub(crate) origins: &'a OriginPolicy,
@@ -34,10 +32,13 @@ pub(crate) struct Authenticator<'a> {
 }
 
 impl Authenticator<'_> {
-    /// Lets a caller in, or says why not.
+    /// Authenticates a caller by its headers.
+    ///
+    /// # Errors
+    /// Fails with the reason for the 401 response.
     pub(crate) fn authenticate(&self, headers: &HeaderMap) -> Result<Principal, &'static str> {
-        if let (Some(token), Some(given)) = (self.gateway_token, headers.get(GATEWAY_TOKEN))
-            && same_secret(token.expose_secret().as_bytes(), given.as_bytes())
+        if let (Some(token), Some(presented)) = (self.gateway_token, headers.get(GATEWAY_TOKEN))
+            && same_secret(token.expose_secret().as_bytes(), presented.as_bytes())
         {
             return Ok(Principal::Internal);
         }
@@ -45,7 +46,7 @@ impl Authenticator<'_> {
             return Err("origin not allowed in prod-origins-only mode");
         }
         if self.gateway_token.is_none() {
-            return Ok(Principal::Anybody);
+            return Ok(Principal::Unauthenticated);
         }
         let session = headers.get(SESSION_TOKEN).and_then(|token| token.to_str().ok());
         match (session.filter(|token| !token.is_empty()), named_origin(headers)) {
@@ -60,7 +61,7 @@ impl Authenticator<'_> {
     }
 }
 
-/// Lengths may differ in the open; contents are compared in constant time.
+/// Compares in constant time. Only the length may leak.
 fn same_secret(one: &[u8], other: &[u8]) -> bool {
     one.len() == other.len() && bool::from(one.ct_eq(other))
 }

@@ -1,7 +1,7 @@
-//! Reads a request's body under the limit of its route.
+//! Reads request bodies up to the limit of their route.
 //!
-//! A declared length above the limit is refused unread; otherwise bytes are counted as they come.
-//! Large bodies go to a file while they are counted.
+//! A declared length above the limit is refused without reading. Otherwise bytes are counted as they arrive.
+//! Bodies of routes with a large limit are spooled to a file.
 
 use std::path::Path;
 
@@ -19,32 +19,30 @@ use crate::config::ServerLimits;
 use crate::error::HttpError;
 use crate::route::BodyLimit;
 
-/// Bytes that are read from a file at once.
+/// Read size in bytes for spooled bodies. Larger than the default of 4 KiB, since each read is a task on the
+/// blocking pool.
 const CHUNK: usize = 128 * 1024;
 
-/// Where the bytes are stored.
+/// Destination of the bytes.
 #[derive(Debug, Clone)]
 pub(crate) enum BodyStorage<'a> {
-    /// The handler gets them, in memory.
+    /// Buffered in memory for the handler.
     Memory,
-    /// The handler gets them, from a file in this directory. The hash is what approval knows the
-    /// request by, fed with everything that is before the body.
+    /// Spooled to a file in this directory for the handler. The hash already covers method and target, and
+    /// yields the request's fingerprint once it covers the body.
     File(&'a Path, Sha256),
-    /// They are only counted.
+    /// Counted against the limit and discarded.
     Discard,
 }
 
-/// A body that was read.
 #[derive(Debug)]
 pub(crate) enum RequestBody {
-    /// In memory.
     Memory(Bytes),
-    /// In a file.
     File(Spool),
 }
 
 impl RequestBody {
-    /// Bytes.
+    /// Returns the length in bytes.
     pub(crate) fn length(&self) -> u64 {
         match self {
             Self::Memory(bytes) => bytes.len() as u64,
@@ -52,7 +50,7 @@ impl RequestBody {
         }
     }
 
-    /// The body that was held in memory; nothing of one that is in a file.
+    /// Returns the buffered body. Empty for a spooled one.
     pub(crate) fn into_bytes(self) -> Bytes {
         match self {
             Self::Memory(bytes) => bytes,
@@ -60,7 +58,7 @@ impl RequestBody {
         }
     }
 
-    /// The body, for the handler.
+    /// Converts the body for the handler.
     pub(crate) fn into_body(self) -> Body {
         match self {
             Self::Memory(bytes) => Body::from(bytes),
@@ -72,16 +70,16 @@ impl RequestBody {
     }
 }
 
-/// Why there is no body.
+/// Why a body could not be read.
 #[derive(Debug)]
 pub(crate) enum BodyError {
-    /// Over the limit. Sizes in bytes; what is unknown is absent.
+    /// The body exceeds the limit. Sizes in bytes, when known.
     TooLarge { declared: Option<u64>, observed: Option<u64> },
-    /// The client stopped or sent nonsense.
+    /// The client disconnected or violated the protocol.
     Broken,
-    /// It took too long.
+    /// The body did not arrive within `ServerLimits::body_timeout`.
     TimedOut,
-    /// The disk took no more.
+    /// Spooling to the disk failed.
     Disk(std::io::Error),
 }
 
@@ -94,7 +92,7 @@ impl BodyError {
             Self::Broken => HttpError::bad_request("request body could not be read"),
             Self::TimedOut => HttpError::new(StatusCode::REQUEST_TIMEOUT, "request body timed out"),
             Self::Disk(error) => {
-                tracing::warn!(%error, "a request body could not be stored");
+                tracing::warn!(%error, "failed to spool a request body");
                 HttpError::new(StatusCode::INTERNAL_SERVER_ERROR, "request body could not be stored")
             }
         }
@@ -102,7 +100,7 @@ impl BodyError {
     }
 }
 
-/// Reads the body. An absent one is empty.
+/// Reads the body. An absent body is empty.
 pub(crate) async fn read(
     body: Body,
     headers: &HeaderMap,
@@ -126,7 +124,7 @@ pub(crate) async fn read(
     tokio::time::timeout(limits.body_timeout, Box::pin(reading)).await.map_err(|_| BodyError::TimedOut)?
 }
 
-/// A body whose bytes are counted against a limit.
+/// A body that is counted against a limit.
 struct LimitedBody {
     body: Body,
     declared: Option<u64>,
@@ -148,18 +146,18 @@ impl LimitedBody {
     }
 }
 
-/// Where the bytes go.
+/// The destination while the body is read.
 enum BodyWriter {
-    Memory { first: Bytes, rest: BytesMut },
+    Memory { first: Bytes, tail: BytesMut },
     File(Box<SpoolFile>),
-    Nowhere,
+    Discard,
 }
 
 impl BodyWriter {
     async fn create(storage: BodyStorage<'_>) -> Result<Self, BodyError> {
         Ok(match storage {
-            BodyStorage::Memory => Self::Memory { first: Bytes::new(), rest: BytesMut::new() },
-            BodyStorage::Discard => Self::Nowhere,
+            BodyStorage::Memory => Self::Memory { first: Bytes::new(), tail: BytesMut::new() },
+            BodyStorage::Discard => Self::Discard,
             BodyStorage::File(directory, hash) => {
                 let spooling = SpoolFile::create(directory, Some(hash)).await.map_err(BodyError::Disk)?;
                 Self::File(Box::new(spooling))
@@ -169,15 +167,15 @@ impl BodyWriter {
 
     async fn add(&mut self, data: Bytes) -> Result<(), BodyError> {
         match self {
-            Self::Nowhere => {}
+            Self::Discard => {}
             Self::File(spooling) => spooling.write(&data).await.map_err(BodyError::Disk)?,
-            // A body that came in one piece is handed on without a copy.
-            Self::Memory { first, rest } if first.is_empty() && rest.is_empty() => *first = data,
-            Self::Memory { first, rest } => {
-                if rest.is_empty() {
-                    rest.extend_from_slice(&std::mem::take(first));
+            // Most bodies arrive in one frame, which is passed on without a copy.
+            Self::Memory { first, tail } if first.is_empty() && tail.is_empty() => *first = data,
+            Self::Memory { first, tail } => {
+                if tail.is_empty() {
+                    tail.extend_from_slice(&std::mem::take(first));
                 }
-                rest.extend_from_slice(&data);
+                tail.extend_from_slice(&data);
             }
         }
         Ok(())
@@ -185,16 +183,17 @@ impl BodyWriter {
 
     async fn finish(self) -> Result<RequestBody, BodyError> {
         Ok(match self {
-            Self::Nowhere => RequestBody::Memory(Bytes::new()),
+            Self::Discard => RequestBody::Memory(Bytes::new()),
             Self::File(spooling) => RequestBody::File(spooling.finish().await.map_err(BodyError::Disk)?),
-            Self::Memory { first, rest } => {
-                RequestBody::Memory(if rest.is_empty() { first } else { rest.freeze() })
+            Self::Memory { first, tail } => {
+                RequestBody::Memory(if tail.is_empty() { first } else { tail.freeze() })
             }
         })
     }
 }
 
-/// A length made of digits only; anything else counts as absent.
+/// Parses `Content-Length`. Values other than digits count as absent; values above `u64::MAX` saturate and
+/// thus exceed every limit.
 fn declared_length(headers: &HeaderMap) -> Option<u64> {
     let text = headers.get(CONTENT_LENGTH)?.to_str().ok()?;
     let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());

@@ -1,13 +1,13 @@
-//! Where a request comes from.
+//! The origin of a request: the network or this process.
 
 use std::net::IpAddr;
 
-/// Where a request comes from.
+/// How a request reached the gateway.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RequestSource {
-    /// Over the listener.
+    /// Through the listener, from this peer address.
     Network(IpAddr),
-    /// From this process; has no host and no address.
+    /// By a call in this process. Such a request has neither a `Host` header nor a peer address.
     InProcess,
 }
 
@@ -23,7 +23,7 @@ impl RequestSource {
         }
     }
 
-    /// Address of the other side.
+    /// Returns the address of the peer.
     pub(crate) const fn peer(self) -> Option<IpAddr> {
         match self {
             Self::Network(address) => Some(address),

@@ -1,4 +1,4 @@
-//! What the pipeline needs of the settings, prepared once for each state of them.
+//! Data that the pipeline derives from the settings, cached per settings snapshot.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -10,7 +10,7 @@ use super::origin::OriginPolicy;
 use crate::config::GatewayConfig;
 use crate::health::liveness::{Capabilities, LivenessResponse};
 
-/// One prepared state of the settings.
+/// Data derived from one settings snapshot.
 pub(crate) struct ConfigSnapshot {
     pub(crate) settings: Arc<Settings>,
     pub(crate) setup_complete: bool,
@@ -19,11 +19,11 @@ pub(crate) struct ConfigSnapshot {
     pub(crate) hosts: OwnHosts,
     pub(crate) origins: OriginPolicy,
     pub(crate) production_only: bool,
-    /// The document of `/health`.
+    /// Serialized response of `/health`.
     pub(crate) health: Bytes,
 }
 
-/// The present state, renewed when settings, key or port have changed.
+/// Caches the latest snapshot until the settings, the API key or the port change.
 pub(crate) struct ConfigSnapshotCache {
     machine_name: String,
     present: RwLock<Option<Arc<ConfigSnapshot>>>,
@@ -35,7 +35,8 @@ impl ConfigSnapshotCache {
         Self { machine_name, present: RwLock::new(None) }
     }
 
-    /// Cheap while nothing has changed.
+    /// Returns the current snapshot. Every request calls this, so an unchanged snapshot costs a comparison
+    /// only.
     pub(crate) fn get(&self, config: &GatewayConfig, port: u16) -> Arc<ConfigSnapshot> {
         let settings = config.settings.get();
         let setup_complete = settings.setup_complete(config.credentials.api_key().is_some());
@@ -47,6 +48,8 @@ impl ConfigSnapshotCache {
         {
             return snapshot;
         }
+        // Concurrent requests may prepare the same snapshot twice. The results are equal, so the last one
+        // wins.
         let snapshot = Arc::new(self.prepare(config, settings, setup_complete, port));
         *self.present.write().unwrap_or_else(PoisonError::into_inner) = Some(snapshot.clone());
         snapshot

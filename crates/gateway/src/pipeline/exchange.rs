@@ -1,7 +1,7 @@
-//! `POST /gateway-auth/exchange`: a challenge of the control plane becomes a session of the page
-//! that brought it.
+//! `POST /gateway-auth/exchange`: trades a challenge token of the control plane for a session that is bound
+//! to the page's origin.
 //!
-//! The control plane alone knows whether a challenge is good; it is asked once for each exchange.
+//! Only the control plane can verify a challenge. Each exchange sends it one request.
 
 use std::time::Duration;
 
@@ -27,49 +27,51 @@ use crate::lenient;
 use crate::response::json_no_store;
 use crate::route::BodyLimit;
 
-/// Lifetime in seconds of a session without a verified challenge.
+/// Lifetime in seconds of a session in no-auth mode, where no control plane sets one: 24 hours.
 const UNVERIFIED_TTL: f64 = 86_400.0;
+// Upper bound for the lifetime that the control plane sets.
 const MAX_TTL: f64 = 86_400.0;
 
-/// What a page sends.
+/// Request of an exchange.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"challengeToken": "eyJhbGciOiJIUzI1NiJ9.challenge"}))]
 pub(crate) struct ExchangeRequest {
-    /// Challenge token of the control plane, good for one exchange.
+    /// Challenge token that the control plane issued. Valid for one exchange.
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_empty")]
     challenge_token: Option<String>,
 }
 
-/// What a page gets.
+/// The session that was created for the page's origin.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"sessionToken": "3b7f0c5d9a1e4862b7d0f3a96c21e58447aa0de1fb29c6608d5e13f4902c7ab6", "expiresAt": "2030-01-02T09:00:00.000Z"}))]
 pub(crate) struct ExchangeAnswer {
-    /// 64 hex characters, for the header `X-Desktop-Session-Token` together with `Origin`.
+    /// Session token of 64 hex characters. Send it as `X-Desktop-Session-Token`, together with the same
+    /// `Origin`.
     session_token: String,
-    /// ISO 8601, UTC, milliseconds. Use never prolongs it.
+    /// ISO 8601 timestamp in UTC with milliseconds. Using the session does not extend it.
     expires_at: String,
 }
 
-/// Trade a challenge for a session
+/// Exchange a challenge for a session
 ///
-/// Loopback callers with an `Origin` header only. The session is bound to exactly that origin.
+/// Accepts loopback callers with an `Origin` header only. The session is bound to exactly that origin.
 #[utoipa::path(post, path = "/gateway-auth/exchange", operation_id = "gateway_auth_exchange", tag = "gateway",
     request_body = ExchangeRequest,
     responses(
-        (status = 200, body = ExchangeAnswer, description = "The session"),
-        (status = 400, body = loopgate_api::error::ErrorBody, description = "No Origin, or no challenge token", example = json!(loopgate_api::error::ErrorBody::new(400, "Origin header required"))),
+        (status = 200, body = ExchangeAnswer, description = "The session token and its expiry"),
+        (status = 400, body = loopgate_api::error::ErrorBody, description = "The Origin header or the challenge token is missing", example = json!(loopgate_api::error::ErrorBody::new(400, "Origin header required"))),
         (status = 401, body = loopgate_api::error::ErrorBody, description = "The control plane refused the challenge", example = json!(loopgate_api::error::ErrorBody::new(401, "verify failed (401)"))),
-        (status = 403, body = loopgate_api::error::ErrorBody, description = "Not from loopback, or the origin is not allowed", example = json!(loopgate_api::error::ErrorBody::new(403, "Origin not allowed"))),
-        (status = 408, body = loopgate_api::error::ErrorBody, description = "The body did not come in time", example = json!(loopgate_api::error::ErrorBody::new(408, "request body timed out"))),
-        (status = 413, body = loopgate_api::error::ErrorBody, description = "More than 4096 bytes", example = json!(loopgate_api::error::ErrorBody::new(413, "request body too large").with("maxBytes", 4096))),
-        (status = 415, body = loopgate_api::error::ErrorBody, description = "A body that any page could have sent", example = json!(loopgate_api::error::ErrorBody::new(415, "content type not supported, send application/json"))),
-        (status = 429, body = loopgate_api::error::ErrorBody, description = "Too many exchanges of this origin", example = json!(loopgate_api::error::ErrorBody::new(429, "too many exchanges, retry shortly"))),
-        (status = 502, body = loopgate_api::error::ErrorBody, description = "The control plane gave no usable answer", example = json!(loopgate_api::error::ErrorBody::new(502, "verify request failed: control plane unreachable"))),
-        (status = 503, body = loopgate_api::error::ErrorBody, description = "No API key or no API origin", example = json!(loopgate_api::error::ErrorBody::new(503, "Local gateway auth unavailable: API key required"))),
-        (status = 504, body = loopgate_api::error::ErrorBody, description = "The control plane did not answer in time", example = json!(loopgate_api::error::ErrorBody::new(504, "verify request timed out"))),
+        (status = 403, body = loopgate_api::error::ErrorBody, description = "The caller is not on loopback, or its origin is not allowed", example = json!(loopgate_api::error::ErrorBody::new(403, "Origin not allowed"))),
+        (status = 408, body = loopgate_api::error::ErrorBody, description = "The request body timed out", example = json!(loopgate_api::error::ErrorBody::new(408, "request body timed out"))),
+        (status = 413, body = loopgate_api::error::ErrorBody, description = "The body exceeds 4096 bytes", example = json!(loopgate_api::error::ErrorBody::new(413, "request body too large").with("maxBytes", 4096))),
+        (status = 415, body = loopgate_api::error::ErrorBody, description = "The content type needs no CORS preflight, so a page of another site could have sent the request", example = json!(loopgate_api::error::ErrorBody::new(415, "content type not supported, send application/json"))),
+        (status = 429, body = loopgate_api::error::ErrorBody, description = "Rate limit of this origin exceeded; see Retry-After", example = json!(loopgate_api::error::ErrorBody::new(429, "too many exchanges, retry shortly"))),
+        (status = 502, body = loopgate_api::error::ErrorBody, description = "The control plane is unreachable or returned an invalid response", example = json!(loopgate_api::error::ErrorBody::new(502, "verify request failed: control plane unreachable"))),
+        (status = 503, body = loopgate_api::error::ErrorBody, description = "No API key or no API origin is configured", example = json!(loopgate_api::error::ErrorBody::new(503, "Local gateway auth unavailable: API key required"))),
+        (status = 504, body = loopgate_api::error::ErrorBody, description = "The control plane did not respond in time", example = json!(loopgate_api::error::ErrorBody::new(504, "verify request timed out"))),
     ))]
 pub(crate) async fn exchange(
     state: &PipelineState,
@@ -78,7 +80,7 @@ pub(crate) async fn exchange(
     caller: RequestSource,
     recorder: &mut ActivityRecorder,
 ) -> Response<Body> {
-    match steps(state, snapshot, request, caller, recorder).await {
+    match create_session(state, snapshot, request, caller, recorder).await {
         Ok(answer) => json_no_store(&answer),
         Err(ExchangeError { failure, security, retry_after }) => {
             if security {
@@ -115,7 +117,7 @@ fn unavailable(text: &str) -> HttpError {
     HttpError::new(StatusCode::SERVICE_UNAVAILABLE, text)
 }
 
-async fn steps(
+async fn create_session(
     state: &PipelineState,
     snapshot: &ConfigSnapshot,
     request: Request<Body>,
@@ -139,10 +141,12 @@ async fn steps(
     if state.config.gateway_token.is_none() {
         return Ok(grant(state, origin, UNVERIFIED_TTL));
     }
-    // A page of another site could trade challenges of its own for the slots of ours.
+    // A page of another site could exchange its own challenges and so evict the web app's sessions, of which
+    // there is a fixed number.
     if snapshot.origins.knows_web_app() && !allowed {
         return Err(security(refuse(HttpError::forbidden("Origin not allowed"))));
     }
+    // Before the control plane is contacted: the limit protects it from a page that retries in a loop.
     if let Err(wait) = state.exchanges.take(origin, std::time::Instant::now()) {
         let failure = HttpError::new(StatusCode::TOO_MANY_REQUESTS, "too many exchanges, retry shortly");
         let retry_after = Some(wait.as_secs() + 1);
@@ -173,9 +177,10 @@ async fn steps(
 }
 
 fn grant(state: &PipelineState, origin: &str, ttl_seconds: f64) -> ExchangeAnswer {
+    // Clamped before the conversion: `from_secs_f64` panics on negative and huge values.
     let life = Duration::from_secs_f64(ttl_seconds.clamp(1.0, MAX_TTL).floor());
-    let granted = state.sessions.create(origin, life, Timestamp::now());
-    ExchangeAnswer { session_token: granted.token, expires_at: loopgate_api::time::iso(granted.expires_at) }
+    let session = state.sessions.create(origin, life, Timestamp::now());
+    ExchangeAnswer { session_token: session.token, expires_at: loopgate_api::time::iso(session.expires_at) }
 }
 
 async fn read_challenge(

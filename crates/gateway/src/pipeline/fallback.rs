@@ -1,6 +1,6 @@
-//! Hands requests that no handler here takes to another gateway, when the owner names one.
+//! Forwards requests without a matching route to another gateway, if the owner configured one.
 //!
-//! They have passed every check by then. The gateway's own credentials are not forwarded.
+//! Forwarded requests have passed all checks of the pipeline. Credentials of this gateway are stripped.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -18,11 +18,11 @@ use loopgate_api::names::{GATEWAY_TOKEN_HEADER, SESSION_TOKEN_HEADER};
 
 use crate::error::HttpError;
 
-/// For reaching the other gateway.
+/// Timeout for connecting to the other gateway.
 const CONNECT_LIMIT: Duration = Duration::from_secs(5);
-/// For the next bytes of its answer; streams are silent for a while.
+/// Timeout between two reads of the response. Generous, because event streams may be silent for minutes.
 const SILENCE_LIMIT: Duration = Duration::from_secs(300);
-/// Headers that are about one connection, not about the message.
+/// Hop-by-hop headers (RFC 9110, section 7.6.1), which a proxy must not forward.
 const HOP_BY_HOP: [HeaderName; 8] = [
     CONNECTION,
     HeaderName::from_static("keep-alive"),
@@ -34,7 +34,7 @@ const HOP_BY_HOP: [HeaderName; 8] = [
     UPGRADE,
 ];
 
-/// The other gateway. Its client is made with the first request.
+/// The other gateway. The HTTP client is created by the first request.
 #[derive(Debug)]
 pub(crate) struct Fallback {
     origin: String,
@@ -42,18 +42,17 @@ pub(crate) struct Fallback {
 }
 
 impl Fallback {
-    /// The gateway at an origin.
     pub(crate) fn new(origin: String) -> Self {
         Self { origin, client: OnceLock::new() }
     }
 
-    /// The other gateway's answer, as it comes.
+    /// Forwards a request and streams the response. Responds with 502 when the gateway is unreachable.
     pub(crate) async fn forward(&self, request: &Parts, body: Bytes) -> Response<Body> {
-        match self.ask(request, body).await {
+        match self.send(request, body).await {
             Ok(answer) => relayed(answer),
             Err(error) => {
                 let cause = loopgate_api::redact::message(&format!("{error:?}"));
-                tracing::warn!(cause, "the fallback gateway gave no answer");
+                tracing::warn!(cause, "fallback gateway unreachable");
                 HttpError::new(StatusCode::BAD_GATEWAY, "fallback gateway unreachable")
                     .with_code("fallback_unreachable")
                     .into_response()
@@ -61,9 +60,10 @@ impl Fallback {
         }
     }
 
-    async fn ask(&self, request: &Parts, body: Bytes) -> reqwest::Result<reqwest::Response> {
+    async fn send(&self, request: &Parts, body: Bytes) -> reqwest::Result<reqwest::Response> {
         let target = request.uri.path_and_query().map_or("/", |target| target.as_str());
         let mut headers = end_to_end(&request.headers);
+        // Set by the client for the new connection.
         for own in [HOST, CONTENT_LENGTH] {
             headers.remove(own);
         }
@@ -72,6 +72,7 @@ impl Fallback {
         }
         let onward = self.client()?.request(request.method.clone(), format!("{}{target}", self.origin));
         let onward = onward.headers(headers);
+        // A body of GET or HEAD has no defined semantics, and some servers reject it.
         let bodiless = matches!(request.method, Method::GET | Method::HEAD);
         if bodiless { onward } else { onward.body(body) }.send().await
     }
@@ -83,7 +84,7 @@ impl Fallback {
         let client = reqwest::Client::builder()
             .connect_timeout(CONNECT_LIMIT)
             .read_timeout(SILENCE_LIMIT)
-            // Where it leads is for the caller to decide.
+            // Redirects are passed on to the caller instead of being followed with its headers.
             .redirect(reqwest::redirect::Policy::none())
             .build()?;
         Ok(self.client.get_or_init(|| client))
@@ -94,22 +95,22 @@ fn relayed(answer: reqwest::Response) -> Response<Body> {
     let mut reply = Response::new(());
     *reply.status_mut() = answer.status();
     *reply.headers_mut() = end_to_end(answer.headers());
-    // Which pages may read it is said here.
+    // Set by this gateway according to its own origin policy.
     reply.headers_mut().remove(ACCESS_CONTROL_ALLOW_ORIGIN);
     reply.map(|()| Body::from_stream(answer.bytes_stream()))
 }
 
-/// The headers without those of the connection, which it may name itself.
+/// Removes the hop-by-hop headers, including those that the `Connection` header names.
 fn end_to_end(headers: &HeaderMap) -> HeaderMap {
-    let mut kept = headers.clone();
-    let named = headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
+    let mut forwarded = headers.clone();
+    let listed = headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
     for name in
-        named.flat_map(|names| names.split(',')).filter_map(|name| name.trim().parse::<HeaderName>().ok())
+        listed.flat_map(|names| names.split(',')).filter_map(|name| name.trim().parse::<HeaderName>().ok())
     {
-        kept.remove(name);
+        forwarded.remove(name);
     }
     for name in HOP_BY_HOP {
-        kept.remove(name);
+        forwarded.remove(name);
     }
-    kept
+    forwarded
 }

@@ -1,20 +1,21 @@
-//! What a page of another site can make a browser send without being asked first.
+//! Detects requests that a page of another site can make a browser send without a CORS preflight.
 //!
-//! A form, or a `fetch` in the mode `no-cors`, sends a body of one of three types, or of none, to any
-//! address. Nothing of ours is sent like that, so a browser that does it was made to.
+//! HTML forms and `fetch` with mode `no-cors` can send a body of three media types, or without one, to any
+//! address. None of our pages sends such a body, so a browser request with one is cross-site request forgery.
 
 use http::header::{CONTENT_TYPE, ORIGIN};
 use http::{HeaderMap, StatusCode};
 
 use crate::error::HttpError;
 
-/// Sent by every browser beside a request, and settable by none of its pages.
+/// Added to requests by all current browsers. Pages cannot set or remove it.
 const FETCH_MODE: &str = "sec-fetch-mode";
 
-/// Whether the request has a body that a foreign page could have sent. `form` says that the route
-/// takes forms.
+/// Whether the request has a body that a page of another site could have sent. `form` exempts multipart
+/// forms, for routes that accept them.
 pub(crate) fn is_forgeable(headers: &HeaderMap, form: bool) -> bool {
     let Some(kind) = headers.get(CONTENT_TYPE) else { return headers.contains_key(FETCH_MODE) };
+    // No browser header: a program, which cannot be tricked by a page.
     if !headers.contains_key(ORIGIN) && !headers.contains_key(FETCH_MODE) {
         return false;
     }
@@ -26,7 +27,7 @@ pub(crate) fn is_forgeable(headers: &HeaderMap, form: bool) -> bool {
         || kind.is_empty()
 }
 
-/// The refusal of a body that a foreign page could have sent.
+/// 415 for a body that a page of another site could have sent.
 pub(super) fn unsupported_media_type() -> HttpError {
     let error = "content type not supported, send application/json";
     HttpError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, error).closing(true)
@@ -46,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn request_with_preflight_is_no_forgery() {
+    fn bodies_that_need_no_preflight_are_forgeable() {
         let page = ("origin", "https://evil.test");
         for kind in [
             "text/plain",
@@ -57,9 +58,9 @@ mod tests {
         ] {
             assert!(forgeable(&[page, ("content-type", kind)], false), "{kind}");
             assert!(forgeable(&[("sec-fetch-mode", "no-cors"), ("content-type", kind)], false), "{kind}");
-            assert!(!forgeable(&[("content-type", kind)], false), "a program may say what it likes: {kind}");
+            assert!(!forgeable(&[("content-type", kind)], false), "not sent by a browser: {kind}");
         }
-        assert!(forgeable(&[page, ("sec-fetch-mode", "no-cors")], false), "a body of no type");
+        assert!(forgeable(&[page, ("sec-fetch-mode", "no-cors")], false), "no content type");
         for kind in [
             "application/json",
             "application/json; charset=utf-8",
@@ -68,7 +69,7 @@ mod tests {
         ] {
             assert!(!forgeable(&[page, ("content-type", kind)], false), "{kind}");
         }
-        assert!(!forgeable(&[page], false), "a program that passes an origin on");
+        assert!(!forgeable(&[page], false), "a program that forwards an Origin header");
         assert!(!forgeable(&[page, ("content-type", "multipart/form-data; boundary=x")], true));
         assert!(forgeable(&[page, ("content-type", "text/plain")], true));
     }

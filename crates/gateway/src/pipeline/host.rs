@@ -1,9 +1,10 @@
-//! The `Host` check, against DNS rebinding.
+//! Validates the `Host` header. This defeats DNS rebinding, where a page of another site resolves its own
+//! name to 127.0.0.1.
 
 use http::header::HOST;
 use http::{HeaderMap, Uri};
 
-/// The names under which the listener may be addressed.
+/// Values of `Host` that address this listener.
 #[derive(Debug, Clone)]
 pub(crate) struct OwnHosts([String; 3]);
 
@@ -12,7 +13,8 @@ impl OwnHosts {
         Self([format!("127.0.0.1:{port}"), format!("localhost:{port}"), format!("[::1]:{port}")])
     }
 
-    /// Exactly one `Host`, one of ours; an absolute target must agree.
+    /// Accepts exactly one `Host` header with one of our names. The authority of an absolute target must
+    /// match, too.
     pub(crate) fn accept(&self, uri: &Uri, headers: &HeaderMap) -> bool {
         let mut hosts = headers.get_all(HOST).iter();
         let (Some(host), None) = (hosts.next(), hosts.next()) else { return false };
@@ -32,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_our_own_names_with_our_port() {
+    fn only_loopback_names_with_our_port_are_accepted() {
         let hosts = OwnHosts::new(19432);
         let accept = |target: &str, host: &'static str| {
             let headers = HeaderMap::from_iter([(HOST, HeaderValue::from_static(host))]);

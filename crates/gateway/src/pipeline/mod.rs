@@ -1,8 +1,8 @@
-//! The one sequence that every request passes: target, host, origin, preflight, exchange,
+//! The sequence of checks that every request passes: target, host, origin, preflight, exchange,
 //! authentication, forgery, body limit, approval, dispatch.
 //!
-//! Cheap answers (`/health`, preflights, refusals) are given without a task, a box or a router.
-//! No handler repeats anything of this.
+//! Cheap responses (`/health`, preflights, refusals by the head alone) need neither a task, a boxed future
+//! nor the router. Handlers do not repeat any of these checks.
 
 pub(crate) mod approval;
 pub(crate) mod auth;
@@ -52,22 +52,22 @@ use crate::route::{BodyLimit, Route};
 
 const EXCHANGE_PATH: &str = "/gateway-auth/exchange";
 
-/// A request after the part of the sequence that reads nothing but its head.
+/// Result of the checks that need only the head of a request.
 enum CheckedHead {
-    /// It is answered.
+    /// The response is final.
     Answered(Response<Body>),
-    /// It goes on.
+    /// Authentication, body and approval are outstanding.
     Pending(PendingRequest),
 }
 
-/// A request that needs more than its head.
+/// A request whose head passed the checks.
 struct PendingRequest {
     request: Request<Body>,
     cors: CorsHeaders,
     is_exchange: bool,
 }
 
-/// The whole sequence. Never panics: what a handler drops is answered with 500.
+/// Runs the whole sequence. A panicking handler is caught and answered with a 500.
 pub(crate) async fn handle(
     state: &PipelineState,
     request: Request<Body>,
@@ -84,6 +84,7 @@ fn check_head(snapshot: &ConfigSnapshot, mut request: Request<Body>, caller: Req
     match target::normalized(request.uri()) {
         Ok(None) => {}
         Ok(Some(normal)) => *request.uri_mut() = normal,
+        // `OPTIONS *` is valid: it has no path.
         Err(target::MalformedTarget) if request.method() == Method::OPTIONS => {}
         Err(target::MalformedTarget) => {
             let failure =
@@ -92,14 +93,16 @@ fn check_head(snapshot: &ConfigSnapshot, mut request: Request<Body>, caller: Req
         }
     }
     if caller != RequestSource::InProcess && !snapshot.hosts.accept(request.uri(), request.headers()) {
-        // Without the cross-origin headers: they name the web app.
+        // Without CORS headers, which would reveal the web app's origin to a rebinding page.
         let failure = HttpError::forbidden("host not allowed").with_code("host_not_allowed");
         return CheckedHead::Answered(failure.closing(has_body(&request)).into_response());
     }
     let path = request.uri().path();
+    // Before authentication and without an activity record: supervisors poll this route.
     if path == LIVENESS_PATH && request.method() == Method::GET {
         return CheckedHead::Answered(liveness(snapshot, request.headers()));
     }
+    // Browsers send preflights without credentials, so every path is answered alike.
     if request.method() == Method::OPTIONS {
         let mut reply = StatusCode::NO_CONTENT.into_response();
         snapshot.origins.headers_for(request.headers()).apply(reply.headers_mut());
@@ -117,7 +120,7 @@ fn has_body(request: &Request<Body>) -> bool {
     !request.body().is_end_stream()
 }
 
-/// A refusal that does not wait for the rest of the request.
+/// Refuses without reading the request body, so the connection cannot be reused.
 fn closing_with(snapshot: &ConfigSnapshot, request: &Request<Body>, failure: HttpError) -> Response<Body> {
     let mut reply = failure.closing(has_body(request)).into_response();
     snapshot.origins.headers_for(request.headers()).apply(reply.headers_mut());
@@ -138,14 +141,15 @@ async fn respond(
 ) -> Response<Body> {
     let PendingRequest { request, cors, is_exchange } = pending;
     let mut recorder = ActivityRecorder::start(&state.activity, request.method(), request.uri());
-    let answered = if is_exchange {
-        let exchanged = Box::pin(exchange::exchange(state, snapshot, request, caller, &mut recorder));
-        AssertUnwindSafe(exchanged).catch_unwind().await
+    let result = if is_exchange {
+        // Boxed, because it is large and rare: the future of ordinary requests stays small.
+        let exchange = Box::pin(exchange::exchange(state, snapshot, request, caller, &mut recorder));
+        AssertUnwindSafe(exchange).catch_unwind().await
     } else {
         AssertUnwindSafe(gateway_route(state, snapshot, request, caller, &mut recorder)).catch_unwind().await
     };
-    let mut reply = answered.unwrap_or_else(|_| {
-        tracing::error!("a handler panicked; its request was answered with 500");
+    let mut reply = result.unwrap_or_else(|_| {
+        tracing::error!("handler panicked");
         HttpError::internal().into_response()
     });
     if reply.extensions().get::<OutsideSandbox>().is_some() {
@@ -177,7 +181,9 @@ async fn gateway_route(
         }
     };
     let route = state.table.find(&parts.method, parts.uri.path());
+    // The routes with a larger limit are those that accept uploads as multipart forms.
     let form = route.is_some_and(|route| route.policy.limit.bytes > BodyLimit::LOOP.bytes);
+    // A page of another site cannot know the gateway token, so its holder is not checked for forgery.
     if principal != Principal::Internal
         && !body.is_end_stream()
         && forgery::is_forgeable(&parts.headers, form)
@@ -190,6 +196,7 @@ async fn gateway_route(
         Ok(received) => received,
         Err(failure) => return failure.into_response(),
     };
+    // The header counts only together with the gateway token, which the executor has.
     let over_link = principal == Principal::Internal
         && parts.headers.get(SOURCE_HEADER).is_some_and(|source| source == CLOUD_SOURCE);
     let request = approval::PolicyRequest {
@@ -214,6 +221,7 @@ async fn gateway_route(
                 return failure.into_response();
             }
         }
+        // Before dispatch: handlers receive percent-decoded parameters and cannot report this error.
     }
     if !target::decodes(parts.uri.path()) {
         return HttpError::malformed_path().into_response();
@@ -241,6 +249,7 @@ fn unauthorized(
     reason: &'static str,
     unread: bool,
 ) -> Response<Body> {
+    // Requests without an origin share one bucket.
     let origin = named_origin(headers).unwrap_or_default();
     if let Err(wait) = state.refusals.take(origin, Instant::now()) {
         let failure =
@@ -263,7 +272,7 @@ async fn read_body(
     recorder: &mut ActivityRecorder,
 ) -> Result<RequestBody, HttpError> {
     let limit = route.map_or(BodyLimit::GENERIC, |route| route.policy.limit);
-    // A large body that no handler will read is not gathered.
+    // A large body without a handler is counted but not stored.
     let storage = if limit.bytes <= BodyLimit::LOOP.bytes {
         BodyStorage::Memory
     } else if route.is_some() {
@@ -271,8 +280,8 @@ async fn read_body(
     } else {
         BodyStorage::Discard
     };
-    let read = body::read(body, &parts.headers, limit, storage, &state.config.limits).await;
-    match read {
+    let result = body::read(body, &parts.headers, limit, storage, &state.config.limits).await;
+    match result {
         Ok(received) => {
             recorder.request_size = Some(received.length());
             Ok(received)
@@ -297,8 +306,8 @@ async fn read_body(
     }
 }
 
-/// Whether a request may pass. One that is answered while it waits passes with the approval that it
-/// still needs, which its handler takes over.
+/// Applies the policy and waits for a decision if needed. Returns an [`ApprovalHold`] when the request is
+/// dispatched before it is decided; the handler then waits for it.
 async fn approve(
     state: &PipelineState,
     snapshot: &ConfigSnapshot,
@@ -311,6 +320,7 @@ async fn approve(
         PolicyDecision::Wait(pending) => *pending,
     };
     if request.over_link && request.route.is_some_and(|route| route.policy.accepts_while_held) {
+        // Zero hours would expire the request before the owner can see it.
         let hours = snapshot.settings.loop_approval_hours.max(1);
         return Ok(Some(ApprovalHold::new(pending, hours, request.subject_sources())));
     }
@@ -320,7 +330,8 @@ async fn approve(
     let shown = pending.clone();
     let (id, decision) = Box::pin(state.approvals.wait(pending, limit)).await;
     let refused = match decision {
-        // Whoever asks may have put something else in the place of what the person was shown.
+        // Symlinks or settings may have changed while the request was pending, so what the owner was shown
+        // must be what runs now.
         Decision::Approved | Decision::AlwaysAllow => {
             match request.subject_sources().outdated(&state.app, &shown).await {
                 None => return Ok(None),

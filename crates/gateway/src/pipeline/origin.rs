@@ -1,7 +1,7 @@
-//! Which web pages may read our answers, and the headers that tell a browser so.
+//! Origin policy and the CORS headers that it results in.
 //!
-//! The policy never grants access by itself: it decides headers, and in production-origins-only
-//! mode also refusal.
+//! The policy does not authenticate. It selects headers, and in production-origins-only mode it also refuses
+//! foreign origins.
 
 use http::header::{
     ACCESS_CONTROL_ALLOW_CREDENTIALS, ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS,
@@ -10,8 +10,8 @@ use http::header::{
 use http::{HeaderMap, HeaderName, HeaderValue};
 use url::Url;
 
-/// Keeps an answer from pages that load it without asking, as an image or a script: to them there is
-/// no answer at all, not even that something listens here.
+/// Blocks `no-cors` loads such as `<img>` and `<script>` from other origins. They would reveal that a gateway
+/// listens on this port.
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 const SAME_ORIGIN: HeaderValue = HeaderValue::from_static("same-origin");
 const ALLOW_PRIVATE_NETWORK: HeaderName = HeaderName::from_static("access-control-allow-private-network");
@@ -26,11 +26,11 @@ const VARIES: HeaderValue =
 const FALSE: HeaderValue = HeaderValue::from_static("false");
 const TRUE: HeaderValue = HeaderValue::from_static("true");
 
-/// Who counts as a page of ours.
+/// Decides which origins may read responses.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OriginPolicy {
     web_app: Option<WebApp>,
-    /// Loopback pages are foreign.
+    /// Treats loopback origins as foreign, too.
     production_only: bool,
 }
 
@@ -40,7 +40,7 @@ struct WebApp {
     parts: OriginParts,
 }
 
-/// Scheme, host and port.
+/// Scheme, host and port (with the scheme's default port filled in).
 type OriginParts = (String, String, Option<u16>);
 
 impl OriginPolicy {
@@ -51,15 +51,17 @@ impl OriginPolicy {
         Self { web_app, production_only }
     }
 
-    /// Whether the web app's own origin is known, so that others can be told from it.
+    /// Whether the origin of the web app is configured. Otherwise foreign origins cannot be distinguished
+    /// from it.
     pub(crate) const fn knows_web_app(&self) -> bool {
         self.web_app.is_some()
     }
 
-    /// Whether a page of this origin may read answers; without an origin there is no page.
+    /// Whether pages of this origin may read responses. Requests without an origin do not come from a page.
     pub(crate) fn allows(&self, origin: Option<&HeaderValue>) -> bool {
         let Some(origin) = origin else { return true };
         if let Some(web_app) = &self.web_app
+            // Fast path: the header is byte-identical to the configured origin.
             && web_app.header == origin
         {
             return true;
@@ -75,7 +77,7 @@ impl OriginPolicy {
         !self.production_only && is_loopback(&parts.1)
     }
 
-    /// Headers for a request with this origin.
+    /// Returns the CORS headers for the response to a request.
     pub(crate) fn headers_for(&self, request: &HeaderMap) -> CorsHeaders {
         let origin = request.get(ORIGIN);
         let allowed = self.allows(origin);
@@ -88,7 +90,7 @@ impl OriginPolicy {
     }
 }
 
-/// The headers that every answer carries.
+/// CORS headers of one response.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct CorsHeaders {
     origin: Option<HeaderValue>,
@@ -97,6 +99,7 @@ pub(crate) struct CorsHeaders {
 
 impl CorsHeaders {
     pub(crate) fn apply(self, headers: &mut HeaderMap) {
+        // Seven is the number of headers below: avoids reallocating the map.
         headers.reserve(7);
         if let Some(origin) = self.origin {
             headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
@@ -112,7 +115,7 @@ impl CorsHeaders {
     }
 }
 
-/// Whether a request names a page at all; the text `null` names none.
+/// Returns the origin of a request. `null` counts as absent: sandboxed frames and files of any site share it.
 pub(crate) fn named_origin(headers: &HeaderMap) -> Option<&str> {
     headers.get(ORIGIN)?.to_str().ok().filter(|text| !text.is_empty() && *text != "null")
 }
@@ -130,7 +133,8 @@ fn is_loopback(host: &str) -> bool {
         || is_loopback_quad(host)
 }
 
-/// Four decimal parts in 127.0.0.0/8; a name that only begins so is a name.
+/// Whether the host is an address in 127.0.0.0/8. A prefix match does not suffice: `127.0.0.1.example.com` is
+/// a name.
 fn is_loopback_quad(host: &str) -> bool {
     let parts: Vec<&str> = host.split('.').collect();
     parts.len() == 4
@@ -149,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn web_app_and_loopback_pages_are_ours() {
+    fn web_app_and_loopback_origins_are_allowed() {
         let policy = OriginPolicy::new(Some("https://app.example.test"), false);
         for origin in [
             "https://app.example.test",
@@ -178,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn production_only_leaves_the_web_app() {
+    fn production_only_allows_the_web_app_alone() {
         let policy = OriginPolicy::new(Some("https://app.example.test"), true);
         assert!(allowed(&policy, "https://app.example.test"));
         assert!(!allowed(&policy, "http://localhost:3000"));

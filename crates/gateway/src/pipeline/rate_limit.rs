@@ -1,14 +1,14 @@
-//! Token buckets, one an origin: a page that keeps guessing slows down itself, not others.
+//! Token buckets per origin: a page that guesses credentials is throttled without affecting other pages.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Origins that have a bucket of their own; what comes later shares one.
+/// Limit of buckets, which bounds memory. Further origins share a single bucket.
 const MAX_BUCKETS: usize = 64;
 const SHARED: &str = "";
 
-/// How many at once, and how fast more are granted.
+/// Size of a bucket in tokens and its refill rate.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rate {
     pub(crate) burst: f64,
@@ -16,19 +16,19 @@ pub(crate) struct Rate {
 }
 
 impl Rate {
-    /// Exchanges: each may cause a call to the control plane.
+    /// Exchanges. Low, because each may cause a request to the control plane.
     pub(crate) const EXCHANGE: Self = Self { burst: 60.0, per_second: 2.0 };
-    /// Refused credentials. Wide enough for a page that opens with many requests at once.
+    /// Refused credentials. High enough for a page that sends many requests at once when it loads.
     pub(crate) const REFUSED: Self = Self { burst: 500.0, per_second: 50.0 };
 }
 
 #[derive(Debug)]
 struct Bucket {
-    left: f64,
-    at: Instant,
+    tokens: f64,
+    updated_at: Instant,
 }
 
-/// Buckets of one kind.
+/// The buckets of one [`Rate`].
 #[derive(Debug)]
 pub(crate) struct RateLimiter {
     rate: Rate,
@@ -40,27 +40,32 @@ impl RateLimiter {
         Self { rate, buckets: Mutex::default() }
     }
 
-    /// Takes one from the caller's bucket; the time to wait when it is empty.
+    /// Takes a token from the caller's bucket.
+    ///
+    /// # Errors
+    /// Fails with the time until the next token when the bucket is empty.
     pub(crate) fn take(&self, caller: &str, now: Instant) -> Result<(), Duration> {
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= MAX_BUCKETS {
-            buckets.retain(|_, bucket| self.filled(bucket, now) < self.rate.burst);
+            // A full bucket carries no state, so it can be dropped and recreated.
+            buckets.retain(|_, bucket| self.refilled(bucket, now) < self.rate.burst);
         }
-        let own = buckets.contains_key(caller) || buckets.len() < MAX_BUCKETS;
-        let key = if own { caller } else { SHARED };
-        let bucket = buckets.entry(key.into()).or_insert_with(|| Bucket { left: self.rate.burst, at: now });
-        bucket.left = self.filled(bucket, now);
-        bucket.at = now;
-        if bucket.left < 1.0 {
-            return Err(Duration::from_secs_f64((1.0 - bucket.left) / self.rate.per_second));
+        let has_bucket = buckets.contains_key(caller) || buckets.len() < MAX_BUCKETS;
+        let key = if has_bucket { caller } else { SHARED };
+        let bucket =
+            buckets.entry(key.into()).or_insert_with(|| Bucket { tokens: self.rate.burst, updated_at: now });
+        bucket.tokens = self.refilled(bucket, now);
+        bucket.updated_at = now;
+        if bucket.tokens < 1.0 {
+            return Err(Duration::from_secs_f64((1.0 - bucket.tokens) / self.rate.per_second));
         }
-        bucket.left -= 1.0;
+        bucket.tokens -= 1.0;
         Ok(())
     }
 
-    fn filled(&self, bucket: &Bucket, now: Instant) -> f64 {
-        let grown = now.saturating_duration_since(bucket.at).as_secs_f64() * self.rate.per_second;
-        (bucket.left + grown).min(self.rate.burst)
+    fn refilled(&self, bucket: &Bucket, now: Instant) -> f64 {
+        let refill = now.saturating_duration_since(bucket.updated_at).as_secs_f64() * self.rate.per_second;
+        (bucket.tokens + refill).min(self.rate.burst)
     }
 }
 
@@ -71,7 +76,7 @@ mod tests {
     const RATE: Rate = Rate { burst: 2.0, per_second: 1.0 };
 
     #[test]
-    fn caller_waits_for_its_own_bucket() {
+    fn callers_have_separate_buckets() {
         let limiter = RateLimiter::new(RATE);
         let start = Instant::now();
         assert!(limiter.take("a", start).is_ok());
@@ -83,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn many_callers_take_bounded_memory() {
+    fn number_of_buckets_is_bounded() {
         let limiter = RateLimiter::new(RATE);
         let now = Instant::now();
         for caller in 0..1000 {

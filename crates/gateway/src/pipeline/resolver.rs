@@ -1,4 +1,4 @@
-//! Finds what a request is about, by the ways in which its handler will find it.
+//! Resolves the directories that a request concerns, in the same ways as its handler will.
 
 use std::path::{Path, PathBuf};
 
@@ -12,33 +12,33 @@ use serde_json::Value;
 use crate::app::App;
 use crate::approval::{At, RequestValues, Resolution, Source, Subject, SubjectDirectory};
 
-/// Members that name a ticket or a session, and a process, where a route declares nothing.
+/// Members that may contain a ticket id, a session id or a pid in requests without a known route.
 const ANY_TICKET: [At; 3] = [At::Body("ticketId"), At::Query("ticketId"), At::Segment("ticketId")];
 const ANY_PROCESS: At = At::Body("pid");
 
-/// Finds what a request is about. Asks the records of the loops, then looks at the disk.
+/// Resolves the directories of a request. Queries the job records first, then the file system.
 pub(super) async fn resolve(app: &App, sources: &'static [Source], values: RequestValues) -> Option<Subject> {
     let recorded = JobDirectories::find(app, sources, &values).await;
     let app = app.clone();
-    let searched = tokio::task::spawn_blocking(move || {
+    let search = tokio::task::spawn_blocking(move || {
         let managed = ManagedRepository::all(&app);
         let mut search = Search { app: &app, managed, subject: Subject::default() };
-        recorded.directories.iter().for_each(|path| search.found(path));
+        recorded.directories.iter().for_each(|path| search.add_derived(path));
         recorded.names.iter().for_each(|name| search.name(name));
-        // Tickets are looked for in the repositories that are named.
+        // Tickets last: their worktrees are searched in the repositories that the other sources name.
         let (tickets, others): (Vec<&Source>, Vec<&Source>) =
             sources.iter().partition(|source| matches!(source, Source::Ticket(_)));
         others.into_iter().chain(tickets).for_each(|source| search.follow(*source, &values));
         search.subject
     });
-    searched.await.ok()
+    search.await.ok()
 }
 
-/// What is recorded of loops and processes.
+/// Directories that the records of loops and deployments contain.
 #[derive(Default)]
 struct JobDirectories {
     directories: Vec<PathBuf>,
-    /// Repositories of loops that have no directory yet.
+    /// Names of the repositories of loops that do not have a directory yet.
     names: Vec<String>,
 }
 
@@ -64,9 +64,9 @@ impl JobDirectories {
         recorded
     }
 
-    /// The worktrees of deploys that are named by their pids.
+    /// Adds the worktrees of deployments that are identified by a pid.
     async fn deploys(&mut self, app: &App, sources: &[Source], values: &RequestValues) {
-        let named = sources.iter().filter_map(|source| match source {
+        let members = sources.iter().filter_map(|source| match source {
             Source::Process(at) => Some(*at),
             Source::Anything => Some(ANY_PROCESS),
             _ => None,
@@ -75,7 +75,7 @@ impl JobDirectories {
             Value::String(text) => text.trim().parse().ok(),
             other => u32::try_from(other.as_u64()?).ok(),
         };
-        let pids: Vec<u32> = named
+        let pids: Vec<u32> = members
             .flat_map(|at| {
                 let texts = values.texts(at).into_iter().filter_map(|text| text.trim().parse().ok());
                 texts.chain(values.values(at).into_iter().filter_map(pid)).collect::<Vec<u32>>()
@@ -83,8 +83,8 @@ impl JobDirectories {
             .collect();
         if !pids.is_empty() {
             let deploys = app.deploys.clone();
-            let found = tokio::task::spawn_blocking(move || deploys.worktrees_of(&pids)).await;
-            self.directories.extend(found.unwrap_or_default());
+            let worktrees = tokio::task::spawn_blocking(move || deploys.worktrees_of(&pids)).await;
+            self.directories.extend(worktrees.unwrap_or_default());
         }
     }
 
@@ -114,7 +114,6 @@ impl JobDirectories {
     }
 }
 
-/// A managed repository.
 struct ManagedRepository {
     path: PathBuf,
     origin: Option<RepoFullName>,
@@ -146,21 +145,22 @@ impl Search<'_> {
             Source::ManagedRepositories => self.managed_repositories(),
             Source::PullRequestWorktrees => self.pull_request_worktrees(),
             Source::Anything => self.anything(values),
-            // Their records were asked for.
+            // Resolved in advance by `JobDirectories`.
             Source::Loop(_) | Source::Process(_) => {}
         }
     }
 
-    /// A path as it is written, and without blanks around it: some handlers trim, others do not.
+    /// Adds a path both verbatim and trimmed: some handlers trim, others do not.
     fn path(&mut self, text: &str, whole: bool) {
         let trimmed = text.trim();
-        let both = if trimmed == text { vec![text] } else { vec![trimmed, text] };
-        for text in both.into_iter().filter(|text| !text.is_empty()) {
+        let spellings = if trimmed == text { vec![text] } else { vec![trimmed, text] };
+        for text in spellings.into_iter().filter(|text| !text.is_empty()) {
             if let Some(path) = canonical_path(text) {
                 self.add(&path, Resolution::Named, whole);
             }
             let Ok(written) = std::path::absolute(expand_home(text)) else { continue };
-            // A relative path means whatever the process works in; nothing is known to take one.
+            // A relative path depends on the working directory of the process, so it does not cover what is
+            // below it.
             let whole = whole && Path::new(text).is_absolute();
             for other in [written.canonicalize().ok(), Some(written)].into_iter().flatten() {
                 self.add(&other, Resolution::Alternative, whole);
@@ -168,53 +168,55 @@ impl Search<'_> {
         }
     }
 
-    /// A directory that is recorded or is where one is looked for. One that is gone is worked in by
-    /// nobody, and is named by nobody either.
-    fn found(&mut self, path: &Path) {
+    /// Adds a directory that was derived from a record or a search. A directory that no longer exists is only
+    /// an alternative: no handler can work in it.
+    fn add_derived(&mut self, path: &Path) {
         let Some(path) = canonical_path(&path.to_string_lossy()) else { return };
         let resolution = if path.is_dir() { Resolution::Derived } else { Resolution::Alternative };
         self.add(&path, resolution, true);
     }
 
-    /// Adds a place once, as the most that it is known for.
+    /// Adds a directory. For a known one, keeps the strongest resolution.
     fn add(&mut self, path: &Path, resolution: Resolution, whole: bool) {
-        if let Some(known) = self.subject.directories.iter_mut().find(|known| known.path == path) {
-            known.resolution = known.resolution.min(resolution);
-            known.whole |= whole;
+        if let Some(existing) = self.subject.directories.iter_mut().find(|place| place.path == path) {
+            existing.resolution = existing.resolution.min(resolution);
+            existing.whole |= whole;
             return;
         }
-        let existing = path.ancestors().find(|path| path.is_dir()).unwrap_or(path);
-        let clone = self.app.sandbox.repository(existing).ok();
+        let nearest = path.ancestors().find(|path| path.is_dir()).unwrap_or(path);
+        let clone = self.app.sandbox.repository(nearest).ok();
         let clone = clone.map(|repository| repository.clone_root().to_owned());
-        // What cannot be used as a repository may still say whose worktree it is.
-        let claimed = match CheckoutKind::of(existing) {
+        // The `.git` file of an unusable checkout may still point to the clone that the worktree belongs to.
+        // That clone counts as an alternative, so that a broken worktree does not bypass a policy for the
+        // clone.
+        let claimed = match CheckoutKind::of(nearest) {
             CheckoutKind::Linked(own) if clone.is_none() => own.ancestors().nth(2).map(Path::to_owned),
             _ => None,
         };
         let claimed = claimed.and_then(|claimed| claimed.canonicalize().ok());
         self.subject.directories.push(SubjectDirectory { path: path.to_owned(), clone, resolution, whole });
         if let Some(claimed) = claimed {
-            let holder = claimed.parent().filter(|_| claimed.ends_with(".git")).unwrap_or(&claimed);
-            self.add(holder, Resolution::Alternative, whole);
+            let owner_dir = claimed.parent().filter(|_| claimed.ends_with(".git")).unwrap_or(&claimed);
+            self.add(owner_dir, Resolution::Alternative, whole);
         }
     }
 
-    /// A repository by its name: the managed one of that name, else the one of that name directly in the
-    /// sandbox, which may be a clone that is still to be made.
+    /// Adds a repository by name: the managed repository with that origin, or else the directory of that name
+    /// in the sandbox, which may not be cloned yet.
     fn name(&mut self, text: &str) {
         let Ok(name) = text.trim().parse::<RepoFullName>() else { return };
         let of_name =
             |managed: &&ManagedRepository| managed.origin.as_ref().is_some_and(|own| own.same_as(&name));
         let mut managed: Vec<&ManagedRepository> = self.managed.iter().filter(of_name).collect();
-        // One whose name is the same to the letter goes before.
+        // An exact match precedes one that differs in case.
         managed.sort_by_key(|managed| managed.origin.as_ref() != Some(&name));
         let managed: Vec<PathBuf> = managed.into_iter().map(|managed| managed.path.clone()).collect();
-        let meant = managed.iter().find(|path| path.is_dir()).cloned().or_else(|| self.in_base(&name));
-        // Nothing is cloned for a name beside a path.
-        let beside = meant.as_ref().is_some_and(|path| !path.is_dir()) && self.subject.first().is_some();
-        let resolution = if beside { Resolution::Alternative } else { Resolution::Named };
+        let target = managed.iter().find(|path| path.is_dir()).cloned().or_else(|| self.in_base(&name));
+        // Handlers clone a named repository only when the request does not name a path.
+        let unused = target.as_ref().is_some_and(|path| !path.is_dir()) && self.subject.first().is_some();
+        let resolution = if unused { Resolution::Alternative } else { Resolution::Named };
         let others = managed.into_iter().map(|path| (path, Resolution::Alternative));
-        for (path, resolution) in meant.map(|path| (path, resolution)).into_iter().chain(others) {
+        for (path, resolution) in target.map(|path| (path, resolution)).into_iter().chain(others) {
             let path = canonical_path(&path.to_string_lossy()).unwrap_or(path);
             self.add(&path, resolution, true);
         }
@@ -225,9 +227,9 @@ impl Search<'_> {
 
     fn in_base(&self, name: &RepoFullName) -> Option<PathBuf> {
         let base = self.app.sandbox.base()?;
-        let itself = base.file_name().is_some_and(|last| last == name.name())
+        let is_base = base.file_name().is_some_and(|last| last == name.name())
             && self.app.sandbox.origin_of(&base).is_some_and(|origin| origin.same_as(name));
-        Some(if itself { base } else { base.join(name.name()) })
+        Some(if is_base { base } else { base.join(name.name()) })
     }
 
     fn owner_and_name(&mut self, values: &RequestValues) {
@@ -240,18 +242,18 @@ impl Search<'_> {
 
     fn ticket(&mut self, text: &str) {
         let ticket = TicketId::new(text);
-        // Its worktree is called like the repository, as that is written.
-        let named = self.subject.directories.iter().filter(|place| place.resolution != Resolution::Derived);
-        let mut repositories: Vec<PathBuf> = named.map(|place| place.path.clone()).collect();
+        // The name of a ticket's worktree is derived from the path as it was written, so aliases count.
+        let written = self.subject.directories.iter().filter(|place| place.resolution != Resolution::Derived);
+        let mut repositories: Vec<PathBuf> = written.map(|place| place.path.clone()).collect();
         if repositories.is_empty() {
             repositories = self.managed.iter().map(|managed| managed.path.clone()).collect();
         }
         for repository in repositories {
             let Ok(repository) = self.app.sandbox.check(&repository) else { continue };
             if let Some(worktree) = self.app.worktree_layout.work_on_ticket(&repository, &ticket) {
-                self.found(worktree.canonical());
+                self.add_derived(worktree.canonical());
             }
-            // Where it would be made.
+            // The directory in which the worktree would be created.
             if let Ok(place) = self.app.worktree_layout.for_ticket(&repository, &ticket) {
                 self.add(place.canonical(), Resolution::Alternative, true);
             }
@@ -262,7 +264,7 @@ impl Search<'_> {
         let sessions = self.app.sessions.all().into_iter().filter(|session| session.ticket_id == ticket);
         for note in sessions.map(|session| session.note) {
             for path in [note.repo_path, note.worktree_path] {
-                self.found(Path::new(&path));
+                self.add_derived(Path::new(&path));
             }
         }
     }
@@ -288,15 +290,15 @@ impl Search<'_> {
 
     fn managed_repositories(&mut self) {
         let managed: Vec<PathBuf> = self.managed.iter().map(|managed| managed.path.clone()).collect();
-        managed.iter().for_each(|path| self.found(path));
+        managed.iter().for_each(|path| self.add_derived(path));
     }
 
     fn pull_request_worktrees(&mut self) {
         let parent = self.app.repos.named_worktree_parents().into_iter().next();
         let parent = parent.and_then(|parent| self.app.sandbox.check(parent).ok());
-        let found =
+        let worktrees =
             parent.and_then(|parent| loopgate_tools::git::pull_request_worktrees(parent.as_path()).ok());
-        found.unwrap_or_default().iter().for_each(|worktree| self.found(worktree));
+        worktrees.unwrap_or_default().iter().for_each(|worktree| self.add_derived(worktree));
     }
 
     fn anything(&mut self, values: &RequestValues) {
@@ -316,7 +318,7 @@ impl Search<'_> {
 }
 
 impl ManagedRepository {
-    /// Every managed repository.
+    /// Lists the managed repositories with their origins.
     fn all(app: &App) -> Vec<Self> {
         let list = app.repos.list().ok();
         let paths = list.iter().flat_map(|list| &list.repos).map(|repo| expand_home(&repo.path));

@@ -1,6 +1,6 @@
-//! Browser sessions: random tokens, each bound to the text of one origin, in memory only.
+//! Browser sessions: random tokens, each bound to the exact text of one origin. In memory only.
 //!
-//! Only digests are held. One origin can never push out the sessions of others.
+//! Only digests of tokens are stored. An origin cannot evict the sessions of other origins.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -9,14 +9,14 @@ use jiff::Timestamp;
 use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
-/// Live sessions at most.
+/// Maximum number of live sessions.
 const CAPACITY: usize = 8;
 
 type TokenDigest = [u8; 32];
 
-/// A new session, for its owner alone.
+/// A created session. The token is not stored and cannot be retrieved later.
 pub(crate) struct NewSession {
-    /// 64 hex characters.
+    /// Token of 64 hex characters.
     pub(crate) token: String,
     pub(crate) expires_at: Timestamp,
 }
@@ -28,17 +28,19 @@ struct GatewaySession {
     expires_at: Timestamp,
 }
 
-/// The sessions of this process, in order of their creation.
+/// Live sessions of this process, ordered by creation.
 #[derive(Debug, Default)]
 pub(crate) struct GatewaySessions(Mutex<Vec<GatewaySession>>);
 
 impl GatewaySessions {
-    /// Makes a session for exactly this origin.
+    /// Creates a session for exactly this origin. At capacity, evicts the oldest session of the origin that
+    /// has the most.
     pub(crate) fn create(&self, origin: &str, life: Duration, now: Timestamp) -> NewSession {
         let token = hex::encode(rand::random::<[u8; 32]>());
         let expires_at = now.saturating_add(life).unwrap_or(Timestamp::MAX);
         let session = GatewaySession { digest: digest(&token), origin: origin.to_owned(), expires_at };
         let mut live = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        // Expired sessions are removed on access instead of by a background task.
         live.retain(|session| now < session.expires_at);
         while live.len() >= CAPACITY {
             let index = eviction_candidate(&live);
@@ -48,14 +50,14 @@ impl GatewaySessions {
         NewSession { token, expires_at }
     }
 
-    /// Whether the token is alive and belongs to exactly this origin.
+    /// Whether the token belongs to a live session of exactly this origin.
     pub(crate) fn is_valid(&self, token: &str, origin: &str, now: Timestamp) -> bool {
-        let given = digest(token);
+        let presented = digest(token);
         let mut live = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         live.retain(|session| now < session.expires_at);
-        // Every session is compared, so that the time tells nothing about which one matched.
-        live.iter().fold(false, |found, session| {
-            found | (bool::from(session.digest.ct_eq(&given)) && session.origin == origin)
+        // Compares all sessions, so that the time does not reveal which one matched.
+        live.iter().fold(false, |matched, session| {
+            matched | (bool::from(session.digest.ct_eq(&presented)) && session.origin == origin)
         })
     }
 }
@@ -64,11 +66,12 @@ fn digest(token: &str) -> TokenDigest {
     Sha256::digest(token.as_bytes()).into()
 }
 
-/// The oldest session of the origin that holds the most; among equals, the oldest of all.
+/// Returns the index of the oldest session of the origin that has the most sessions; on a tie, the oldest of
+/// all.
 fn eviction_candidate(live: &[GatewaySession]) -> usize {
-    let held = |origin: &str| live.iter().filter(|session| session.origin == origin).count();
-    let most = live.iter().map(|session| held(&session.origin)).max().unwrap_or_default();
-    live.iter().position(|session| held(&session.origin) == most).unwrap_or_default()
+    let count = |origin: &str| live.iter().filter(|session| session.origin == origin).count();
+    let most = live.iter().map(|session| count(&session.origin)).max().unwrap_or_default();
+    live.iter().position(|session| count(&session.origin) == most).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -81,21 +84,21 @@ mod tests {
     const APP: &str = "https://app.example.test";
 
     #[test]
-    fn token_is_good_for_its_origin_until_it_expires() {
+    fn token_is_valid_for_its_origin_until_it_expires() {
         let sessions = GatewaySessions::default();
         let now = Timestamp::from_second(1_000_000).unwrap();
-        let granted = sessions.create(APP, LIFE, now);
-        assert_eq!(granted.token.len(), 64);
-        assert!(sessions.is_valid(&granted.token, APP, now));
-        assert!(!sessions.is_valid(&granted.token, "https://app.example.test:443", now));
+        let session = sessions.create(APP, LIFE, now);
+        assert_eq!(session.token.len(), 64);
+        assert!(sessions.is_valid(&session.token, APP, now));
+        assert!(!sessions.is_valid(&session.token, "https://app.example.test:443", now));
         assert!(!sessions.is_valid("", APP, now));
         let end = now.saturating_add(LIFE).unwrap();
-        assert_eq!(granted.expires_at, end);
-        assert!(!sessions.is_valid(&granted.token, APP, end));
+        assert_eq!(session.expires_at, end);
+        assert!(!sessions.is_valid(&session.token, APP, end));
     }
 
     #[test]
-    fn ninth_entry_drops_the_first() {
+    fn ninth_session_evicts_the_oldest() {
         let sessions = GatewaySessions::default();
         let now = Timestamp::now();
         let tokens: Vec<String> = (0..9).map(|_| sessions.create(APP, LIFE, now).token).collect();

@@ -1,4 +1,4 @@
-//! What the sequence works with.
+//! State of the pipeline.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -17,26 +17,25 @@ use crate::approval::Approvals;
 use crate::config::GatewayConfig;
 use crate::route::RouteTable;
 
-/// State of the pipeline; one for all connections and in-process callers.
+/// State of the pipeline, shared by all connections and in-process callers.
 pub(crate) struct PipelineState {
     pub(crate) config: GatewayConfig,
     snapshots: ConfigSnapshotCache,
-    /// Port of the listener, 0 before it is bound.
+    /// Port of the listener; 0 before it is bound.
     port: AtomicU16,
     pub(crate) sessions: GatewaySessions,
-    /// Of challenge exchanges, by origin.
+    /// Limits challenge exchanges per origin.
     pub(crate) exchanges: RateLimiter,
-    /// Of refused credentials, by origin.
+    /// Limits refused credentials per origin.
     pub(crate) refusals: RateLimiter,
     pub(crate) verifier: ChallengeVerifier,
     pub(crate) fallback: Option<Fallback>,
     pub(crate) approvals: Approvals,
     pub(crate) activity: Arc<ActivityLog>,
-    /// How often a path outside of the sandbox was refused.
+    /// Number of requests that were refused because of a path outside of the sandbox.
     pub(crate) blocked: watch::Sender<u64>,
     pub(crate) table: RouteTable,
     pub(crate) router: Router,
-    /// The handlers' state.
     pub(crate) app: App,
 }
 

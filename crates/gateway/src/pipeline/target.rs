@@ -1,15 +1,16 @@
-//! Reads the request target as a browser's URL parser would: dot segments are resolved and
-//! backslashes count as slashes, before anything decides by the path.
+//! Normalizes request targets like a browser's URL parser: resolves dot segments and treats backslashes as
+//! slashes. All later checks see the normalized path.
 
 use http::Uri;
 use http::uri::PathAndQuery;
 use url::Url;
 
-/// A target that is no path below an origin.
+/// A target that is not a path below the origin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct MalformedTarget;
 
-/// The target in its normal form; `None` when it is in it already, which is the usual case.
+/// Normalizes a target. Returns `None` when it is normalized already, the usual case, so that no `Uri` is
+/// allocated.
 pub(crate) fn normalized(uri: &Uri) -> Result<Option<Uri>, MalformedTarget> {
     let path = uri.path();
     if !path.starts_with('/') || names_an_authority(path) {
@@ -30,19 +31,20 @@ pub(crate) fn normalized(uri: &Uri) -> Result<Option<Uri>, MalformedTarget> {
     text.parse().map(Some).map_err(|_| MalformedTarget)
 }
 
-/// `//host/path` would name another machine.
+/// Whether a path starts with an authority: URL parsers read `//host/path` as a path on another host.
 fn names_an_authority(path: &str) -> bool {
     path.starts_with("//") || path.starts_with("/\\")
 }
 
 fn is_dot_segment(segment: &str) -> bool {
     matches!(segment, "." | "..")
+        // "%2e%2e", the longest spelling, has six characters.
         || (segment.len() <= 6
             && segment.contains('%')
             && matches!(segment.to_ascii_lowercase().as_str(), "%2e" | "%2e%2e" | ".%2e" | "%2e."))
 }
 
-/// Whether every percent sign of a path begins a byte, and the bytes are text.
+/// Whether a path is percent-decodable to valid UTF-8.
 pub(crate) fn decodes(path: &str) -> bool {
     if !path.contains('%') {
         return true;
@@ -74,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn dots_and_backslashes_are_resolved() {
+    fn dot_segments_and_backslashes_are_normalized() {
         assert_eq!(normal("/api/gateway/version?a=..").unwrap(), "/api/gateway/version?a=..");
         assert_eq!(normal("/x/../api/./gateway/version").unwrap(), "/api/gateway/version");
         assert_eq!(normal("/x/%2E%2e/health?q=1").unwrap(), "/health?q=1");
@@ -83,14 +85,14 @@ mod tests {
     }
 
     #[test]
-    fn another_authority_is_malformed() {
+    fn target_with_an_authority_is_malformed() {
         for target in ["//", "//evil/health", "/\\evil/health", "/.//evil", "*"] {
             assert_eq!(normal(target), Err(MalformedTarget), "{target}");
         }
     }
 
     #[test]
-    fn percent_signs_must_begin_text() {
+    fn percent_escapes_must_decode_to_utf8() {
         assert!(decodes("/a/%41%C3%A4/b"));
         for path in ["/%", "/%4", "/%zz", "/%E0%A4%A", "/%ff"] {
             assert!(!decodes(path), "{path}");

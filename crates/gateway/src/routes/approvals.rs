@@ -1,7 +1,8 @@
-//! `GET /api/gateway/approvals`: what waits for the owner of this machine, for pages to show.
+//! `GET /api/gateway/approvals`: the requests that are held until the owner approves or denies them.
 //!
-//! Decides nothing and holds no way to decide: that is for the owner's command line alone, whose
-//! words are answered here.
+//! Read-only: decisions are accepted only on the owner-only socket of the command line. The response contains
+//! the
+//! command to run.
 
 use axum::Json;
 use axum::extract::State;
@@ -19,7 +20,7 @@ use crate::error::JsonResult;
 use crate::extract::LocalRequest;
 use crate::route::Endpoint;
 
-/// What waits for the owner.
+/// Requests held for the owner's approval.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"waiting": [{
     "id": "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718",
@@ -32,44 +33,44 @@ use crate::route::Endpoint;
     "action": "action=commit",
     "directories": ["/home/dev/src/shop"],
     "location": "https://loopgate.example.com",
-    "reason": "git_action is of the medium tier, and requests above low ask first"
+    "reason": "git_action has risk tier medium; requests above low require approval"
 }], "command": "loopgate approvals"}))]
 pub(crate) struct WaitingRequests {
-    /// Newest first.
+    /// Held requests, newest first.
     waiting: Vec<WaitingRequest>,
-    /// Command on this machine that lists them too; followed by `approve` or `deny` and an id, or the
-    /// last eight characters of one, it decides.
+    /// Command on this machine that lists the same requests. Followed by `approve` or `deny` and an id, or by
+    /// the last eight characters of an id, it decides a request.
     command: String,
-    /// What is wrong with the rules and policies that the owner has set.
+    /// Errors in the owner's approval rules and policies. Absent when there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     problems: Vec<String>,
 }
 
-/// A request that is held.
+/// A request held for approval.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WaitingRequest {
     id: Uuid,
-    /// ISO 8601.
+    /// Time at which the request arrived, ISO 8601.
     created_at: String,
-    /// ISO 8601: when the last of those who ask gives up.
+    /// Time at which the request expires, ISO 8601: the latest deadline of the callers that wait for it.
     waits_until: String,
     operation_id: OperationId,
     risk_tier: RiskTier,
     method: String,
     path: String,
-    /// Without the values of sensitive members.
+    /// Query string with sensitive values redacted.
     #[serde(skip_serializing_if = "Option::is_none")]
     query: Option<String>,
-    /// What it does, in the words of its body.
+    /// Members of the body that describe the action, for example `action=commit`.
     #[serde(skip_serializing_if = "Option::is_none")]
     action: Option<String>,
-    /// Id of the loop that it is to start.
+    /// Id of the loop that the request would start.
     #[serde(skip_serializing_if = "Option::is_none")]
     loop_id: Option<String>,
-    /// Directories that it is about, where they really are.
+    /// Canonical paths of the directories that the request affects.
     directories: Vec<String>,
-    /// Who asks: the origin of a page, or `cloud-socket`.
+    /// Caller: the origin of the page, or `cloud-socket` for the control plane.
     location: String,
     reason: String,
 }
@@ -84,6 +85,7 @@ impl From<PendingApproval> for WaitingRequest {
             risk_tier: request.risk_tier,
             method: request.method,
             path: request.path,
+            // Query values can be credentials, and every signed-in page can read this list.
             query: request.query.as_deref().map(redact_query),
             action: request.action,
             loop_id: request.loop_id,
@@ -94,14 +96,14 @@ impl From<PendingApproval> for WaitingRequest {
     }
 }
 
-/// List what waits for the owner's decision
+/// List the requests held for approval
 ///
-/// Only the owner decides, on the command line of this machine; no route does. Not held for approval
-/// itself, not recorded as activity, and not served over the link.
+/// Only the owner can decide, on the command line of this machine; no HTTP route can. This route is never
+/// held for approval, is not recorded as activity, and is not available over the link.
 #[utoipa::path(get, path = "/api/gateway/approvals", operation_id = "waiting_approvals", tag = "gateway",
     responses(
-        (status = 200, body = WaitingRequests, description = "The requests that are held"),
-        (status = 403, body = ErrorBody, description = "Asked over the link", example = json!(ErrorBody::not_available_over_relay())),
+        (status = 200, body = WaitingRequests, description = "The held requests"),
+        (status = 403, body = ErrorBody, description = "Called over the link", example = json!(ErrorBody::not_available_over_relay())),
     ))]
 async fn approvals(State(app): State<App>, _: LocalRequest) -> JsonResult<WaitingRequests> {
     let waiting = app.approvals.pending().into_iter().map(WaitingRequest::from).collect();

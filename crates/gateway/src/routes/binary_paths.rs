@@ -1,4 +1,5 @@
-//! `/api/gateway/settings/binary-paths`: where the five programs are, when not on PATH.
+//! `/api/gateway/settings/binary-paths`: configured paths of the external programs that are not looked up on
+//! `PATH`.
 
 use std::collections::BTreeMap;
 
@@ -18,8 +19,8 @@ use crate::blocking::spawn_blocking;
 use crate::error::{HttpError, JsonResult};
 use crate::route::Endpoint;
 
-/// The paths that are set, by `assistant`, `codeHost`, `reviewer`, `python3` and `git`; of a link the
-/// file that it leads to.
+/// Configured program paths by `assistant`, `codeHost`, `reviewer`, `python3` and `git`. Symbolic links are
+/// resolved.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"binaryPaths": {"git": "/usr/bin/git"}}))]
@@ -27,7 +28,7 @@ pub(crate) struct BinaryPaths {
     binary_paths: BTreeMap<String, String>,
 }
 
-/// Paths to set; null clears one.
+/// Program paths to set. `null` clears a path; an absent member is unchanged.
 #[derive(Debug, ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read member by member")]
@@ -40,29 +41,30 @@ struct SetBinaryPaths {
     git: Option<String>,
 }
 
-/// List the paths that are set
+/// List the configured program paths
 #[utoipa::path(get, path = "/api/gateway/settings/binary-paths", operation_id = "binary_paths", tag = "gateway",
-    responses((status = 200, body = BinaryPaths, description = "The paths")))]
+    responses((status = 200, body = BinaryPaths, description = "The configured paths")))]
 async fn list(State(app): State<App>) -> Json<BinaryPaths> {
     Json(present(&app))
 }
 
-/// Set or clear paths
+/// Set or clear program paths
 ///
-/// The first member that is wrong answers, and nothing is stored. A path in the sandbox, or through a
-/// link there, is refused. Whoever does not hold the gateway token on this machine waits for its owner,
-/// each time anew.
+/// The first invalid member is reported and nothing is stored. A path inside the sandbox, or a path that passes
+/// through a symbolic link inside it, is rejected. Callers without the gateway token of this machine need the
+/// owner's approval for every request; an earlier approval is not reused.
 #[utoipa::path(patch, path = "/api/gateway/settings/binary-paths", operation_id = "set_binary_paths", tag = "gateway",
     request_body = SetBinaryPaths,
     responses(
         (status = 200, body = BinaryPaths, description = "All paths after the change"),
-        (status = 400, body = ErrorBody, description = "Not an object, an unknown program, or a path that cannot be used", example = json!(ErrorBody::new(400, "unknown key: node"))),
+        (status = 400, body = ErrorBody, description = "Not a JSON object, an unknown program, or an unusable path", example = json!(ErrorBody::new(400, "unknown key: node"))),
         (status = 500, body = ErrorBody, description = "The settings file cannot be written", example = json!(ErrorBody::new(500, "Failed to update binary paths: permission denied"))),
     ))]
 async fn update(State(app): State<App>, body: Bytes) -> JsonResult<BinaryPaths> {
     spawn_blocking(move || {
         let changes = changes(&app, &body)?;
-        let stored = app.settings.update(|settings| {
+        // One update for all members: either every change is stored or none.
+        let updated = app.settings.update(|settings| {
             for (program, path) in changes {
                 match path {
                     Some(path) => settings.binary_paths.insert(program, path),
@@ -70,7 +72,8 @@ async fn update(State(app): State<App>, body: Bytes) -> JsonResult<BinaryPaths> 
                 };
             }
         });
-        stored.map_err(|error| HttpError::operation("Failed to update binary paths", &error))?;
+        updated.map_err(|error| HttpError::operation("Failed to update binary paths", &error))?;
+        // Resolved paths, versions and MCP registrations were determined with the previous programs.
         app.programs.forget();
         app.mcp.forget();
         Ok(Json(present(&app)))
@@ -89,12 +92,14 @@ pub(crate) fn update_endpoint() -> Endpoint {
 fn present(app: &App) -> BinaryPaths {
     let settings = app.settings.get();
     let text = |(program, path): (&Program, &ProgramPath)| {
+        // The resolved target is shown, because it is what will be executed.
         (program.key().to_owned(), path.target().to_string_lossy().into_owned())
     };
     BinaryPaths { binary_paths: settings.binary_paths.iter().map(text).collect() }
 }
 
 fn changes(app: &App, body: &[u8]) -> Result<Vec<(Program, Option<ProgramPath>)>, HttpError> {
+    // An empty body is a no-op, not a syntax error.
     if body.iter().all(u8::is_ascii_whitespace) {
         return Ok(Vec::new());
     }
@@ -107,8 +112,8 @@ fn changes(app: &App, body: &[u8]) -> Result<Vec<(Program, Option<ProgramPath>)>
 }
 
 fn change(app: &App, key: &str, value: &Value) -> Result<(Program, Option<ProgramPath>), HttpError> {
-    let known = Program::ALL.into_iter().find(|program| program.key() == key);
-    let program = known.ok_or_else(|| HttpError::bad_request(format!("unknown key: {key}")))?;
+    let program = Program::ALL.into_iter().find(|program| program.key() == key);
+    let program = program.ok_or_else(|| HttpError::bad_request(format!("unknown key: {key}")))?;
     let text = match value {
         Value::Null => return Ok((program, None)),
         Value::String(text) => text,
@@ -117,20 +122,20 @@ fn change(app: &App, key: &str, value: &Value) -> Result<(Program, Option<Progra
     if text.trim().is_empty() {
         return Err(HttpError::bad_request(format!("value for {key} must not be empty")));
     }
-    let refused = |what: &str| HttpError::bad_request(format!("Binary path for {key} {what}: {text}"));
+    let invalid = |reason: &str| HttpError::bad_request(format!("Binary path for {key} {reason}: {text}"));
     let path = loopgate_home::expand_home(text.trim());
     if !path.is_absolute() {
-        return Err(refused("must be an absolute path"));
+        return Err(invalid("must be an absolute path"));
     }
-    // The target is stored too, so that a later swap of a link cannot redirect what is started.
-    let target = path.canonicalize().map_err(|_| refused("does not exist"))?;
+    // The target is stored as well, so that replacing a symbolic link later cannot redirect the program.
+    let target = path.canonicalize().map_err(|_| invalid("does not exist"))?;
     if !is_executable(&target) {
-        return Err(refused("is not executable"));
+        return Err(invalid("is not executable"));
     }
     let path = ProgramPath::new(path, target);
-    // Repositories and loops write there, and would decide what is started.
+    // Repositories and loops can write to the sandbox. A program there could be replaced by any of them.
     if app.programs.is_in_sandbox(&path) {
-        return Err(refused("lies in the sandbox, or is reached through it"));
+        return Err(invalid("is inside the sandbox, or reached through a link inside it"));
     }
     Ok((program, Some(path)))
 }

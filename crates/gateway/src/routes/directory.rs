@@ -1,4 +1,4 @@
-//! Directories that requests name, in the sandbox.
+//! Resolution of directories in requests to paths inside the sandbox.
 
 use std::path::PathBuf;
 
@@ -12,26 +12,26 @@ use crate::blocking::spawn_blocking;
 use crate::error::HttpError;
 use crate::lenient;
 
-/// Members of a body that is about the worktree of a ticket.
+/// Body members that identify the worktree of a ticket.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"ticketId": "AB-1", "repoPath": "~/src/shop"}))]
 pub(crate) struct TicketMembers {
-    /// The ticket.
+    /// Id of the ticket.
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     ticket_id: Option<String>,
-    /// The clone that it belongs to, inside the sandbox.
+    /// Path of the ticket's clone, inside the sandbox.
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     repo_path: Option<String>,
 }
 
 impl TicketMembers {
-    /// Both members.
+    /// Returns both members.
     ///
     /// # Errors
-    /// 400 `missing_field` when one is missing.
+    /// 400 `missing_field` when either is missing.
     pub(crate) fn required(self) -> Result<TicketReference, HttpError> {
         match (self.ticket_id, self.repo_path) {
             (Some(ticket), Some(repo)) => Ok(TicketReference { ticket: TicketId::new(ticket), repo }),
@@ -40,7 +40,7 @@ impl TicketMembers {
     }
 }
 
-/// A ticket and the path of its repository, as a request names them.
+/// A ticket and the path of its repository, not yet checked against the sandbox.
 #[derive(Debug)]
 pub(crate) struct TicketReference {
     pub(crate) ticket: TicketId,
@@ -48,66 +48,72 @@ pub(crate) struct TicketReference {
 }
 
 impl TicketReference {
-    /// The repository, and the worktree that it has for the ticket.
+    /// Resolves the repository, and the ticket's worktree if it exists.
     ///
     /// # Errors
-    /// 403 when one of them is outside the sandbox.
+    /// 403 when either path is outside the sandbox.
     pub(crate) async fn resolve(
         &self,
         app: &App,
     ) -> Result<(SandboxedPath, Option<SandboxedPath>), HttpError> {
         let (app, ticket, repo) = (app.clone(), self.ticket.clone(), self.repo.clone());
-        let resolving = spawn_blocking(move || {
+        let resolved = spawn_blocking(move || {
             let repository = app.sandbox.check(repo)?;
             let worktree = ticket_worktree(&app, &repository, &ticket)?;
             Ok((repository, worktree))
         });
-        resolving.await?
+        resolved.await?
     }
 
-    /// As [`Self::resolve`], with a worktree that has to exist.
+    /// Like [`Self::resolve`], but requires the worktree to exist.
     ///
     /// # Errors
-    /// Also 404 when there is none.
+    /// 403 as for [`Self::resolve`]; 404 when the worktree does not exist.
     pub(crate) async fn existing(&self, app: &App) -> Result<(SandboxedPath, SandboxedPath), HttpError> {
         let (repository, worktree) = self.resolve(app).await?;
         Ok((repository, worktree.ok_or_else(|| HttpError::not_found("Work directory not found"))?))
     }
 }
 
-/// A directory that a caller names, when it is allowed and exists. `missing` makes the error for its path.
+/// Resolves a directory that must exist. `missing` builds the error for a path inside the sandbox without a
+/// directory.
+///
+/// # Errors
+/// 403 when the path is outside the sandbox.
 pub(crate) async fn existing_directory(
     app: &App,
-    named: &str,
+    path: &str,
     missing: impl FnOnce(PathBuf) -> HttpError,
 ) -> Result<SandboxedPath, HttpError> {
-    let (app, named) = (app.clone(), named.to_owned());
-    let looked = spawn_blocking(move || {
-        let place = app.sandbox.check(named).ok()?;
-        let there = place.canonical().is_dir();
-        Some((place, there))
+    let (app, path) = (app.clone(), path.to_owned());
+    let checked = spawn_blocking(move || {
+        // A denied path is reported as such whether or not it exists, so a 404 reveals nothing outside the
+        // sandbox.
+        let directory = app.sandbox.check(path).ok()?;
+        let exists = directory.canonical().is_dir();
+        Some((directory, exists))
     });
-    match looked.await? {
-        Some((place, true)) => Ok(place),
-        Some((place, false)) => Err(missing(place.as_path().to_owned())),
+    match checked.await? {
+        Some((directory, true)) => Ok(directory),
+        Some((directory, false)) => Err(missing(directory.as_path().to_owned())),
         None => Err(HttpError::directory_not_allowed()),
     }
 }
 
-/// Where the work on a ticket lies, when there is some. Blocks on the disk.
+/// Returns the existing worktree of a ticket. Performs blocking I/O.
 ///
 /// # Errors
-/// 403 when there is none, and the place where it would be made is outside the sandbox: whether
-/// something is there must not be revealed.
+/// 403 when the ticket has no worktree and the location of a new one would be outside the sandbox.
 pub(crate) fn ticket_worktree(
     app: &App,
     repository: &SandboxedPath,
     ticket: &TicketId,
 ) -> Result<Option<SandboxedPath>, HttpError> {
+    // `Ok(None)` here would disclose that nothing exists at a path outside the sandbox.
     match app.worktree_layout.work_on_ticket(repository, ticket) {
         None if app.worktree_layout.for_ticket(repository, ticket).is_err() => {
             Err(HttpError::directory_not_allowed())
         }
-        found => Ok(found),
+        worktree => Ok(worktree),
     }
 }

@@ -1,4 +1,4 @@
-//! The route of the challenge exchange; the pipeline answers it, in [`crate::pipeline::exchange`].
+//! OpenAPI entry of the challenge exchange. The pipeline answers the route, in [`crate::pipeline::exchange`].
 
 use utoipa::OpenApi;
 

@@ -1,4 +1,4 @@
-//! Handlers, one file a resource. Each file declares its endpoints; [`crate::router`] lists them.
+//! Request handlers, one file per resource. Each file declares its endpoints; [`crate::router`] lists them.
 
 mod agents;
 pub(crate) mod approvals;

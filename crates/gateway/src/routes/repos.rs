@@ -1,4 +1,4 @@
-//! `/api/gateway/repos`: the managed repositories and where their worktrees are made.
+//! `/api/gateway/repos`: the managed repositories and the parent directory of their worktrees.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -21,10 +21,10 @@ use crate::extract::{JsonBody, QueryMembers};
 use crate::lenient;
 use crate::route::Endpoint;
 
-/// Bytes of a package manifest.
+/// Largest `package.json` that is parsed, in bytes: bounds memory, and real manifests are a few KiB.
 const MAX_MANIFEST: u64 = 1024 * 1024;
 
-/// That it was done.
+/// Acknowledgement of a change.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"success": true}))]
 #[schema(as = Done)]
@@ -32,7 +32,7 @@ pub(crate) struct ReposResponse {
     success: bool,
 }
 
-/// The repository that was added.
+/// The managed repository after it was added.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"success": true, "repo": {"path": "~/src/shop", "description": "The shop", "addedAt": "2030-01-01T00:00:00.000Z", "name": "shop", "fullName": "acme/shop", "defaultBranch": "main"}}))]
 #[schema(as = Added)]
@@ -41,28 +41,28 @@ pub(crate) struct AddRepoResponse {
     repo: ListedRepo,
 }
 
-/// A repository to add.
+/// A repository to manage.
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(example = json!({"path": "~/src/shop", "description": "The shop"}))]
 struct AddRepo {
-    /// Directory inside the sandbox; `~` is the home directory.
+    /// Directory inside the sandbox; a leading `~` is the home directory.
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_empty")]
     path: Option<String>,
-    /// Text of the owner.
+    /// Free text shown in repository lists.
     #[serde(default, deserialize_with = "lenient::any")]
     description: Option<String>,
 }
 
-/// Settings to change.
+/// Repository settings to change; absent members are unchanged.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"worktreeParentDir": "~/src/worktrees", "worktreeParentDirConfirmed": true}))]
 struct UpdateRepos {
-    /// Where worktrees are made; inside the sandbox.
+    /// Parent directory for new worktrees, inside the sandbox.
     #[serde(default, deserialize_with = "lenient::any")]
     worktree_parent_dir: Option<String>,
-    /// Whether the owner agreed to it.
+    /// Whether the user confirmed the parent directory.
     #[serde(default, deserialize_with = "lenient::any")]
     worktree_parent_dir_confirmed: Option<bool>,
 }
@@ -72,9 +72,10 @@ struct UpdateRepos {
     responses(
         (status = 200, body = ReposAnswer, description = "The repositories and their settings"),
         (status = 500, body = ErrorBody, description = "The list cannot be read", example = json!(ErrorBody::new(500, "Failed to list repos: permission denied"))),
-        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::not_configured())),
+        (status = 503, body = ErrorBody, description = "No sandbox directory is configured", example = json!(ErrorBody::not_configured())),
     ))]
 async fn list(State(app): State<App>) -> JsonResult<ReposAnswer> {
+    // Reading name, origin and default branch takes several file accesses per repository.
     let listed = spawn_blocking(move || {
         let list = app.repos.list().map_err(|error| failed("Failed to list repos", error))?;
         let repos = list.repos.iter().cloned().map(|repo| describe(&app.sandbox, repo)).collect();
@@ -87,11 +88,11 @@ async fn list(State(app): State<App>) -> JsonResult<ReposAnswer> {
 #[utoipa::path(post, path = "/api/gateway/repos", operation_id = "add_repo", tag = "repos",
     request_body = AddRepo,
     responses(
-        (status = 200, body = AddRepoResponse, description = "Added"),
-        (status = 400, body = ErrorBody, description = "No path, no such directory, or already there", example = json!(ErrorBody::new(400, "Path does not exist"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
+        (status = 200, body = AddRepoResponse, description = "The repository was added"),
+        (status = 400, body = ErrorBody, description = "Path missing, not a directory, or already managed", example = json!(ErrorBody::new(400, "Path does not exist"))),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 500, body = ErrorBody, description = "The list cannot be written", example = json!(ErrorBody::new(500, "Failed to add repo: permission denied"))),
-        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::not_configured())),
+        (status = 503, body = ErrorBody, description = "No sandbox directory is configured", example = json!(ErrorBody::not_configured())),
     ))]
 async fn add(State(app): State<App>, JsonBody(body): JsonBody<AddRepo>) -> JsonResult<AddRepoResponse> {
     require_sandbox(&app)?;
@@ -107,6 +108,7 @@ async fn add(State(app): State<App>, JsonBody(body): JsonBody<AddRepo>) -> JsonR
 
 fn add_repository(app: &App, path: &str, description: Option<String>) -> Result<ManagedRepo, HttpError> {
     let place = app.sandbox.check(path)?;
+    // Opened once: the detection reads through this handle, so replacing the path has no effect.
     let directory = place.open_directory().map_err(|error| match error.kind() {
         ErrorKind::NotADirectory => HttpError::bad_request("Path must be a directory"),
         _ => HttpError::bad_request("Path does not exist"),
@@ -119,18 +121,21 @@ fn add_repository(app: &App, path: &str, description: Option<String>) -> Result<
     })
 }
 
-/// Remove a repository from the list; its files stay
+/// Stop managing a repository
+///
+/// Files on disk are not touched.
 #[utoipa::path(delete, path = "/api/gateway/repos", operation_id = "remove_repo", tag = "repos",
     params(("path" = String, Query, description = "Directory of the repository", example = "~/src/other")),
     responses(
-        (status = 200, body = ReposResponse, description = "Removed"),
-        (status = 400, body = ErrorBody, description = "No path given, or not in the list", example = json!(ErrorBody::new(400, "Repository not found"))),
+        (status = 200, body = ReposResponse, description = "The repository was removed"),
+        (status = 400, body = ErrorBody, description = "Path missing, or not managed", example = json!(ErrorBody::new(400, "Repository not found"))),
         (status = 500, body = ErrorBody, description = "The list cannot be written", example = json!(ErrorBody::new(500, "Failed to remove repo: permission denied"))),
-        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::not_configured())),
+        (status = 503, body = ErrorBody, description = "No sandbox directory is configured", example = json!(ErrorBody::not_configured())),
     ))]
 async fn remove(State(app): State<App>, query: QueryMembers) -> JsonResult<ReposResponse> {
     require_sandbox(&app)?;
     let path = query.required("path", "path query parameter is required")?.to_owned();
+    // Not checked against the sandbox: an entry must be removable after the sandbox was moved elsewhere.
     let removed = spawn_blocking(move || app.repos.remove(&path)).await?;
     match removed.map_err(|error| failed("Failed to remove repo", error))? {
         true => Ok(Json(ReposResponse { success: true })),
@@ -138,18 +143,19 @@ async fn remove(State(app): State<App>, query: QueryMembers) -> JsonResult<Repos
     }
 }
 
-/// Change where worktrees are made
+/// Update the repository settings
 #[utoipa::path(patch, path = "/api/gateway/repos", operation_id = "update_repos", tag = "repos",
     request_body = UpdateRepos,
     responses(
-        (status = 200, body = ReposResponse, description = "Changed"),
+        (status = 200, body = ReposResponse, description = "The settings were updated"),
         (status = 400, body = ErrorBody, description = "Nothing to change", example = json!(ErrorBody::new(400, "No settings to update"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 500, body = ErrorBody, description = "The list cannot be written", example = json!(ErrorBody::new(500, "Failed to update settings: permission denied"))),
-        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::not_configured())),
+        (status = 503, body = ErrorBody, description = "No sandbox directory is configured", example = json!(ErrorBody::not_configured())),
     ))]
 async fn update(State(app): State<App>, JsonBody(body): JsonBody<UpdateRepos>) -> JsonResult<ReposResponse> {
     require_sandbox(&app)?;
+    // Members of the wrong type count as absent, so a body can be valid JSON and still change nothing.
     let (parent, confirmed) = (body.worktree_parent_dir, body.worktree_parent_dir_confirmed);
     if parent.is_none() && confirmed.is_none() {
         return Err(HttpError::bad_request("No settings to update"));
@@ -158,6 +164,7 @@ async fn update(State(app): State<App>, JsonBody(body): JsonBody<UpdateRepos>) -
         if let Some(parent) = &parent {
             app.sandbox.check(parent)?;
         }
+        // Members that the request omits keep their stored values.
         let changed = app.repos.update_settings(|settings| {
             settings.worktree_parent_dir = parent.or(settings.worktree_parent_dir.take());
             settings.worktree_parent_dir_confirmed = confirmed.or(settings.worktree_parent_dir_confirmed);
@@ -195,7 +202,7 @@ fn failed(what: &str, error: ReposError) -> HttpError {
     }
 }
 
-/// A stored entry with name, origin and default branch of its clone. Touches the disk.
+/// Adds name, origin and default branch of the clone to a stored entry. Performs blocking I/O.
 fn describe(sandbox: &Sandbox, repo: ManagedRepo) -> ListedRepo {
     let path = loopgate_home::expand_home(&repo.path);
     let clone = sandbox.repository_at(&path);
@@ -208,12 +215,14 @@ fn describe(sandbox: &Sandbox, repo: ManagedRepo) -> ListedRepo {
     }
 }
 
-/// How a repository is run, according to its package manifest.
+/// Detects from `package.json` how to run a repository.
 fn detect_deployment(repository: &Directory) -> Option<Map<String, Value>> {
+    // The file is untrusted input: `Directory::read` follows no links and stops at the size limit.
     let text = repository.read(Path::new("package.json"), MAX_MANIFEST).ok()?;
     let manifest: Value = serde_json::from_slice(&text).ok()?;
     let has = |section: &str, name: &str| manifest.get(section).is_some_and(|s| s.get(name).is_some());
     let depends = |name: &&str| has("dependencies", name) || has("devDependencies", name);
+    // Order matters: projects with `next` or `vite` usually depend on `react` as well.
     let framework = ["next", "vite", "react", "express"].into_iter().find(depends);
     let scripts = [("dev", "pnpm dev"), ("start", "pnpm start")];
     let start = scripts.into_iter().find(|(name, _)| has("scripts", name)).map(|(_, command)| command);

@@ -1,5 +1,5 @@
-//! `GET /api/gateway/version`: the desktop's version; also the probe by which clients find out
-//! whether the namespace is served, so it starts nothing and reads nothing.
+//! `GET /api/gateway/version`: the version of the desktop. Clients also use it to probe whether the namespace
+//! is served, so it performs no I/O.
 
 use axum::Json;
 use axum::extract::State;
@@ -10,17 +10,17 @@ use utoipa_axum::routes;
 use crate::app::App;
 use crate::route::Endpoint;
 
-/// The desktop's version.
+/// Version of the desktop.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"version": "0.13.18", "commits": []}))]
 pub(crate) struct Version {
     version: String,
-    /// Always empty in a release.
+    /// Commits since the last release; always empty in a release build.
     #[schema(value_type = Vec<Object>)]
     commits: [(); 0],
 }
 
-/// The desktop's version
+/// Return the version of the desktop
 #[utoipa::path(get, path = "/api/gateway/version", operation_id = "version", tag = "gateway",
     responses((status = 200, body = Version, description = "The version")))]
 async fn version(State(app): State<App>) -> Json<Version> {

@@ -1,4 +1,4 @@
-//! One connection to the gateway, from its acceptance to its last byte.
+//! Serves one connection from its acceptance to its end.
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -26,16 +26,16 @@ use crate::health::liveness::LIVENESS_PATH;
 use crate::pipeline;
 use crate::pipeline::caller::RequestSource;
 
-/// Bytes of a request's head; more is answered 431.
+/// Size limit of a request head in bytes. Longer ones are refused with a 431.
 const MAX_HEAD: usize = 16 * 1024;
-/// Bytes that are read at once from a connection, and wait to be written to it.
+/// Size limit in bytes of hyper's read and write buffers per connection.
 const BUFFER: usize = 64 * 1024;
-/// How long, and how much, a closed connection is still read, so that a client in the middle of an
-/// upload sees its answer instead of a reset.
+/// Time and bytes for which a closed connection is still read. Closing a socket with unread data sends a
+/// reset, which would discard the response before a client in the middle of an upload reads it.
 const LINGER: Duration = Duration::from_secs(2);
 const LINGER_BYTES: usize = 8 * 1024 * 1024;
 
-/// How HTTP is spoken on every connection. `header_timeout` is also how long one may be idle.
+/// Creates the HTTP configuration of all connections. `header_timeout` is also the idle timeout.
 pub(crate) fn protocol(header_timeout: Duration) -> http1::Builder {
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(header_timeout);
@@ -43,14 +43,14 @@ pub(crate) fn protocol(header_timeout: Duration) -> http1::Builder {
     builder
 }
 
-/// The two stages of a shutdown.
+/// Signals of the two stages of a shutdown.
 #[derive(Clone, Default)]
 pub(crate) struct ShutdownTokens {
     pub(crate) graceful: CancellationToken,
     pub(crate) forced: CancellationToken,
 }
 
-/// What every connection is served with.
+/// Serves connections with a shared state and configuration.
 #[derive(Clone)]
 pub(crate) struct ConnectionServer {
     pub(crate) state: Arc<ServerState>,
@@ -59,9 +59,9 @@ pub(crate) struct ConnectionServer {
 }
 
 impl ConnectionServer {
-    /// Serves until either side ends the connection, or `shutdown` does.
+    /// Serves a connection until the peer closes it, the permit is revoked, or `shutdown` fires.
     pub(crate) async fn serve(self, stream: TcpStream, peer: SocketAddr, permit: ConnectionPermit) {
-        // Answers are small and written at once; waiting for more would only delay them.
+        // Responses are small and complete; Nagle's algorithm would only delay them.
         let _ = stream.set_nodelay(true);
         let Self { state, protocol, shutdown } = self;
         let (in_flight, reserved) = (permit.in_flight.clone(), permit.reserved);
@@ -70,13 +70,14 @@ impl ConnectionServer {
     }
 }
 
-/// Drives a connection to its end, and a little further for a client that still writes.
+/// Drives a connection to its end, then lingers for a client that is still sending.
 async fn run(
     mut connection: http1::Connection<TokioIo<TcpStream>, ConnectionService>,
     permit: &ConnectionPermit,
     shutdown: &ShutdownTokens,
 ) {
     let ended = tokio::select! {
+        // `poll_without_shutdown` leaves the socket open for `linger`.
         biased;
         ended = poll_fn(|cx| connection.poll_without_shutdown(cx)) => ended,
         () = permit.closed.cancelled() => return,
@@ -89,7 +90,7 @@ async fn run(
         }
     };
     if let Err(error) = ended {
-        tracing::debug!(%error, "a connection ended early");
+        tracing::debug!(%error, "connection closed early");
     }
     let stream = connection.into_parts().io.into_inner();
     tokio::select! {
@@ -99,21 +100,22 @@ async fn run(
     }
 }
 
-/// Ends our side and reads what the other side still sends.
+/// Closes the write half and discards what the client still sends.
 async fn linger(mut stream: TcpStream) {
     if stream.shutdown().await.is_err() {
         return;
     }
-    let mut left = LINGER_BYTES;
+    let mut remaining = LINGER_BYTES;
     let mut buffer = [0_u8; 4096];
     let drained = async {
         while let Ok(read) = stream.read(&mut buffer).await {
-            left = left.saturating_sub(read);
-            if read == 0 || left == 0 {
+            remaining = remaining.saturating_sub(read);
+            if read == 0 || remaining == 0 {
                 break;
             }
         }
     };
+    // A client that keeps sending after the timeout gets the reset.
     let _ = tokio::time::timeout(LINGER, drained).await;
 }
 
@@ -121,7 +123,7 @@ struct ConnectionService {
     state: Arc<ServerState>,
     peer: IpAddr,
     in_flight: InFlight,
-    /// Whether only questions about health are answered.
+    /// Whether the connection exceeds the limit, so that it serves the liveness probe only.
     reserved: bool,
 }
 
@@ -141,7 +143,7 @@ impl hyper::service::Service<Request<Incoming>> for ConnectionService {
         Box::pin(async move {
             let mut response = pipeline::handle(&state.pipeline, request.map(Body::new), caller).await;
             if reserved {
-                // The next request of this client may find room on a connection that answers everything.
+                // Closing lets the client's next request use a regular connection once one is free.
                 response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }
             Ok(guard.until_sent(response))

@@ -1,6 +1,6 @@
-//! How many connections are open at once: fewer than this process may have descriptors, so that files,
-//! programs, the owner's socket and questions about its health find some, however many idle connections
-//! others hold. Where one more comes, the oldest idle one is closed for it.
+//! Limits the number of open connections below the descriptor limit of the process, so that files, programs,
+//! the control socket and liveness probes get descriptors even when clients hold idle connections. At the
+//! limit, the oldest idle connection is closed to accept another.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,47 +12,50 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::in_flight::InFlight;
 
-/// As many descriptors as a limit is raised to, where the system lets it be.
+/// Upper bound when raising the descriptor limit. Programs that are started inherit the limit, and some
+/// allocate or scan tables of that size.
 #[cfg(unix)]
 const MAX_LIMIT: u64 = 65_536;
-/// Descriptors that are not shared out: for databases, logs and watches.
-const KEPT_DESCRIPTORS: usize = 32;
-/// What is left is shared between the gateway's connections, the control plane's, and all else.
+/// Descriptors that are not available for connections: databases, logs and file watches.
+const OTHER_DESCRIPTORS: usize = 32;
+/// Equal shares of the remaining descriptors: gateway connections, control plane connections, and everything
+/// else.
 const SHARES: usize = 3;
-/// Minimum of connections of a listener.
+/// Lower bound for the connections of a listener.
 const MIN_CONNECTIONS: usize = 4;
-/// Connections beyond the limit, for questions about health alone.
+/// Connections beyond the limit that serve liveness probes only.
 const RESERVED: usize = 4;
-/// Descriptors that a listener holds only to give them up when there are no others.
+/// Descriptors that a listener keeps open in order to release them when the process runs out of descriptors.
 const SPARE: usize = if cfg!(unix) { 2 } else { 0 };
-/// Pause after a failed accept, so that it is not tried in a tight loop.
+/// Delay after a failed accept, which would otherwise be retried in a busy loop.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Lets this process, and what it starts, have as many descriptors as the system grants it, up to
-/// 65536. Where that fails everything stays as it is.
+/// Raises the soft descriptor limit of this process, and of the programs that it starts, to the hard limit,
+/// but at most to 65536. Best-effort: on failure the limit is unchanged.
 pub fn raise_descriptor_limit() {
     #[cfg(unix)]
     {
         use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
         let limit = getrlimit(Resource::Nofile);
-        let wanted = limit.maximum.unwrap_or(MAX_LIMIT).min(MAX_LIMIT);
-        if limit.current.is_some_and(|current| current < wanted) {
-            let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(wanted), ..limit });
+        let target = limit.maximum.unwrap_or(MAX_LIMIT).min(MAX_LIMIT);
+        if limit.current.is_some_and(|current| current < target) {
+            // Connections are limited by whatever limit is in effect, so a failure is harmless.
+            let _ = setrlimit(Resource::Nofile, Rlimit { current: Some(target), ..limit });
         }
     }
 }
 
-/// Connections that one listener may have by the present limit.
+/// Returns the connections that one listener may have under the current descriptor limit.
 pub(crate) fn share_of_descriptors() -> usize {
     #[cfg(unix)]
     let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(MAX_LIMIT);
     #[cfg(not(unix))]
     let limit = 8192_u64;
-    (usize::try_from(limit).unwrap_or(usize::MAX).saturating_sub(KEPT_DESCRIPTORS) / SHARES)
+    (usize::try_from(limit).unwrap_or(usize::MAX).saturating_sub(OTHER_DESCRIPTORS) / SHARES)
         .max(MIN_CONNECTIONS)
 }
 
-/// The open connections of one listener.
+/// Open connections of one listener.
 #[derive(Debug)]
 pub(crate) struct Connections {
     most: usize,
@@ -61,7 +64,7 @@ pub(crate) struct Connections {
 
 #[derive(Debug, Default)]
 struct OpenConnections {
-    /// In the order in which they were accepted.
+    /// Open connections by ascending id, thus ordered by acceptance.
     open: BTreeMap<u64, OpenConnection>,
     next: u64,
     spare: Vec<File>,
@@ -71,44 +74,47 @@ struct OpenConnections {
 struct OpenConnection {
     in_flight: InFlight,
     closed: CancellationToken,
-    /// Cancelled when its descriptor is free again.
+    /// Cancelled when the descriptor has been closed.
     ended: CancellationToken,
 }
 
-/// The permit of an open connection; free again when this is dropped.
+/// Permission for one open connection. Dropping it releases the slot.
 #[derive(Debug)]
 pub(crate) struct ConnectionPermit {
     connections: Arc<Connections>,
     id: u64,
-    /// Its requests; a connection without any may be closed.
+    /// Requests of the connection. While there are none, the connection may be closed.
     pub(crate) in_flight: InFlight,
-    /// Cancelled when it has to.
+    /// Cancelled to make the holder close the connection.
     pub(crate) closed: CancellationToken,
-    /// Whether it is beyond the limit.
+    /// Whether the connection exceeds the limit and serves liveness probes only.
     pub(crate) reserved: bool,
     _ended: DropGuard,
 }
 
 impl Connections {
-    /// Room for `most` connections.
+    /// Creates a limit of `most` connections, plus the reserved ones.
     pub(crate) fn new(most: usize) -> Arc<Self> {
         let mut state = OpenConnections::default();
         state.refill();
         Arc::new(Self { most, state: Mutex::new(state) })
     }
 
-    /// A permit for a connection that was accepted; its holder drops the connection first. Where an idle
-    /// one has to go for it, that one's descriptor is waited for, so that a burst does not use up all of
-    /// them. `None` when all are busy, the reserved ones too.
+    /// Returns a permit for an accepted connection. The holder must drop the connection before the permit.
+    /// When an idle connection is closed in exchange, waits for its descriptor, so that a burst of
+    /// connections cannot exhaust all descriptors. Returns `None` when all connections are busy, including
+    /// the reserved ones.
     pub(crate) async fn admit(self: &Arc<Self>) -> Option<ConnectionPermit> {
         let oldest = {
             let mut state = self.lock();
             state.refill();
             if self.has_room(&state) { None } else { state.close_oldest_idle() }
         };
+        // Bounded: a connection task that is slow to end must not block the accept loop.
         if let Some(ended) = oldest {
             let _ = tokio::time::timeout(ACCEPT_PAUSE, ended.cancelled()).await;
         }
+        // Connections may have ended while the lock was released.
         let mut state = self.lock();
         state.refill();
         if state.open.len() >= self.most + RESERVED {
@@ -132,19 +138,20 @@ impl Connections {
         })
     }
 
-    /// Returns when the next accept may be tried after one that failed. Without descriptors the spare
-    /// ones are given up for it, and the oldest idle connection is closed.
+    /// Returns when accepting may be retried after an error. When the process has run out of descriptors,
+    /// releases the spare ones and closes the oldest idle connection.
     pub(crate) async fn recover(&self, error: &io::Error) {
         if !is_exhausted(error) {
-            tracing::warn!(%error, "a connection could not be accepted");
-        } else if self.lock().give_up() {
-            tracing::warn!(%error, "no descriptors are left; idle connections are closed");
+            tracing::warn!(%error, "failed to accept a connection");
+        } else if self.lock().release_spares() {
+            // Descriptors have been released, so accepting can continue at once.
+            tracing::warn!(%error, "out of file descriptors; closing idle connections");
             return;
         }
         tokio::time::sleep(ACCEPT_PAUSE).await;
     }
 
-    /// Whether one more may be open, and there are descriptors for what it asks.
+    /// Whether a connection fits the limit and spare descriptors are left for its requests.
     fn has_room(&self, state: &OpenConnections) -> bool {
         state.open.len() < self.most && (SPARE == 0 || !state.spare.is_empty())
     }
@@ -157,20 +164,21 @@ impl Connections {
 impl OpenConnections {
     fn refill(&mut self) {
         while self.spare.len() < SPARE {
+            // Out of descriptors again: retried with the next connection.
             let Ok(file) = File::open("/dev/null") else { return };
             self.spare.push(file);
         }
     }
 
-    /// Whether there was something to give up.
-    fn give_up(&mut self) -> bool {
+    /// Releases descriptors. Returns whether there were spare ones.
+    fn release_spares(&mut self) -> bool {
         self.close_oldest_idle();
-        let had_some = !self.spare.is_empty();
+        let had_spares = !self.spare.is_empty();
         self.spare.clear();
-        had_some
+        had_spares
     }
 
-    /// Tells the oldest idle connection to close; answers what is cancelled when it did.
+    /// Closes the oldest idle connection. Returns a token that is cancelled once its descriptor is closed.
     fn close_oldest_idle(&mut self) -> Option<CancellationToken> {
         let idle = self.open.iter().find(|(_, connection)| connection.in_flight.is_idle());
         let oldest = idle.map(|(id, _)| *id).and_then(|id| self.open.remove(&id))?;
@@ -185,7 +193,7 @@ impl Drop for ConnectionPermit {
     }
 }
 
-/// Whether the process, or the system, has no descriptors left.
+/// Whether the process or the system is out of descriptors.
 pub(crate) fn is_exhausted(error: &io::Error) -> bool {
     #[cfg(unix)]
     return [rustix::io::Errno::MFILE, rustix::io::Errno::NFILE]
@@ -208,9 +216,10 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn oldest_idle_connection_goes_and_busy_ones_stay() {
+    async fn oldest_idle_connection_is_closed_and_busy_ones_stay_open() {
         let connections = Connections::new(3);
         let permits = admitted(&connections, 3).await;
+        // The first connection is the oldest but busy, so the second one is closed.
         let busy = permits[0].in_flight.start();
         let fourth = connections.admit().await.unwrap();
         let closed: Vec<bool> = permits.iter().map(|permit| permit.closed.is_cancelled()).collect();
@@ -218,27 +227,29 @@ mod tests {
         assert!(!fourth.reserved);
         drop(busy);
         let _fifth = connections.admit().await.unwrap();
-        assert!(permits[0].closed.is_cancelled(), "it is the oldest, and idle now");
+        assert!(permits[0].closed.is_cancelled(), "the oldest connection is idle now");
     }
 
     #[tokio::test(start_paused = true)]
-    async fn next_connection_waits_until_the_closed_one_has_let_go() {
+    async fn admission_waits_for_the_descriptor_of_the_closed_connection() {
         let connections = Connections::new(1);
         let first = connections.admit().await.unwrap();
         let next = connections.admit();
         let mut next = std::pin::pin!(next);
+        // Its descriptor counts as open until the permit is dropped.
         assert!(futures_util::poll!(next.as_mut()).is_pending());
         assert!(first.closed.is_cancelled());
-        let begun = tokio::time::Instant::now();
+        let started = tokio::time::Instant::now();
         drop(first);
         assert!(!next.await.unwrap().reserved);
-        assert_eq!(begun.elapsed(), Duration::ZERO);
+        assert_eq!(started.elapsed(), Duration::ZERO);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn beyond_the_limit_a_few_are_let_in_for_health_alone() {
+    async fn connections_beyond_the_limit_are_reserved_for_health() {
         let connections = Connections::new(2);
         let mut permits = Vec::new();
+        // Two regular connections and all reserved ones, each busy for good.
         for _ in 0..2 + RESERVED {
             let permit = connections.admit().await.unwrap();
             permit.in_flight.start_endless();
@@ -256,12 +267,13 @@ mod tests {
         let connections = Connections::new(2);
         let idle = connections.admit().await.unwrap();
         let exhausted = io::Error::from(rustix::io::Errno::MFILE);
-        let begun = tokio::time::Instant::now();
+        let started = tokio::time::Instant::now();
         connections.recover(&exhausted).await;
         assert!(idle.closed.is_cancelled() && connections.lock().spare.is_empty());
-        assert_eq!(begun.elapsed(), Duration::ZERO);
+        assert_eq!(started.elapsed(), Duration::ZERO);
+        // A second failure has no spare descriptors left to release, so it has to wait.
         connections.recover(&exhausted).await;
-        assert_eq!(begun.elapsed(), ACCEPT_PAUSE, "there is nothing left to give up");
+        assert_eq!(started.elapsed(), ACCEPT_PAUSE, "no spare descriptors are left");
         assert!(!connections.admit().await.unwrap().reserved);
         assert_eq!(connections.lock().spare.len(), SPARE);
     }

@@ -1,5 +1,5 @@
-//! Whether the gateway can be reached: the state of the listener, and liveness probes that the gateway
-//! sends to itself over the network.
+//! Reachability of the gateway: the state of the listener, and probes that the gateway sends to itself over
+//! the network.
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -12,27 +12,27 @@ use tokio::sync::watch;
 
 use super::connections::is_exhausted;
 
-/// For the gateway to answer itself.
+/// Timeout of a probe. A gateway on the same machine responds within milliseconds, even under load.
 const PROBE_LIMIT: Duration = Duration::from_secs(2);
-/// How every good answer begins.
-const GOOD: &[u8] = b"HTTP/1.1 200";
+/// Status line prefix of a successful probe.
+const SUCCESS: &[u8] = b"HTTP/1.1 200";
 
-/// Whether the gateway can be reached.
+/// Reachability of the gateway.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ListenerHealth {
-    /// Why it cannot, for a person, while it is being brought back.
+    /// Reason in prose while the listener is being reopened.
     pub recovering: Option<String>,
-    /// How often it had to be brought back.
+    /// Number of times the listener was reopened.
     pub recoveries: u64,
 }
 
-/// The health as it changes, and the probes that found no listener.
+/// Publishes the health and collects failed probes.
 #[derive(Default)]
 pub(crate) struct ListenerMonitor {
     state: watch::Sender<ListenerHealth>,
-    /// The last probe without an answer.
+    /// Number of the latest failed probe.
     failed: watch::Sender<u64>,
-    /// Counts probes and recoveries: what an older one found means nothing any more.
+    /// Counter of probes and recoveries. Results of older probes are ignored.
     latest: AtomicU64,
 }
 
@@ -41,7 +41,7 @@ impl ListenerMonitor {
         self.state.subscribe()
     }
 
-    /// The listener is gone.
+    /// Records the loss of the listener.
     pub(crate) fn recovering(&self, reason: String) {
         self.latest.fetch_add(1, Ordering::Relaxed);
         self.state.send_modify(|health| {
@@ -49,50 +49,51 @@ impl ListenerMonitor {
         });
     }
 
-    /// It is back.
+    /// Records that the listener has been reopened.
     pub(crate) fn recovered(&self) {
         self.state.send_modify(|health| health.recovering = None);
     }
 
-    /// Waits until a probe finds that the listener does not answer. One that began before says
-    /// nothing of a listener that was opened since.
+    /// Waits for a failed probe. Probes that started before this call are ignored, since they may concern the
+    /// previous listener.
     pub(crate) async fn unreachable(&self) {
         let before = self.latest.load(Ordering::Relaxed);
-        // The sender lives as long as this does.
+        // Cannot fail: `self` owns the sender.
         let _ = self.failed.subscribe().wait_for(|probe| *probe > before).await;
     }
 
-    /// Asks for `/health` as any client would.
+    /// Requests `/health` over a new connection, like a client.
     pub(crate) async fn probe(&self, port: u16) {
         let probe = self.latest.fetch_add(1, Ordering::Relaxed) + 1;
-        let answered = tokio::time::timeout(PROBE_LIMIT, answers(port)).await;
-        self.note(probe, answered.unwrap_or(Ok(false)));
+        let result = tokio::time::timeout(PROBE_LIMIT, responds(port)).await;
+        self.record(probe, result.unwrap_or(Ok(false)));
     }
 
-    /// Takes in what a probe found. One that could not ask has found nothing.
-    fn note(&self, probe: u64, answered: io::Result<bool>) {
+    /// Records the result of a probe. A probe that failed for lack of descriptors is inconclusive.
+    fn record(&self, probe: u64, result: io::Result<bool>) {
         let newest = self.latest.load(Ordering::Relaxed) == probe;
-        let found_nobody = match answered {
-            Ok(answered) => !answered,
+        let unreachable = match result {
+            Ok(responded) => !responded,
             Err(error) if is_exhausted(&error) => {
-                tracing::warn!(%error, "the gateway could not ask itself");
+                tracing::warn!(%error, "liveness probe is inconclusive: out of file descriptors");
                 false
             }
             Err(_) => true,
         };
-        if newest && found_nobody {
+        if newest && unreachable {
             self.failed.send_replace(probe);
         }
     }
 }
 
-async fn answers(port: u16) -> io::Result<bool> {
+async fn responds(port: u16) -> io::Result<bool> {
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).await?;
+    // Written by hand: a client with a connection pool could reuse a connection and miss a dead listener.
     let request = format!("GET /health HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n");
     stream.write_all(request.as_bytes()).await?;
-    let mut head = [0; GOOD.len()];
+    let mut head = [0; SUCCESS.len()];
     stream.read_exact(&mut head).await?;
-    Ok(head == GOOD)
+    Ok(head == SUCCESS)
 }
 
 #[cfg(test)]
@@ -103,30 +104,30 @@ mod tests {
 
     #[tokio::test]
     async fn probe_result_of_a_closed_listener_is_ignored() {
-        let nobody =
+        let closed_port =
             std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
         let monitor = ListenerMonitor::default();
-        monitor.probe(nobody).await;
+        monitor.probe(closed_port).await;
         monitor.recovering("lost".to_owned());
         monitor.recovered();
-        let mut doubted = std::pin::pin!(monitor.unreachable());
-        assert!(doubted.as_mut().now_or_never().is_none());
-        monitor.probe(nobody).await;
-        assert!(doubted.now_or_never().is_some());
+        let mut unreachable = std::pin::pin!(monitor.unreachable());
+        assert!(unreachable.as_mut().now_or_never().is_none());
+        monitor.probe(closed_port).await;
+        assert!(unreachable.now_or_never().is_some());
     }
 
     #[cfg(unix)]
     #[test]
-    fn failed_probe_is_inconclusive() {
+    fn probe_without_descriptors_is_inconclusive() {
         use rustix::io::Errno;
         let monitor = ListenerMonitor::default();
-        let mut doubted = std::pin::pin!(monitor.unreachable());
+        let mut unreachable = std::pin::pin!(monitor.unreachable());
         for errno in [Errno::MFILE, Errno::NFILE] {
-            monitor.note(0, Err(errno.into()));
-            assert!(doubted.as_mut().now_or_never().is_none(), "{errno}");
+            monitor.record(0, Err(errno.into()));
+            assert!(unreachable.as_mut().now_or_never().is_none(), "{errno}");
         }
         monitor.latest.store(1, Ordering::Relaxed);
-        monitor.note(1, Err(Errno::CONNREFUSED.into()));
-        assert!(doubted.now_or_never().is_some());
+        monitor.record(1, Err(Errno::CONNREFUSED.into()));
+        assert!(unreachable.now_or_never().is_some());
     }
 }

@@ -1,5 +1,4 @@
-//! Serves a router over TCP with a limit on its open connections, for the part of the program that is
-//! not the gateway.
+//! Serves an axum router over TCP with a limit of open connections, for the control plane in this process.
 
 use std::future::Future as _;
 use std::io;
@@ -22,10 +21,10 @@ use tokio_util::sync::WaitForCancellationFutureOwned;
 use super::connections::{ConnectionPermit, Connections, share_of_descriptors};
 use super::in_flight::InFlight;
 
-/// Serves until it is dropped.
+/// Serves until the future is dropped.
 ///
 /// # Errors
-/// None today; see [`axum::serve()`].
+/// Does not fail at present; see [`axum::serve()`].
 pub async fn serve_limited(listener: TcpListener, router: Router) -> io::Result<()> {
     serve(listener, router, Connections::new(share_of_descriptors())).await
 }
@@ -50,7 +49,8 @@ impl Listener for LimitedListener {
             match self.listener.accept().await {
                 Ok((stream, peer)) => {
                     let Some(permit) = self.connections.admit().await else { continue };
-                    // Answers are small and written at once; waiting to fill a packet costs 40 ms each.
+                    // Responses are small and complete. Nagle's algorithm would delay them until the client's
+                    // delayed ACK, by 40 ms.
                     let _ = stream.set_nodelay(true);
                     let closed = Box::pin(permit.closed.clone().cancelled_owned());
                     return (LimitedStream { stream, closed, permit }, peer);
@@ -65,7 +65,7 @@ impl Listener for LimitedListener {
     }
 }
 
-/// A connection whose reads end when its permit is needed.
+/// A connection that reports end of file when its permit is revoked.
 struct LimitedStream {
     stream: TcpStream,
     closed: Pin<Box<WaitForCancellationFutureOwned>>,
@@ -78,6 +78,7 @@ impl AsyncRead for LimitedStream {
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        // End of file makes hyper finish the response in flight and close the connection.
         if self.closed.as_mut().poll(cx).is_ready() {
             return Poll::Ready(Ok(()));
         }
@@ -111,7 +112,7 @@ impl AsyncWrite for LimitedStream {
     }
 }
 
-/// The client of the connection on which a request came, and the requests of that connection.
+/// Connection info of a request: the client's address and the requests in flight.
 #[derive(Clone)]
 struct ConnectionRequests {
     peer: SocketAddr,
@@ -124,8 +125,8 @@ impl Connected<IncomingStream<'_, LimitedListener>> for ConnectionRequests {
     }
 }
 
-/// Keeps a connection from being closed while a request on it is answered, and for good when it
-/// becomes a WebSocket. Handlers find the client's address as `ConnectInfo<SocketAddr>`.
+/// Keeps a connection open while it serves a request, and permanently once it is upgraded to a WebSocket.
+/// Handlers extract the client's address as `ConnectInfo<SocketAddr>`.
 async fn count_in_flight(
     ConnectInfo(ConnectionRequests { peer, in_flight }): ConnectInfo<ConnectionRequests>,
     mut request: Request,
@@ -134,6 +135,7 @@ async fn count_in_flight(
     request.extensions_mut().insert(ConnectInfo(peer));
     let guard = in_flight.start();
     let response = next.run(request).await;
+    // The upgraded connection outlives this request, and is never idle.
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
         in_flight.start_endless();
     }
@@ -153,35 +155,39 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn idle_connections_make_room_and_streams_stay() {
+    async fn idle_connections_are_closed_and_streams_stay_open() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let endless = || async { Body::from_stream(futures_util::stream::pending::<io::Result<&str>>()) };
         let router = Router::new().route("/stream", get(endless)).route("/", get(|| async { "here" }));
         tokio::spawn(serve(listener, router, Connections::new(3)));
-        let ask = async |path: &str| {
+        let request = async |path: &str| {
             let mut stream = TcpStream::connect(address).await.unwrap();
-            let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n");
-            stream.write_all(request.as_bytes()).await.unwrap();
+            let head = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n");
+            stream.write_all(head.as_bytes()).await.unwrap();
             let mut start = [0; 12];
             within(stream.read_exact(&mut start)).await.unwrap();
             assert_eq!(&start, b"HTTP/1.1 200");
             stream
         };
-        let mut stream = ask("/stream").await;
+        // One busy stream, then far more idle connections than the limit of three.
+        let mut stream = request("/stream").await;
         let mut idle = Vec::new();
         for _ in 0..20 {
-            idle.push(ask("/").await);
+            idle.push(request("/").await);
         }
-        let mut rest = Vec::new();
-        within(idle[0].read_to_end(&mut rest)).await.unwrap();
-        assert!(rest.ends_with(b"here"), "it was answered, and closed when it was idle");
-        rest.clear();
+        let mut remainder = Vec::new();
+        within(idle[0].read_to_end(&mut remainder)).await.unwrap();
+        assert!(
+            remainder.ends_with(b"here"),
+            "the request was answered before its idle connection was closed"
+        );
+        remainder.clear();
         let ended = tokio::select! {
             biased;
-            _ = stream.read_to_end(&mut rest) => true,
-            _ = ask("/") => false,
+            _ = stream.read_to_end(&mut remainder) => true,
+            _ = request("/") => false,
         };
-        assert!(!ended, "what is being answered is left alone");
+        assert!(!ended, "a response in flight keeps its connection open");
     }
 }

@@ -1,5 +1,5 @@
-//! The listener on 127.0.0.1: binding with fallbacks, one task a connection, another listener when
-//! one is lost, and a stop that leaves nothing behind.
+//! The listener on 127.0.0.1: binds the first free port, spawns a task per connection, reopens a lost
+//! listener, and shuts down without leaving tasks behind.
 
 use std::future::Future;
 use std::io;
@@ -21,34 +21,29 @@ use super::state::ServerState;
 #[cfg(unix)]
 use crate::control::{Control, ControlSocket};
 
-/// Pauses between attempts to listen again: the first, and the longest.
+/// Initial and maximum delay between attempts to reopen the listener.
 const FIRST_RETRY: Duration = Duration::from_millis(100);
 const LONGEST_RETRY: Duration = Duration::from_secs(10);
-/// Time after the start when old runs of the run viewer are removed first, and between two times.
+/// Delay of the first removal of old run viewer data after the start, and interval of further ones.
 const FIRST_REMOVAL: Duration = Duration::from_secs(2);
 const REMOVAL_INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Why nothing listens.
+/// Why no port could be bound.
 #[derive(Debug, Error)]
 pub enum BindError {
-    /// Every candidate is taken.
+    /// Every candidate port is in use.
     #[error("failed to bind gateway server to any candidate port ({}): {source}", list(ports))]
     AllTaken {
-        /// The candidates.
+        /// Candidate ports in the order of the attempts.
         ports: Vec<u16>,
-        /// What the system said about the last one.
+        /// Error of the last attempt.
         source: io::Error,
     },
-    /// The system refused for another reason than a taken port.
+    /// Binding failed for another reason than a port in use.
     #[error("failed to bind gateway server to port {port}: {source}")]
-    Refused {
-        /// The port.
-        port: u16,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// No candidate was named.
-    #[error("no port was named for the gateway server")]
+    Refused { port: u16, source: io::Error },
+    /// The list of candidate ports was empty.
+    #[error("no candidate port was given for the gateway server")]
     NoPort,
 }
 
@@ -56,12 +51,12 @@ fn list(ports: &[u16]) -> String {
     ports.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// A gateway that holds its port and is not serving yet.
+/// A gateway with a bound port that is not serving yet.
 pub struct BoundGateway {
     state: Arc<ServerState>,
     listener: TcpListener,
     port: u16,
-    /// Where it may listen, in order of preference.
+    /// Ports for reopening the listener, in order of preference.
     candidates: Vec<u16>,
     discovery: Option<DiscoveryFile>,
 }
@@ -70,20 +65,20 @@ impl BoundGateway {
     pub(crate) async fn bind(state: Arc<ServerState>, ports: &[u16]) -> Result<Self, BindError> {
         let (listener, port) = first_free(ports).await?;
         let discovery = announce(&state, port).await;
-        // Where any port will do, the one that was taken is as good as any, and known.
+        // For port 0, the bound port is preferred when reopening: clients know it already.
         let candidates =
-            ports.iter().flat_map(|&wanted| if wanted == 0 { vec![port, 0] } else { vec![wanted] });
+            ports.iter().flat_map(|&candidate| if candidate == 0 { vec![port, 0] } else { vec![candidate] });
         Ok(Self { candidates: candidates.collect(), state, listener, port, discovery })
     }
 
-    /// The port that is really held.
+    /// Returns the bound port.
     #[must_use]
     pub const fn port(&self) -> u16 {
         self.port
     }
 
-    /// Serves until `shutdown` ends. Then nothing new is accepted, answers on their way have a
-    /// short grace, and every connection is closed by force, streams too.
+    /// Serves until `shutdown` resolves. Then stops accepting, lets responses in flight finish within the
+    /// grace period, and closes all connections forcibly, including streams.
     pub async fn serve(self, shutdown: impl Future<Output = ()>) {
         let Self { state, listener, mut discovery, candidates, .. } = self;
         let connections = TaskTracker::new();
@@ -95,8 +90,8 @@ impl BoundGateway {
         };
         #[cfg(unix)]
         serve_control(&state, &connections, &shutdown_signal);
-        let keepers = [
-            AbortOnDropHandle::new(tokio::spawn(state.pipeline.activity.clone().keep_written())),
+        let background_tasks = [
+            AbortOnDropHandle::new(tokio::spawn(state.pipeline.activity.clone().persist_changes())),
             AbortOnDropHandle::new(tokio::spawn(remove_old_runs())),
         ];
         {
@@ -106,6 +101,7 @@ impl BoundGateway {
             };
             let listening = keep_listening(&state, listener, &candidates, &mut discovery, &permits, serve);
             let (shutdown, listening) = (pin!(shutdown), pin!(listening));
+            // Leaving the block drops the listener, so the port is free before connections are drained.
             futures_util::future::select(shutdown, listening).await;
         }
         connections.close();
@@ -114,7 +110,9 @@ impl BoundGateway {
             shutdown_signal.forced.cancel();
             connections.wait().await;
         }
-        drop(keepers);
+        // Stops the periodic writer before the final write.
+        drop(background_tasks);
+        // After the last connection ended, so that the file contains every request.
         state.pipeline.activity.clone().write().await;
         if let Some(discovery) = discovery {
             discovery.withdraw().await;
@@ -124,15 +122,16 @@ impl BoundGateway {
 
 #[cfg(test)]
 impl BoundGateway {
-    /// Ends the listening socket behind the listener's back.
-    pub(crate) fn lose_for_test(&self) {
+    /// Shuts down the listening socket without the listener's knowledge.
+    pub(crate) fn shut_down_socket_for_test(&self) {
         use std::os::fd::AsFd as _;
         let socket = self.listener.as_fd().try_clone_to_owned().unwrap();
         std::net::TcpStream::from(socket).shutdown(std::net::Shutdown::Both).unwrap();
     }
 }
 
-/// Removes old runs: a little after the start, which has other things to do, and then every day.
+/// Removes old run viewer data, shortly after the start and then daily. Delayed so as not to slow the start
+/// down.
 async fn remove_old_runs() {
     let mut days = tokio::time::interval_at(Instant::now() + FIRST_REMOVAL, REMOVAL_INTERVAL);
     loop {
@@ -143,20 +142,21 @@ async fn remove_old_runs() {
     }
 }
 
-/// Writes the port to the discovery file.
+/// Publishes the port to the pipeline and in the discovery file.
 async fn announce(state: &ServerState, port: u16) -> Option<DiscoveryFile> {
     state.pipeline.set_port(port);
     DiscoveryFile::announce(state.pipeline.config.state_dir.clone()?, port).await
 }
 
-/// Whether the socket itself has ended; everything else is the trouble of one connection, or passes.
+/// Whether the listening socket itself is unusable. Other errors concern a single connection or are
+/// transient.
 fn is_lost(error: &io::Error) -> bool {
+    // EBADF and EINVAL: the socket is closed or no longer listening.
     const BAD_DESCRIPTOR: i32 = 9;
     error.kind() == io::ErrorKind::InvalidInput || error.raw_os_error() == Some(BAD_DESCRIPTOR)
 }
 
-/// Hands on what connects, and opens another listener in the place of one that is lost. Does not
-/// end by itself.
+/// Accepts connections and reopens the listener when it is lost. Never returns.
 async fn keep_listening(
     state: &ServerState,
     mut listener: TcpListener,
@@ -168,20 +168,21 @@ async fn keep_listening(
     loop {
         let reason = tokio::select! {
             error = accept(&listener, permits, &mut serve) => format!("the listener was lost: {error}"),
-            () = state.health.unreachable() => "it did not answer itself".to_owned(),
+            () = state.health.unreachable() => "liveness probe timed out or failed".to_owned(),
         };
+        // Releases the port before it is bound again.
         drop(listener);
-        tracing::error!(reason, "the gateway listens no more");
+        tracing::error!(reason, "listener lost");
         state.health.recovering(reason);
         let port;
         (listener, port) = reopen(candidates).await;
         *discovery = announce(state, port).await;
         state.health.recovered();
-        tracing::warn!(port, "the gateway listens again");
+        tracing::warn!(port, "listener reopened");
     }
 }
 
-/// Hands on what connects, until the listener is lost.
+/// Accepts connections until the listener is lost.
 async fn accept(
     listener: &TcpListener,
     permits: &Arc<Connections>,
@@ -200,20 +201,20 @@ async fn accept(
     }
 }
 
-/// Tries, at growing distances, until a port is held; answers which.
+/// Binds a candidate port, with exponential backoff between attempts.
 async fn reopen(candidates: &[u16]) -> (TcpListener, u16) {
     let mut pause = FIRST_RETRY;
     loop {
         match first_free(candidates).await {
             Ok(opened) => return opened,
-            Err(error) => tracing::error!(%error, ?pause, "the gateway cannot listen; it is tried again"),
+            Err(error) => tracing::error!(%error, ?pause, "failed to reopen the listener, retrying"),
         }
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(LONGEST_RETRY);
     }
 }
 
-/// Opens the owner's socket beside the listener.
+/// Serves the control socket alongside the listener.
 #[cfg(unix)]
 fn serve_control(state: &ServerState, tasks: &TaskTracker, shutdown: &ShutdownTokens) {
     let control = Control {
@@ -228,7 +229,7 @@ fn serve_control(state: &ServerState, tasks: &TaskTracker, shutdown: &ShutdownTo
     }
 }
 
-/// Only a taken port moves on to the next candidate.
+/// Binds the first free port. Only `AddrInUse` falls through to the next candidate.
 async fn first_free(ports: &[u16]) -> Result<(TcpListener, u16), BindError> {
     let mut last = None;
     for &port in ports {

@@ -1,4 +1,4 @@
-//! The network side: the listener on 127.0.0.1, its connections, and whether it can be reached.
+//! The network side of the gateway: listener, connections and reachability.
 
 pub(crate) mod connection;
 pub(crate) mod connections;

@@ -1,4 +1,4 @@
-//! What the server holds beside the pipeline.
+//! State of the server.
 
 use std::sync::OnceLock;
 
@@ -6,11 +6,11 @@ use super::health::ListenerMonitor;
 use crate::config::SignIn;
 use crate::pipeline::state::PipelineState;
 
-/// State of the server; one for the listener and in-process callers.
+/// State shared by the listener and in-process callers.
 pub(crate) struct ServerState {
     pub(crate) pipeline: PipelineState,
     pub(crate) health: ListenerMonitor,
-    /// Makes sign-in links, where the control plane runs in the same process.
+    /// Creates sign-in links. Set when the control plane runs in the same process.
     pub(crate) sign_in: OnceLock<SignIn>,
 }
 

@@ -1,11 +1,11 @@
-//! What is remembered of requests, and what never is.
+//! The activity log, and what it must not contain.
 
 use super::test_gateway::{TOKEN, TestGateway};
 use crate::ActivityKind;
 
 // GC-27
 #[tokio::test]
-async fn sizes_are_kept_and_secrets_are_not() {
+async fn sizes_are_recorded_and_secrets_are_redacted() {
     let fixture = TestGateway::new().await;
     let secret = "lgk_live_verysecret0123456789";
     let body = format!(r#"{{"path":"{secret}"}}"#);
@@ -18,21 +18,22 @@ async fn sizes_are_kept_and_secrets_are_not() {
     assert_eq!(event.request_size_bytes, Some(body.len() as u64));
     assert_eq!(event.response_size_bytes, reply.body.len() as u64);
     assert_eq!(event.path, "/api/gateway/repos?token=[REDACTED]&x=1");
-    let stored = serde_json::to_string(&events).unwrap();
-    assert!(!stored.contains(secret) && !stored.contains(TOKEN), "{stored}");
-    assert!(stored.contains(r#""type":"request""#));
+    let json = serde_json::to_string(&events).unwrap();
+    assert!(!json.contains(secret) && !json.contains(TOKEN), "{json}");
+    assert!(json.contains(r#""type":"request""#));
 }
 
 // GC-28
 #[tokio::test]
-async fn newest_two_hundred_gateway_requests_are_kept() {
+async fn log_keeps_the_newest_200_gateway_requests() {
     let fixture = TestGateway::new().await;
     for n in 0..205 {
         fixture.internal("GET", &format!("/api/gateway/version?n={n}")).send().await;
+        // None of these is a request for a gateway route, so none is recorded.
         if n % 50 == 0 {
-            fixture.ask("GET", "/health").send().await;
-            fixture.ask("OPTIONS", "/api/gateway/version").send().await;
-            fixture.ask("GET", "/nope").send().await;
+            fixture.anonymous("GET", "/health").send().await;
+            fixture.anonymous("OPTIONS", "/api/gateway/version").send().await;
+            fixture.anonymous("GET", "/nope").send().await;
         }
     }
     let events = fixture.gateway.activity().list();
@@ -44,9 +45,9 @@ async fn newest_two_hundred_gateway_requests_are_kept() {
 }
 
 #[tokio::test]
-async fn refusals_that_protect_are_marked() {
+async fn security_refusals_are_marked() {
     let fixture = TestGateway::new().await;
-    fixture.ask("GET", "/api/gateway/version").send().await;
+    fixture.anonymous("GET", "/api/gateway/version").send().await;
     fixture.internal("GET", "/api/gateway/nope").send().await;
     let events = fixture.gateway.activity().list();
     assert_eq!(

@@ -1,4 +1,4 @@
-//! A repository that is closed stays closed by every name, on every route.
+//! A policy that denies a repository applies to every spelling of it, on every route.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -16,8 +16,8 @@ use crate::{Coverage, Effect};
 
 const LOOP: &str = "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718";
 
-/// Members that lead to no directory of this machine beside those that are declared: texts, switches,
-/// branches and files of a repository that is named beside them, ids and names at other programs.
+/// Members besides the declared sources that cannot lead to a directory of this machine: text, flags,
+/// branches and files of a repository that is named separately, ids, and names known to other programs.
 const HARMLESS: &[&str] = &[
     "body expectedMcpUrl",
     "body fileContext",
@@ -28,7 +28,7 @@ const HARMLESS: &[&str] = &[
     "body ticketContext.identifier",
     "body ticketContext.title",
     "body ticketContext.url",
-    // Names a history, not a worktree.
+    // The id of a conversation, not of a worktree.
     "GET /api/gateway/ticket-chat query ticketId",
     "DELETE /api/gateway/ticket-chat query ticketId",
     "POST /api/gateway/ticket-chat body ticketId",
@@ -39,7 +39,7 @@ const HARMLESS: &[&str] = &[
     "body agents.*.slug",
     "body apiBaseUrl",
     "body artifactId",
-    // Names a worktree of the repository that is named.
+    // The id of a worktree of the named repository.
     "body artifactSlug",
     "body artifacts.*.content",
     "body artifacts.*.id",
@@ -52,7 +52,7 @@ const HARMLESS: &[&str] = &[
     "body body",
     "body branchName",
     "body chatContextId",
-    // Names a file of the ticket that is named.
+    // The name of a file of the named ticket.
     "body chatFile",
     "body commentContext",
     "body commentContext.author",
@@ -78,7 +78,7 @@ const HARMLESS: &[&str] = &[
     "body filePath",
     "body files.*",
     "body findingSummary",
-    // Files of the ticket that is named.
+    // Files of the named ticket.
     "body findings.*.anchor",
     "body findings.*.anchor.after.*",
     "body findings.*.anchor.before.*",
@@ -114,7 +114,7 @@ const HARMLESS: &[&str] = &[
     "body loopgateAuthToken",
     "body maxSpendUsd",
     "body message",
-    // What was sent with a message that is only stored.
+    // Attachments of a message that is stored only.
     "body message.attachments.*",
     "body message.blocks.*",
     "body message.content",
@@ -128,7 +128,7 @@ const HARMLESS: &[&str] = &[
     "body model",
     "body outcome",
     "body parentBranchName",
-    // Names a branch of the repository that is named.
+    // The id of a branch of the named repository.
     "body parentLoopId",
     "body parentSessionId",
     "body parentTicketId",
@@ -142,7 +142,7 @@ const HARMLESS: &[&str] = &[
     "body repo",
     "body repo.branch",
     "body repoConfigs.*.criticGates",
-    // Names a repository of the loop, which is declared itself.
+    // The name of a repository of the loop, which is declared separately.
     "body repoConfigs.*.repoFullName",
     "body requestChanges",
     "body responded",
@@ -180,14 +180,14 @@ const HARMLESS: &[&str] = &[
     "segment commentId",
     "segment findingId",
     "POST /api/gateway/git/pr/inline-comment body path",
-    // What a run printed, where it answers, and on which port.
+    // Output of a deployment, its URL and its port.
     "POST /api/gateway/deploy/extract-info body logs",
     "POST /api/gateway/deploy/health body url",
     "POST /api/gateway/deploy/teardown body port",
-    // Kept and shown, never looked up.
+    // Stored and shown, but never resolved.
     "POST /api/gateway/orchestrator/sessions body loopId",
     "POST /api/gateway/orchestrator/sessions body pid",
-    // Programs: asked about each time, and never in the sandbox.
+    // Programs need an approval each time and must not be in the sandbox.
     "PATCH /api/gateway/settings/binary-paths body assistant",
     "PATCH /api/gateway/settings/binary-paths body codeHost",
     "PATCH /api/gateway/settings/binary-paths body git",
@@ -195,9 +195,8 @@ const HARMLESS: &[&str] = &[
     "PATCH /api/gateway/settings/binary-paths body reviewer",
 ];
 
-/// A place with a managed clone `shop` and a worktree of it for the ticket `T-1`, and another clone
-/// `other`.
-async fn world(options: TestOptions) -> TestGateway {
+/// A gateway with the managed clones `shop` and `other`, and a worktree of `shop` for ticket `T-1`.
+async fn gateway_with_clones(options: TestOptions) -> TestGateway {
     let fixture = TestGateway::with(options).await;
     for name in ["shop", "other"] {
         let clone = fixture.clone_of(name, &format!("https://github.com/acme/{name}.git"));
@@ -223,7 +222,7 @@ async fn world(options: TestOptions) -> TestGateway {
     fixture
 }
 
-/// A worktree, as git writes one.
+/// Creates the files by which git links a worktree to its clone.
 pub(in crate::tests) fn worktree(clone: &Path, directory: &Path) {
     let clone = clone.canonicalize().unwrap();
     let records = clone.join(".git/worktrees").join(directory.file_name().unwrap());
@@ -236,21 +235,22 @@ pub(in crate::tests) fn worktree(clone: &Path, directory: &Path) {
     std::fs::write(records.join("HEAD"), "ref: refs/heads/T-1\n").unwrap();
 }
 
-fn close(fixture: &TestGateway, repository: &Path) {
+fn deny(fixture: &TestGateway, repository: &Path) {
     let repository = Some(repository.to_string_lossy().into_owned());
     let coverage = Coverage { repository, ..Coverage::default() };
     fixture.gateway.approvals().set_policy(coverage, Effect::Deny).unwrap();
 }
 
-/// A request that says something at some places, and nothing else that its handler needs.
-fn ask(fixture: &TestGateway, route: &Route, said: &[(At, Value)]) -> TestRequest {
+/// Creates a request with the given values and none of the other members that its handler requires. The
+/// policy has to refuse it before the handler complains.
+fn request(fixture: &TestGateway, route: &Route, values: &[(At, Value)]) -> TestRequest {
     let mut path = route.path.to_owned();
     let mut query = url::form_urlencoded::Serializer::new(String::new());
     let mut body = Value::Null;
-    for (at, value) in said {
+    for (at, value) in values {
         let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
         match at {
-            At::Body(name) => put(&mut body, name, value.clone()),
+            At::Body(name) => set_member(&mut body, name, value.clone()),
             At::Query(name) => drop(query.append_pair(name, &text)),
             At::Segment(name) => {
                 path = path.replace(&format!("{{*{name}}}"), &format!("{text}/x"));
@@ -259,18 +259,18 @@ fn ask(fixture: &TestGateway, route: &Route, said: &[(At, Value)]) -> TestReques
         }
     }
     let path = path.replace(['{', '}', '*'], "");
-    let ask = fixture.internal(route.method.as_str(), &format!("{path}?{}", query.finish()));
-    if body.is_null() { ask } else { ask.body(body.to_string()) }
+    let request = fixture.internal(route.method.as_str(), &format!("{path}?{}", query.finish()));
+    if body.is_null() { request } else { request.body(body.to_string()) }
 }
 
-fn put(body: &mut Value, path: &str, value: Value) {
-    let (step, rest) = path.split_once('.').map_or((path, None), |(step, rest)| (step, Some(rest)));
+fn set_member(body: &mut Value, path: &str, value: Value) {
+    let (step, tail) = path.split_once('.').map_or((path, None), |(step, tail)| (step, Some(tail)));
     if body.is_null() {
         *body = if step == "*" { json!([null]) } else { json!({}) };
     }
     let inner = if step == "*" { &mut body[0] } else { &mut body[step] };
-    match rest {
-        Some(rest) => put(inner, rest, value),
+    match tail {
+        Some(tail) => set_member(inner, tail, value),
         None => *inner = value,
     }
 }
@@ -279,7 +279,7 @@ fn is_denied(reply: &TestResponse) -> bool {
     reply.status == 403 && reply.text().contains("\"code\":\"request_denied\"")
 }
 
-/// Every way to write a path to the closed repository.
+/// All spellings of paths to the denied repository.
 fn paths(fixture: &TestGateway, whole: bool) -> Vec<String> {
     let at = |name: &str| fixture.sandbox().join(name).to_string_lossy().into_owned();
     let mut paths = vec![
@@ -304,7 +304,7 @@ fn paths(fixture: &TestGateway, whole: bool) -> Vec<String> {
 
 const NAMES: [&str; 3] = ["acme/shop", "ACME/Shop", " acme/shop "];
 
-/// What a source is to say, so that it names the closed repository.
+/// Values for a source that refer to the denied repository.
 fn spellings(fixture: &TestGateway, source: Source) -> Vec<Vec<(At, Value)>> {
     let text = |at: At, texts: Vec<String>| texts.into_iter().map(|text| vec![(at, json!(text))]).collect();
     let order = |repos: Value| {
@@ -336,39 +336,40 @@ fn spellings(fixture: &TestGateway, source: Source) -> Vec<Vec<(At, Value)>> {
             .chain(NAMES.map(|name| (At::Body("some.member"), name.to_owned())))
             .map(|(at, text)| vec![(at, json!(text))])
             .collect(),
-        // Shown where processes live.
+        // Needs a running process, so it is tested elsewhere.
         Source::Process(_) => Vec::new(),
     }
 }
 
 #[tokio::test]
-async fn every_name_of_a_closed_repository_is_refused_on_every_route() {
+async fn every_spelling_of_a_denied_repository_is_refused_on_every_route() {
     let options = TestOptions { runtime: true, ..TestOptions::default() };
-    let fixture = world(options).await;
-    note_loop(&fixture, fixture.runtime.as_ref().unwrap()).await;
+    let fixture = gateway_with_clones(options).await;
+    record_loop(&fixture, fixture.runtime.as_ref().unwrap()).await;
     let shop = fixture.sandbox().join("shop");
-    close(&fixture, &shop);
+    deny(&fixture, &shop);
     let mut passed = Vec::new();
-    let mut tried = 0;
+    let mut requests = 0;
     for route in all_routes().iter().filter(|route| route.operation.is_some()) {
         for source in route.policy.sources {
-            for said in spellings(&fixture, *source) {
-                tried += 1;
-                let reply = ask(&fixture, route, &said).send().await;
+            for values in spellings(&fixture, *source) {
+                requests += 1;
+                let reply = request(&fixture, route, &values).send().await;
                 if !is_denied(&reply) {
-                    passed.push(format!("{} {} {said:?}: {}", route.method, route.path, reply.status));
+                    passed.push(format!("{} {} {values:?}: {}", route.method, route.path, reply.status));
                 }
             }
         }
     }
-    assert!(passed.is_empty(), "{} of {tried} passed:\n{}", passed.len(), passed.join("\n"));
-    assert!(tried > 1000, "{tried}");
+    assert!(passed.is_empty(), "{} of {requests} passed:\n{}", passed.len(), passed.join("\n"));
+    // Guards against sources for which no request is generated.
+    assert!(requests > 1000, "{requests}");
 }
 
-/// A loop that works in the closed repository, for the ticket `T-9`.
-async fn note_loop(fixture: &TestGateway, runtime: &Arc<Runtime>) {
+/// Records a loop of ticket `T-9` in the denied repository.
+async fn record_loop(fixture: &TestGateway, runtime: &Arc<Runtime>) {
     let sandbox = loopgate_home::Sandbox::new(fixture.settings.clone(), &fixture.data_dir());
-    let agreed = PlanConfirmation {
+    let confirmation = PlanConfirmation {
         repository: sandbox.check(fixture.sandbox().join("shop")).unwrap(),
         ticket: TicketId::new("T-9"),
         loop_id: Some(LOOP.parse().unwrap()),
@@ -378,48 +379,49 @@ async fn note_loop(fixture: &TestGateway, runtime: &Arc<Runtime>) {
         ticket_title: None,
         runs: false,
     };
-    let worktree_dir = runtime.plan_loops.confirm(agreed).await.unwrap();
+    let worktree_dir = runtime.plan_loops.confirm(confirmation).await.unwrap();
     worktree(&fixture.sandbox().join("shop"), &worktree_dir);
 }
 
 #[tokio::test]
-async fn closed_worktree_is_refused_by_its_ticket_and_by_those_of_its_loops() {
+async fn denied_worktree_is_refused_by_ticket_and_loop_ids() {
     let options = TestOptions { runtime: true, ..TestOptions::default() };
-    let fixture = world(options).await;
-    note_loop(&fixture, fixture.runtime.as_ref().unwrap()).await;
-    let mut tried = 0;
+    let fixture = gateway_with_clones(options).await;
+    record_loop(&fixture, fixture.runtime.as_ref().unwrap()).await;
+    let mut requests = 0;
     for (ticket, repository) in [("T-1", "shop"), ("T-9", "other"), (LOOP, "other")] {
         let worktree = if ticket == "T-1" { "worktrees/shop-T-1" } else { "worktrees/shop-T-9" };
-        close(&fixture, &fixture.sandbox().join(worktree));
+        deny(&fixture, &fixture.sandbox().join(worktree));
         let repository = json!(fixture.sandbox().join(repository));
         for route in all_routes().iter().filter(|route| route.operation.is_some()) {
             let tickets = route.policy.sources.iter().filter_map(|source| match source {
                 Source::Ticket(at) => Some(*at),
                 _ => None,
             });
-            let named = route.policy.sources.iter().find_map(|source| match source {
+            let path_member = route.policy.sources.iter().find_map(|source| match source {
                 Source::Path(at) => Some(*at),
                 _ => None,
             });
             for at in tickets {
-                tried += 1;
-                let said: Vec<_> = named
+                requests += 1;
+                let values: Vec<_> = path_member
                     .map(|at| (at, repository.clone()))
                     .into_iter()
                     .chain([(at, json!(ticket))])
                     .collect();
-                let reply = ask(&fixture, route, &said).send().await;
-                assert!(is_denied(&reply), "{} {} {said:?}: {}", route.method, route.path, reply.text());
+                let reply = request(&fixture, route, &values).send().await;
+                assert!(is_denied(&reply), "{} {} {values:?}: {}", route.method, route.path, reply.text());
             }
         }
     }
-    assert!(tried > 60, "{tried}");
+    // Guards against a table in which no route declares a ticket.
+    assert!(requests > 60, "{requests}");
 }
 
 #[tokio::test]
-async fn another_repository_passes_and_so_does_a_list_of_all() {
-    let fixture = world(TestOptions::default()).await;
-    close(&fixture, &fixture.sandbox().join("shop"));
+async fn other_repositories_and_listings_are_allowed() {
+    let fixture = gateway_with_clones(TestOptions::default()).await;
+    deny(&fixture, &fixture.sandbox().join("shop"));
     let other = fixture.sandbox().join("other");
     for path in [
         "/api/gateway/repos".to_owned(),
@@ -435,8 +437,9 @@ async fn another_repository_passes_and_so_does_a_list_of_all() {
     }
 }
 
-/// Nothing that a route takes is left out of what approval judges. The order of a loop is described by
-/// what the control plane writes, so what else is read of it is in the sources alone.
+/// Guards the declarations: every member that a route documents is either a source or listed as harmless.
+/// Members of a launch order are documented as the control plane sends them; further ones that the runtime
+/// reads are declared as sources only.
 #[test]
 fn every_member_is_declared_or_harmless() {
     let document = serde_json::to_value(crate::openapi()).unwrap();
@@ -444,22 +447,22 @@ fn every_member_is_declared_or_harmless() {
     for route in all_routes().iter().filter(|route| route.operation.is_some()) {
         let operation =
             &document["paths"][route.path.replace("{*", "{")][route.method.as_str().to_lowercase()];
-        let mut taken = BTreeSet::new();
+        let mut documented = BTreeSet::new();
         for parameter in operation["parameters"].as_array().into_iter().flatten() {
             let name = parameter["name"].as_str().unwrap();
             match parameter["in"].as_str().unwrap() {
-                "query" => drop(taken.insert(format!("query {name}"))),
-                "path" => drop(taken.insert(format!("segment {name}"))),
+                "query" => drop(documented.insert(format!("query {name}"))),
+                "path" => drop(documented.insert(format!("segment {name}"))),
                 _ => {}
             }
         }
         let bodies = operation["requestBody"]["content"].as_object().into_iter().flatten();
         for (_, content) in bodies {
-            members(&document, &content["schema"], "", &mut taken);
+            members(&document, &content["schema"], "", &mut documented);
         }
         let declared: BTreeSet<String> =
-            route.policy.sources.iter().flat_map(|source| places(*source)).collect();
-        for name in taken.difference(&declared) {
+            route.policy.sources.iter().flat_map(|source| locations(*source)).collect();
+        for name in documented.difference(&declared) {
             let whole = format!("{} {} {name}", route.method, route.path);
             if !HARMLESS.contains(&name.as_str()) && !HARMLESS.contains(&whole.as_str()) {
                 undeclared.insert(whole);
@@ -469,8 +472,8 @@ fn every_member_is_declared_or_harmless() {
     assert!(undeclared.is_empty(), "{}", Vec::from_iter(undeclared).join("\n"));
 }
 
-/// The places at which a source reads.
-fn places(source: Source) -> Vec<String> {
+/// Formats the locations that a source reads.
+fn locations(source: Source) -> Vec<String> {
     let at = match source {
         Source::Path(at)
         | Source::Listing(at)
@@ -491,47 +494,47 @@ fn places(source: Source) -> Vec<String> {
     }]
 }
 
-/// The members of a schema that hold texts or numbers, at any depth.
-fn members(document: &Value, schema: &Value, prefix: &str, found: &mut BTreeSet<String>) {
+/// Collects the members of a schema that hold text or numbers, at any depth.
+fn members(document: &Value, schema: &Value, prefix: &str, names: &mut BTreeSet<String>) {
     let schema = match schema["$ref"].as_str() {
         Some(name) => &document["components"]["schemas"][name.rsplit('/').next().unwrap()],
         None => schema,
     };
     for part in ["allOf", "oneOf", "anyOf"].iter().flat_map(|part| schema[part].as_array()).flatten() {
-        members(document, part, prefix, found);
+        members(document, part, prefix, names);
     }
     let below = |name: &str| if prefix.is_empty() { name.to_owned() } else { format!("{prefix}.{name}") };
     if let Some(properties) = schema["properties"].as_object() {
-        properties.iter().for_each(|(name, inner)| members(document, inner, &below(name), found));
+        properties.iter().for_each(|(name, inner)| members(document, inner, &below(name), names));
     } else if !schema["items"].is_null() {
-        members(document, &schema["items"], &below("*"), found);
+        members(document, &schema["items"], &below("*"), names);
     } else if !prefix.is_empty() && ["allOf", "oneOf", "anyOf"].iter().all(|part| schema[part].is_null()) {
-        found.insert(format!("body {prefix}"));
+        names.insert(format!("body {prefix}"));
     }
 }
 
-/// A directory of a place, where it really is.
-fn real(fixture: &TestGateway, name: &str) -> PathBuf {
+/// Returns the canonical path of a directory in the sandbox.
+fn canonical(fixture: &TestGateway, name: &str) -> PathBuf {
     fixture.sandbox().canonicalize().unwrap().join(name)
 }
 
 #[tokio::test]
 async fn allow_policy_covers_only_its_directory() {
     let settings = "default_approval_tier = \"none\"";
-    let fixture = world(TestOptions { settings, ..TestOptions::default() }).await;
+    let fixture = gateway_with_clones(TestOptions { settings, ..TestOptions::default() }).await;
     let approvals = fixture.gateway.approvals();
-    let repository = Some(real(&fixture, "shop").to_string_lossy().into_owned());
+    let repository = Some(canonical(&fixture, "shop").to_string_lossy().into_owned());
     approvals.set_policy(Coverage { repository, ..Coverage::default() }, Effect::Allow).unwrap();
     let status =
         |query: &str| fixture.internal("GET", &format!("/api/gateway/orchestrator/status/T-1?{query}"));
     let at = |name: &str| fixture.sandbox().join(name).display().to_string();
-    for open in ["shop", "link", "shop/web"] {
-        let reply = status(&format!("repo={}", at(open))).send().await;
-        assert_eq!(reply.status, 200, "{open}: {}", reply.text());
+    for path in ["shop", "link", "shop/web"] {
+        let reply = status(&format!("repo={}", at(path))).send().await;
+        assert_eq!(reply.status, 200, "{path}: {}", reply.text());
     }
-    for asks in ["other", "worktrees/elsewhere", ""] {
-        let (reply, pending) = super::approvals::held(&fixture, status(&format!("repo={}", at(asks)))).await;
+    for path in ["other", "worktrees/elsewhere", ""] {
+        let (reply, pending) = super::approvals::held(&fixture, status(&format!("repo={}", at(path)))).await;
         approvals.deny(pending.id).unwrap();
-        assert_eq!(super::test_gateway::within(reply).await.unwrap().status, 403, "{asks}");
+        assert_eq!(super::test_gateway::within(reply).await.unwrap().status, 403, "{path}");
     }
 }

@@ -1,4 +1,4 @@
-//! Requests that wait for a person.
+//! Pending requests and the owner's decisions.
 
 use std::time::Duration;
 
@@ -8,21 +8,22 @@ use tokio::task::JoinHandle;
 use super::test_gateway::{TestGateway, TestOptions, TestRequest, TestResponse, within};
 use crate::{Coverage, Decision, Effect, PendingApproval, Remember};
 
-const EVERYTHING_ASKS: &str = "default_approval_tier = \"none\"";
+const APPROVE_EVERYTHING: &str = "default_approval_tier = \"none\"";
 const VERSION: &str = "/api/gateway/version";
 
 async fn approval_fixture() -> TestGateway {
-    TestGateway::with(TestOptions { settings: EVERYTHING_ASKS, ..TestOptions::default() }).await
+    TestGateway::with(TestOptions { settings: APPROVE_EVERYTHING, ..TestOptions::default() }).await
 }
 
-/// Sends a request and waits until it is held.
+/// Sends a request and waits until it is pending.
 pub(super) async fn held(
     fixture: &TestGateway,
-    ask: TestRequest,
+    request: TestRequest,
 ) -> (JoinHandle<TestResponse>, PendingApproval) {
     let mut count = fixture.gateway.approvals().subscribe();
+    // Only changes after this call count.
     count.mark_unchanged();
-    let reply = tokio::spawn(ask.send());
+    let reply = tokio::spawn(request.send());
     within(count.changed()).await.unwrap();
     let pending = fixture.gateway.approvals().pending().remove(0);
     (reply, pending)
@@ -30,7 +31,7 @@ pub(super) async fn held(
 
 // GC-23
 #[tokio::test]
-async fn person_decides() {
+async fn owner_approves_and_denies() {
     let fixture = approval_fixture().await;
     let approvals = fixture.gateway.approvals();
     let (reply, pending) = held(&fixture, fixture.internal("GET", VERSION)).await;
@@ -53,7 +54,7 @@ async fn person_decides() {
 #[tokio::test]
 async fn undecided_request_times_out() {
     for (source, over_link) in [("cloud-socket", true), ("elsewhere", false)] {
-        let mut options = TestOptions { settings: EVERYTHING_ASKS, ..TestOptions::default() };
+        let mut options = TestOptions { settings: APPROVE_EVERYTHING, ..TestOptions::default() };
         let (short, long) = (Duration::from_millis(50), Duration::from_secs(600));
         options.limits.approval_over_link = if over_link { short } else { long };
         options.limits.approval_otherwise = if over_link { long } else { short };
@@ -69,14 +70,15 @@ async fn undecided_request_times_out() {
 // GC-41
 #[tokio::test]
 async fn relay_headers_of_a_page_are_ignored() {
-    let mut options = TestOptions { settings: EVERYTHING_ASKS, ..TestOptions::default() };
+    let mut options = TestOptions { settings: APPROVE_EVERYTHING, ..TestOptions::default() };
     options.limits.approval_over_link = Duration::from_millis(1);
     let fixture = TestGateway::with(options).await;
     let origin = "http://localhost:3000";
     let token = fixture.gateway.session_for_test(origin, Duration::from_secs(60), jiff::Timestamp::now());
-    let ask = fixture.ask("GET", VERSION).origin(origin).session(&token);
-    let ask = ask.header("X-Desktop-Source", "cloud-socket").header("X-Desktop-Approval-Reason", "trust me");
-    let (reply, pending) = held(&fixture, ask).await;
+    let request = fixture.anonymous("GET", VERSION).origin(origin).session(&token);
+    let request =
+        request.header("X-Desktop-Source", "cloud-socket").header("X-Desktop-Approval-Reason", "trust me");
+    let (reply, pending) = held(&fixture, request).await;
     assert_eq!(pending.location, origin);
     assert!(!pending.reason.contains("trust me"));
     fixture.gateway.approvals().approve(pending.id).unwrap();
@@ -88,12 +90,12 @@ async fn relay_headers_of_a_page_are_ignored() {
 async fn identical_requests_share_one_decision() {
     let fixture = approval_fixture().await;
     let approvals = fixture.gateway.approvals();
-    let ask = || fixture.internal("GET", VERSION);
-    let (first, pending) = held(&fixture, ask()).await;
-    let (second, _) = held(&fixture, ask()).await;
+    let request = || fixture.internal("GET", VERSION);
+    let (first, pending) = held(&fixture, request()).await;
+    let (second, _) = held(&fixture, request()).await;
     assert_eq!(approvals.pending().len(), 1);
     let (other, _) = held(&fixture, fixture.internal("GET", "/api/gateway/version?x=1")).await;
-    assert_eq!(approvals.pending().len(), 2, "the query counts");
+    assert_eq!(approvals.pending().len(), 2, "another query is another request");
     approvals.approve(pending.id).unwrap();
     assert_eq!(within(first).await.unwrap().status, 200);
     assert_eq!(within(second).await.unwrap().status, 200);
@@ -114,21 +116,22 @@ async fn dropped_request_removes_its_entry() {
 
 // GC-25
 #[tokio::test]
-async fn forced_request_always_asks() {
+async fn forced_request_requires_approval() {
     let fixture = TestGateway::new().await;
-    let ask = fixture.internal("GET", VERSION).header("X-Desktop-Force-Approval", "TRUE");
-    let ask = ask.header("X-Desktop-Approval-Reason", "R").header("X-Desktop-Source", "cloud-socket");
-    let (reply, pending) = held(&fixture, ask).await;
+    let request = fixture.internal("GET", VERSION).header("X-Desktop-Force-Approval", "TRUE");
+    let request = request.header("X-Desktop-Approval-Reason", "R").header("X-Desktop-Source", "cloud-socket");
+    let (reply, pending) = held(&fixture, request).await;
     assert_eq!((pending.reason.as_str(), pending.location.as_str()), ("R", "cloud-socket"));
     fixture.gateway.approvals().approve(pending.id).unwrap();
     assert_eq!(within(reply).await.unwrap().status, 200);
+    // Only `1` and `true` force an approval.
     let unforced = fixture.internal("GET", VERSION).header("X-Desktop-Force-Approval", "yes").send().await;
     assert_eq!(unforced.status, 200);
 }
 
 // GC-26
 #[tokio::test]
-async fn always_allow_holds_for_its_action_and_directory_until_it_expires() {
+async fn always_allow_rule_covers_its_action_and_directory_only() {
     let fixture = approval_fixture().await;
     let approvals = fixture.gateway.approvals();
     for name in ["a", "b"] {
@@ -145,22 +148,23 @@ async fn always_allow_holds_for_its_action_and_directory_until_it_expires() {
     let rule = approvals.always_allow(pending.id).unwrap().unwrap();
     let life = rule.expires_at.parse::<jiff::Timestamp>().unwrap().duration_since(jiff::Timestamp::now());
     assert!((167..=168).contains(&life.as_hours()));
-    assert_eq!(within(reply).await.unwrap().status, 500, "it passed, and found no repository");
-    assert_eq!(post("a").send().await.status, 500, "its like passes");
-    assert_eq!(post("b/../a").send().await.status, 500, "by another name, too");
+    assert_eq!(within(reply).await.unwrap().status, 500, "approved; the directory is not a repository");
+    assert_eq!(post("a").send().await.status, 500, "an identical request passes");
+    assert_eq!(post("b/../a").send().await.status, 500, "also by another spelling");
 
-    let asked = fixture.internal("POST", "/api/gateway/git?x=1").body(body("status", "a").to_string());
+    // None of these matches the rule: forced, another directory, another query, other actions.
+    let other_query = fixture.internal("POST", "/api/gateway/git?x=1").body(body("status", "a").to_string());
     let forced = post("a").header("X-Desktop-Force-Approval", "1");
     let others =
         ["branch", "commit", "push", "pull", "branch-diff", "sync-status"].map(|action| act(action, "a"));
-    for ask in [forced, post("b"), asked].into_iter().chain(others) {
-        let (reply, pending) = held(&fixture, ask).await;
+    for request in [forced, post("b"), other_query].into_iter().chain(others) {
+        let (reply, pending) = held(&fixture, request).await;
         approvals.deny(pending.id).unwrap();
         assert_eq!(within(reply).await.unwrap().status, 403);
     }
 
-    let stored = std::fs::read_to_string(fixture.data_dir().join("desktop-approvals.json")).unwrap();
-    assert!(stored.contains(&rule.id.to_string()));
+    let rules = std::fs::read_to_string(fixture.data_dir().join("desktop-approvals.json")).unwrap();
+    assert!(rules.contains(&rule.id.to_string()));
     assert!(approvals.remove_rule(rule.id));
     let (reply, pending) = held(&fixture, post("a")).await;
     approvals.deny(pending.id).unwrap();
@@ -168,7 +172,7 @@ async fn always_allow_holds_for_its_action_and_directory_until_it_expires() {
 }
 
 #[tokio::test]
-async fn decision_holds_for_the_directory_and_not_for_a_link() {
+async fn approval_is_bound_to_the_directory_behind_a_symlink() {
     let fixture = approval_fixture().await;
     let approvals = fixture.gateway.approvals();
     for name in ["a", "b"] {
@@ -180,30 +184,30 @@ async fn decision_holds_for_the_directory_and_not_for_a_link() {
         std::os::unix::fs::symlink(fixture.sandbox().join(name), &link).unwrap();
     };
     let body = json!({"action": "status", "repoPath": link}).to_string();
-    let ask = || fixture.internal("POST", "/api/gateway/git").body(body.clone());
-    // Pointed elsewhere before the decision: the same question would not be about the same.
+    let request = || fixture.internal("POST", "/api/gateway/git").body(body.clone());
+    // Retargeted before the decision: the same bytes now concern another directory.
     point_to("a");
-    let (first, of_a) = held(&fixture, ask()).await;
+    let (first, of_a) = held(&fixture, request()).await;
     point_to("b");
-    let (second, of_b) = held(&fixture, ask()).await;
+    let (second, of_b) = held(&fixture, request()).await;
     assert_eq!(approvals.pending().len(), 2);
     assert_ne!(of_a.directories, of_b.directories);
     approvals.approve(of_a.id).unwrap();
-    let text = "the request would work in another directory than when it was asked about; ask again";
-    let refused = within(first).await.unwrap().assert_error(409, text, "approval_outdated");
-    assert_eq!(refused["approvalId"], of_a.id.to_string());
-    // And after it.
+    let text = "the request now resolves to other directories than those approved; send it again";
+    let body = within(first).await.unwrap().assert_error(409, text, "approval_outdated");
+    assert_eq!(body["approvalId"], of_a.id.to_string());
+    // Retargeted after the decision: the rule is bound to the directory, not to the path.
     approvals.always_allow(of_b.id).unwrap().unwrap();
-    assert_eq!(within(second).await.unwrap().status, 500, "it passed, and found no repository");
-    assert_eq!(ask().send().await.status, 500);
+    assert_eq!(within(second).await.unwrap().status, 500, "approved; the directory is not a repository");
+    assert_eq!(request().send().await.status, 500);
     point_to("a");
-    let (third, pending) = held(&fixture, ask()).await;
+    let (third, pending) = held(&fixture, request()).await;
     approvals.deny(pending.id).unwrap();
     assert_eq!(within(third).await.unwrap().status, 403);
 }
 
 #[tokio::test]
-async fn remembered_decision_is_for_one_repository() {
+async fn remembered_decision_requires_exactly_one_repository() {
     let fixture = approval_fixture().await;
     let approvals = fixture.gateway.approvals();
     let at = |name: &str| fixture.sandbox().canonicalize().unwrap().join(name);
@@ -213,21 +217,21 @@ async fn remembered_decision_is_for_one_repository() {
         let body = json!({"ticketId": "T-1", "repoPath": at("link"), "worktreePath": at(worktree)});
         fixture.internal("POST", "/api/gateway/orchestrator/sessions").body(body.to_string())
     };
-    for (worktree, remembered) in [("a", Some(at("a"))), ("other", None)] {
+    for (worktree, expected) in [("a", Some(at("a"))), ("other", None)] {
         let (reply, pending) = held(&fixture, session(worktree)).await;
         for effect in [Effect::Allow, Effect::Deny] {
             let coverage = approvals.coverage_of(pending.id, Remember::Repository, effect);
             let repository = coverage.and_then(|coverage| coverage.repository);
-            assert_eq!(repository.map(std::path::PathBuf::from), remembered, "{worktree}");
+            assert_eq!(repository.map(std::path::PathBuf::from), expected, "{worktree}");
         }
         approvals.deny(pending.id).unwrap();
         assert_eq!(within(reply).await.unwrap().status, 403);
     }
 }
 
-/// What a person has decided is not known, so nothing passes by itself.
+/// The unreadable file may contain a denial, so nothing passes without approval.
 #[tokio::test]
-async fn policies_that_cannot_be_read_ask_for_everything() {
+async fn unreadable_policies_require_approval_for_everything() {
     const RULE: &str = r#"{"rules": [{"id": "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718",
         "operationId": "health_check", "method": "GET", "path": "/api/gateway/version", "directories": [],
         "createdAt": "2030-01-01T00:00:00.000Z", "expiresAt": "9000-01-01T00:00:00.000Z"}]}"#;
@@ -241,7 +245,7 @@ async fn policies_that_cannot_be_read_ask_for_everything() {
     let listed = fixture.internal("GET", "/api/gateway/approvals").send().await.json();
     let problem = listed["problems"][0].as_str().unwrap();
     assert!(problem.starts_with("approval-policies.json cannot be read (EOF"), "{problem}");
-    assert!(problem.contains("every request asks"), "{problem}");
+    assert!(problem.contains("every request requires approval"), "{problem}");
     let (reply, pending) = held(&fixture, fixture.internal("GET", "/api/gateway/health-check")).await;
     approvals.approve(pending.id).unwrap();
     let report = within(reply).await.unwrap().json();
@@ -250,16 +254,21 @@ async fn policies_that_cannot_be_read_ask_for_everything() {
         (&row["passed"], &row["required"], &row["error"]),
         (&json!(false), &json!(false), &json!(problem))
     );
-    let kept = std::fs::read_to_string(fixture.data_dir().join("approval-policies.json")).unwrap();
-    assert_eq!(kept, "{\"policies\": [");
+    let content = std::fs::read_to_string(fixture.data_dir().join("approval-policies.json")).unwrap();
+    assert_eq!(content, "{\"policies\": [");
 
     let coverage = Coverage { origin: Some("cloud-socket".to_owned()), ..Coverage::default() };
     approvals.set_policy(coverage, Effect::Deny).unwrap();
+    // The rule applies again, because the policies are readable.
     assert!(approvals.problems().is_empty());
-    assert_eq!(fixture.internal("GET", VERSION).send().await.status, 200, "the rule holds again");
+    assert_eq!(fixture.internal("GET", VERSION).send().await.status, 200, "the rule applies again");
     let (reply, pending) = held(&fixture, fixture.internal("GET", "/api/gateway/repos")).await;
     approvals.deny(pending.id).unwrap();
-    assert_eq!(within(reply).await.unwrap().status, 403, "everything else asks until that is taken back");
+    assert_eq!(
+        within(reply).await.unwrap().status,
+        403,
+        "everything else requires approval until the policy is removed"
+    );
     let everything = approvals.policies().into_iter().find(|policy| policy.coverage == Coverage::default());
     approvals.remove_policy(everything.unwrap().id).unwrap();
     assert_eq!(fixture.internal("GET", "/api/gateway/repos").send().await.status, 200);
@@ -269,7 +278,7 @@ async fn policies_that_cannot_be_read_ask_for_everything() {
 async fn unreadable_rules_are_retained_and_reported() {
     let data_files = &[("desktop-approvals.json", "no json")];
     let fixture =
-        TestGateway::with(TestOptions { data_files, settings: EVERYTHING_ASKS, ..TestOptions::default() })
+        TestGateway::with(TestOptions { data_files, settings: APPROVE_EVERYTHING, ..TestOptions::default() })
             .await;
     let approvals = fixture.gateway.approvals();
     assert!(approvals.problems()[0].starts_with("desktop-approvals.json cannot be read ("));
@@ -294,15 +303,15 @@ async fn thresholds_are_per_operation() {
 
 // GC-42
 #[tokio::test]
-async fn no_route_decides() {
+async fn no_http_route_decides() {
     let fixture = approval_fixture().await;
     let (reply, pending) = held(&fixture, fixture.internal("GET", VERSION)).await;
     let origin = "http://localhost:3000";
     let token = fixture.gateway.session_for_test(origin, Duration::from_secs(60), jiff::Timestamp::now());
     for path in ["/api/gateway/approvals", "/api/gateway/approvals/approve", "/approvals"] {
-        let page = fixture.ask("POST", path).origin(origin).session(&token);
-        for ask in [fixture.internal("POST", path), page.header("Content-Type", "application/json")] {
-            let refused = ask.body(json!({"approvalId": pending.id}).to_string()).send().await;
+        let page = fixture.anonymous("POST", path).origin(origin).session(&token);
+        for request in [fixture.internal("POST", path), page.header("Content-Type", "application/json")] {
+            let refused = request.body(json!({"approvalId": pending.id}).to_string()).send().await;
             assert!(matches!(refused.status, 403 | 404), "{path}");
         }
     }
@@ -319,9 +328,10 @@ async fn upload_body_is_part_of_the_fingerprint() {
     let fixture = approval_fixture().await;
     let body = |byte: u8| vec![byte; 600 * 1024];
     let upload = |byte: u8| fixture.internal("POST", UPLOAD).body(body(byte));
+    // Method and target are hashed before the body.
     let (first, pending) = held(&fixture, upload(b'a')).await;
-    let known = [format!("POST\n{UPLOAD}\n").into_bytes(), body(b'a')].concat();
-    assert_eq!(pending.fingerprint, hex::encode(Sha256::digest(known)));
+    let content = [format!("POST\n{UPLOAD}\n").into_bytes(), body(b'a')].concat();
+    assert_eq!(pending.fingerprint, hex::encode(Sha256::digest(content)));
     let (second, other) = held(&fixture, upload(b'b')).await;
     assert_ne!(other.fingerprint, pending.fingerprint);
     for (reply, pending) in [(first, pending), (second, other)] {

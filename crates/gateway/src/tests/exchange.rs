@@ -1,4 +1,4 @@
-//! Challenges against a control plane with scripted answers.
+//! Exchanges with a stub of the control plane.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use super::test_gateway::{TestGateway, TestOptions, TestResponse, WEB_APP};
 use crate::ActivityKind;
 
-const GOOD: &str = r#"{"success":true,"data":{"ok":true,"sessionTtlSeconds":600}}"#;
+const VERIFIED: &str = r#"{"success":true,"data":{"ok":true,"sessionTtlSeconds":600}}"#;
 const CHALLENGE: &str = r#"{"challengeToken":"challenge"}"#;
 
-/// What the control plane was asked.
+/// A request that the stub received.
 #[derive(Clone)]
 struct RecordedRequest {
     path: String,
@@ -25,14 +25,14 @@ struct RecordedRequest {
 #[derive(Clone)]
 struct StubControlPlane {
     origin: String,
-    seen: Arc<Mutex<Vec<RecordedRequest>>>,
+    requests: Arc<Mutex<Vec<RecordedRequest>>>,
 }
 
 #[derive(Clone)]
 struct StubResponses {
-    /// None never answers.
+    /// `None` accepts requests but never responds.
     answer: Option<(StatusCode, &'static str)>,
-    seen: Arc<Mutex<Vec<RecordedRequest>>>,
+    requests: Arc<Mutex<Vec<RecordedRequest>>>,
 }
 
 impl StubControlPlane {
@@ -44,22 +44,27 @@ impl StubControlPlane {
             body: String,
         ) -> (StatusCode, &'static str) {
             let body = serde_json::from_str(&body).unwrap();
-            script.seen.lock().unwrap().push(RecordedRequest { path: uri.path().to_owned(), headers, body });
+            script.requests.lock().unwrap().push(RecordedRequest {
+                path: uri.path().to_owned(),
+                headers,
+                body,
+            });
             match script.answer {
                 Some(answer) => answer,
                 None => std::future::pending().await,
             }
         }
-        let seen = Arc::<Mutex<Vec<RecordedRequest>>>::default();
-        let router = Router::new().fallback(handle).with_state(StubResponses { answer, seen: seen.clone() });
+        let requests = Arc::<Mutex<Vec<RecordedRequest>>>::default();
+        let router =
+            Router::new().fallback(handle).with_state(StubResponses { answer, requests: requests.clone() });
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let origin = format!("http://{}", listener.local_addr().unwrap());
         tokio::spawn(async move { axum::serve(listener, router).await });
-        Self { origin, seen }
+        Self { origin, requests }
     }
 
     fn calls(&self) -> Vec<RecordedRequest> {
-        self.seen.lock().unwrap().clone()
+        self.requests.lock().unwrap().clone()
     }
 
     async fn gateway(&self) -> TestGateway {
@@ -70,7 +75,7 @@ impl StubControlPlane {
 
 async fn exchange(fixture: &TestGateway, body: &str) -> TestResponse {
     fixture
-        .ask("POST", "/gateway-auth/exchange")
+        .anonymous("POST", "/gateway-auth/exchange")
         .origin(WEB_APP)
         .header("User-Agent", "browser")
         .body(body)
@@ -80,8 +85,8 @@ async fn exchange(fixture: &TestGateway, body: &str) -> TestResponse {
 
 // GC-13
 #[tokio::test]
-async fn good_challenge_becomes_a_session() {
-    let control_plane = StubControlPlane::answering(Some((StatusCode::OK, GOOD))).await;
+async fn valid_challenge_creates_a_session() {
+    let control_plane = StubControlPlane::answering(Some((StatusCode::OK, VERIFIED))).await;
     let fixture = control_plane.gateway().await;
     let before = jiff::Timestamp::now();
     let reply = exchange(&fixture, CHALLENGE).await;
@@ -92,13 +97,17 @@ async fn good_challenge_becomes_a_session() {
     let expires: jiff::Timestamp = body["expiresAt"].as_str().unwrap().parse().unwrap();
     let life = expires.duration_since(before).as_secs();
     assert!((598..=602).contains(&life), "{life}");
-    let version = fixture.ask("GET", "/api/gateway/version").origin(WEB_APP).session(token).send().await;
+    let version =
+        fixture.anonymous("GET", "/api/gateway/version").origin(WEB_APP).session(token).send().await;
     assert_eq!(version.status, 200);
     let calls = control_plane.calls();
     assert_eq!(calls.len(), 1);
     assert_eq!(calls[0].path, "/compute-targets/local-auth/verify");
     assert_eq!(calls[0].headers["authorization"], "Bearer lgk_live_test0123456789");
-    assert!(calls[0].headers.contains_key("x-desktop-signature"), "the key is bound to this desktop");
+    assert!(
+        calls[0].headers.contains_key("x-desktop-signature"),
+        "the request proves possession of the desktop's key"
+    );
     assert_eq!(
         calls[0].body,
         json!({"challengeToken": "challenge", "requestOrigin": WEB_APP, "userAgent": "browser"})
@@ -107,15 +116,16 @@ async fn good_challenge_becomes_a_session() {
 
 // GC-10
 #[tokio::test]
-async fn ninth_session_drops_the_first() {
-    let control_plane = StubControlPlane::answering(Some((StatusCode::OK, GOOD))).await;
+async fn ninth_session_evicts_the_first() {
+    let control_plane = StubControlPlane::answering(Some((StatusCode::OK, VERIFIED))).await;
     let fixture = control_plane.gateway().await;
     let mut tokens = Vec::new();
     for _ in 0..9 {
         tokens.push(exchange(&fixture, CHALLENGE).await.json()["sessionToken"].as_str().unwrap().to_owned());
     }
     for (index, token) in tokens.iter().enumerate() {
-        let reply = fixture.ask("GET", "/api/gateway/version").origin(WEB_APP).session(token).send().await;
+        let reply =
+            fixture.anonymous("GET", "/api/gateway/version").origin(WEB_APP).session(token).send().await;
         assert_eq!(reply.status, if index == 0 { 401 } else { 200 });
     }
 }
@@ -123,14 +133,14 @@ async fn ninth_session_drops_the_first() {
 // GC-11
 #[tokio::test]
 async fn exchange_needs_an_allowed_origin() {
-    let control_plane = StubControlPlane::answering(Some((StatusCode::OK, GOOD))).await;
+    let control_plane = StubControlPlane::answering(Some((StatusCode::OK, VERIFIED))).await;
     let fixture = control_plane.gateway().await;
-    let ask = || fixture.ask("POST", "/gateway-auth/exchange").body(CHALLENGE);
-    for reply in [ask().send().await, ask().origin("null").send().await] {
+    let request = || fixture.anonymous("POST", "/gateway-auth/exchange").body(CHALLENGE);
+    for reply in [request().send().await, request().origin("null").send().await] {
         reply.assert_error(400, "Origin header required", "invalid_request");
         assert_eq!(reply.header("Cache-Control"), Some("no-store"));
     }
-    ask().origin("https://evil.test").send().await.assert_error(403, "Origin not allowed", "forbidden");
+    request().origin("https://evil.test").send().await.assert_error(403, "Origin not allowed", "forbidden");
     assert!(control_plane.calls().is_empty());
 }
 
@@ -138,8 +148,9 @@ async fn exchange_needs_an_allowed_origin() {
 #[tokio::test]
 async fn production_only_refuses_loopback_pages() {
     let fixture = TestGateway::with(TestOptions { production_only: true, ..TestOptions::default() }).await;
-    let ask = fixture.ask("POST", "/gateway-auth/exchange").origin("http://localhost:3000").body(CHALLENGE);
-    ask.send().await.assert_error(
+    let request =
+        fixture.anonymous("POST", "/gateway-auth/exchange").origin("http://localhost:3000").body(CHALLENGE);
+    request.send().await.assert_error(
         403,
         "Origin not allowed -- gateway is in production-origins-only mode",
         "forbidden",
@@ -148,37 +159,39 @@ async fn production_only_refuses_loopback_pages() {
 
 // GC-12
 #[tokio::test]
-async fn without_a_key_or_an_origin_there_is_no_exchange() {
+async fn exchange_requires_an_api_key_and_an_api_origin() {
     let fixture = TestGateway::with(TestOptions { api_key: false, ..TestOptions::default() }).await;
     exchange(&fixture, CHALLENGE).await.assert_error(
         503,
         "Local gateway auth unavailable: API key required",
         "unavailable",
     );
-    assert_eq!(fixture.ask("GET", "/health").send().await.status, 200);
+    assert_eq!(fixture.anonymous("GET", "/health").send().await.status, 200);
     let fixture = TestGateway::new().await;
     exchange(&fixture, CHALLENGE).await.assert_error(503, "API origin not configured", "unavailable");
 }
 
 // GC-15
 #[tokio::test]
-async fn body_of_4096_bytes_is_enough() {
-    let control_plane = StubControlPlane::answering(Some((StatusCode::OK, GOOD))).await;
+async fn exchange_body_is_limited_to_4096_bytes() {
+    let control_plane = StubControlPlane::answering(Some((StatusCode::OK, VERIFIED))).await;
     let fixture = control_plane.gateway().await;
-    let ask = || fixture.ask("POST", "/gateway-auth/exchange").origin(WEB_APP);
+    let request = || fixture.anonymous("POST", "/gateway-auth/exchange").origin(WEB_APP);
     let padded = |bytes: usize| format!("{CHALLENGE}{}", " ".repeat(bytes - CHALLENGE.len()));
-    for over in [ask().body(padded(4097)).send().await, ask().chunked(padded(4097).as_bytes()).send().await] {
+    for over in
+        [request().body(padded(4097)).send().await, request().chunked(padded(4097).as_bytes()).send().await]
+    {
         let body = over.assert_error(413, "request body too large", "request_body_too_large");
         assert_eq!(body["maxBytes"], 4096);
     }
     assert!(control_plane.calls().is_empty());
-    assert_eq!(ask().body(padded(4096)).send().await.status, 200);
-    assert_eq!(ask().chunked(CHALLENGE.as_bytes()).send().await.status, 200);
+    assert_eq!(request().body(padded(4096)).send().await.status, 200);
+    assert_eq!(request().chunked(CHALLENGE.as_bytes()).send().await.status, 200);
 }
 
 #[tokio::test]
-async fn challenge_token_is_a_text() {
-    let control_plane = StubControlPlane::answering(Some((StatusCode::OK, GOOD))).await;
+async fn challenge_token_must_be_a_non_empty_string() {
+    let control_plane = StubControlPlane::answering(Some((StatusCode::OK, VERIFIED))).await;
     let fixture = control_plane.gateway().await;
     for body in ["", "{", "null", "[]", "{}", r#"{"challengeToken":""}"#, r#"{"challengeToken":5}"#] {
         exchange(&fixture, body).await.assert_error(
@@ -192,7 +205,7 @@ async fn challenge_token_is_a_text() {
 
 // GC-14
 #[tokio::test]
-async fn refusal_is_handed_on() {
+async fn refusal_of_the_control_plane_is_passed_on() {
     for (status, answer, error, code) in [
         (403, r#"{"error":"nope"}"#, "nope", "forbidden"),
         (401, r#"{"success":false,"error":"challenge expired"}"#, "challenge expired", "unauthorized"),
@@ -210,7 +223,7 @@ async fn refusal_is_handed_on() {
 }
 
 #[tokio::test]
-async fn answer_of_another_shape_is_a_bad_gateway() {
+async fn malformed_verification_response_is_a_502() {
     for answer in ["no json", "{}", r#"{"success":true,"data":{"ok":false,"sessionTtlSeconds":1}}"#] {
         let control_plane = StubControlPlane::answering(Some((StatusCode::OK, answer))).await;
         let fixture = control_plane.gateway().await;
@@ -228,17 +241,19 @@ async fn unreachable_control_plane_is_reported_without_details() {
     let control_plane = StubControlPlane::answering(None).await;
     let mut options =
         TestOptions { api_origin: Some(control_plane.origin.clone()), ..TestOptions::default() };
+    // The default is part of the interface; the test itself uses a shorter one.
     assert_eq!(options.limits.verify_timeout, Duration::from_secs(5));
     options.limits.verify_timeout = Duration::from_millis(100);
     let fixture = TestGateway::with(options).await;
     exchange(&fixture, CHALLENGE).await.assert_error(504, "verify request timed out", "upstream_timed_out");
-    let nobody = TestGateway::with(TestOptions {
+    let unreachable = TestGateway::with(TestOptions {
+        // The discard port, on which nothing listens.
         api_origin: Some("http://127.0.0.1:9".to_owned()),
         ..TestOptions::default()
     })
     .await;
     let error = "verify request failed: control plane unreachable";
-    exchange(&nobody, CHALLENGE).await.assert_error(502, error, "upstream_failed");
+    exchange(&unreachable, CHALLENGE).await.assert_error(502, error, "upstream_failed");
 }
 
 #[tokio::test]
@@ -259,7 +274,7 @@ async fn session_lifetime_is_limited_to_a_day() {
 
 // GC-17
 #[tokio::test]
-async fn session_without_authentication_needs_no_challenge() {
+async fn no_auth_mode_creates_sessions_without_a_challenge() {
     let fixture =
         TestGateway::with(TestOptions { no_auth: true, api_key: false, ..TestOptions::default() }).await;
     let reply = exchange(&fixture, "{}").await;
@@ -270,13 +285,15 @@ async fn session_without_authentication_needs_no_challenge() {
 }
 
 #[tokio::test]
-async fn exchanges_have_a_rate() {
+async fn exchanges_are_rate_limited_per_origin() {
     let fixture = TestGateway::new().await;
     assert_eq!(exchange(&fixture, CHALLENGE).await.status, 503);
-    fixture.gateway.exhaust_for_test(WEB_APP);
+    fixture.gateway.exhaust_rate_limits_for_test(WEB_APP);
     let reply = exchange(&fixture, CHALLENGE).await;
     reply.assert_error(429, "too many exchanges, retry shortly", "too_many_requests");
     assert!(reply.header("Retry-After").is_some());
-    let other = fixture.ask("POST", "/gateway-auth/exchange").origin("http://localhost:1").body(CHALLENGE);
-    assert_eq!(other.send().await.status, 503, "another page has its own rate");
+    // Another origin has its own bucket, so it fails later, for lack of an API origin.
+    let other =
+        fixture.anonymous("POST", "/gateway-auth/exchange").origin("http://localhost:1").body(CHALLENGE);
+    assert_eq!(other.send().await.status, 503, "another origin has its own limit");
 }

@@ -1,10 +1,10 @@
-//! Tests over HTTP, against a gateway that is really bound.
+//! Tests over HTTP against a gateway that listens on a real port.
 
 mod activity;
 mod approval_subjects;
 mod approvals;
-mod contract_codes;
 mod control;
+mod error_codes;
 mod exchange;
 mod pipeline;
 mod properties;

@@ -1,4 +1,4 @@
-//! The sequence before the handlers, refusal by refusal.
+//! The checks before the handlers, one refusal after the other.
 
 use jiff::Timestamp;
 use std::time::Duration;
@@ -15,9 +15,9 @@ fn session(fixture: &TestGateway, origin: &str) -> String {
 
 // GC-03
 #[tokio::test]
-async fn health_is_get_only_and_open() {
+async fn health_is_public_and_get_only() {
     let fixture = TestGateway::new().await;
-    let reply = fixture.ask("GET", "/health").send().await;
+    let reply = fixture.anonymous("GET", "/health").send().await;
     let body = reply.json();
     assert_eq!((reply.status, body["status"].as_str()), (200, Some("ok")));
     assert_eq!(body["port"], fixture.port);
@@ -27,25 +27,25 @@ async fn health_is_get_only_and_open() {
     assert_eq!(reply.header(ALLOW_ORIGIN), Some(WEB_APP));
     assert_eq!(reply.header(ALLOW_PRIVATE_NETWORK), None);
     for (method, path) in [("POST", "/health"), ("GET", "/health/"), ("PUT", "/health"), ("GET", "/Health")] {
-        fixture.ask(method, path).send().await.assert_error(404, "route not found", "route_not_found");
+        fixture.anonymous(method, path).send().await.assert_error(404, "route not found", "route_not_found");
     }
-    assert_eq!(fixture.ask("HEAD", "/health").send().await.status, 404);
+    assert_eq!(fixture.anonymous("HEAD", "/health").send().await.status, 404);
 }
 
 #[tokio::test]
 async fn health_follows_the_settings() {
     let fixture =
         TestGateway::with(TestOptions { set_up: false, api_key: false, ..TestOptions::default() }).await;
-    assert_eq!(fixture.ask("GET", "/health").send().await.json()["onboardingCompleted"], false);
+    assert_eq!(fixture.anonymous("GET", "/health").send().await.json()["onboardingCompleted"], false);
     fixture.settings.update(|settings| settings.onboarding_completed = true).unwrap();
-    assert_eq!(fixture.ask("GET", "/health").send().await.json()["onboardingCompleted"], true);
+    assert_eq!(fixture.anonymous("GET", "/health").send().await.json()["onboardingCompleted"], true);
 }
 
 // GC-04
 #[tokio::test]
 async fn preflight_is_answered_without_a_credential() {
     let fixture = TestGateway::new().await;
-    let reply = fixture.ask("OPTIONS", "/api/gateway/version").send().await;
+    let reply = fixture.anonymous("OPTIONS", "/api/gateway/version").send().await;
     assert_eq!((reply.status, reply.body.len()), (204, 0));
     assert_eq!(reply.header(ALLOW_ORIGIN), Some(WEB_APP));
     assert_eq!(
@@ -62,13 +62,13 @@ async fn preflight_is_answered_without_a_credential() {
         Some("Origin,Access-Control-Request-Headers,Access-Control-Request-Private-Network")
     );
     for target in ["/health", "/nope", "/", "*", "/gateway-auth/exchange"] {
-        assert_eq!(fixture.ask("OPTIONS", target).send().await.status, 204, "{target}");
+        assert_eq!(fixture.anonymous("OPTIONS", target).send().await.status, 204, "{target}");
     }
 }
 
 // GC-05
 #[tokio::test]
-async fn private_network_access_is_for_our_pages() {
+async fn private_network_access_is_granted_to_allowed_origins() {
     let fixture = TestGateway::new().await;
     for (origin, granted) in [
         (WEB_APP, true),
@@ -77,7 +77,7 @@ async fn private_network_access_is_for_our_pages() {
         ("https://evil.test", false),
         ("null", false),
     ] {
-        let preflight = fixture.ask("OPTIONS", "/api/gateway/version").origin(origin);
+        let preflight = fixture.anonymous("OPTIONS", "/api/gateway/version").origin(origin);
         let reply = preflight.header(PRIVATE_NETWORK, "TRUE").send().await;
         assert_eq!(reply.header(ALLOW_ORIGIN), Some(if granted { origin } else { WEB_APP }), "{origin}");
         assert_eq!(reply.header(ALLOW_PRIVATE_NETWORK), granted.then_some("true"), "{origin}");
@@ -86,23 +86,23 @@ async fn private_network_access_is_for_our_pages() {
 
 // GC-06, GC-07
 #[tokio::test]
-async fn production_only_takes_loopback_pages_for_foreign() {
+async fn production_only_refuses_loopback_origins() {
     let fixture = TestGateway::with(TestOptions { production_only: true, ..TestOptions::default() }).await;
-    let preflight = fixture.ask("OPTIONS", "/api/gateway/version").origin("http://localhost:3000");
+    let preflight = fixture.anonymous("OPTIONS", "/api/gateway/version").origin("http://localhost:3000");
     let reply = preflight.header(PRIVATE_NETWORK, "true").send().await;
     assert_eq!((reply.header(ALLOW_ORIGIN), reply.header(ALLOW_PRIVATE_NETWORK)), (Some(WEB_APP), None));
     let token = session(&fixture, "http://localhost:3000");
-    let ask = || fixture.ask("GET", "/api/gateway/version").origin("http://localhost:3000");
-    let body = ask().session(&token).send().await.assert_error(401, "unauthorized", "unauthorized");
+    let request = || fixture.anonymous("GET", "/api/gateway/version").origin("http://localhost:3000");
+    let body = request().session(&token).send().await.assert_error(401, "unauthorized", "unauthorized");
     assert_eq!(body["reason"], "origin not allowed in prod-origins-only mode");
-    assert_eq!(ask().header("X-Desktop-Gateway-Token", TOKEN).send().await.status, 200);
+    assert_eq!(request().header("X-Desktop-Gateway-Token", TOKEN).send().await.status, 200);
 }
 
 // GC-07, GC-08
 #[tokio::test]
-async fn gateway_token_opens_and_so_does_a_session_with_its_origin() {
+async fn gateway_token_or_session_with_its_origin_authenticates() {
     let fixture = TestGateway::new().await;
-    let version = || fixture.ask("GET", "/api/gateway/version");
+    let version = || fixture.anonymous("GET", "/api/gateway/version");
     assert_eq!(fixture.internal("GET", "/api/gateway/version").send().await.status, 200);
     let foreign = fixture.internal("GET", "/api/gateway/version").origin("https://evil.test").send().await;
     assert_eq!((foreign.status, foreign.header(ALLOW_ORIGIN)), (200, Some(WEB_APP)));
@@ -121,28 +121,29 @@ async fn gateway_token_opens_and_so_does_a_session_with_its_origin() {
         ),
         (version().session("x").origin(WEB_APP), "invalid or expired session token, or origin mismatch"),
     ];
-    for (ask, reason) in refusals {
-        let body = ask.send().await.assert_error(401, "unauthorized", "unauthorized");
+    for (request, reason) in refusals {
+        let body = request.send().await.assert_error(401, "unauthorized", "unauthorized");
         assert_eq!(body["reason"], reason);
     }
 }
 
 // GC-09
 #[tokio::test]
-async fn session_ends_in_time() {
+async fn session_expires() {
     let fixture = TestGateway::new().await;
-    let session_of = |age: u64| {
-        let made = Timestamp::now() - Duration::from_secs(age);
-        fixture.gateway.session_for_test(WEB_APP, Duration::from_secs(600), made)
+    let session_of_age = |age: u64| {
+        let created_at = Timestamp::now() - Duration::from_secs(age);
+        fixture.gateway.session_for_test(WEB_APP, Duration::from_secs(600), created_at)
     };
-    let ask =
-        |token: String| fixture.ask("GET", "/api/gateway/version").session(&token).origin(WEB_APP).send();
-    assert_eq!(ask(session_of(500)).await.status, 200);
-    ask(session_of(601)).await.assert_error(401, "unauthorized", "unauthorized");
+    let request = |token: String| {
+        fixture.anonymous("GET", "/api/gateway/version").session(&token).origin(WEB_APP).send()
+    };
+    assert_eq!(request(session_of_age(500)).await.status, 200);
+    request(session_of_age(601)).await.assert_error(401, "unauthorized", "unauthorized");
 }
 
 #[tokio::test]
-async fn foreign_host_gets_nothing_on_any_route() {
+async fn foreign_host_is_refused_on_every_route() {
     let fixture = TestGateway::new().await;
     for (method, path) in [
         ("GET", "/health"),
@@ -165,6 +166,7 @@ async fn foreign_host_gets_nothing_on_any_route() {
     }
     let hosts =
         format!("GET /health HTTP/1.1\r\nHost: 127.0.0.1:{0}\r\nHost: evil.test\r\n\r\n", fixture.port);
+    // Two `Host` headers: a proxy and the gateway could each honor another one.
     assert_ne!(fixture.raw(&hosts).await.status, 200);
     for name in ["localhost", "LOCALHOST", "[::1]"] {
         let request = format!("GET /health HTTP/1.1\r\nHost: {name}:{}\r\n\r\n", fixture.port);
@@ -174,7 +176,7 @@ async fn foreign_host_gets_nothing_on_any_route() {
 
 // GC-18
 #[tokio::test]
-async fn body_may_have_exactly_its_limit() {
+async fn body_is_limited_to_exactly_256_kib() {
     let fixture = TestGateway::new().await;
     let post = || fixture.internal("POST", "/api/gateway/git");
     post().body(vec![b' '; 262_144]).send().await.assert_error(400, "repoPath is required", "missing_field");
@@ -189,13 +191,13 @@ async fn body_may_have_exactly_its_limit() {
     }
     let events = fixture.gateway.activity().list();
     assert!(events.iter().any(|event| event.detail.as_deref() == Some("request_body_too_large")));
-    let unauthorized = fixture.ask("POST", "/api/gateway/git").body(vec![b' '; 300_000]).send().await;
+    let unauthorized = fixture.anonymous("POST", "/api/gateway/git").body(vec![b' '; 300_000]).send().await;
     assert_eq!((unauthorized.status, unauthorized.header("Connection")), (401, Some("close")));
 }
 
 // GC-19, OR-49
 #[tokio::test]
-async fn loop_body_may_have_a_megabyte() {
+async fn loop_body_is_limited_to_1_mib() {
     let fixture = TestGateway::new().await;
     let post =
         |bytes: usize| fixture.internal("POST", "/api/gateway/orchestrator/loop").body(vec![b'x'; bytes]);
@@ -208,15 +210,16 @@ async fn loop_body_may_have_a_megabyte() {
 }
 
 #[tokio::test]
-async fn refused_upload_gets_its_answer() {
+async fn refusal_reaches_a_client_that_is_still_uploading() {
     let fixture = TestGateway::new().await;
+    // Larger than the socket buffers: the client is still sending when the response arrives.
     let reply = fixture.internal("POST", "/api/gateway/git").body(vec![b'x'; 4 * 1024 * 1024]).send().await;
     reply.assert_error(413, "request body too large", "request_body_too_large");
 }
 
 // GC-20
 #[tokio::test]
-async fn unknown_paths_and_methods_differ() {
+async fn unknown_paths_and_methods_have_distinct_errors() {
     let fixture = TestGateway::new().await;
     fixture.internal("GET", "/api/gateway/nope").send().await.assert_error(
         403,
@@ -236,10 +239,11 @@ async fn unknown_paths_and_methods_differ() {
     );
     assert_eq!(fixture.internal("POST", "/api/gateway/version").send().await.status, 501);
     assert_eq!(fixture.internal("HEAD", "/api/gateway/version").send().await.status, 501);
+    // Prefix matches must not reach the gateway's routes.
     for path in ["/api/gateway", "/", "/api/gateway-x/version", "/API/gateway/version"] {
         fixture.internal("GET", path).send().await.assert_error(404, "route not found", "route_not_found");
     }
-    fixture.ask("GET", "/gateway-auth/exchange").send().await.assert_error(
+    fixture.anonymous("GET", "/gateway-auth/exchange").send().await.assert_error(
         404,
         "route not found",
         "route_not_found",
@@ -247,19 +251,19 @@ async fn unknown_paths_and_methods_differ() {
 }
 
 #[tokio::test]
-async fn dot_segments_are_resolved_before_the_decision() {
+async fn dot_segments_are_resolved_before_authentication() {
     let fixture = TestGateway::new().await;
-    assert_eq!(fixture.ask("GET", "/health/../api/gateway/version").send().await.status, 401);
-    assert_eq!(fixture.ask("GET", "/%2e%2e/api\\gateway\\version").send().await.status, 401);
+    assert_eq!(fixture.anonymous("GET", "/health/../api/gateway/version").send().await.status, 401);
+    assert_eq!(fixture.anonymous("GET", "/%2e%2e/api\\gateway\\version").send().await.status, 401);
     assert_eq!(fixture.internal("GET", "/x/%2E./api/gateway/version").send().await.status, 200);
 }
 
 // GC-21, GC-44
 #[tokio::test]
-async fn broken_targets_are_answered_and_survived() {
+async fn malformed_targets_are_refused() {
     let fixture = TestGateway::new().await;
     for target in ["//", "//evil.test/health", "/\\evil.test"] {
-        fixture.ask("GET", target).send().await.assert_error(
+        fixture.anonymous("GET", target).send().await.assert_error(
             400,
             "malformed request target",
             "malformed_request_target",
@@ -268,9 +272,10 @@ async fn broken_targets_are_answered_and_survived() {
     for path in ["work-directory/%E0%A4%A", "orchestrator/status/%zz", "orchestrator/logs/%"] {
         let path = format!("/api/gateway/{path}");
         fixture.internal("GET", &path).send().await.assert_error(400, "malformed path", "malformed_path");
-        assert_eq!(fixture.ask("GET", &path).send().await.status, 401);
+        // Authentication comes first: malformed paths reveal nothing to anonymous callers.
+        assert_eq!(fixture.anonymous("GET", &path).send().await.status, 401);
     }
-    assert_eq!(fixture.ask("GET", "/health").send().await.status, 200);
+    assert_eq!(fixture.anonymous("GET", "/health").send().await.status, 200);
 }
 
 // GC-44
@@ -280,12 +285,12 @@ async fn panic_is_answered_with_500() {
     let reply = fixture.internal("GET", "/api/gateway/git/panicking").send().await;
     reply.assert_error(500, "internal error", "internal_error");
     assert!(!reply.text().contains("lgk_live_"));
-    assert_eq!(fixture.ask("GET", "/health").send().await.status, 200);
+    assert_eq!(fixture.anonymous("GET", "/health").send().await.status, 200);
 }
 
 // GC-22
 #[tokio::test]
-async fn nothing_works_before_set_up() {
+async fn requests_are_refused_before_onboarding() {
     let fixture = TestGateway::with(TestOptions { set_up: false, ..TestOptions::default() }).await;
     for path in ["/api/gateway/repos", "/api/gateway/nope"] {
         let body = fixture.internal("GET", path).send().await.assert_error(
@@ -298,21 +303,22 @@ async fn nothing_works_before_set_up() {
 }
 
 #[tokio::test]
-async fn without_a_token_everybody_is_let_in() {
+async fn no_auth_mode_accepts_every_caller() {
     let fixture = TestGateway::with(TestOptions { no_auth: true, ..TestOptions::default() }).await;
-    assert_eq!(fixture.ask("GET", "/api/gateway/version").send().await.status, 200);
+    assert_eq!(fixture.anonymous("GET", "/api/gateway/version").send().await.status, 200);
     let production =
         TestGateway::with(TestOptions { no_auth: true, production_only: true, ..TestOptions::default() })
             .await;
-    let reply = production.ask("GET", "/api/gateway/version").origin("http://localhost:1").send().await;
+    let reply = production.anonymous("GET", "/api/gateway/version").origin("http://localhost:1").send().await;
     assert_eq!(reply.status, 401);
 }
 
 #[tokio::test]
-async fn guessing_is_slowed_down_for_its_origin_alone() {
+async fn unauthorized_requests_are_rate_limited_per_origin() {
     let fixture = TestGateway::new().await;
-    let guess = |origin: &'static str| fixture.ask("GET", "/api/gateway/version").origin(origin).session("x");
-    fixture.gateway.exhaust_for_test("https://evil.test");
+    let guess =
+        |origin: &'static str| fixture.anonymous("GET", "/api/gateway/version").origin(origin).session("x");
+    fixture.gateway.exhaust_rate_limits_for_test("https://evil.test");
     let last = guess("https://evil.test").send().await;
     last.assert_error(429, "too many unauthorized requests, retry shortly", "too_many_requests");
     assert!(last.header("Retry-After").is_some());
@@ -320,17 +326,17 @@ async fn guessing_is_slowed_down_for_its_origin_alone() {
 }
 
 #[tokio::test]
-async fn in_process_calls_meet_the_same_gates() {
+async fn in_process_calls_pass_the_same_checks() {
     let fixture = TestGateway::new().await;
     let service = fixture.gateway.service();
-    let ask = |path: &str, token: &str| {
+    let request = |path: &str, token: &str| {
         http::Request::get(path)
             .header("x-desktop-gateway-token", token)
             .body(axum::body::Body::empty())
             .unwrap()
     };
-    assert_eq!(service.call(ask("/api/gateway/version", TOKEN)).await.status(), 200);
-    assert_eq!(service.call(ask("/api/gateway/version", "wrong")).await.status(), 401);
-    assert_eq!(service.call(ask("/api/gateway/nope", TOKEN)).await.status(), 403);
-    assert_eq!(service.call(ask("/health", "")).await.status(), 200);
+    assert_eq!(service.call(request("/api/gateway/version", TOKEN)).await.status(), 200);
+    assert_eq!(service.call(request("/api/gateway/version", "wrong")).await.status(), 401);
+    assert_eq!(service.call(request("/api/gateway/nope", TOKEN)).await.status(), 403);
+    assert_eq!(service.call(request("/health", "")).await.status(), 200);
 }

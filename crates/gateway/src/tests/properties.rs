@@ -1,4 +1,4 @@
-//! Whatever is sent: an answer of the documented kinds, and never an error without its shape.
+//! Arbitrary requests result in documented statuses, and in errors of the documented shape.
 
 use proptest::prelude::*;
 
@@ -7,7 +7,7 @@ use super::test_gateway::{TOKEN, TestGateway};
 const METHODS: [&str; 8] = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "PURGE"];
 
 fn any_target() -> impl Strategy<Value = String> {
-    let known = prop::sample::select(vec![
+    let prefix = prop::sample::select(vec![
         "/health",
         "/api/gateway/version",
         "/api/gateway/repos",
@@ -22,8 +22,8 @@ fn any_target() -> impl Strategy<Value = String> {
         "/",
         "//",
     ]);
-    (known, "[/.%\\\\a-zA-Z0-9:;=@~_-]{0,12}", "(\\?[a-zA-Z=&%/.~+0-9]{0,20})?")
-        .prop_map(|(known, rest, query)| format!("{known}{rest}{query}"))
+    (prefix, "[/.%\\\\a-zA-Z0-9:;=@~_-]{0,12}", "(\\?[a-zA-Z=&%/.~+0-9]{0,20})?")
+        .prop_map(|(prefix, suffix, query)| format!("{prefix}{suffix}{query}"))
 }
 
 fn any_headers() -> impl Strategy<Value = Vec<(&'static str, String)>> {
@@ -41,32 +41,32 @@ fn any_headers() -> impl Strategy<Value = Vec<(&'static str, String)>> {
 
 // GC-49
 #[test]
-fn every_answer_is_a_documented_one() {
+fn every_response_is_documented() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
-    let place = runtime.block_on(TestGateway::new());
-    // Every path of the gateway's own is there.
-    let own_place = place.data_dir().parent().unwrap().to_string_lossy().into_owned();
+    let fixture = runtime.block_on(TestGateway::new());
+    // Every path of the fixture contains this directory, so a response with it leaks a path.
+    let data_root = fixture.data_dir().parent().unwrap().to_string_lossy().into_owned();
     let cases = (prop::sample::select(METHODS.to_vec()), any_target(), any_headers(), "[ -~]{0,60}");
     proptest!(ProptestConfig::with_cases(400), |((method, target, headers, body) in cases)| {
-        let mut ask = place.ask(method, &target);
+        let mut request = fixture.anonymous(method, &target);
         for (name, value) in headers {
-            ask = ask.header(name, &value);
+            request = request.header(name, &value);
         }
         if method != "GET" {
-            ask = ask.body(body);
+            request = request.body(body);
         }
-        let reply = runtime.block_on(ask.send());
+        let reply = runtime.block_on(request.send());
         prop_assert!(
             matches!(reply.status, 200 | 204 | 400 | 401 | 403 | 404 | 413 | 429 | 501 | 503),
             "{method} {target}: {}", reply.status
         );
-        // A request line that is no HTTP is refused below us, without a body.
+        // hyper refuses a request line that is not HTTP without a body.
         if reply.status >= 400 && method != "HEAD" && reply.header("content-type").is_some() {
             let answer = reply.json();
             prop_assert!(answer["error"].is_string() && answer["code"].is_string(), "{answer}");
             let text = reply.text();
             prop_assert!(!text.contains('\n'));
-            prop_assert!(!text.contains(&*own_place) && !text.contains(TOKEN) && !text.contains("lgk_live_"));
+            prop_assert!(!text.contains(&*data_root) && !text.contains(TOKEN) && !text.contains("lgk_live_"));
         }
         prop_assert_ne!(reply.text(), r#"{"error":"internal error","code":"internal_error"}"#);
     });

@@ -1,4 +1,4 @@
-//! The routing table against the specified routes, and every route without a credential.
+//! The route table against the specified routes, and every route without a credential.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,14 +9,14 @@ use super::test_gateway::TestGateway;
 use crate::route::{Auth, Route};
 use crate::router::{all_routes, all_schemas};
 
-/// Ours, beyond the specified ones.
+/// Routes beyond the specified ones.
 const OWN: [&str; 3] = ["/api/gateway/openapi.json", "/api/gateway/approvals", "/api/gateway/git/panicking"];
 
-fn facts() -> Vec<Route> {
+fn routes_for_clients() -> Vec<Route> {
     all_routes().into_iter().filter(|route| !OWN.contains(&route.path)).collect()
 }
 
-/// `:name` and `*name`, as the router writes them.
+/// Converts `:name` and `*name` to the router's syntax with braces.
 fn braced(path: &str) -> String {
     let segment = |segment: &str| match segment.split_at_checked(1) {
         Some((":", name)) => format!("{{{name}}}"),
@@ -27,11 +27,13 @@ fn braced(path: &str) -> String {
 }
 
 #[test]
-fn table_holds_the_specified_routes_once() {
+fn table_contains_each_specified_route_once() {
     let specified: BTreeSet<_> =
         SPECIFIED.iter().map(|(method, path, _)| (method.to_string(), braced(path))).collect();
-    let routed: Vec<_> =
-        facts().into_iter().map(|route| (route.method.to_string(), route.path.to_owned())).collect();
+    let routed: Vec<_> = routes_for_clients()
+        .into_iter()
+        .map(|route| (route.method.to_string(), route.path.to_owned()))
+        .collect();
     assert_eq!(routed.iter().cloned().collect::<BTreeSet<_>>(), specified);
     assert_eq!(routed.len(), specified.len(), "no route twice");
 }
@@ -42,20 +44,21 @@ fn every_route_has_the_operation_of_its_path() {
         assert_eq!(route.operation, OperationId::of_path(route.path), "{}", route.path);
     }
     for (_, path, operation) in SPECIFIED {
-        let known = OperationId::of_path(&braced(path)).map_or("-", OperationId::as_str);
-        assert_eq!(known, *operation, "{path}");
+        let mapped = OperationId::of_path(&braced(path)).map_or("-", OperationId::as_str);
+        assert_eq!(mapped, *operation, "{path}");
     }
 }
 
 #[test]
-fn name_means_one_schema() {
-    let mut known = BTreeMap::new();
+fn schema_names_are_unique() {
+    let mut schemas = BTreeMap::new();
     for (name, schema) in all_schemas() {
         let schema = serde_json::to_value(schema).unwrap();
-        let first = known.entry(name.clone()).or_insert_with(|| schema.clone());
+        let first = schemas.entry(name.clone()).or_insert_with(|| schema.clone());
         assert_eq!(*first, schema, "two schemas are named {name}; only one would be described");
     }
-    assert!(known.len() > 50, "{}", known.len());
+    // Guards against a document without schemas.
+    assert!(schemas.len() > 50, "{}", schemas.len());
 }
 
 #[test]
@@ -73,11 +76,11 @@ fn document_describes_every_route() {
 }
 
 #[tokio::test]
-async fn no_route_but_health_answers_without_a_credential() {
+async fn only_health_is_served_without_a_credential() {
     let fixture = TestGateway::new().await;
     for route in all_routes() {
         let path = route.path.replace(['{', '}', '*'], "");
-        let reply = fixture.ask(route.method.as_str(), &path).send().await;
+        let reply = fixture.anonymous(route.method.as_str(), &path).send().await;
         match route.auth {
             Auth::Public => assert_eq!(reply.status, 200),
             Auth::Loopback => {

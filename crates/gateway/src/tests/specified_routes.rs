@@ -1,7 +1,6 @@
-//! Every route of the gateway that clients know, written down apart from the router,
-//! so that the two can be held against each other.
+//! The routes that clients depend on, independent of the router, so that a test can compare both.
 
-/// Method, path and operation; `:name` is one segment, `*name` the rest. `-` is no operation.
+/// Method, path and operation. `:name` is one segment, `*name` a wildcard, and `-` no operation.
 pub(super) const SPECIFIED: &[(&str, &str, &str)] = &[
     ("GET", "/health", "-"),
     ("GET", "/api/gateway/health-check", "health_check"),

@@ -1,4 +1,4 @@
-//! A gateway with a home of its own, and a client that sends exactly the bytes it is given.
+//! A gateway with its own home directory, and a client that sends exactly the given bytes.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,15 +15,15 @@ use tokio::net::TcpStream;
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 
-use super::contract_codes::contract_code;
+use super::error_codes::expected_code;
 use crate::{Gateway, GatewayConfig, ListenerHealth, ServerLimits};
 
 pub(in crate::tests) const WEB_APP: &str = "https://app.example.test";
 pub(in crate::tests) const TOKEN: &str = "0123456789abcdef0123456789abcdef0123456789abcdef";
-/// Longer than any test takes; a wait that reaches it has failed.
+/// Upper bound for a single wait, so that a failing test does not hang.
 pub(in crate::tests) const TIMEOUT: Duration = Duration::from_secs(20);
 
-/// What a test wants to be different.
+/// Deviations from the default fixture.
 pub(in crate::tests) struct TestOptions {
     pub(in crate::tests) set_up: bool,
     pub(in crate::tests) no_auth: bool,
@@ -32,10 +32,10 @@ pub(in crate::tests) struct TestOptions {
     pub(in crate::tests) api_key: bool,
     pub(in crate::tests) runtime: bool,
     pub(in crate::tests) fallback_origin: Option<String>,
-    /// The listener is lost as soon as it serves.
+    /// Shuts the listening socket down before the gateway serves.
     pub(in crate::tests) lost_listener: bool,
     pub(in crate::tests) settings: &'static str,
-    /// Files of the data directory, with their text.
+    /// Names and contents of files in the data directory.
     pub(in crate::tests) data_files: &'static [(&'static str, &'static str)],
     pub(in crate::tests) limits: ServerLimits,
 }
@@ -53,16 +53,16 @@ impl Default for TestOptions {
             lost_listener: false,
             settings: "",
             data_files: &[],
+            // Short, because tests stop gateways whose held requests never end.
             limits: ServerLimits { stop_grace: Duration::from_millis(20), ..ServerLimits::default() },
         }
     }
 }
 
-/// A running gateway.
 pub(in crate::tests) struct TestGateway {
     pub(in crate::tests) gateway: Gateway,
     pub(in crate::tests) port: u16,
-    /// Since before it served.
+    /// Subscribed before the gateway serves, so that no change is missed.
     pub(in crate::tests) health: watch::Receiver<ListenerHealth>,
     pub(in crate::tests) settings: Arc<SettingsStore>,
     pub(in crate::tests) runtime: Option<Arc<Runtime>>,
@@ -87,7 +87,7 @@ impl TestGateway {
         let bound = gateway.0.bind(ports).await.unwrap();
         let port = bound.port();
         if lost_listener {
-            bound.lose_for_test();
+            bound.shut_down_socket_for_test();
         }
         let health = gateway.0.health();
         let (stop, stopped) = oneshot::channel::<()>();
@@ -106,7 +106,7 @@ impl TestGateway {
         self.dir.path().join("data")
     }
 
-    /// Puts a program on the PATH that prints something.
+    /// Installs a shell script as a program on the PATH.
     pub(in crate::tests) fn program(&self, name: &str, line: &str) -> PathBuf {
         let path = self.dir.path().join("bin").join(name);
         script(&path, line);
@@ -125,7 +125,7 @@ impl TestGateway {
         self.sandbox().join(".loopgate/config/repos.json")
     }
 
-    /// A clone inside the sandbox, as far as a configuration file makes one.
+    /// Creates the directory of a clone with a remote. It suffices for reading its configuration.
     pub(in crate::tests) fn clone_of(&self, name: &str, url: &str) -> PathBuf {
         let clone = self.sandbox().join(name);
         std::fs::create_dir_all(clone.join(".git/objects")).unwrap();
@@ -133,14 +133,14 @@ impl TestGateway {
         clone
     }
 
-    /// A pipe without a writer.
+    /// Creates a named pipe. Opening it for reading blocks, because it has no writer.
     pub(in crate::tests) fn pipe(&self, path: &Path) {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         let mode = rustix::fs::Mode::from_raw_mode(0o600);
         rustix::fs::mkfifoat(rustix::fs::CWD, path, mode).unwrap();
     }
 
-    /// Stops the gateway and waits for its end.
+    /// Stops the gateway and waits until it has shut down.
     pub(in crate::tests) async fn stop(&mut self) {
         if let Some(stop) = self.stop.take() {
             let _ = stop.send(());
@@ -148,13 +148,13 @@ impl TestGateway {
         within((&mut self.serving).into_future()).await.unwrap();
     }
 
-    /// A request with the gateway token.
+    /// Creates a request with the gateway token.
     pub(in crate::tests) fn internal(&self, method: &str, path: &str) -> TestRequest {
-        self.ask(method, path).header("X-Desktop-Gateway-Token", TOKEN)
+        self.anonymous(method, path).header("X-Desktop-Gateway-Token", TOKEN)
     }
 
-    /// A request with nothing but its Host.
-    pub(in crate::tests) fn ask(&self, method: &str, path: &str) -> TestRequest {
+    /// Creates a request without a credential.
+    pub(in crate::tests) fn anonymous(&self, method: &str, path: &str) -> TestRequest {
         TestRequest {
             port: self.port,
             head: format!("{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\n", self.port),
@@ -162,7 +162,7 @@ impl TestGateway {
         }
     }
 
-    /// A request head, written by hand.
+    /// Sends a handwritten request head.
     pub(in crate::tests) async fn raw(&self, bytes: &str) -> TestResponse {
         exchange_bytes(self.port, bytes.as_bytes(), b"").await
     }
@@ -225,25 +225,26 @@ async fn gateway(dir: &Path, options: TestOptions) -> (Gateway, Arc<SettingsStor
     (Gateway::new(config), settings, runtime)
 }
 
-/// Programs of a login shell whose PATH holds nothing but the place's own `bin`.
+/// Resolves programs through a login shell whose PATH contains only the `bin` directory of the fixture.
 fn programs(dir: &Path, settings: Arc<SettingsStore>) -> Programs {
     std::fs::create_dir_all(dir.join("bin")).unwrap();
     let shell = dir.join("shell");
     script(
         &shell,
+        // The markers delimit the PATH in the output of a login shell, which may print other text.
         &format!("printf '__LOOPGATE_PATH_BEGIN__%s__LOOPGATE_PATH_END__' '{}'", dir.join("bin").display()),
     );
     Programs::with_login_path(settings, LoginPath::new(shell, std::env::vars_os().collect()))
 }
 
-/// An executable shell script.
+/// Writes an executable shell script.
 pub(in crate::tests) fn script(path: &Path, line: &str) {
     use std::os::unix::fs::PermissionsExt as _;
     std::fs::write(path, format!("#!/bin/sh\n{line}\n")).unwrap();
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// A request in the making.
+/// Builder of a request.
 #[derive(Clone)]
 pub(in crate::tests) struct TestRequest {
     port: u16,
@@ -271,7 +272,7 @@ impl TestRequest {
         self.header("Content-Length", &length)
     }
 
-    /// The body in chunks of at most 1000 bytes, without a declared length.
+    /// Sets a chunked body with chunks of at most 1000 bytes and no declared length.
     pub(in crate::tests) fn chunked(mut self, body: &[u8]) -> Self {
         for chunk in body.chunks(1000) {
             self.body.extend_from_slice(format!("{:x}\r\n", chunk.len()).as_bytes());
@@ -282,21 +283,22 @@ impl TestRequest {
         self.header("Transfer-Encoding", "chunked")
     }
 
-    /// What is sent before the body.
+    /// Returns the bytes before the body.
     pub(in crate::tests) fn head(&self) -> Vec<u8> {
         format!("{}\r\n", self.head).into_bytes()
     }
 
-    /// Sends and answers whatever comes back until the connection ends.
+    /// Sends the request and returns all bytes until the connection ends.
     pub(in crate::tests) async fn raw_bytes(self) -> Vec<u8> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).await.unwrap();
         stream.write_all(&self.head()).await.unwrap();
         let mut bytes = Vec::new();
+        // The server may reset the connection; the bytes received so far count.
         let _ = stream.read_to_end(&mut bytes).await;
         bytes
     }
 
-    /// Sends on a connection that is there, and leaves it open.
+    /// Sends the request on an open connection and keeps it open.
     pub(in crate::tests) async fn send_on(self, stream: &mut TcpStream) -> TestResponse {
         exchange_on(stream, &self.head(), &self.body).await
     }
@@ -306,7 +308,6 @@ impl TestRequest {
     }
 }
 
-/// What came back.
 #[derive(Debug)]
 pub(in crate::tests) struct TestResponse {
     pub(in crate::tests) status: u16,
@@ -316,10 +317,7 @@ pub(in crate::tests) struct TestResponse {
 
 impl TestResponse {
     pub(in crate::tests) fn header(&self, name: &str) -> Option<&str> {
-        self.headers
-            .iter()
-            .find(|(known, _)| known.eq_ignore_ascii_case(name))
-            .map(|(_, value)| value.as_str())
+        self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 
     pub(in crate::tests) fn text(&self) -> &str {
@@ -330,7 +328,7 @@ impl TestResponse {
         serde_json::from_slice(&self.body).unwrap_or_else(|e| panic!("{e}: {}", self.text()))
     }
 
-    /// Asserts the one error shape, and answers the rest of its members.
+    /// Asserts the error shape and returns the body, for its other members.
     #[track_caller]
     pub(in crate::tests) fn assert_error(&self, status: u16, error: &str, code: &str) -> Value {
         let body = self.json();
@@ -338,8 +336,10 @@ impl TestResponse {
             (self.status, body["error"].as_str(), body["code"].as_str()),
             (status, Some(error), Some(code))
         );
-        let own = code.contains(|letter: char| letter.is_ascii_uppercase()) || code == "approval_outdated";
-        assert!(own || code == contract_code(status, error), "{status} {error}: {code}");
+        // Codes in upper case belong to single routes and are not in the table.
+        let is_route_specific =
+            code.contains(|letter: char| letter.is_ascii_uppercase()) || code == "approval_outdated";
+        assert!(is_route_specific || code == expected_code(status, error), "{status} {error}: {code}");
         assert_eq!(self.header("content-type"), Some("application/json"));
         assert!(!self.text().contains('\n'), "compact, one line");
         body
@@ -354,7 +354,7 @@ async fn exchange_bytes(port: u16, head: &[u8], body: &[u8]) -> TestResponse {
 async fn exchange_on(stream: &mut TcpStream, head: &[u8], body: &[u8]) -> TestResponse {
     within(async {
         stream.write_all(head).await.unwrap();
-        // A refusal may come, and the connection end, before the whole body is sent.
+        // The server may refuse and close the connection before the whole body is sent.
         let (mut read, mut write) = stream.split();
         let (_, reply) =
             tokio::join!(write.write_all(body), read_reply(&mut read, head.starts_with(b"HEAD ")));
@@ -370,7 +370,7 @@ async fn read_reply(stream: &mut (impl tokio::io::AsyncRead + Unpin), bodiless: 
             break end + 4;
         }
         let read = stream.read_buf(&mut bytes).await.unwrap();
-        assert_ne!(read, 0, "closed without an answer: {:?}", String::from_utf8_lossy(&bytes));
+        assert_ne!(read, 0, "closed without a response: {:?}", String::from_utf8_lossy(&bytes));
     };
     let head = String::from_utf8(bytes[..end].to_vec()).unwrap();
     let mut lines = head.lines();
@@ -380,16 +380,16 @@ async fn read_reply(stream: &mut (impl tokio::io::AsyncRead + Unpin), bodiless: 
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .collect();
     let mut reply = TestResponse { status, headers, body: bytes[end..].to_vec() };
-    // An answer to HEAD announces a body that does not come.
-    let announced = reply.header("content-length").filter(|_| !bodiless);
-    let length = announced.map_or(0, |length| length.parse().unwrap());
+    // The response to HEAD declares the length of a body that is not sent.
+    let declared = reply.header("content-length").filter(|_| !bodiless);
+    let length = declared.map_or(0, |length| length.parse().unwrap());
     while reply.body.len() < length {
         assert_ne!(stream.read_buf(&mut reply.body).await.unwrap(), 0, "the body ends early");
     }
     reply
 }
 
-/// Fails a test that waits for ever.
+/// Fails the test when the future does not resolve in time.
 pub(in crate::tests) async fn within<F: Future>(work: F) -> F::Output {
-    tokio::time::timeout(TIMEOUT, work).await.expect("it takes too long")
+    tokio::time::timeout(TIMEOUT, work).await.expect("timed out")
 }

@@ -1,4 +1,4 @@
-//! Files that a person sends with a message of a chat.
+//! Files attached to a chat message.
 
 use loopgate_agents::Attachment;
 use loopgate_files::ImageKind;
@@ -8,23 +8,26 @@ use serde_json::Value;
 
 use crate::error::HttpError;
 
-/// Files of one message.
+/// Files per message. Each is opened and probed before the message is stored.
 const MAX_FILES: usize = 10;
-/// MiB of one file.
+/// Largest attachment in MiB, the same limit as for uploaded images.
 const MAX_MIB: u64 = 10;
 const BYTES_PER_MIB: u64 = 1024 * 1024;
 
-/// The paths of a message's attachments, as they were sent.
+/// Paths of a message's attachments, not yet validated. Kept as JSON so that a malformed list is a 400 and
+/// not silently ignored.
 #[derive(Debug, Default, Deserialize)]
 #[serde(transparent)]
 pub(in crate::routes) struct AttachmentPaths(Value);
 
 impl AttachmentPaths {
-    /// Blocks on the disk.
+    /// Resolves and validates the paths. Performs blocking I/O.
     ///
     /// # Errors
-    /// 403 for one outside the sandbox; 400 for what is no list, no regular file, or too much.
+    /// 403 when a path is outside the sandbox; 400 when the value is not a list of paths, a path is not a
+    /// readable regular file, or a limit is exceeded.
     pub(in crate::routes) fn check(&self, sandbox: &Sandbox) -> Result<Vec<Attachment>, HttpError> {
+        // The value is null for an absent member, and for clients that send `null` explicitly.
         if self.0.is_null() {
             return Ok(Vec::new());
         }
@@ -40,13 +43,16 @@ impl AttachmentPaths {
 
 fn check(sandbox: &Sandbox, path: &str) -> Result<Attachment, HttpError> {
     let allowed = sandbox.check(path).map_err(|_| HttpError::directory_not_allowed())?;
-    let no_file = |_| HttpError::bad_request(format!("attachment is not a file that can be read: {path}"));
-    let mut file = allowed.open_file().map_err(no_file)?;
-    let size = file.metadata().map_err(no_file)?.len();
+    let unreadable = |_| HttpError::bad_request(format!("attachment is not a readable file: {path}"));
+    // Size and type are read from the open file, not from the path, which could be replaced in between.
+    let mut file = allowed.open_file().map_err(unreadable)?;
+    let size = file.metadata().map_err(unreadable)?.len();
     if size > MAX_MIB * BYTES_PER_MIB {
         let error = format!("attachment is too large: {path} ({size} bytes). Max {MAX_MIB}MB.");
         return Err(HttpError::bad_request(error));
     }
-    let is_image = ImageKind::of_file(&mut file).map_err(no_file)?.is_some();
+    // Detected from the first bytes, not from the extension. Providers with an image option receive images
+    // through it; all providers get the paths.
+    let is_image = ImageKind::of_file(&mut file).map_err(unreadable)?.is_some();
     Ok(Attachment { path: allowed.canonical().to_owned(), is_image })
 }

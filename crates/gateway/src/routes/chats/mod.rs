@@ -1,6 +1,6 @@
-//! The chats that belong to no worktree: of the terminal, about a ticket before its work begins, and about the
-//! files of a run. Each resource is one file; what they share is here. What chats about a comment and about a
-//! finding share is in [`subject`].
+//! Chats that are not stored in a worktree: the terminal chat, chats about a ticket before work on it starts,
+//! and chats about the files of a run. One file per resource; this module holds the shared parts. Chats about
+//! a review comment or a finding share [`subject`].
 
 pub(super) mod attachments;
 pub(crate) mod run_viewer;
@@ -19,14 +19,17 @@ use crate::blocking::spawn_blocking;
 use crate::error::{HttpError, JsonResult};
 use crate::routes::orchestrator::sessions::SuccessResponse;
 
-/// The history of a chat in the orchestrator directory. Blocks on the disk.
+/// Returns the history file of a chat in the orchestrator directory. Performs blocking I/O.
+///
+/// # Errors
+/// 503 when no sandbox is configured; 403 when the sandbox rejects the path.
 fn history_file(app: &App, name: &str, members: SessionMembers) -> Result<HistoryFile, HttpError> {
     let directory = app.settings.get().orchestrator_dir().ok_or_else(HttpError::not_configured)?;
     HistoryFile::in_orchestrator_dir(&app.sandbox, &directory, name, members)
         .map_err(|_| HttpError::directory_not_allowed())
 }
 
-/// Answers with the stored history, or with an empty one.
+/// Returns the stored history, or `empty` when none is stored.
 async fn read_history(
     app: App,
     name: String,
@@ -34,15 +37,16 @@ async fn read_history(
     empty: ChatHistory,
 ) -> JsonResult<ChatHistory> {
     let history = spawn_blocking(move || {
+        // A damaged history must not block the chat: it is logged and shown as empty.
         let stored = history_file(&app, &name, members)?.read().inspect_err(|error| {
-            tracing::warn!(%error, "the history of a chat cannot be read");
+            tracing::warn!(%error, "failed to read chat history");
         });
         Ok(stored.ok().flatten().unwrap_or(empty))
     });
     history.await?.map(Json)
 }
 
-/// Replaces the stored history by an empty one.
+/// Replaces the stored history with `empty`.
 async fn clear_history(
     app: App,
     name: String,
@@ -58,8 +62,8 @@ async fn clear_history(
     Ok(SuccessResponse::YES)
 }
 
-/// The base directory of the sandbox, where chats work that name no directory of their own; `None` when it is
-/// not there. Blocks on the disk.
+/// Returns the base directory of the sandbox, the working directory of chats without one; `None` when it does
+/// not exist. Performs blocking I/O.
 fn base_directory(app: &App) -> Option<SandboxedPath> {
     let base = app.sandbox.check(app.sandbox.base()?).ok()?;
     base.canonical().is_dir().then_some(base)

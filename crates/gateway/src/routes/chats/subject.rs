@@ -1,6 +1,6 @@
-//! Chats about one thing of a ticket: a review comment, or a finding.
+//! Chats about one item of a ticket: a review comment or a finding.
 //!
-//! The things differ in where their chats are stored; all else is the same and is here.
+//! The kinds differ only in where their histories are stored and in the working directory.
 
 use axum::Json;
 use axum::extract::FromRequestParts;
@@ -24,23 +24,23 @@ use crate::extract::{QueryMembers, Requester, TicketPath};
 use crate::routes::directory::ticket_worktree;
 use crate::routes::orchestrator::sessions::SuccessResponse;
 
-/// Where requests name what they are about.
+/// Parameters that name the directories of a request.
 pub(in crate::routes) const SOURCES: &[Source] =
     &[Source::Path(At::Query("repo")), Source::Ticket(At::Query("ticketId"))];
 
-/// Where messages name what they are about.
+/// Like [`SOURCES`], for requests with attachments.
 pub(in crate::routes) const MESSAGE_SOURCES: &[Source] = &[
     Source::Path(At::Query("repo")),
     Source::Ticket(At::Query("ticketId")),
     Source::Path(At::Body("attachments.*")),
 ];
 
-/// The ticket that the thing belongs to, and its repository.
+/// Query that identifies the ticket of the item and its repository.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 #[allow(dead_code, reason = "describes the query in the OpenAPI document; it is read member by member")]
 pub(in crate::routes) struct SubjectQuery {
-    /// Ticket
+    /// Id of the ticket
     #[param(rename = "ticketId", example = "SHOP-7")]
     ticket_id: String,
     /// Path of the repository
@@ -48,16 +48,17 @@ pub(in crate::routes) struct SubjectQuery {
     repo: String,
 }
 
-/// What a chat can be about.
+/// Kind of item that a chat is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::routes) enum SubjectKind {
-    /// A review comment. Its chat works in the ticket's worktree, else in the repository.
+    /// A review comment. The assistant works in the ticket's worktree, or in the repository when there is
+    /// none.
     Comment,
-    /// A finding of a review. Its chat works in the ticket's worktree.
+    /// A finding of a review. The assistant works in the ticket's worktree.
     Finding,
 }
 
-/// Which thing of which ticket a request names; [`SubjectId::of_kind`] makes it a chat.
+/// Item and ticket of a request. [`SubjectId::of_kind`] turns it into a chat.
 pub(in crate::routes) struct SubjectId {
     id: TicketId,
     ticket: TicketId,
@@ -69,6 +70,7 @@ impl<S: Send + Sync> FromRequestParts<S> for SubjectId {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, HttpError> {
         let TicketPath(id) = TicketPath::from_request_parts(parts, state).await?;
+        // Extraction of a query is infallible.
         let Ok(query) = QueryMembers::from_request_parts(parts, state).await;
         let required = |name| query.required(name, "ticketId and repo parameters are required");
         let (ticket, repo) = (required("ticketId")?, required("repo")?);
@@ -77,26 +79,29 @@ impl<S: Send + Sync> FromRequestParts<S> for SubjectId {
 }
 
 impl SubjectId {
-    /// The chat about it.
+    /// Returns the chat about this item.
     pub(in crate::routes) const fn of_kind(self, kind: SubjectKind) -> SubjectChat {
         SubjectChat { kind, subject: self }
     }
 }
 
-/// A chat about one thing of a ticket.
+/// A chat about one item of a ticket.
 pub(in crate::routes) struct SubjectChat {
     kind: SubjectKind,
     subject: SubjectId,
 }
 
-/// Where a chat works and is stored.
+/// Working directory and history file of a chat.
 struct SubjectChatLocation {
     directory: SandboxedPath,
     history: HistoryFile,
 }
 
 impl SubjectChat {
-    /// Blocks on the disk.
+    /// Resolves the working directory and the history file. Performs blocking I/O.
+    ///
+    /// # Errors
+    /// 403 when a path is outside the sandbox.
     fn location(&self, app: &App) -> Result<SubjectChatLocation, HttpError> {
         let SubjectId { id, ticket, repo } = &self.subject;
         let repository = app.sandbox.check(repo)?;
@@ -104,9 +109,10 @@ impl SubjectChat {
             Some(worktree) => worktree,
             None => match self.kind {
                 SubjectKind::Comment => repository,
+                // The worktree may not exist yet; its history is created at the same path.
                 SubjectKind::Finding => {
-                    let place = app.worktree_layout.for_ticket(&repository, ticket);
-                    place.map_err(|_| HttpError::directory_not_allowed())?
+                    let location = app.worktree_layout.for_ticket(&repository, ticket);
+                    location.map_err(|_| HttpError::directory_not_allowed())?
                 }
             },
         };
@@ -127,21 +133,22 @@ impl SubjectChat {
         }
     }
 
-    /// Answers with the stored history, or with an empty one.
+    /// Returns the stored history, or an empty one when none is stored or it is unreadable.
     pub(in crate::routes) async fn read(self, app: App) -> JsonResult<ChatHistory> {
         let history = spawn_blocking(move || {
             let stored = self.location(&app)?.history.read().inspect_err(|error| {
-                tracing::warn!(%error, kind = ?self.kind, "the history of a chat cannot be read");
+                tracing::warn!(%error, kind = ?self.kind, "failed to read chat history");
             });
             Ok(stored.ok().flatten().unwrap_or_else(|| self.new_history()))
         });
         history.await?.map(Json)
     }
 
-    /// Asks the assistant, with the tools for work on a repository, and answers with the events.
+    /// Sends a message to the assistant, with the tools for work on a repository, and streams the events.
     ///
     /// # Errors
-    /// 404 when there is no directory to work in.
+    /// 404 when the working directory does not exist; 403 for paths outside the sandbox; 400 for invalid
+    /// attachments.
     pub(in crate::routes) async fn send(
         self,
         app: &App,
@@ -156,6 +163,7 @@ impl SubjectChat {
             let app = app.clone();
             spawn_blocking(move || {
                 let location = self.location(&app)?;
+                // Checked before the message is stored: a failed request must leave no history behind.
                 if location.directory.canonical().is_dir() {
                     Ok((location, attachments.check(&app.sandbox)?))
                 } else {
@@ -174,8 +182,8 @@ impl SubjectChat {
         stream::send(app, agents, requester, with_context(request)).await
     }
 
-    /// Notes whether a message was answered elsewhere: the one with this id, or the assistant's last one. An
-    /// unknown message changes nothing.
+    /// Records whether a message was answered on the code host: the message with this id, or the last
+    /// assistant message. An unknown id is a no-op.
     pub(in crate::routes) async fn mark_responded(
         self,
         app: App,
@@ -183,6 +191,7 @@ impl SubjectChat {
         responded: bool,
     ) -> JsonResult<SuccessResponse> {
         let mark = move |history: &mut ChatHistory| {
+            // Newest first, so that without an id the most recent assistant message matches.
             let mut messages = history.messages.iter_mut().rev();
             let message = match message_id {
                 Some(id) => messages.find(|message| message.id == id),
@@ -195,14 +204,15 @@ impl SubjectChat {
         self.change(app, mark).await
     }
 
-    /// Stores a message that was said elsewhere; it replaces one with its id.
+    /// Stores a message that was exchanged elsewhere. Replaces a message with the same id, so that a retry
+    /// adds no duplicate.
     pub(in crate::routes) async fn add(self, app: App, message: ChatMessage) -> JsonResult<SuccessResponse> {
         let add = move |history: &mut ChatHistory| match history
             .messages
             .iter_mut()
-            .find(|known| known.id == message.id)
+            .find(|stored| stored.id == message.id)
         {
-            Some(known) => *known = message,
+            Some(stored) => *stored = message,
             None => history.messages.push(message),
         };
         self.change(app, add).await
@@ -221,7 +231,7 @@ impl SubjectChat {
         Ok(SuccessResponse::YES)
     }
 
-    /// Removes the history, if there is one.
+    /// Deletes the history. Succeeds when none is stored.
     pub(in crate::routes) async fn remove(self, app: App) -> JsonResult<SuccessResponse> {
         let removed = spawn_blocking(move || {
             let removed = self.location(&app)?.history.remove();

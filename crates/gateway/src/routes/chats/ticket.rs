@@ -1,4 +1,4 @@
-//! `/api/gateway/ticket-chat`: questions about a ticket before its work begins.
+//! `/api/gateway/ticket-chat`: the chat about a ticket before work on it starts.
 
 use axum::Extension;
 use axum::extract::State;
@@ -34,37 +34,39 @@ const ROLE: &str = "Help a developer understand a ticket before the work on it b
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"ticketId": "SHOP-7", "message": "Why two caches?", "repoPath": "~/src/shop", "ticketContext": {"identifier": "SHOP-7", "title": "Two caches", "url": "https://tickets.example.com/SHOP-7"}}))]
 struct TicketMessage {
-    /// Chooses the history.
+    /// Id of the ticket; selects the history.
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     ticket_id: Option<String>,
-    /// Not blank.
+    /// Text of the message; must not be blank.
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     message: Option<String>,
-    /// The ticket itself.
+    /// Content of the ticket, included in the prompt of a new session.
     #[schema(value_type = TicketContext, required)]
     #[serde(default, deserialize_with = "lenient::any")]
     ticket_context: Option<TicketContext>,
-    /// Path of the repository that it is about; without one no file is read.
+    /// Path of the ticket's repository. Without it the provider gets no file tools.
     #[serde(default, deserialize_with = "lenient::non_blank")]
     repo_path: Option<String>,
-    /// Who answers; the assistant when it is missing or unknown. It may change within a chat.
+    /// Provider that answers: `assistant` when it is missing or unknown. May differ between messages of a
+    /// chat.
     #[serde(default, deserialize_with = "lenient::non_blank")]
     provider: Option<String>,
-    /// The MCP server whose tools may be used.
+    /// URL of the MCP server whose tools the provider may use.
     #[serde(default, deserialize_with = "lenient::non_blank")]
     expected_mcp_url: Option<String>,
-    /// Absolute paths of at most 10 files of at most 10 MiB that the message is about, such as uploaded images.
+    /// Absolute paths of files that belong to the message, such as uploaded images: at most 10 files of at
+    /// most 10 MiB.
     #[schema(value_type = Option<Vec<String>>)]
     #[serde(default)]
     attachments: AttachmentPaths,
 }
 
-/// A ticket, as its tracker shows it.
+/// A ticket as its tracker shows it.
 #[derive(Debug, Deserialize, ToSchema)]
 struct TicketContext {
-    /// Not empty, as the other texts but the description.
+    /// Identifier in the tracker. Like `title` and `url`, it must not be empty.
     identifier: String,
     title: String,
     url: String,
@@ -77,7 +79,7 @@ impl TicketContext {
         [&self.identifier, &self.title, &self.url].iter().all(|text| !text.is_empty())
     }
 
-    /// What a session begins with.
+    /// Returns the start of the prompt of a new session.
     fn introduction(&self, repo: Option<&str>) -> String {
         let mut lines = vec![
             ROLE.to_owned(),
@@ -92,12 +94,12 @@ impl TicketContext {
     }
 }
 
-/// Which ticket is meant.
+/// Query that identifies the ticket.
 #[derive(IntoParams)]
 #[allow(dead_code, reason = "describes the query in the OpenAPI document; it is read member by member")]
 #[into_params(parameter_in = Query)]
 struct TicketQuery {
-    /// Ticket
+    /// Id of the ticket
     #[param(rename = "ticketId", example = "SHOP-7")]
     ticket_id: String,
 }
@@ -110,14 +112,14 @@ fn empty(ticket: &TicketId) -> ChatHistory {
     ChatHistory { ticket_id: Some(ticket.as_str().to_owned()), ..ChatHistory::default() }
 }
 
-/// What was asked about a ticket
+/// Return the chat history about a ticket
 #[utoipa::path(get, path = "/api/gateway/ticket-chat", operation_id = "ticket_chat_history", tag = "chats",
     params(TicketQuery),
     responses(
-        (status = 200, body = ChatHistory, description = "The history, empty when there is none"),
-        (status = 400, body = ErrorBody, description = "No ticket",
+        (status = 200, body = ChatHistory, description = "The history; empty when none is stored"),
+        (status = 400, body = ErrorBody, description = "Ticket missing",
             example = json!({"error": "ticketId parameter is required", "code": "missing_field"})),
-        (status = 503, body = ErrorBody, description = "No sandbox is set",
+        (status = 503, body = ErrorBody, description = "No sandbox directory is configured",
             example = json!({"error": "Server not configured — complete onboarding", "code": "not_configured"})),
     ))]
 async fn read(State(app): State<App>, query: QueryMembers) -> JsonResult<ChatHistory> {
@@ -125,21 +127,22 @@ async fn read(State(app): State<App>, query: QueryMembers) -> JsonResult<ChatHis
     read_history(app, ticket.safe(), SessionMembers::default(), empty(&ticket)).await
 }
 
-/// Ask about a ticket
+/// Send a message about a ticket
 ///
-/// Works in the repository, else in the base directory of the sandbox. The answer goes on, and is stored, when
-/// the caller goes away; posting the pid of the `running` event to `kill` stops it.
+/// The provider works in the repository, or in the base directory of the sandbox. If the client disconnects,
+/// the provider still finishes and its response is stored. To cancel, post the pid of the `running` event to
+/// `kill`.
 #[utoipa::path(post, path = "/api/gateway/ticket-chat", operation_id = "ticket_chat", tag = "chats",
     request_body = TicketMessage,
     responses(
-        (status = 200, body = ChatEvent, content_type = "application/x-ndjson", description = "One event a line, `done` last"),
-        (status = 400, body = ErrorBody, description = "No ticket, no message, or nothing about the ticket",
+        (status = 200, body = ChatEvent, content_type = "application/x-ndjson", description = "One JSON event per line; the last one is `done`"),
+        (status = 400, body = ErrorBody, description = "Ticket, message or ticket context missing",
             example = json!({"error": "ticketId, message, and ticketContext are required", "code": "missing_field"})),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox",
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox",
             example = json!({"error": "directory not allowed", "code": "directory_not_allowed"})),
         (status = 500, body = ErrorBody, description = "The message cannot be stored",
             example = json!(ErrorBody::new(500, "Failed to save chat history: no space left"))),
-        (status = 503, body = ErrorBody, description = "No sandbox is set",
+        (status = 503, body = ErrorBody, description = "No sandbox directory is configured",
             example = json!({"error": "Server not configured — complete onboarding", "code": "not_configured"})),
     ))]
 async fn send(
@@ -152,11 +155,13 @@ async fn send(
         return Err(HttpError::missing_field(REQUIRED));
     };
     let agents = agents_of(&app, PATH)?;
-    let named = body.provider.and_then(|name| agents.providers.named(&name));
-    let provider = named.unwrap_or_else(|| agents.providers.assistant());
+    let requested = body.provider.and_then(|name| agents.providers.named(&name));
+    let provider = requested.unwrap_or_else(|| agents.providers.assistant());
     let ticket = TicketId::new(ticket);
     let introduction = context.introduction(body.repo_path.as_deref());
+    // Without a repository in the request, the provider must not read the files of the base directory.
     let tools = if body.repo_path.is_some() { stream::READ_TOOLS } else { stream::WEB_TOOLS };
+    // All checks precede the response: once streaming has started, the status can no longer change.
     let (history, directory, attachments) = {
         let (app, name) = (app.clone(), ticket.safe());
         spawn_blocking(move || {
@@ -180,16 +185,16 @@ async fn send(
     stream::send(&app, agents, requester, request).await
 }
 
-/// Forget what was asked about a ticket
+/// Delete the chat history about a ticket
 #[utoipa::path(delete, path = "/api/gateway/ticket-chat", operation_id = "forget_ticket_chat", tag = "chats",
     params(TicketQuery),
     responses(
-        (status = 200, body = SuccessResponse, description = "Forgotten, or there was nothing"),
-        (status = 400, body = ErrorBody, description = "No ticket",
+        (status = 200, body = SuccessResponse, description = "Deleted, or nothing was stored"),
+        (status = 400, body = ErrorBody, description = "Ticket missing",
             example = json!({"error": "ticketId parameter is required", "code": "missing_field"})),
         (status = 500, body = ErrorBody, description = "The history cannot be written",
             example = json!(ErrorBody::new(500, "Failed to save chat history: no space left"))),
-        (status = 503, body = ErrorBody, description = "No sandbox is set",
+        (status = 503, body = ErrorBody, description = "No sandbox directory is configured",
             example = json!({"error": "Server not configured — complete onboarding", "code": "not_configured"})),
     ))]
 async fn clear(State(app): State<App>, query: QueryMembers) -> JsonResult<SuccessResponse> {

@@ -21,7 +21,7 @@ use crate::route::Endpoint;
 #[schema(as = DeployCandidate)]
 pub(crate) struct CandidateAnswer {
     config: Deployment,
-    /// What was found in which file.
+    /// Evidence for this candidate, with the file that contains it.
     #[schema(example = "package.json has a `dev` script and depends on next; no lock file, so npm runs it")]
     reason: String,
 }
@@ -30,38 +30,39 @@ pub(crate) struct CandidateAnswer {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Detected, example = json!({"detected": false}))]
 pub(crate) struct DetectionAnswer {
-    /// Whether a way to run it was found.
+    /// Whether a way to run the repository was detected.
     detected: bool,
-    /// The best way.
+    /// Settings of the best candidate; absent when nothing was detected.
     #[serde(skip_serializing_if = "Option::is_none")]
     config: Option<Deployment>,
-    /// All ways, the best one first.
+    /// All candidates, best first; absent when nothing was detected.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     candidates: Vec<CandidateAnswer>,
 }
 
-/// Result of a new detection.
+/// Result of a repeated detection.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Redetected, example = json!({"redetected": false}))]
 pub(crate) struct RedetectionAnswer {
-    /// Whether a way to run it was found and stored.
+    /// Whether settings were detected and stored.
     redetected: bool,
-    /// The best way.
+    /// Stored settings; absent when nothing was stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     config: Option<Deployment>,
 }
 
 /// Detect how to run a repository
 ///
-/// The best way is stored when the repository is in the list; stored members that detection does not set stay.
+/// Stores the best candidate if the repository is managed. Stored members that detection does not set are
+/// unchanged.
 #[utoipa::path(post, path = "/api/gateway/deploy/detect", operation_id = "detect_deployment", tag = "deploy",
     request_body = RepositoryBody,
     responses(
-        (status = 200, body = DetectionAnswer, description = "The result, also when nothing was found"),
-        (status = 400, body = ErrorBody, description = "No repository given", example = json!(ErrorBody::missing_field("repoPath is required"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
-        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::not_configured())),
+        (status = 200, body = DetectionAnswer, description = "Result of the detection, which may be empty"),
+        (status = 400, body = ErrorBody, description = "Repository path missing", example = json!(ErrorBody::missing_field("repoPath is required"))),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
+        (status = 503, body = ErrorBody, description = "No sandbox directory is configured", example = json!(ErrorBody::not_configured())),
     ))]
 async fn detect(
     State(app): State<App>,
@@ -70,29 +71,29 @@ async fn detect(
     let repository = body.repo_path.ok_or_else(|| HttpError::missing_field("repoPath is required"))?;
     let repository = allowed(&app, repository).await?;
     let has_engine = app.deploys.has_engine().await;
-    let answer = spawn_blocking(move || {
-        let found = candidates(&repository, has_engine);
-        let config = found.first().map(|first| first.config.clone());
+    let detection = spawn_blocking(move || {
+        let detected = candidates(&repository, has_engine);
+        let config = detected.first().map(|first| first.config.clone());
         if let Some(config) = &config {
             update_settings(&app, &repository, |members| config.merge_into(members))?;
         }
         let candidates =
-            found.into_iter().map(|one| CandidateAnswer { config: one.config, reason: one.reason });
+            detected.into_iter().map(|item| CandidateAnswer { config: item.config, reason: item.reason });
         Ok(DetectionAnswer { detected: config.is_some(), config, candidates: candidates.collect() })
     });
-    answer.await?.map(Json)
+    detection.await?.map(Json)
 }
 
-/// Detect again how to run a repository
+/// Repeat the detection for a repository
 ///
-/// The stored settings are replaced, or removed when nothing is found.
+/// Replaces the stored settings, or removes them when nothing is detected.
 #[utoipa::path(post, path = "/api/gateway/deploy/redetect", operation_id = "redetect_deployment", tag = "deploy",
     request_body = RepositoryBody,
     responses(
-        (status = 200, body = RedetectionAnswer, description = "The result, also when nothing was found"),
-        (status = 400, body = ErrorBody, description = "No repository given", example = json!(ErrorBody::missing_field("repoPath is required"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
-        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::not_configured())),
+        (status = 200, body = RedetectionAnswer, description = "Result of the detection, which may be empty"),
+        (status = 400, body = ErrorBody, description = "Repository path missing", example = json!(ErrorBody::missing_field("repoPath is required"))),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
+        (status = 503, body = ErrorBody, description = "No sandbox directory is configured", example = json!(ErrorBody::not_configured())),
     ))]
 async fn redetect(
     State(app): State<App>,
@@ -101,18 +102,20 @@ async fn redetect(
     let repository = body.repo_path.ok_or_else(|| HttpError::missing_field("repoPath is required"))?;
     let repository = allowed(&app, repository).await?;
     let has_engine = app.deploys.has_engine().await;
-    let answer = spawn_blocking(move || {
+    let detection = spawn_blocking(move || {
         let config = candidates(&repository, has_engine).into_iter().next().map(|first| first.config);
         let is_listed = update_settings(&app, &repository, |members| {
+            // Unlike `detect`, this discards members that the user set by hand.
             members.clear();
             if let Some(config) = &config {
                 config.merge_into(members);
             }
         })?;
+        // Settings of an unmanaged repository are not stored, so they are not reported as such.
         let config = config.filter(|_| is_listed);
         Ok(RedetectionAnswer { redetected: config.is_some(), config })
     });
-    answer.await?.map(Json)
+    detection.await?.map(Json)
 }
 
 pub(crate) fn detect_endpoint() -> Endpoint {

@@ -20,15 +20,16 @@ use crate::extract::JsonBody;
 use crate::lenient;
 use crate::route::Endpoint;
 
-/// For one answer of a server.
-const HEALTH_TIME: Duration = Duration::from_secs(10);
+/// Timeout for the response of a server. Development servers compile on the first request and need several
+/// seconds.
+const HEALTH_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// URL to check.
+/// URL of the server to check.
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(example = json!({"url": "http://localhost:3000"}))]
 #[schema(as = DeployHealthBody)]
 struct HealthBody {
-    /// HTTP URL of this machine.
+    /// HTTP URL with a loopback host. Other hosts are rejected, so that the route cannot probe the network.
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     url: Option<String>,
@@ -39,39 +40,39 @@ struct HealthBody {
 #[serde(rename_all = "camelCase")]
 #[schema(as = DeployHealth, example = json!({"alive": true, "statusCode": 204}))]
 pub(crate) struct HealthAnswer {
-    /// Whether the status is 2xx or 3xx.
+    /// Whether the response status is 2xx or 3xx.
     alive: bool,
-    /// HTTP status; null without an answer.
+    /// HTTP status of the response; null without a response.
     #[schema(required)]
     status_code: Option<u16>,
-    /// Why no request was sent.
+    /// Reason for which no request was sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'static str>,
     /// `OUTBOUND_URL_DENIED` when no request was sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<&'static str>,
-    /// Why there was no answer.
+    /// Reason for which the request failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
 }
 
-/// Whether a server is running.
+/// Whether the server of a worktree is running.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = ExistingDeploy, example = json!({"active": true, "url": "http://localhost:3000"}))]
 pub(crate) struct ExistingAnswer {
-    /// Whether its port accepts connections.
+    /// Whether the server's port accepts connections.
     active: bool,
-    /// URL of that port.
+    /// URL of the server; absent unless it is running.
     #[serde(skip_serializing_if = "Option::is_none")]
     url: Option<String>,
 }
 
-/// Check whether a server of this machine answers
+/// Check whether a local server responds
 #[utoipa::path(post, path = "/api/gateway/deploy/health", operation_id = "deploy_health", tag = "deploy",
     request_body = HealthBody,
     responses(
-        (status = 200, body = HealthAnswer, description = "The result, also when it does not answer"),
-        (status = 400, body = ErrorBody, description = "No URL given", example = json!(ErrorBody::missing_field("url is required"))),
+        (status = 200, body = HealthAnswer, description = "Result of the check; also when the server does not respond"),
+        (status = 400, body = ErrorBody, description = "URL missing", example = json!(ErrorBody::missing_field("url is required"))),
     ))]
 async fn health(JsonBody(body): JsonBody<HealthBody>) -> JsonResult<HealthAnswer> {
     let url = body.url.ok_or_else(|| HttpError::missing_field("url is required"))?;
@@ -83,7 +84,7 @@ async fn health(JsonBody(body): JsonBody<HealthBody>) -> JsonResult<HealthAnswer
             code: Some("OUTBOUND_URL_DENIED"),
             ..unreachable
         },
-        Some(url) => match check_health(&url, HEALTH_TIME).await {
+        Some(url) => match check_health(&url, HEALTH_TIMEOUT).await {
             HealthCheck::Answered(status) => {
                 HealthAnswer { alive: (200..400).contains(&status), status_code: Some(status), ..unreachable }
             }
@@ -92,14 +93,14 @@ async fn health(JsonBody(body): JsonBody<HealthBody>) -> JsonResult<HealthAnswer
     }))
 }
 
-/// Check whether a worktree's server is running
+/// Check whether the server of a worktree is running
 #[utoipa::path(post, path = "/api/gateway/deploy/check-existing", operation_id = "existing_deploy", tag = "deploy",
     request_body = WorktreeBody,
     responses(
-        (status = 200, body = ExistingAnswer, description = "Whether something accepts connections on its port"),
-        (status = 400, body = ErrorBody, description = "A member is missing", example = json!(ErrorBody::missing_field("repoPath and worktreePath are required"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
-        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::not_configured())),
+        (status = 200, body = ExistingAnswer, description = "Whether the port of the worktree's server accepts connections"),
+        (status = 400, body = ErrorBody, description = "A required member is missing", example = json!(ErrorBody::missing_field("repoPath and worktreePath are required"))),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
+        (status = 503, body = ErrorBody, description = "No sandbox directory is configured", example = json!(ErrorBody::not_configured())),
     ))]
 async fn check_existing(
     State(app): State<App>,
@@ -107,12 +108,16 @@ async fn check_existing(
 ) -> JsonResult<ExistingAnswer> {
     let (_, worktree, deployment) = worktree_of(&app, body).await?;
     let port = spawn_blocking(move || {
+        // Assume a container engine: only the port is of interest, nothing is started.
         let detected =
-            || super::candidates(&worktree, true).into_iter().next().and_then(|found| found.config.port);
-        let chosen = app.deploys.port_of(worktree.canonical());
-        chosen.or_else(|| deployment.map_or_else(detected, |deployment| deployment.port))
+            || super::candidates(&worktree, true).into_iter().next().and_then(|first| first.config.port);
+        // The port of the current run takes precedence: a port that is in use is replaced at start-up, so the
+        // configured port may belong to another process.
+        let allocated = app.deploys.port_of(worktree.canonical());
+        allocated.or_else(|| deployment.map_or_else(detected, |deployment| deployment.port))
     });
     let port = match port.await? {
+        // A TCP connection is sufficient evidence; the server may answer `/` with any status.
         Some(port) if accepts_connections(port).await => port,
         _ => return Ok(Json(ExistingAnswer { active: false, url: None })),
     };

@@ -1,4 +1,5 @@
-//! `GET /api/gateway/deploy/status/{ticketId}` and `POST /api/gateway/deploy/extract-info`: the status and the URL of a run.
+//! `GET /api/gateway/deploy/status/{ticketId}` and `POST /api/gateway/deploy/extract-info`: status and URL of
+//! a deployment.
 
 use axum::Json;
 use axum::extract::State;
@@ -18,7 +19,7 @@ use crate::lenient;
 use crate::route::Endpoint;
 use crate::routes::directory::ticket_worktree;
 
-/// Log of a run.
+/// Output of a deployment, to search for its URL.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"repoPath": "~/src/shop", "logs": "  Local:   http://localhost:5174/\n"}))]
@@ -27,32 +28,32 @@ struct ExtractBody {
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     repo_path: Option<String>,
-    /// Output of the run.
+    /// Output of the start command; absent to use the stored port only.
     #[serde(default, deserialize_with = "lenient::any")]
     logs: Option<String>,
 }
 
-/// URL of a run.
+/// URL of a deployment, if known.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = DeployInfo, example = json!({"url": "http://localhost:5174/"}))]
 pub(crate) struct InfoAnswer {
-    /// Null when neither the log nor the settings name one.
+    /// URL of the server; null when neither the output nor the stored settings contain one.
     #[schema(required)]
     url: Option<String>,
 }
 
-/// Report the status of a ticket's deploy
+/// Report the status of a ticket's deployment
 #[utoipa::path(get, path = "/api/gateway/deploy/status/{ticketId}", operation_id = "deploy_status", tag = "deploy",
     params(
-        ("ticketId" = String, Path, description = "Ticket", example = "AB-1"),
+        ("ticketId" = String, Path, description = "Id of the ticket", example = "AB-1"),
         ("repo" = String, Query, description = "Path of the repository", example = "~/src/shop"),
-        ("pid" = Option<String>, Query, description = "`pid` of the answer of `deploy`", example = "4242"),
+        ("pid" = Option<String>, Query, description = "`pid` from the response of `deploy`", example = "4242"),
     ),
     responses(
-        (status = 200, body = DeployStatus, description = "The status, also when it was never started"),
-        (status = 400, body = ErrorBody, description = "No repository given", example = json!(ErrorBody::missing_field("repo query param is required"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
-        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::not_configured())),
+        (status = 200, body = DeployStatus, description = "Status of the deployment; also when it was never started"),
+        (status = 400, body = ErrorBody, description = "Repository path missing", example = json!(ErrorBody::missing_field("repo query param is required"))),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
+        (status = 503, body = ErrorBody, description = "No sandbox directory is configured", example = json!(ErrorBody::not_configured())),
     ))]
 async fn status(
     State(app): State<App>,
@@ -70,20 +71,21 @@ async fn status(
         let worktree = ticket_worktree(&app, &repository, &ticket)?;
         Ok(match worktree {
             Some(worktree) => app.deploys.status(worktree.canonical(), pid),
+            // A ticket without a worktree has no deployment; for clients that is a status, not an error.
             None => DeployStatus::not_started(pid),
         })
     });
     status.await?.map(Json)
 }
 
-/// Find the URL of a run
+/// Find the URL of a deployment
 #[utoipa::path(post, path = "/api/gateway/deploy/extract-info", operation_id = "extract_deploy_info", tag = "deploy",
     request_body = ExtractBody,
     responses(
-        (status = 200, body = InfoAnswer, description = "The last URL of this machine in the log, else that of the stored port"),
-        (status = 400, body = ErrorBody, description = "No repository given", example = json!(ErrorBody::missing_field("repoPath is required"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
-        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::not_configured())),
+        (status = 200, body = InfoAnswer, description = "The last loopback URL in the output, or the URL of the stored port"),
+        (status = 400, body = ErrorBody, description = "Repository path missing", example = json!(ErrorBody::missing_field("repoPath is required"))),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
+        (status = 503, body = ErrorBody, description = "No sandbox directory is configured", example = json!(ErrorBody::not_configured())),
     ))]
 async fn extract_info(
     State(app): State<App>,
@@ -92,8 +94,9 @@ async fn extract_info(
     let repository = body.repo_path.ok_or_else(|| HttpError::missing_field("repoPath is required"))?;
     let repository = allowed(&app, repository).await?;
     let logged = body.logs.as_deref().and_then(local_url);
-    let known = spawn_blocking(move || stored_settings(&app, &repository)).await??;
-    let stored = known.and_then(|known| known.port).map(|port| format!("http://localhost:{port}"));
+    let settings = spawn_blocking(move || stored_settings(&app, &repository)).await??;
+    let stored = settings.and_then(|settings| settings.port).map(|port| format!("http://localhost:{port}"));
+    // The output takes precedence: servers choose another port when theirs is in use.
     Ok(Json(InfoAnswer { url: logged.or(stored) }))
 }
 

@@ -1,4 +1,4 @@
-//! `/api/gateway/deploy`: servers of ticket worktrees, run on this machine.
+//! `/api/gateway/deploy`: servers that run from the worktrees of tickets on this machine.
 
 pub(crate) mod detection;
 pub(crate) mod health;
@@ -17,7 +17,7 @@ use crate::blocking::spawn_blocking;
 use crate::error::HttpError;
 use crate::lenient;
 
-/// A repository.
+/// The repository that a request is about.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"repoPath": "~/src/shop"}))]
@@ -29,7 +29,7 @@ struct RepositoryBody {
     repo_path: Option<String>,
 }
 
-/// A worktree of a repository.
+/// The worktree that a request is about, and its repository.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"repoPath": "~/src/shop", "worktreePath": "~/src/worktrees/shop-AB-1"}))]
@@ -39,14 +39,14 @@ struct WorktreeBody {
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     repo_path: Option<String>,
-    /// Working directory of the run, inside the sandbox.
+    /// Working directory of the deployment, inside the sandbox.
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     worktree_path: Option<String>,
 }
 
 impl WorktreeBody {
-    /// Both paths, checked by the sandbox. `missing` makes the error when one is absent.
+    /// Checks both paths against the sandbox. `missing` builds the error for an absent path.
     async fn resolve(
         self,
         app: &App,
@@ -59,16 +59,22 @@ impl WorktreeBody {
     }
 }
 
-/// A path, checked by the sandbox. 503 while no sandbox is set.
+/// Checks a path against the sandbox.
+///
+/// # Errors
+/// 503 when no sandbox is configured; 403 when the path is outside it.
 async fn allowed(app: &App, path: String) -> Result<SandboxedPath, HttpError> {
+    // Without a sandbox `check` denies every path, which would hide the actual cause.
     app.sandbox.base().ok_or_else(HttpError::not_configured)?;
     let app = app.clone();
     Ok(spawn_blocking(move || app.sandbox.check(path)).await??)
 }
 
-/// The integer part of a number, or of a string that begins with one.
+/// Deserializes a number, truncated, or the integer prefix of a string. Clients send pids and ports in both
+/// forms; other values count as absent.
 fn number_like<'de, D: serde::Deserializer<'de>>(input: D) -> Result<Option<i64>, D::Error> {
     Ok(match Value::deserialize(input)? {
+        // Formatting and parsing rejects values outside `i64`, which an `as` cast would saturate.
         Value::Number(number) => {
             number.as_i64().or_else(|| format!("{:.0}", number.as_f64()?.trunc()).parse().ok())
         }
@@ -78,54 +84,62 @@ fn number_like<'de, D: serde::Deserializer<'de>>(input: D) -> Result<Option<i64>
 }
 
 fn leading_integer(text: &str) -> Option<i64> {
+    // Accepts what `parseInt` accepts in JavaScript, the language of the clients.
     let text = text.trim();
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text).bytes().take_while(u8::is_ascii_digit).count();
     let sign = usize::from(text.starts_with(['-', '+']));
     text.get(..sign + digits).filter(|_| digits > 0)?.parse().ok()
 }
 
-/// The stored run settings of a repository. Blocks on the disk.
+/// Returns the stored deployment settings of a repository. Performs blocking I/O.
 fn stored_settings(app: &App, repository: &SandboxedPath) -> Result<Option<Deployment>, HttpError> {
     let list = app.repos.list().map_err(|error| HttpError::operation("Failed to read repos", &error))?;
+    // Entries may be stored with `~` or through a symbolic link, so the resolved paths are compared as well.
     let is_same = |path: &str| {
         path == repository.as_path().to_string_lossy()
-            || app.sandbox.check(path).is_ok_and(|known| known.canonical() == repository.canonical())
+            || app.sandbox.check(path).is_ok_and(|listed| listed.canonical() == repository.canonical())
     };
     let entry = list.repos.into_iter().find(|repo| is_same(&repo.path));
     Ok(entry.and_then(|entry| entry.deployment).map(|members| Deployment::read(&members)))
 }
 
-/// Changes the stored run settings of a repository. Returns whether it is in the list. Blocks on the disk.
+/// Changes the stored deployment settings of a repository. Returns whether the repository is managed.
+/// Performs blocking I/O.
 fn update_settings(
     app: &App,
     repository: &SandboxedPath,
     change: impl FnOnce(&mut Map<String, Value>),
 ) -> Result<bool, HttpError> {
-    let stored = app.repos.update_deployment(&repository.as_path().to_string_lossy(), change);
-    stored
-        .map(|found| found.is_some())
+    let updated = app.repos.update_deployment(&repository.as_path().to_string_lossy(), change);
+    updated
+        .map(|deployment| deployment.is_some())
         .map_err(|error| HttpError::operation("Failed to store the deployment", &error))
 }
 
-/// All ways to run a tree, the best one first; none when it cannot be opened. Blocks on the disk.
+/// Returns all ways to run a directory, best first; none when it cannot be opened. Performs blocking I/O.
 fn candidates(tree: &SandboxedPath, has_engine: bool) -> Vec<Candidate> {
-    let found = tree.open_directory().map(|tree: Directory| loopgate_deploy::candidates(&tree));
-    loopgate_deploy::best(found.unwrap_or_default(), has_engine)
+    let candidates = tree.open_directory().map(|tree: Directory| loopgate_deploy::candidates(&tree));
+    loopgate_deploy::best(candidates.unwrap_or_default(), has_engine)
 }
 
-/// Checks that a directory is the repository itself or a worktree of it: 400 otherwise. Blocks on the disk.
+/// Checks that a directory is the repository or one of its worktrees. Performs blocking I/O.
+///
+/// # Errors
+/// 400 when it is neither.
 fn check_worktree_of(
     app: &App,
     worktree: &SandboxedPath,
     repository: &SandboxedPath,
 ) -> Result<(), HttpError> {
+    // Without this check, a caller could run the commands of one repository in an unrelated directory of the
+    // sandbox.
     let clone = |path: &SandboxedPath| {
-        let found: Option<Repository> = app.sandbox.repository_at(path.as_path());
-        found.map(|found| found.clone_root().to_owned())
+        let repository: Option<Repository> = app.sandbox.repository_at(path.as_path());
+        repository.map(|repository| repository.clone_root().to_owned())
     };
-    let belongs = worktree.canonical() == repository.canonical()
+    let is_own = worktree.canonical() == repository.canonical()
         || clone(worktree).is_some_and(|of_worktree| clone(repository) == Some(of_worktree));
-    if belongs { Ok(()) } else { Err(HttpError::bad_request("worktreePath is no worktree of repoPath")) }
+    if is_own { Ok(()) } else { Err(HttpError::bad_request("worktreePath is not a worktree of repoPath")) }
 }
 
 #[cfg(test)]
@@ -133,9 +147,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_read_as_clients_write_them() {
+    fn numbers_and_numeric_strings_are_accepted() {
         let read = |text: &str| number_like(&mut serde_json::Deserializer::from_str(text)).ok().flatten();
-        for (text, wanted) in [
+        for (text, expected) in [
             ("7", Some(7)),
             ("7.9", Some(7)),
             ("-5", Some(-5)),
@@ -145,11 +159,12 @@ mod tests {
             ("\"abc\"", None),
             ("\"\"", None),
             ("\"-\"", None),
+            // Outside the range of `i64`.
             ("1e300", None),
             ("null", None),
             ("[7]", None),
         ] {
-            assert_eq!(read(text), wanted, "{text}");
+            assert_eq!(read(text), expected, "{text}");
         }
     }
 }

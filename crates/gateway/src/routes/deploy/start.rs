@@ -1,4 +1,4 @@
-//! `POST /api/gateway/deploy`: starts a worktree's server.
+//! `POST /api/gateway/deploy`: starts the server of a worktree.
 
 use axum::Json;
 use axum::extract::State;
@@ -21,68 +21,70 @@ use crate::lenient;
 use crate::response::path_text;
 use crate::route::Endpoint;
 
-/// Worktree to run.
+/// The worktree to deploy.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"ticketId": "AB-1", "repoPath": "~/src/shop", "worktreePath": "~/src/worktrees/shop-AB-1"}))]
 struct DeployBody {
-    /// Ticket of the worktree.
+    /// Id of the worktree's ticket.
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     ticket_id: Option<String>,
-    /// A worktree of the clone, or the clone.
+    /// The repository, and one of its worktrees or the clone itself.
     #[serde(flatten)]
     paths: WorktreeBody,
 }
 
-/// A run that was started.
+/// A deployment that was started.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = DeployStarted, example = json!({"success": true, "pid": 4242, "logFile": "/home/sam/src/worktrees/shop-AB-1/.loopgate/work/deploy.log", "deployCommand": "pnpm dev", "deployType": "next", "repoName": "shop", "port": 3000}))]
 pub(crate) struct DeployAnswer {
     success: bool,
-    /// Leader of its process group.
+    /// Pid of the server's process, which leads its process group.
     pid: u32,
-    /// Absolute path of the log.
+    /// Absolute path of the log file.
     log_file: String,
-    /// Start command.
+    /// Start command that is run.
     deploy_command: String,
-    /// `type` of its settings.
+    /// `type` of the deployment settings; absent when unset.
     #[serde(skip_serializing_if = "Option::is_none")]
     deploy_type: Option<String>,
-    /// Name of the clone's directory.
+    /// Directory name of the clone.
     repo_name: String,
-    /// The port that was allocated for it.
+    /// Allocated port; absent when the server has none.
     #[serde(skip_serializing_if = "Option::is_none")]
     port: Option<u16>,
 }
 
-/// Run a worktree
+/// Deploy a worktree
 ///
-/// Answers at once. The install command and the start command run in the background; `deploy/status` reports their
-/// progress. An earlier run of the worktree is ended first.
+/// Returns without waiting for the server. The install command and the start command run in the background;
+/// `deploy/status` reports their progress. A previous deployment of the same worktree is stopped first.
 #[utoipa::path(post, path = "/api/gateway/deploy", operation_id = "deploy", tag = "deploy",
     request_body = DeployBody,
     responses(
-        (status = 200, body = DeployAnswer, description = "It was started"),
-        (status = 400, body = ErrorBody, description = "A member is missing, or no start command is stored or detected", example = json!(ErrorBody::new(400, "No deployment configuration detected for this repository"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
-        (status = 404, body = ErrorBody, description = "No such worktree", example = json!(ErrorBody::new(404, "Worktree not found: /home/sam/src/worktrees/shop-AB-1"))),
-        (status = 500, body = ErrorBody, description = "It was not started", example = json!(ErrorBody::new(500, "Failed to start deployment: no port of this machine is free"))),
-        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::not_configured())),
+        (status = 200, body = DeployAnswer, description = "The deployment was started"),
+        (status = 400, body = ErrorBody, description = "Member missing, not a worktree of the repository, or no start command stored or detected", example = json!(ErrorBody::new(400, "No deployment configuration detected for this repository"))),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
+        (status = 404, body = ErrorBody, description = "The worktree does not exist", example = json!(ErrorBody::new(404, "Worktree not found: /home/sam/src/worktrees/shop-AB-1"))),
+        (status = 500, body = ErrorBody, description = "The deployment could not be started", example = json!(ErrorBody::new(500, "Failed to start deployment: no port of this machine is free"))),
+        (status = 503, body = ErrorBody, description = "No sandbox directory is configured", example = json!(ErrorBody::not_configured())),
     ))]
 async fn deploy(State(app): State<App>, JsonBody(body): JsonBody<DeployBody>) -> JsonResult<DeployAnswer> {
+    // Only validated here: the worktree identifies the deployment, and the approval reads the id from the body.
     let missing = || HttpError::missing_field("ticketId, repoPath, and worktreePath are required");
     body.ticket_id.ok_or_else(missing)?;
     let (repository, worktree) = body.paths.resolve(&app, missing).await?;
     let has_engine = app.deploys.has_engine().await;
     let (this, repo, tree) = (app.clone(), repository.clone(), worktree.clone());
-    let found = spawn_blocking(move || {
+    let settings = spawn_blocking(move || {
         let deployment = find_settings(&this, &repo, &tree, has_engine)?;
+        // Stored before the start: `teardown` needs the settings even if the start fails.
         update_settings(&this, &repo, |members| deployment.merge_into(members))?;
         Ok::<_, HttpError>(deployment)
     });
-    let deployment = found.await??;
+    let deployment = settings.await??;
     let command = deployment.command.clone().unwrap_or_default();
     let (kind, repo_name) = (deployment.kind.clone(), repository.base_name());
     let started = app.deploys.start(DeployRequest { repository, worktree, deployment }).await;
@@ -98,7 +100,11 @@ async fn deploy(State(app): State<App>, JsonBody(body): JsonBody<DeployBody>) ->
     }))
 }
 
-/// The settings of a run: the stored ones, else those that are detected in the worktree, else in its clone.
+/// Returns the deployment settings: those that are stored, or those detected in the worktree, or those
+/// detected in the clone.
+///
+/// # Errors
+/// 404 when the worktree does not exist; 400 when no start command is known.
 fn find_settings(
     app: &App,
     repository: &SandboxedPath,
@@ -110,33 +116,36 @@ fn find_settings(
         return Err(HttpError::new(StatusCode::NOT_FOUND, text));
     }
     check_worktree_of(app, worktree, repository)?;
-    let known = stored_settings(app, repository)?.filter(|known| known.command.is_some());
+    // Stored settings without a start command cannot be run and must not prevent detection.
+    let stored = stored_settings(app, repository)?.filter(|stored| stored.command.is_some());
     let detected = || {
-        let found = candidates(worktree, has_engine).into_iter().chain(candidates(repository, has_engine));
-        found.map(|found| found.config).next()
+        let all = candidates(worktree, has_engine).into_iter().chain(candidates(repository, has_engine));
+        all.map(|candidate| candidate.config).next()
     };
-    let deployment = known.or_else(detected).map(Deployment::completed);
+    let deployment = stored.or_else(detected).map(Deployment::completed);
     deployment
         .ok_or_else(|| HttpError::bad_request("No deployment configuration detected for this repository"))
 }
 
-/// The commands that a request would run, shown for its approval.
+/// Returns the commands that a request would run, for display in its approval.
 fn preview(app: App, values: RequestValues) -> BoxFuture<'static, Option<String>> {
     Box::pin(async move {
         let has_engine = app.deploys.has_engine().await;
-        let found = spawn_blocking(move || {
+        let settings = spawn_blocking(move || {
+            // Best-effort: an invalid request is approved without a preview and then fails with its own
+            // error.
             let path = |name| app.sandbox.check(*values.texts(At::Body(name)).first()?).ok();
             find_settings(&app, &path("repoPath")?, &path("worktreePath")?, has_engine).ok()
         });
-        let deployment = found.await.ok()??;
+        let deployment = settings.await.ok()??;
         let install = deployment.install_command.map(|command| format!("installCommand={command}"));
         let start = deployment.command.map(|command| format!("command={command}"));
         Some(install.into_iter().chain(start).collect::<Vec<_>>().join(", "))
     })
 }
 
-/// The checked paths of a request about a worktree, and the stored settings of the repository. A worktree that was
-/// removed is accepted, since its run may be left.
+/// Checks the paths of a request against the sandbox and loads the stored settings of the repository. Accepts
+/// a worktree that no longer exists, because its server may still be running.
 pub(super) async fn worktree_of(
     app: &App,
     body: WorktreeBody,

@@ -1,4 +1,5 @@
-//! `POST /api/gateway/deploy/kill` and `teardown`: stop a run. Only processes of a deploy are signalled.
+//! `POST /api/gateway/deploy/kill` and `teardown`: stop a deployment. Only processes that a deployment
+//! started are signalled.
 
 use axum::Json;
 use axum::extract::State;
@@ -18,18 +19,18 @@ use crate::error::{HttpError, JsonResult};
 use crate::extract::JsonBody;
 use crate::route::Endpoint;
 
-/// Run to kill.
+/// The deployment to kill.
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(example = json!({"pid": 4242}))]
 #[schema(as = DeployKillBody)]
 struct KillBody {
-    /// `pid` of the answer of `deploy`.
+    /// `pid` from the response of `deploy`; a number or a string of digits.
     #[schema(value_type = u32, required)]
     #[serde(default, deserialize_with = "number_like")]
     pid: Option<i64>,
 }
 
-/// Result of a kill.
+/// Result of killing a deployment.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = DeployKilled, example = json!({"success": true, "message": "Process terminated", "pid": 4242}))]
 pub(crate) struct KillAnswer {
@@ -38,24 +39,24 @@ pub(crate) struct KillAnswer {
     pid: i64,
 }
 
-/// Worktree to tear down.
+/// The worktree whose deployment is torn down.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"repoPath": "~/src/shop", "worktreePath": "~/src/worktrees/shop-AB-1", "pid": 4242, "port": 3000}))]
 struct TeardownBody {
     #[serde(flatten)]
     paths: WorktreeBody,
-    /// `pid` of the answer of `deploy`.
+    /// `pid` from the response of `deploy`; a number or a string of digits.
     #[schema(value_type = Option<u32>)]
     #[serde(default, deserialize_with = "number_like")]
     pid: Option<i64>,
-    /// Its port, when none is stored.
+    /// Port of the server; used when none is stored.
     #[schema(value_type = Option<u16>)]
     #[serde(default, deserialize_with = "number_like")]
     port: Option<i64>,
 }
 
-/// Result of a teardown.
+/// Result of tearing down a deployment.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = TornDown, example = json!({"success": true}))]
 pub(crate) struct TeardownAnswer {
@@ -64,45 +65,47 @@ pub(crate) struct TeardownAnswer {
     error: Option<&'static str>,
 }
 
-/// Kill a run by its pid
+/// Kill a deployment by its pid
 ///
-/// Ends its process group. Processes that no deploy started are refused.
+/// Terminates its process group. Rejects processes that no deployment started.
 #[utoipa::path(post, path = "/api/gateway/deploy/kill", operation_id = "kill_deploy", tag = "deploy",
     request_body = KillBody,
     responses(
-        (status = 200, body = KillAnswer, description = "It is terminated, now or before"),
-        (status = 400, body = ErrorBody, description = "No pid given", example = json!(ErrorBody::missing_field("pid is required and must be a number"))),
-        (status = 403, body = ErrorBody, description = "A process that no deploy started", example = json!(ErrorBody::new(403, "process not managed by this gateway").with_code("process_not_managed"))),
-        (status = 500, body = ErrorBody, description = "It does not end", example = json!(ErrorBody::new(500, "Failed to kill process: it does not end"))),
+        (status = 200, body = KillAnswer, description = "The process is terminated, by this request or earlier"),
+        (status = 400, body = ErrorBody, description = "Pid missing", example = json!(ErrorBody::missing_field("pid is required and must be a number"))),
+        (status = 403, body = ErrorBody, description = "The process was not started by a deployment", example = json!(ErrorBody::new(403, "process not managed by this gateway").with_code("process_not_managed"))),
+        (status = 500, body = ErrorBody, description = "The process is still running", example = json!(ErrorBody::new(500, "Failed to kill process: the process is still running"))),
     ))]
 async fn kill(State(app): State<App>, JsonBody(body): JsonBody<KillBody>) -> JsonResult<KillAnswer> {
     let pid = body.pid.filter(|pid| *pid != 0);
     let pid = pid.ok_or_else(|| HttpError::missing_field("pid is required and must be a number"))?;
+    // Negative pids address process groups in kill(2) and are never recorded by a deployment.
     let positive = u64::try_from(pid).map_err(|_| HttpError::process_not_managed())?;
     let killed = app.deploys.kill(positive).await;
     let message = match killed.map_err(|error| HttpError::operation("Failed to kill process", &error))? {
         KillOutcome::Terminated => "Process terminated",
+        // Success, so that killing is idempotent: the process may exit before the request arrives.
         KillOutcome::NotAlive => "Process already terminated",
         KillOutcome::NotOurs => return Err(HttpError::process_not_managed()),
         KillOutcome::StillAlive => {
-            return Err(HttpError::operation("Failed to kill process", &"it does not end"));
+            return Err(HttpError::operation("Failed to kill process", &"the process is still running"));
         }
     };
     Ok(Json(KillAnswer { success: true, message, pid }))
 }
 
-/// Tear down the deploy of a worktree
+/// Tear down the deployment of a worktree
 ///
-/// Ends its process group and processes of the worktree that listen on its ports, and runs the teardown command of its
-/// settings. Idempotent.
+/// Terminates its process group and any process of the worktree that listens on its ports, then runs the
+/// teardown command of the settings. Idempotent.
 #[utoipa::path(post, path = "/api/gateway/deploy/teardown", operation_id = "tear_down_deploy", tag = "deploy",
     request_body = TeardownBody,
     responses(
-        (status = 200, body = TeardownAnswer, description = "Whether nothing of it is left"),
-        (status = 400, body = ErrorBody, description = "A member is missing, or there is nothing to stop", example = json!(ErrorBody::new(400, "No port, PID, or teardown command available to stop the server"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
-        (status = 500, body = ErrorBody, description = "The record of the run cannot be used", example = json!(ErrorBody::new(500, "Failed to stop the server: permission denied"))),
-        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::not_configured())),
+        (status = 200, body = TeardownAnswer, description = "Whether the server was stopped"),
+        (status = 400, body = ErrorBody, description = "Member missing, or nothing to stop", example = json!(ErrorBody::new(400, "No port, PID, or teardown command available to stop the server"))),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
+        (status = 500, body = ErrorBody, description = "The record of the deployment cannot be read", example = json!(ErrorBody::new(500, "Failed to stop the server: permission denied"))),
+        (status = 503, body = ErrorBody, description = "No sandbox directory is configured", example = json!(ErrorBody::not_configured())),
     ))]
 async fn teardown(
     State(app): State<App>,
@@ -145,15 +148,15 @@ pub(crate) fn teardown_endpoint() -> Endpoint {
     .with_action_preview(preview)
 }
 
-/// The teardown command that a request would run, shown for its approval.
+/// Returns the teardown command that a request would run, for display in its approval.
 fn preview(app: App, values: RequestValues) -> BoxFuture<'static, Option<String>> {
     Box::pin(async move {
-        let found = spawn_blocking(move || {
+        let command = spawn_blocking(move || {
             let path = |name| app.sandbox.check(*values.texts(At::Body(name)).first()?).ok();
             let stored =
-                stored_settings(&app, &path("repoPath")?).ok()?.and_then(|known| known.teardown_command);
+                stored_settings(&app, &path("repoPath")?).ok()?.and_then(|stored| stored.teardown_command);
             stored.or_else(|| app.deploys.teardown_command(path("worktreePath")?.canonical()))
         });
-        Some(format!("teardownCommand={}", found.await.ok()??))
+        Some(format!("teardownCommand={}", command.await.ok()??))
     })
 }

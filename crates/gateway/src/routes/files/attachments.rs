@@ -1,4 +1,4 @@
-//! `GET /api/gateway/orchestrator/attachments/…`: the files that belong to a ticket.
+//! `GET /api/gateway/orchestrator/attachments/…`: downloads of the files attached to a ticket.
 
 use std::fs::File;
 use std::io::{self, Seek as _, SeekFrom};
@@ -27,30 +27,32 @@ use crate::extract::{AttachmentPath, ByteRange, QueryMembers, RequestedRange};
 use crate::route::Endpoint;
 use crate::routes::directory::ticket_worktree;
 
-/// Bytes that are read at once.
+/// Buffer size of a streamed response, in bytes: large enough to amortize the switch to a blocking thread per
+/// read.
 const CHUNK: usize = 64 * 1024;
 const CACHING: HeaderValue = HeaderValue::from_static("private, max-age=3600");
 const NOSNIFF: HeaderValue = HeaderValue::from_static("nosniff");
-/// A drawing that is opened by itself runs no script and belongs to no origin.
-const INACTIVE: HeaderValue = HeaderValue::from_static("sandbox");
+/// `Content-Security-Policy` of SVG images. When one is opened as a document, it can neither run scripts nor
+/// access the gateway's origin.
+const SANDBOX_CSP: HeaderValue = HeaderValue::from_static("sandbox");
 const BYTES: HeaderValue = HeaderValue::from_static("bytes");
-const DRAWING: &str = "image/svg+xml";
+const SVG_TYPE: &str = "image/svg+xml";
 
-/// Read a file that belongs to a ticket
+/// Download a file attached to a ticket
 #[utoipa::path(get, path = "/api/gateway/orchestrator/attachments/{*attachmentPath}", operation_id = "read_attachment", tag = "files",
     params(
-        ("attachmentPath" = String, Path, description = "Ticket, then path of the file, with slashes", example = "AB-1/screen.png"),
+        ("attachmentPath" = String, Path, description = "Ticket id, a slash, and the path of the file", example = "AB-1/screen.png"),
         ("repo" = String, Query, description = "Path of the repository", example = "~/src/shop"),
-        ("range" = Option<String>, Header, description = "One range of bytes", example = "bytes=0-7"),
+        ("range" = Option<String>, Header, description = "A single byte range", example = "bytes=0-7"),
     ),
     responses(
-        (status = 200, body = Vec<u8>, content_type = "*/*", description = "The file, with the type of its ending", example = json!("(the bytes of screen.png)")),
-        (status = 206, body = Vec<u8>, content_type = "*/*", description = "The range that was asked for", example = json!("(the first eight bytes)")),
-        (status = 400, body = ErrorBody, description = "No repository or no file given", example = json!(ErrorBody::missing_field("attachment path is required"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox, or outside the ticket's attachments", example = json!(ErrorBody::directory_not_allowed())),
-        (status = 404, body = ErrorBody, description = "No such file", example = json!(ErrorBody::new(404, "File not found"))),
-        (status = 416, body = ErrorBody, description = "The file has no such bytes", example = json!(ErrorBody::new(416, "The file has no such bytes").with("size", 67))),
-        (status = 500, body = ErrorBody, description = "It cannot be read", example = json!(ErrorBody::new(500, "permission denied"))),
+        (status = 200, body = Vec<u8>, content_type = "*/*", description = "The file, with the media type of its extension", example = json!("(the bytes of screen.png)")),
+        (status = 206, body = Vec<u8>, content_type = "*/*", description = "The requested range", example = json!("(the first eight bytes)")),
+        (status = 400, body = ErrorBody, description = "Repository path or file path missing", example = json!(ErrorBody::missing_field("attachment path is required"))),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox or the ticket's attachments", example = json!(ErrorBody::directory_not_allowed())),
+        (status = 404, body = ErrorBody, description = "The file does not exist", example = json!(ErrorBody::new(404, "File not found"))),
+        (status = 416, body = ErrorBody, description = "The requested range is outside the file", example = json!(ErrorBody::new(416, "Range not satisfiable").with("size", 67))),
+        (status = 500, body = ErrorBody, description = "The file cannot be read", example = json!(ErrorBody::new(500, "permission denied"))),
     ))]
 async fn read(
     State(app): State<App>,
@@ -69,25 +71,26 @@ async fn read(
     let opened = spawn_blocking(move || open(&app, &repository, &ticket, &path));
     let (file, size) = opened.await??;
     let mut reply = match range {
-        None => whole(file, size),
-        Some(range) => part(file, size, range).await?,
+        None => full_response(file, size),
+        Some(range) => partial_response(file, size, range).await?,
     };
-    describe(reply.headers_mut(), media_type);
+    set_headers(reply.headers_mut(), media_type);
     Ok(reply)
 }
 
-/// The file and its size.
+/// Opens the file and returns it with its size in bytes. Performs blocking I/O.
 fn open(app: &App, repository: &str, ticket: &TicketId, path: &str) -> Result<(File, u64), HttpError> {
     let repository = app.sandbox.check(repository)?;
     let worktree =
-        ticket_worktree(app, &repository, ticket)?.ok_or_else(|| refused(OpenAttachmentError::Missing))?;
+        ticket_worktree(app, &repository, ticket)?.ok_or_else(|| open_error(OpenAttachmentError::Missing))?;
     let attachments = Attachments::of(&app.sandbox, &worktree)?;
-    let file = attachments.open(&app.sandbox, path).map_err(refused)?;
-    let size = file.metadata().map_err(|error| refused(OpenAttachmentError::Io(error)))?.len();
+    let file = attachments.open(&app.sandbox, path).map_err(open_error)?;
+    // The size of the open file: a path could refer to another file by now.
+    let size = file.metadata().map_err(|error| open_error(OpenAttachmentError::Io(error)))?.len();
     Ok((file, size))
 }
 
-fn refused(error: OpenAttachmentError) -> HttpError {
+fn open_error(error: OpenAttachmentError) -> HttpError {
     let status = match &error {
         OpenAttachmentError::Escapes => StatusCode::FORBIDDEN,
         OpenAttachmentError::Missing => StatusCode::NOT_FOUND,
@@ -96,30 +99,33 @@ fn refused(error: OpenAttachmentError) -> HttpError {
     HttpError::new(status, error.to_string())
 }
 
-fn whole(file: File, size: u64) -> Response {
+fn full_response(file: File, size: u64) -> Response {
     stream(StatusCode::OK, file, size)
 }
 
-async fn part(mut file: File, size: u64, range: ByteRange) -> Result<Response, HttpError> {
+async fn partial_response(mut file: File, size: u64, range: ByteRange) -> Result<Response, HttpError> {
     let Some((first, length)) = range.within(size) else {
-        return Err(HttpError::new(StatusCode::RANGE_NOT_SATISFIABLE, "The file has no such bytes")
-            .with("size", size));
+        return Err(
+            HttpError::new(StatusCode::RANGE_NOT_SATISFIABLE, "Range not satisfiable").with("size", size)
+        );
     };
-    let found = spawn_blocking(move || -> io::Result<File> {
+    let positioned = spawn_blocking(move || -> io::Result<File> {
         file.seek(SeekFrom::Start(first))?;
         Ok(file)
     });
-    let file = found.await?.map_err(|error| refused(OpenAttachmentError::Io(error)))?;
+    let file = positioned.await?.map_err(|error| open_error(OpenAttachmentError::Io(error)))?;
     let mut reply = stream(StatusCode::PARTIAL_CONTENT, file, length);
-    let described = format!("bytes {first}-{}/{size}", first + length - 1);
-    if let Ok(described) = HeaderValue::from_str(&described) {
-        reply.headers_mut().insert(CONTENT_RANGE, described);
+    // `Content-Range` is inclusive at both ends. `within` never returns an empty range.
+    let content_range = format!("bytes {first}-{}/{size}", first + length - 1);
+    if let Ok(content_range) = HeaderValue::from_str(&content_range) {
+        reply.headers_mut().insert(CONTENT_RANGE, content_range);
     }
     Ok(reply)
 }
 
-/// So many bytes of a file from where it stands; what is added to it meanwhile is not sent.
+/// Streams exactly `length` bytes from the current position.
 fn stream(status: StatusCode, file: File, length: u64) -> Response {
+    // The length is fixed by `Content-Length`: bytes appended after the size was read must not be sent.
     let bytes = tokio::fs::File::from_std(file).take(length);
     let mut reply = Response::new(Body::from_stream(ReaderStream::with_capacity(bytes, CHUNK)));
     *reply.status_mut() = status;
@@ -127,25 +133,28 @@ fn stream(status: StatusCode, file: File, length: u64) -> Response {
     reply
 }
 
-fn describe(headers: &mut HeaderMap, media_type: &'static str) {
+fn set_headers(headers: &mut HeaderMap, media_type: &'static str) {
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(media_type));
     headers.insert(CACHE_CONTROL, CACHING);
     headers.insert(X_CONTENT_TYPE_OPTIONS, NOSNIFF);
     headers.insert(ACCEPT_RANGES, BYTES);
-    if media_type == DRAWING {
-        headers.insert(CONTENT_SECURITY_POLICY, INACTIVE);
+    // Other types cannot execute scripts, and `nosniff` keeps browsers from reinterpreting them.
+    if media_type == SVG_TYPE {
+        headers.insert(CONTENT_SECURITY_POLICY, SANDBOX_CSP);
     }
 }
 
-/// The type that belongs to the ending of a name.
+/// Returns the media type for the extension of a path.
 fn media_type(path: &str) -> &'static str {
-    let ending = Path::new(path).extension().map(|ending| ending.to_string_lossy().to_lowercase());
-    match ending.as_deref() {
+    let extension = Path::new(path).extension().map(|extension| extension.to_string_lossy().to_lowercase());
+    match extension.as_deref() {
+        // Types that browsers display inline. HTML would run scripts in the origin of the gateway, so it is
+        // not among them.
         Some("png") => "image/png",
         Some("jpg" | "jpeg") => "image/jpeg",
         Some("gif") => "image/gif",
         Some("webp") => "image/webp",
-        Some("svg") => DRAWING,
+        Some("svg") => SVG_TYPE,
         _ => "application/octet-stream",
     }
 }

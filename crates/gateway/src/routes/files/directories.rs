@@ -1,4 +1,4 @@
-//! `GET /api/gateway/directories`: the folders in a directory.
+//! `GET /api/gateway/directories`: lists the subdirectories of a directory.
 
 use axum::Json;
 use axum::extract::State;
@@ -15,23 +15,23 @@ use crate::error::{HttpError, JsonResult};
 use crate::extract::QueryMembers;
 use crate::route::Endpoint;
 
-/// Folders, repositories first.
+/// Subdirectories, with repositories first.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"directories": [{"name": "shop", "path": "~/src/shop", "isDirectory": true, "isGitRepo": true}, {"name": "worktrees", "path": "~/src/worktrees", "isDirectory": true, "isGitRepo": false}]}))]
 pub(crate) struct Directories {
     directories: Vec<DirectoryEntry>,
 }
 
-/// A folder.
+/// A subdirectory.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct DirectoryEntry {
     name: String,
-    /// In the form in which the directory was named: with `~` or absolute.
+    /// Path in the form of the request: starting with `~`, or absolute.
     path: String,
-    /// Always true.
+    /// Always true; present for older clients.
     is_directory: bool,
-    /// Whether it is a repository or a worktree.
+    /// Whether the directory is a git repository or worktree.
     is_git_repo: bool,
 }
 
@@ -42,15 +42,15 @@ impl From<Folder> for DirectoryEntry {
     }
 }
 
-/// List the folders in a directory
+/// List the subdirectories of a directory
 ///
-/// Hidden ones are left out. A directory that does not exist has none.
+/// Hidden directories are omitted. The list is empty for a directory that does not exist.
 #[utoipa::path(get, path = "/api/gateway/directories", operation_id = "list_directories", tag = "files",
-    params(("path" = Option<String>, Query, description = "Directory; `~` when it is missing", example = "~/src")),
+    params(("path" = Option<String>, Query, description = "Directory to list; `~` when it is missing", example = "~/src")),
     responses(
-        (status = 200, body = Directories, description = "Its folders, at most 2000"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
-        (status = 500, body = ErrorBody, description = "It cannot be read", example = json!(ErrorBody::new(500, "Failed to list directories: permission denied"))),
+        (status = 200, body = Directories, description = "The subdirectories, at most 2000"),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
+        (status = 500, body = ErrorBody, description = "The directory cannot be read", example = json!(ErrorBody::new(500, "Failed to list directories: permission denied"))),
     ))]
 async fn list(State(app): State<App>, query: QueryMembers) -> JsonResult<Directories> {
     let path = query.get("path").filter(|path| !path.is_empty()).unwrap_or("~").to_owned();

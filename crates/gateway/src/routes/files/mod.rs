@@ -1,5 +1,5 @@
-//! Files of this machine: directories, search by name, and what belongs to a ticket. How they are found
-//! and kept, the files crate knows.
+//! Files of this machine: directory listings, search by name, and files of tickets and runs. The handlers
+//! translate HTTP; `loopgate_files` implements search, storage and extraction.
 
 pub(crate) mod attachments;
 pub(crate) mod directories;

@@ -1,4 +1,4 @@
-//! `POST /api/gateway/orchestrator/upload/{ticketId}`: images that a person adds to a ticket.
+//! `POST /api/gateway/orchestrator/upload/{ticketId}`: image uploads of a ticket.
 
 use axum::Json;
 use axum::extract::State;
@@ -20,7 +20,7 @@ use crate::route::BodyLimit;
 use crate::route::Endpoint;
 use crate::routes::directory::ticket_worktree;
 
-/// The images that were saved, in the order in which they came.
+/// The saved images, in the order of the form.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"files": [{"originalName": "screen.png", "savedName": "image-1893574800000-0a1b2c.png", "path": "/home/sam/src/worktrees/shop-AB-1/.loopgate/attachments/image-1893574800000-0a1b2c.png", "apiUrl": "/api/gateway/orchestrator/attachments/AB-1/image-1893574800000-0a1b2c.png?repo=~%2Fsrc%2Fshop", "size": 67}]}))]
 #[schema(as = Uploaded)]
@@ -28,47 +28,47 @@ pub(crate) struct UploadResponse {
     files: Vec<UploadedFile>,
 }
 
-/// One of them.
+/// A saved image.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct UploadedFile {
-    /// As the sender called it.
+    /// File name in the form.
     original_name: String,
-    /// As it is called on disk.
+    /// File name on disk.
     saved_name: String,
-    /// Absolute.
+    /// Absolute path on disk.
     path: String,
-    /// Path and query of a GET that answers it.
+    /// Path and query of the GET request that downloads the image.
     api_url: String,
-    /// Bytes.
+    /// Size in bytes.
     size: u64,
 }
 
-/// Images to add.
+/// Images to upload.
 #[derive(Debug, ToSchema)]
 #[allow(dead_code, reason = "describes the body in the OpenAPI document; it is read part by part")]
 #[schema(example = json!({"files": ["(the bytes of screen.png)"]}))]
 struct Images {
-    /// PNG, JPEG, GIF or WebP, at most 10 MiB each. The name of the field does not matter.
+    /// PNG, JPEG, GIF or WebP images of at most 10 MiB each. The field may have any name.
     #[schema(value_type = Vec<String>, format = Binary)]
     files: Vec<Vec<u8>>,
 }
 
-/// Add images to a ticket
+/// Upload images to a ticket
 ///
-/// All of them are saved, or none.
+/// Either all images are saved or none.
 #[utoipa::path(post, path = "/api/gateway/orchestrator/upload/{ticketId}", operation_id = "upload_images", tag = "files",
     params(
-        ("ticketId" = String, Path, description = "Ticket", example = "AB-1"),
+        ("ticketId" = String, Path, description = "Id of the ticket", example = "AB-1"),
         ("repo" = String, Query, description = "Path of the repository", example = "~/src/shop"),
     ),
     request_body(content = Images, content_type = "multipart/form-data"),
     responses(
-        (status = 200, body = UploadResponse, description = "Saved"),
-        (status = 400, body = ErrorBody, description = "No repository, no form, no image, or one that is not taken", example = json!(ErrorBody::missing_field("No image files provided"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
+        (status = 200, body = UploadResponse, description = "All images were saved"),
+        (status = 400, body = ErrorBody, description = "Repository path missing, not a form, no image in it, or an invalid image", example = json!(ErrorBody::missing_field("No image files provided"))),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 404, body = ErrorBody, description = "The ticket has no worktree", example = json!(ErrorBody::new(404, "Work directory not found"))),
-        (status = 500, body = ErrorBody, description = "They cannot be saved", example = json!(ErrorBody::new(500, "Failed to save file"))),
+        (status = 500, body = ErrorBody, description = "An image cannot be saved", example = json!(ErrorBody::new(500, "Failed to save file"))),
     ))]
 async fn upload(
     State(app): State<App>,
@@ -77,23 +77,26 @@ async fn upload(
     FormBody(form): FormBody,
 ) -> JsonResult<UploadResponse> {
     let repo = query.required("repo", "repo parameter is required")?.to_owned();
-    let place = {
+    // Before the images are decoded: a ticket without a worktree is rejected without that work.
+    let directory = {
         let (app, ticket, repo) = (app.clone(), ticket.clone(), repo.clone());
-        spawn_blocking(move || place_of(&app, &repo, &ticket)).await??
+        spawn_blocking(move || attachments_directory(&app, &repo, &ticket)).await??
     };
-    // The whole form is on the disk by now: no permit is held for a slow sender.
+    // The form is already spooled to disk, so a slow client does not occupy a permit.
     let permit = app.forms.acquire().await?;
-    let images = form.map_err(not_taken)?.images(&app.spool_dir).await.map_err(not_taken)?;
+    let images = form.map_err(form_error)?.images(&app.spool_dir).await.map_err(form_error)?;
     let (names, files): (Vec<_>, Vec<_>) =
         images.into_iter().map(|image| (image.original_name, (image.kind, image.file))).unzip();
     let save = move || {
+        // Held by the task, not the request: saving continues when the client disconnects.
         let _permit = permit;
-        place.save(files)
+        directory.save(files)
     };
-    let saved = spawn_blocking(save).await?.map_err(|error| not_saved(&error))?;
-    let described = |(original_name, image): (String, SavedImage)| UploadedFile {
+    let saved = spawn_blocking(save).await?.map_err(|error| save_error(&error))?;
+    let describe = |(original_name, image): (String, SavedImage)| UploadedFile {
         original_name,
         api_url: format!(
+            // Encoded, because ticket ids and paths can contain separators of a URL.
             "{ATTACHMENTS}{}/{}?repo={}",
             encode_component(ticket.as_str()),
             image.name,
@@ -103,29 +106,32 @@ async fn upload(
         saved_name: image.name,
         size: image.size,
     };
-    Ok(Json(UploadResponse { files: names.into_iter().zip(saved).map(described).collect() }))
+    Ok(Json(UploadResponse { files: names.into_iter().zip(saved).map(describe).collect() }))
 }
 
-/// Where the images go. What is outside the sandbox is refused before anything is said about what
-/// is there.
-fn place_of(app: &App, repo: &str, ticket: &TicketId) -> Result<Attachments, HttpError> {
+/// Returns the attachments directory of a ticket. Performs blocking I/O.
+///
+/// # Errors
+/// 403 when it is outside the sandbox; checked first, so that a 404 discloses nothing about paths outside.
+/// 404 when the ticket has no worktree.
+fn attachments_directory(app: &App, repo: &str, ticket: &TicketId) -> Result<Attachments, HttpError> {
     let repository = app.sandbox.check(repo)?;
     let worktree: SandboxedPath = ticket_worktree(app, &repository, ticket)?
         .ok_or_else(|| HttpError::not_found("Work directory not found"))?;
     Ok(Attachments::of(&app.sandbox, &worktree)?)
 }
 
-fn not_taken(error: FormError) -> HttpError {
+fn form_error(error: FormError) -> HttpError {
     match error {
-        FormError::Disk(error) => not_saved(&error),
+        FormError::Disk(error) => save_error(&error),
         error @ (FormError::NoImage | FormError::NoArchive) => HttpError::missing_field(error.to_string()),
         error @ FormError::Broken => HttpError::bad_request(error.to_string()).with_code(INVALID_FORM_DATA),
-        refused => HttpError::bad_request(refused.to_string()),
+        other => HttpError::bad_request(other.to_string()),
     }
 }
 
-fn not_saved(error: &std::io::Error) -> HttpError {
-    tracing::warn!(%error, "an uploaded image could not be saved");
+fn save_error(error: &std::io::Error) -> HttpError {
+    tracing::warn!(%error, "failed to save uploaded image");
     HttpError::failed("Failed to save file")
 }
 

@@ -1,5 +1,4 @@
-//! `GET /api/gateway/work-directory/{ticketId}`: where a ticket is worked on, and how its branch
-//! stands.
+//! `GET /api/gateway/work-directory/{ticketId}`: the work directory of a ticket and the status of its branch.
 
 use std::path::{Path, PathBuf};
 
@@ -21,45 +20,45 @@ use crate::extract::TicketPath;
 use crate::response::path_text;
 use crate::route::Endpoint;
 
-/// Where a ticket is worked on.
+/// The work directory of a ticket, if it exists.
 #[derive(Debug, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"exists": true, "path": "/home/sam/src/worktrees/shop-AB-1", "source": "worktree", "pendingClaudeMd": null, "branchStatus": {"merged": false, "remoteMissing": false}}))]
 pub(crate) struct WorkDirectory {
     exists: bool,
-    /// Absolute; null when there is none.
+    /// Absolute path; null when the ticket has no work directory.
     #[schema(required)]
     path: Option<String>,
-    /// Where it was found.
+    /// How the directory was determined; absent when there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     source: Option<WorkDirectorySource>,
-    /// The project's `CLAUDE.md`, when it has changes that are not committed.
+    /// Path of the project's `CLAUDE.md` if it has uncommitted changes; null otherwise.
     #[schema(required)]
     pending_claude_md: Option<String>,
-    /// Null when unknown.
+    /// Status of the checked-out branch; null when it could not be determined.
     #[schema(required)]
     branch_status: Option<WorktreeBranch>,
 }
 
-/// Where a work directory was found.
+/// How a work directory was determined.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = Source)]
 enum WorkDirectorySource {
-    /// The sessions.
+    /// Recorded in the ticket's session.
     Session,
-    /// Its name, beside or below the usual places.
+    /// Derived from the ticket's id, in the worktree parent directories.
     Worktree,
 }
 
-/// Status of its branch.
+/// Status of the branch in a work directory.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = BranchStatus)]
 struct WorktreeBranch {
-    /// Whether it was merged; only told of one that the remote has no more.
+    /// Whether the branch was merged. Determined only when it no longer exists at the remote.
     merged: bool,
-    /// Whether the remote has no such branch.
+    /// Whether the branch does not exist at the remote.
     remote_missing: bool,
 }
 
@@ -71,18 +70,19 @@ impl From<git::BranchStatus> for WorktreeBranch {
 
 /// Find the work directory of a ticket
 #[utoipa::path(get, path = "/api/gateway/work-directory/{ticketId}", operation_id = "work_directory", tag = "files",
-    params(("ticketId" = String, Path, description = "Ticket", example = "AB-1")),
+    params(("ticketId" = String, Path, description = "Id of the ticket", example = "AB-1")),
     responses(
-        (status = 200, body = WorkDirectory, description = "Its path, also when there is none"),
-        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::not_configured())),
+        (status = 200, body = WorkDirectory, description = "The work directory; also when there is none"),
+        (status = 503, body = ErrorBody, description = "No sandbox directory is configured", example = json!(ErrorBody::not_configured())),
     ))]
 async fn find(State(app): State<App>, TicketPath(ticket): TicketPath) -> JsonResult<WorkDirectory> {
-    let found = {
+    let location = {
         let app = app.clone();
         spawn_blocking(move || find_on_disk(&app, &ticket)).await??
     };
-    let Some((directory, source)) = found else { return Ok(Json(WorkDirectory::default())) };
+    let Some((directory, source)) = location else { return Ok(Json(WorkDirectory::default())) };
     let path = directory.as_path();
+    // Concurrently: both run git, and the branch status may wait for the remote.
     let (branch_status, pending) =
         tokio::join!(app.branch_statuses.of(path), app.branch_statuses.pending_instructions(path));
     Ok(Json(WorkDirectory {
@@ -94,24 +94,27 @@ async fn find(State(app): State<App>, TicketPath(ticket): TicketPath) -> JsonRes
     }))
 }
 
-/// The first of the session's directory and the worktrees of the managed repositories. What the
-/// sandbox does not allow is passed over in silence.
+/// Returns the directory of the ticket's session, or the first worktree of the ticket in a managed
+/// repository. Skips paths outside the sandbox without an error, so that the response does not disclose
+/// whether they exist. Performs blocking I/O.
 fn find_on_disk(
     app: &App,
     ticket: &TicketId,
 ) -> Result<Option<(SandboxedPath, WorkDirectorySource)>, HttpError> {
     let allowed = |path: &Path| app.sandbox.check(path).ok();
     app.sessions.path().ok_or_else(HttpError::not_configured)?;
-    let of_session = directory_of_session(app, ticket);
-    let of_session = of_session.and_then(|path| allowed(&path)).filter(|path| path.canonical().is_dir());
-    if let Some(directory) = of_session {
+    let session_directory = directory_of_session(app, ticket);
+    let session_directory =
+        session_directory.and_then(|path| allowed(&path)).filter(|path| path.canonical().is_dir());
+    if let Some(directory) = session_directory {
         return Ok(Some((directory, WorkDirectorySource::Session)));
     }
     let repos = match app.repos.list() {
         Ok(list) => list,
         Err(ReposError::NotConfigured) => return Err(HttpError::not_configured()),
         Err(error) => {
-            tracing::warn!(%error, "the list of repositories cannot be read");
+            // Reported as no work directory, not as an error: the session was already consulted.
+            tracing::warn!(%error, "failed to read repository list");
             return Ok(None);
         }
     };
@@ -122,11 +125,11 @@ fn find_on_disk(
     Ok(worktrees.map(|worktree| (worktree, WorkDirectorySource::Worktree)).next())
 }
 
-/// The worktree that a session of exactly this ticket names.
+/// Returns the worktree in the session of exactly this ticket.
 fn directory_of_session(app: &App, ticket: &TicketId) -> Option<PathBuf> {
     let sessions = app.sessions.all().into_iter();
-    let named = sessions.filter(|session| !session.note.worktree_path.trim().is_empty());
-    let own = named.filter(|session| session.ticket_id == ticket.as_str());
+    let with_worktree = sessions.filter(|session| !session.note.worktree_path.trim().is_empty());
+    let own = with_worktree.filter(|session| session.ticket_id == ticket.as_str());
     own.map(|session| loopgate_home::expand_home(&session.note.worktree_path)).next()
 }
 

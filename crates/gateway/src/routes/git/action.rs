@@ -1,7 +1,7 @@
-//! `POST /api/gateway/git`: one thing that a person asks of git in a repository.
+//! `POST /api/gateway/git`: one git action in a repository.
 //!
-//! What only looks ends with its caller; what changes something is finished even when the caller
-//! has gone.
+//! Read-only actions are cancelled when the client disconnects. Actions that change the repository run to
+//! completion.
 
 use std::path::Path;
 
@@ -24,10 +24,10 @@ use crate::lenient;
 use crate::route::Endpoint;
 use crate::routes::directory::existing_directory;
 
-/// Base branch of a comparison that names none.
-const USUAL_BASE: &str = "main";
+/// Base branch of a comparison without `baseBranch`.
+const DEFAULT_BASE: &str = "main";
 
-/// What is asked, and of which repository.
+/// A git action and the repository to run it in.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct GitRequest {
@@ -35,26 +35,26 @@ struct GitRequest {
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::any")]
     action: Option<String>,
-    /// Directory inside the sandbox; `~` is the home directory.
+    /// Directory inside the sandbox; a leading `~` is the home directory.
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_empty")]
     repo_path: Option<String>,
-    /// For `branch`: the branch to switch to, made when it is new. Characters outside
-    /// `[A-Za-z0-9_/-]` become `-`.
+    /// For `branch`: branch to check out, created if it does not exist. Characters outside `[A-Za-z0-9_/-]`
+    /// are replaced with `-`.
     #[serde(default, deserialize_with = "lenient::non_empty")]
     branch_name: Option<String>,
-    /// For `commit`.
+    /// For `commit`: the commit message.
     #[serde(default, deserialize_with = "lenient::non_empty")]
     message: Option<String>,
-    /// For `branch-diff`: a branch of `origin`, `main` when none is given.
+    /// For `branch-diff`: branch of `origin` to compare with; `main` when it is missing.
     #[serde(default, deserialize_with = "lenient::non_empty")]
     base_branch: Option<String>,
 }
 
-/// Ask something of git
+/// Run a git action
 ///
-/// A failure of git's has `code` `SPAWN_FAILED` or `PROCESS_FAILED` and an object `details` with
-/// `action`, `category`, `stderrExcerpt`, and `exitCode` or `hookType`.
+/// When git fails, `code` is `SPAWN_FAILED` or `PROCESS_FAILED`, and the object `details` has `action`,
+/// `category`, `stderrExcerpt`, and `exitCode` or `hookType`.
 #[utoipa::path(post, path = "/api/gateway/git", operation_id = "git_action", tag = "git",
     request_body(content = GitRequest, examples(
         ("status" = (value = json!({"action": "status", "repoPath": "~/src/shop"}))),
@@ -66,7 +66,7 @@ struct GitRequest {
         ("sync-status" = (value = json!({"action": "sync-status", "repoPath": "~/src/shop"}))),
     )),
     responses(
-        (status = 200, body = ActionAnswer, description = "Done; the shape follows from the action", examples(
+        (status = 200, body = ActionAnswer, description = "Result of the action; its shape depends on the action", examples(
             ("status" = (value = json!({"currentBranch": "dark-theme", "hasChanges": true, "files": {"modified": ["styles.css"], "created": ["theme.js"], "deleted": [], "staged": ["styles.css"]}}))),
             ("branch" = (value = json!({"success": true, "branchName": "dark-theme", "message": "Switched to branch 'dark-theme'"}))),
             ("commit" = (value = json!({"success": true, "commit": "1f3c2ab", "message": "Committed changes"}))),
@@ -75,28 +75,30 @@ struct GitRequest {
             ("branch-diff" = (value = json!({"baseBranch": "main", "currentBranch": "dark-theme", "files": {"modified": ["styles.css"], "created": ["theme.js"], "deleted": []}, "totalChanges": 2}))),
             ("sync-status" = (value = json!({"isUpToDate": false, "behindBy": 0, "aheadBy": 1, "currentBranch": "dark-theme", "trackingBranch": "origin/main"}))),
         )),
-        (status = 400, body = ErrorBody, description = "Something is missing or not valid", example = json!(ErrorBody::new(400, "Invalid action"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed().with_code("REPO_NOT_ALLOWED").with("details", json!({"category": "repo_not_allowed"})))),
-        (status = 404, body = ErrorBody, description = "No such directory", example = json!(ErrorBody::new(404, "repository not found").with_code("REPO_NOT_FOUND").with("details", json!({"category": "repo_not_found"})))),
-        (status = 500, body = ErrorBody, description = "Git or one of its hooks said no", example = json!(ErrorBody::new(500, "Nothing to commit").with_code("PROCESS_FAILED").with("details", json!({"action": "commit", "category": "git_command_failed", "exitCode": 1, "stderrExcerpt": ""})))),
+        (status = 400, body = ErrorBody, description = "A member is missing or invalid", example = json!(ErrorBody::new(400, "Invalid action"))),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox", example = json!(ErrorBody::directory_not_allowed().with_code("REPO_NOT_ALLOWED").with("details", json!({"category": "repo_not_allowed"})))),
+        (status = 404, body = ErrorBody, description = "The directory does not exist", example = json!(ErrorBody::new(404, "repository not found").with_code("REPO_NOT_FOUND").with("details", json!({"category": "repo_not_found"})))),
+        (status = 500, body = ErrorBody, description = "git or one of its hooks failed", example = json!(ErrorBody::new(500, "Nothing to commit").with_code("PROCESS_FAILED").with("details", json!({"action": "commit", "category": "git_command_failed", "exitCode": 1, "stderrExcerpt": ""})))),
     ))]
 async fn act(State(app): State<App>, JsonBody(body): JsonBody<GitRequest>) -> JsonResult<ActionAnswer> {
-    let named = body.repo_path.as_deref().ok_or_else(|| HttpError::missing_field("repoPath is required"))?;
+    let path = body.repo_path.as_deref().ok_or_else(|| HttpError::missing_field("repoPath is required"))?;
     let missing = |_| HttpError::not_found("repository not found");
-    let repository = existing_directory(&app, named, missing).await.map_err(with_repository_code)?;
+    let repository = existing_directory(&app, path, missing).await.map_err(with_repository_code)?;
     let command = GitCommand::read(body)?;
-    let (action, changes) = (command.action(), command.changes_something());
+    let (action, is_mutation) = (command.action(), command.is_mutation());
     let work = async move { command.run(&app, repository.canonical()).await };
-    let done =
-        if changes { tokio::spawn(work).await.map_err(|_| HttpError::internal())? } else { work.await };
-    done.map(Json).map_err(|error| failed(action, &error))
+    // A spawned task is not cancelled with the request: killing git halfway can leave an index lock or a
+    // commit that was not pushed.
+    let outcome =
+        if is_mutation { tokio::spawn(work).await.map_err(|_| HttpError::internal())? } else { work.await };
+    outcome.map(Json).map_err(|error| failed(action, &error))
 }
 
 pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(routes!(act), &[Source::Path(At::Body("repoPath"))]).with_action_members(&["action"])
 }
 
-/// An action with what it needs.
+/// An action with its validated parameters.
 enum GitCommand {
     Status,
     Branch(SwitchName),
@@ -124,8 +126,9 @@ impl GitCommand {
             Action::Push => Self::Push,
             Action::Pull => Self::Pull,
             Action::BranchDiff => {
-                let base = body.base_branch.unwrap_or_else(|| USUAL_BASE.to_owned());
-                base_name(&base)?;
+                let base = body.base_branch.unwrap_or_else(|| DEFAULT_BASE.to_owned());
+                // The name becomes part of a git argument: a leading `-` would turn it into an option.
+                validate_base_name(&base)?;
                 Self::BranchDiff(base)
             }
             Action::SyncStatus => Self::SyncStatus,
@@ -144,13 +147,14 @@ impl GitCommand {
         }
     }
 
-    const fn changes_something(&self) -> bool {
+    const fn is_mutation(&self) -> bool {
         matches!(self, Self::Branch(_) | Self::Commit(_) | Self::Push | Self::Pull)
     }
 
     async fn run(self, app: &App, repository: &Path) -> Result<ActionAnswer, GitError> {
         let git = &app.git;
         Ok(match self {
+            // Cached, because pages poll the status. File system events invalidate the entry.
             Self::Status => app.git_cache.status(repository).await?.as_ref().into(),
             Self::Branch(name) => {
                 git.switch_to(repository, &name).await?;
@@ -168,12 +172,12 @@ impl GitCommand {
     }
 }
 
-/// Name of a base branch.
-pub(super) fn base_name(text: &str) -> Result<&str, HttpError> {
+/// Validates the name of a base branch.
+pub(super) fn validate_base_name(text: &str) -> Result<&str, HttpError> {
     if git::is_base_name(text) { Ok(text) } else { Err(HttpError::bad_request("Invalid baseBranch")) }
 }
 
-/// This route has codes of its own.
+/// Replaces the generic error code with the repository codes of this route.
 fn with_repository_code(failure: HttpError) -> HttpError {
     let (code, category) = match failure.status {
         StatusCode::FORBIDDEN => ("REPO_NOT_ALLOWED", "repo_not_allowed"),
@@ -184,8 +188,8 @@ fn with_repository_code(failure: HttpError) -> HttpError {
 }
 
 fn failed(action: Action, error: &GitError) -> HttpError {
-    let told = git::GitFailure::of(action, error);
-    let (code, category, more) = match told.category {
+    let failure = git::GitFailure::of(action, error);
+    let (code, category, more) = match failure.category {
         FailureCategory::Spawn => ("SPAWN_FAILED", "spawn_failed", None),
         FailureCategory::Hook(kind) => ("PROCESS_FAILED", "pre_commit_hook", Some(("hookType", json!(kind)))),
         FailureCategory::PushAuth => ("PROCESS_FAILED", "git_push_auth", None),
@@ -194,8 +198,8 @@ fn failed(action: Action, error: &GitError) -> HttpError {
         }
     };
     let members = [("action", json!(action.as_str())), ("category", json!(category))];
-    let excerpt = ("stderrExcerpt", Value::String(told.excerpt));
+    let excerpt = ("stderrExcerpt", Value::String(failure.excerpt));
     let members = members.into_iter().chain(more).chain([excerpt]);
     let details: Map<String, Value> = members.map(|(name, value)| (name.to_owned(), value)).collect();
-    HttpError::failed(told.error).with_code(code).with("details", details)
+    HttpError::failed(failure.error).with_code(code).with("details", details)
 }

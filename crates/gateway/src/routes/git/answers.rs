@@ -1,13 +1,13 @@
-//! What `POST /api/gateway/git` answers, one shape an action.
+//! Response bodies of `POST /api/gateway/git`, one per action.
 
 use loopgate_tools::git::{BranchDiff, ChangedFiles, Status, SyncStatus};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// Stands where a branch would when HEAD is detached.
+/// Shown in place of the branch name when HEAD is detached.
 const DETACHED: &str = "HEAD";
 
-/// An answer; its shape follows from the action.
+/// Result of a git action; the shape depends on the action.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub(crate) enum ActionAnswer {
@@ -20,52 +20,51 @@ pub(crate) enum ActionAnswer {
     SyncStatus(SyncAnswer),
 }
 
-/// `status`: where HEAD is and what changed.
+/// `status`: the current branch and the changed files.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StatusAnswer {
-    /// The branch; `HEAD` when it is detached.
+    /// Current branch; `HEAD` when it is detached.
     current_branch: String,
     has_changes: bool,
     files: StatusFiles,
 }
 
-/// Changed paths, relative to the root of the working tree, in git's order. A path may be in
-/// several lists. An untracked directory ends with a slash. In a name that is not UTF-8, `U+FFFD`
-/// stands for what cannot be shown.
+/// Changed paths relative to the root of the working tree, in git's order. A path can be in several lists.
+/// Untracked directories end with a slash. Bytes that are not UTF-8 are replaced with `U+FFFD`.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct StatusFiles {
-    /// Changed, renamed (the new name), or in conflict.
+    /// Modified, renamed (new name) or conflicted files.
     modified: Vec<String>,
-    /// Added, or not known to git.
+    /// Added or untracked files.
     created: Vec<String>,
     deleted: Vec<String>,
-    /// Changed in the index.
+    /// Files with changes in the index.
     staged: Vec<String>,
 }
 
-/// `branch`: the branch that is checked out now.
+/// `branch`: the branch that is now checked out.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Switched)]
 pub(crate) struct SwitchResponse {
     success: bool,
-    /// The name after unusual characters became `-`.
+    /// Name of the branch after characters were replaced.
     branch_name: String,
     message: String,
 }
 
-/// `commit`: the new commit.
+/// `commit`: the commit that was created.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Committed)]
 pub(crate) struct CommitResponse {
     success: bool,
-    /// Short hash.
+    /// Abbreviated hash of the commit.
     commit: String,
     message: &'static str,
 }
 
-/// `push`
+/// `push`: the branch that was pushed to `origin`.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Pushed)]
 pub(crate) struct PushResponse {
@@ -74,7 +73,8 @@ pub(crate) struct PushResponse {
     message: String,
 }
 
-/// `pull`; closed, because other answers hold its members and more.
+/// `pull`: the branch that was updated. Unknown members are denied, because this shape is a subset of the
+/// other results.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = Pulled)]
@@ -83,41 +83,41 @@ pub(crate) struct PullResponse {
     message: String,
 }
 
-/// `branch-diff`: what the branch changed since it left the base branch of `origin`.
+/// `branch-diff`: changes of the current branch since its merge base with a branch of `origin`.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct BranchDiffAnswer {
     base_branch: String,
-    /// The branch; `HEAD` when it is detached.
+    /// Current branch; `HEAD` when it is detached.
     current_branch: String,
     files: BranchFiles,
     total_changes: usize,
 }
 
-/// Changed paths, relative to the root of the repository; each in one list.
+/// Changed paths relative to the root of the repository, each in exactly one list.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct BranchFiles {
-    /// Changed or renamed (the new name).
+    /// Modified or renamed (new name) files.
     modified: Vec<String>,
     created: Vec<String>,
     deleted: Vec<String>,
 }
 
-/// `sync-status`: how far the branch is from `main`, or `master`, of `origin`.
+/// `sync-status`: commits ahead of and behind `main` or `master` of `origin`.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SyncAnswer {
     is_up_to_date: bool,
     behind_by: u64,
     ahead_by: u64,
-    /// The branch; `HEAD` when it is detached.
+    /// Current branch; `HEAD` when it is detached.
     current_branch: String,
-    /// `origin/main` or `origin/master`; null when the remote has neither.
+    /// `origin/main` or `origin/master`; null when neither exists.
     #[schema(required)]
     tracking_branch: Option<String>,
 }
 
-fn shown(branch: Option<String>) -> String {
+fn branch_or_head(branch: Option<String>) -> String {
     branch.unwrap_or_else(|| DETACHED.to_owned())
 }
 
@@ -144,7 +144,7 @@ impl ActionAnswer {
         let ChangedFiles { modified, created, deleted, .. } = diff.files;
         Self::BranchDiff(BranchDiffAnswer {
             base_branch: base,
-            current_branch: shown(diff.branch),
+            current_branch: branch_or_head(diff.branch),
             total_changes: modified.len() + created.len() + deleted.len(),
             files: BranchFiles { modified, created, deleted },
         })
@@ -156,7 +156,7 @@ impl From<&Status> for ActionAnswer {
         let ChangedFiles { modified, created, deleted, staged } = status.files();
         Self::Status(StatusAnswer {
             has_changes: !status.changes.is_empty(),
-            current_branch: shown(status.branch.clone()),
+            current_branch: branch_or_head(status.branch.clone()),
             files: StatusFiles { modified, created, deleted, staged },
         })
     }
@@ -168,7 +168,7 @@ impl From<SyncStatus> for ActionAnswer {
             is_up_to_date: status.ahead == 0 && status.behind == 0,
             behind_by: status.behind,
             ahead_by: status.ahead,
-            current_branch: shown(status.branch),
+            current_branch: branch_or_head(status.branch),
             tracking_branch: status.trunk,
         })
     }

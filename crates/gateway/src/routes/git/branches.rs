@@ -1,4 +1,4 @@
-//! `GET /api/gateway/git/branches`: what there is to switch to.
+//! `GET /api/gateway/git/branches`: branches and worktrees of a repository.
 
 use axum::Json;
 use axum::extract::State;
@@ -21,35 +21,35 @@ use crate::routes::directory::existing_directory;
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"defaultBranch": "main", "worktrees": [{"path": "/home/sam/src/worktrees/shop-AB-1", "branch": "feature/AB-1", "ticketId": "AB-1"}], "branches": [{"name": "main", "isRemote": false, "lastCommitDate": "2030-01-02T09:00:00+01:00"}, {"name": "dark-theme", "isRemote": true, "lastCommitDate": "2030-01-01T17:30:00+01:00"}]}))]
 pub(crate) struct BranchesAnswer {
-    /// The default branch of `origin`, else the one that is checked out, else `main`.
+    /// Default branch of `origin`, or the current branch when it is unknown, or `main`.
     default_branch: String,
-    /// Every worktree but the one that was asked about.
+    /// All worktrees except the requested directory.
     worktrees: Vec<WorktreeAnswer>,
-    /// The default one first, then by their last commit, the newest first.
+    /// Default branch first, then by date of the last commit, newest first.
     branches: Vec<BranchAnswer>,
 }
 
-/// A worktree.
+/// A worktree of the repository.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct WorktreeAnswer {
     path: String,
-    /// Empty when it is on no branch.
+    /// Branch of the worktree; empty when HEAD is detached.
     branch: String,
-    /// The ticket in its name.
+    /// Ticket id in the worktree's name; null when there is none.
     #[schema(required)]
     ticket_id: Option<String>,
 }
 
-/// A branch.
+/// A local or remote-tracking branch.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct BranchAnswer {
-    /// Without `origin/`; branches of other remotes keep the remote's name.
+    /// Name without `origin/`. Branches of other remotes keep the prefix.
     name: String,
-    /// Only at `origin`.
+    /// Whether the branch exists only at `origin`.
     is_remote: bool,
-    /// ISO 8601.
+    /// Date of the last commit, ISO 8601.
     #[serde(skip_serializing_if = "Option::is_none")]
     last_commit_date: Option<String>,
 }
@@ -58,18 +58,19 @@ pub(crate) struct BranchAnswer {
 #[utoipa::path(get, path = "/api/gateway/git/branches", operation_id = "git_branches", tag = "git",
     params(("repo" = String, Query, description = "Path of the repository", example = "~/src/shop")),
     responses(
-        (status = 200, body = BranchesAnswer, description = "What there is; nothing where no repository is"),
-        (status = 400, body = ErrorBody, description = "No path given", example = json!(ErrorBody::missing_field("repo parameter is required"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
-        (status = 404, body = ErrorBody, description = "No such directory", example = json!(ErrorBody::new(404, "Repository not found: ~/src/gone"))),
-        (status = 500, body = ErrorBody, description = "Git could not be asked", example = json!(ErrorBody::new(500, "git for-each-ref took longer than 10 s"))),
+        (status = 200, body = BranchesAnswer, description = "The branches and worktrees; empty when the directory is not a repository"),
+        (status = 400, body = ErrorBody, description = "Repository path missing", example = json!(ErrorBody::missing_field("repo parameter is required"))),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
+        (status = 404, body = ErrorBody, description = "The directory does not exist", example = json!(ErrorBody::new(404, "Repository not found: ~/src/gone"))),
+        (status = 500, body = ErrorBody, description = "git failed", example = json!(ErrorBody::new(500, "git for-each-ref took longer than 10 s"))),
     ))]
 async fn branches(State(app): State<App>, query: QueryMembers) -> JsonResult<BranchesAnswer> {
-    let named = query.required("repo", "repo parameter is required")?;
-    let repository = existing_directory(&app, named, |path| {
+    let path = query.required("repo", "repo parameter is required")?;
+    let repository = existing_directory(&app, path, |path| {
         HttpError::not_found(format!("Repository not found: {}", path.display()))
     });
     let repository = repository.await?;
+    // Cached, because listing the refs of a large repository takes seconds.
     let listed = app.git_cache.branches(repository.canonical()).await;
     let listed = listed.map_err(|error| HttpError::failed(error.to_string()))?;
     Ok(Json(listed.into()))

@@ -1,5 +1,5 @@
-//! `POST /api/gateway/git/diff`: both sides of one changed file. The page works out what is
-//! different.
+//! `POST /api/gateway/git/diff`: the old and the new content of one changed file. The page computes the
+//! hunks.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::action::base_name;
+use super::action::validate_base_name;
 use crate::app::App;
 use crate::approval::{At, Source};
 use crate::blocking::spawn_blocking;
@@ -26,7 +26,7 @@ use crate::lenient;
 use crate::route::Endpoint;
 use crate::routes::directory::existing_directory;
 
-/// Types of the images that a page shows, by the ending of the name.
+/// Media types of images that pages display, by extension.
 const IMAGES: [(&str, &str); 8] = [
     ("png", "image/png"),
     ("jpg", "image/jpeg"),
@@ -38,83 +38,83 @@ const IMAGES: [(&str, &str); 8] = [
     ("bmp", "image/bmp"),
 ];
 
-/// The file, and what it is held against.
+/// The file to compare.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"repoPath": "~/src/shop", "filePath": "README.md"}))]
 struct DiffRequest {
-    /// Relative to the repository.
+    /// Path relative to the repository.
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_empty")]
     file_path: Option<String>,
-    /// Directory inside the sandbox.
+    /// Repository or worktree, inside the sandbox.
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_empty")]
     repo_path: Option<String>,
-    /// A branch of `origin`: HEAD is held against it. Without one, the working tree is held
-    /// against HEAD.
+    /// Branch of `origin` to compare HEAD with. When it is missing, the working tree is compared with HEAD.
     #[serde(default, deserialize_with = "lenient::non_empty")]
     base_branch: Option<String>,
 }
 
-/// Both sides.
+/// Old and new content of a file.
 #[derive(Debug, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"filePath": "README.md", "oldContent": "# Shop\n", "newContent": "# The shop\n", "isNew": false, "isDeleted": false}))]
 pub(crate) struct DiffAnswer {
     file_path: String,
-    /// Empty when there is none. Bytes that are not UTF-8 are replaced by `U+FFFD`. The target of a
-    /// link; for a submodule `Subproject commit <hash>`.
+    /// Old content; empty when there is none. Bytes that are not UTF-8 are replaced with `U+FFFD`. For a
+    /// symbolic link its target; for a submodule `Subproject commit <hash>`.
     old_content: String,
     new_content: String,
-    /// There is no old side.
+    /// Whether the file has no old version.
     is_new: bool,
-    /// There is no new side.
+    /// Whether the file has no new version.
     is_deleted: bool,
-    /// Present on images.
+    /// True for images; absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     is_image: Option<bool>,
-    /// Type of the image.
+    /// Media type of the image; absent for other files.
     #[serde(skip_serializing_if = "Option::is_none")]
     mime_type: Option<&'static str>,
-    /// Present on files that are no text; the contents are empty then.
+    /// True for binary files, whose contents are empty; absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     is_binary: Option<bool>,
-    /// The old side of an image that is no text.
+    /// Old content of a binary image, Base64.
     #[serde(skip_serializing_if = "Option::is_none")]
     old_content_base64: Option<String>,
-    /// The new side of an image that is no text.
+    /// New content of a binary image, Base64.
     #[serde(skip_serializing_if = "Option::is_none")]
     new_content_base64: Option<String>,
 }
 
-/// Show both sides of a changed file
+/// Return the old and new content of a changed file
 #[utoipa::path(post, path = "/api/gateway/git/diff", operation_id = "git_diff", tag = "git",
     request_body = DiffRequest,
     responses(
-        (status = 200, body = DiffAnswer, description = "Both sides"),
-        (status = 400, body = ErrorBody, description = "Something is missing or not valid, or the file has no changes", example = json!(ErrorBody::new(400, "File has no changes"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox or the repository", example = json!(ErrorBody::directory_not_allowed())),
-        (status = 404, body = ErrorBody, description = "No such repository", example = json!(ErrorBody::new(404, "repository not found"))),
-        (status = 413, body = ErrorBody, description = "A side is larger than 5 MiB", example = json!(ErrorBody::new(413, "File too large to diff"))),
-        (status = 500, body = ErrorBody, description = "Git could not tell", example = json!(ErrorBody::new(500, "Failed to get diff: git status failed"))),
+        (status = 200, body = DiffAnswer, description = "Both versions of the file"),
+        (status = 400, body = ErrorBody, description = "A member is missing or invalid, or the file has no changes", example = json!(ErrorBody::new(400, "File has no changes"))),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox or the repository", example = json!(ErrorBody::directory_not_allowed())),
+        (status = 404, body = ErrorBody, description = "The directory does not exist", example = json!(ErrorBody::new(404, "repository not found"))),
+        (status = 413, body = ErrorBody, description = "A version is larger than 5 MiB", example = json!(ErrorBody::new(413, "File too large to diff"))),
+        (status = 500, body = ErrorBody, description = "git failed", example = json!(ErrorBody::new(500, "Failed to get diff: git status failed"))),
     ))]
 async fn diff(State(app): State<App>, JsonBody(body): JsonBody<DiffRequest>) -> Result<Response, HttpError> {
-    let (Some(file), Some(named)) = (&body.file_path, &body.repo_path) else {
+    let (Some(file), Some(directory)) = (&body.file_path, &body.repo_path) else {
         return Err(HttpError::missing_field("filePath and repoPath are required"));
     };
-    let base = body.base_branch.as_deref().map(base_name).transpose()?;
+    let base = body.base_branch.as_deref().map(validate_base_name).transpose()?;
     let path = FilePath::parse(file).ok_or_else(HttpError::directory_not_allowed)?;
     let missing = |_| HttpError::not_found("Repository path does not exist");
-    let repository = existing_directory(&app, named, missing).await?;
-    stays_inside(&app, &repository, &path).await?;
-    // Both sides and the answer are in memory: of large ones there must not be many.
+    let repository = existing_directory(&app, directory, missing).await?;
+    check_inside(&app, &repository, &path).await?;
+    // Both versions and the JSON are in memory, up to 5 MiB each: bound the number of concurrent diffs.
     let permit = app.diffs.acquire().await?;
     let sides = match base {
         Some(base) => app.git.diff_to_base(repository.canonical(), &path, base).await,
         None => app.git.diff_to_worktree(repository.canonical(), &path).await,
     };
     let (file, sides) = (file.to_owned(), sides.map_err(failed)?);
+    // Encoding megabytes of JSON or Base64 would block a request thread.
     spawn_blocking(move || {
         let _permit = permit;
         Json(DiffAnswer::of(&file, sides)).into_response()
@@ -126,20 +126,22 @@ pub(crate) fn endpoint() -> Endpoint {
     Endpoint::new(routes!(diff), &[Source::Path(At::Body("repoPath"))])
 }
 
-/// Refuses a file that a link leads out of the repository, or to a place that the sandbox denies.
-/// For a dangling link only the place of the link itself is checked.
-async fn stays_inside(app: &App, repository: &SandboxedPath, path: &FilePath) -> Result<(), HttpError> {
+/// Rejects a file that resolves, through symbolic links, to a path outside the repository or denied by the
+/// sandbox. For a dangling link, only the location of the link is checked.
+async fn check_inside(app: &App, repository: &SandboxedPath, path: &FilePath) -> Result<(), HttpError> {
     let (app, root) = (app.clone(), repository.canonical().to_owned());
     let file = root.join(path.as_path());
     let inside = spawn_blocking(move || {
-        let real = nearest_real(&file);
-        real.is_some_and(|real| real.starts_with(&root) && app.sandbox.check(real).is_ok())
+        // A parent directory can be a symbolic link, so the lexical check of `FilePath` is not sufficient.
+        let canonical = nearest_canonical(&file);
+        canonical.is_some_and(|path| path.starts_with(&root) && app.sandbox.check(path).is_ok())
     });
     if inside.await? { Ok(()) } else { Err(HttpError::directory_not_allowed()) }
 }
 
-/// The real place of a path, or of its nearest ancestor that has one.
-fn nearest_real(path: &Path) -> Option<PathBuf> {
+/// Canonicalizes a path, or its nearest existing ancestor: a deleted file no longer exists in the working
+/// tree.
+fn nearest_canonical(path: &Path) -> Option<PathBuf> {
     path.ancestors().find_map(|place| place.canonicalize().ok())
 }
 
@@ -154,13 +156,15 @@ impl DiffAnswer {
             mime_type,
             ..Self::default()
         };
+        // SVG images are text. They are sent as text with a media type, so that pages can show both views.
         if [&old, &new].into_iter().flatten().any(|side| is_binary(side)) {
-            let shown =
+            let encode =
                 |side: Option<Vec<u8>>| side.filter(|_| mime_type.is_some()).map(|b| STANDARD.encode(b));
-            let (old_content_base64, new_content_base64) = (shown(old), shown(new));
+            let (old_content_base64, new_content_base64) = (encode(old), encode(new));
             return Self { is_binary: Some(true), old_content_base64, new_content_base64, ..answer };
         }
         let text = |side: Option<Vec<u8>>| {
+            // The lossy conversion copies, so it is only used for invalid UTF-8.
             let text = String::from_utf8(side.unwrap_or_default());
             text.unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
         };
@@ -169,8 +173,8 @@ impl DiffAnswer {
 }
 
 fn mime_type(file: &str) -> Option<&'static str> {
-    let ending = Path::new(file).extension()?.to_str()?;
-    IMAGES.iter().find(|(known, _)| ending.eq_ignore_ascii_case(known)).map(|(_, mime)| *mime)
+    let extension = Path::new(file).extension()?.to_str()?;
+    IMAGES.iter().find(|(name, _)| extension.eq_ignore_ascii_case(name)).map(|(_, mime)| *mime)
 }
 
 fn failed(error: FileDiffError) -> HttpError {

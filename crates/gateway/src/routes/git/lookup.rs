@@ -1,4 +1,4 @@
-//! `GET /api/gateway/git/repo-path` and `branch-worktree`: where clones and worktrees lie.
+//! `GET /api/gateway/git/repo-path` and `branch-worktree`: locations of clones and worktrees.
 
 use std::path::PathBuf;
 
@@ -19,27 +19,27 @@ use crate::extract::QueryMembers;
 use crate::response::path_text;
 use crate::route::Endpoint;
 
-/// What a failed look for a worktree is called.
-const NO_WORKTREE: &str = "Failed to resolve branch worktree";
+/// Prefix of the errors of `branch-worktree`.
+const WORKTREE_ERROR: &str = "Failed to resolve branch worktree";
 
-/// Path of a repository's clone.
+/// Path of a repository's clone, if managed.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"path": "/home/sam/src/shop"}))]
 pub(crate) struct RepoPath {
-    /// Absolute; null when no managed repository has that name.
+    /// Absolute path; null when no managed repository has this name.
     #[schema(required)]
     path: Option<String>,
 }
 
-/// Where a branch is checked out.
+/// Worktree in which a branch is checked out.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"path": "/home/sam/src/worktrees/shop-AB-1", "repoPath": "/home/sam/src/shop"}))]
 pub(crate) struct BranchWorktree {
-    /// The worktree, which may be the clone itself; null when the branch is nowhere checked out.
+    /// Path of the worktree, or of the clone itself; null when the branch is not checked out.
     #[schema(required)]
     path: Option<String>,
-    /// The clone; null when no managed repository has that name.
+    /// Path of the clone; null when no managed repository has this name.
     #[schema(required)]
     repo_path: Option<String>,
 }
@@ -49,14 +49,14 @@ pub(crate) struct BranchWorktree {
     params(("repoFullName" = String, Query, description = "`<org>/<repo>`", example = "acme/shop")),
     responses(
         (status = 200, body = RepoPath, description = "The clone, or null"),
-        (status = 400, body = ErrorBody, description = "No name given", example = json!(ErrorBody::missing_field("repoFullName is required"))),
+        (status = 400, body = ErrorBody, description = "Repository name missing", example = json!(ErrorBody::missing_field("repoFullName is required"))),
         (status = 500, body = ErrorBody, description = "The list of repositories cannot be read", example = json!(ErrorBody::new(500, "Failed to resolve repo path: permission denied"))),
-        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::not_configured())),
+        (status = 503, body = ErrorBody, description = "No sandbox directory is configured", example = json!(ErrorBody::not_configured())),
     ))]
 async fn repo_path(State(app): State<App>, query: QueryMembers) -> JsonResult<RepoPath> {
     let name = query.required("repoFullName", "repoFullName is required")?.to_owned();
     let clone = spawn_blocking(move || clone_of(&app, &name)).await?;
-    let clone = clone.map_err(|error| unlisted("Failed to resolve repo path", error))?;
+    let clone = clone.map_err(|error| list_error("Failed to resolve repo path", error))?;
     Ok(Json(RepoPath { path: clone.map(path_text) }))
 }
 
@@ -64,31 +64,32 @@ async fn repo_path(State(app): State<App>, query: QueryMembers) -> JsonResult<Re
 #[utoipa::path(get, path = "/api/gateway/git/branch-worktree", operation_id = "git_branch_worktree", tag = "git",
     params(
         ("repoFullName" = String, Query, description = "`<org>/<repo>`", example = "acme/shop"),
-        ("headBranch" = String, Query, description = "Whole name of the branch", example = "main"),
+        ("headBranch" = String, Query, description = "Full name of the branch", example = "main"),
     ),
     responses(
         (status = 200, body = BranchWorktree, description = "The worktree and the clone, or null"),
-        (status = 400, body = ErrorBody, description = "No name or no branch given", example = json!(ErrorBody::missing_field("repoFullName and headBranch are required"))),
-        (status = 500, body = ErrorBody, description = "Git could not tell", example = json!(ErrorBody::new(500, "Failed to resolve branch worktree: git worktree failed"))),
-        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::not_configured())),
+        (status = 400, body = ErrorBody, description = "Repository name or branch missing", example = json!(ErrorBody::missing_field("repoFullName and headBranch are required"))),
+        (status = 500, body = ErrorBody, description = "git failed", example = json!(ErrorBody::new(500, "Failed to resolve branch worktree: git worktree failed"))),
+        (status = 503, body = ErrorBody, description = "No sandbox directory is configured", example = json!(ErrorBody::not_configured())),
     ))]
 async fn branch_worktree(State(app): State<App>, query: QueryMembers) -> JsonResult<BranchWorktree> {
-    let needed = "repoFullName and headBranch are required";
-    let (name, branch) = (query.required("repoFullName", needed)?, query.required("headBranch", needed)?);
+    let missing = "repoFullName and headBranch are required";
+    let (name, branch) = (query.required("repoFullName", missing)?, query.required("headBranch", missing)?);
     let clone = {
         let (app, name) = (app.clone(), name.to_owned());
         spawn_blocking(move || clone_of(&app, &name)).await?
     };
-    let clone = clone.map_err(|error| unlisted(NO_WORKTREE, error))?;
+    let clone = clone.map_err(|error| list_error(WORKTREE_ERROR, error))?;
     let Some(clone) = clone else { return Ok(Json(BranchWorktree { path: None, repo_path: None })) };
     let worktrees = app.git.worktrees(&clone).await;
-    let worktrees = worktrees.map_err(|error| HttpError::operation(NO_WORKTREE, &error))?;
+    let worktrees = worktrees.map_err(|error| HttpError::operation(WORKTREE_ERROR, &error))?;
+    // git lists worktrees whose directory was deleted until they are pruned.
     let on_branch = |worktree: &Worktree| !worktree.prunable && worktree.branch.as_deref() == Some(branch);
     let path = worktrees.into_iter().find(on_branch).map(|worktree| path_text(worktree.path));
     Ok(Json(BranchWorktree { path, repo_path: Some(path_text(clone)) }))
 }
 
-/// Where requests name what they are about.
+/// Parameters that name the repository of a request.
 const SOURCES: &[Source] = &[Source::Name(At::Query("repoFullName"))];
 
 pub(crate) fn repo_path_endpoint() -> Endpoint {
@@ -99,8 +100,9 @@ pub(crate) fn branch_worktree_endpoint() -> Endpoint {
     Endpoint::new(routes!(branch_worktree), SOURCES)
 }
 
-/// The clone of a repository by its full name: one whose name is the same to the letter, else one
-/// whose name differs in case. Its origin is in its configuration file; git is not started.
+/// Finds the clone of a repository by its full name. Prefers an exact match; falls back to a match that
+/// ignores case, as the code host does. Reads the origin from the configuration file, without starting git.
+/// Performs blocking I/O.
 fn clone_of(app: &App, name: &str) -> Result<Option<PathBuf>, ReposError> {
     let list = app.repos.list()?;
     let mut similar = None;
@@ -109,6 +111,7 @@ fn clone_of(app: &App, name: &str) -> Result<Option<PathBuf>, ReposError> {
         match app.sandbox.origin_of(&clone) {
             Some(origin) if origin.as_str() == name => return Ok(Some(clone)),
             Some(origin) if origin.as_str().eq_ignore_ascii_case(name) => {
+                // Keep looking for an exact match; of several similar names, the first in the list is used.
                 similar.get_or_insert(clone);
             }
             _ => {}
@@ -117,10 +120,10 @@ fn clone_of(app: &App, name: &str) -> Result<Option<PathBuf>, ReposError> {
     Ok(similar)
 }
 
-/// Says that the list of repositories cannot be used.
-fn unlisted(failed: &'static str, error: ReposError) -> HttpError {
+/// Maps a failure to read the repository list to a response.
+fn list_error(context: &'static str, error: ReposError) -> HttpError {
     match error {
         ReposError::NotConfigured => HttpError::not_configured(),
-        error @ ReposError::Io(_) => HttpError::operation(failed, &error),
+        error @ ReposError::Io(_) => HttpError::operation(context, &error),
     }
 }

@@ -1,5 +1,4 @@
-//! `/api/gateway/git*`: one file a resource. What git is asked, and what its answers mean, the
-//! tools know.
+//! `/api/gateway/git*`: one file per resource. `loopgate_tools` runs git and interprets its output.
 
 pub(crate) mod action;
 mod answers;

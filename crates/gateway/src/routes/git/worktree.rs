@@ -1,4 +1,4 @@
-//! `/api/gateway/git/worktree`: removing one worktree, and those of pull requests that are over.
+//! `/api/gateway/git/worktree`: removes a worktree, or all worktrees of closed pull requests.
 
 use std::path::PathBuf;
 
@@ -20,7 +20,7 @@ use crate::lenient;
 use crate::response::path_text;
 use crate::route::Endpoint;
 
-/// What a failed clean-up is called.
+/// Prefix of the errors of a clean-up.
 const CLEANUP_FAILED: &str = "Worktree cleanup failed";
 
 /// The worktree to remove.
@@ -28,16 +28,16 @@ const CLEANUP_FAILED: &str = "Worktree cleanup failed";
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"worktreePath": "~/src/worktrees/shop-AB-2", "force": false}))]
 struct RemoveRequest {
-    /// Directory inside the sandbox.
+    /// Directory of the worktree, inside the sandbox.
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_empty")]
     worktree_path: Option<String>,
-    /// Also with uncommitted changes, or when git cannot.
+    /// Remove the worktree even if it has uncommitted changes, and delete the directory if git cannot.
     #[serde(default, deserialize_with = "lenient::any")]
     force: Option<bool>,
 }
 
-/// That it is gone.
+/// Acknowledgement of a removal.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"success": true, "message": "Worktree removed successfully"}))]
 #[schema(as = Gone)]
@@ -46,40 +46,44 @@ pub(crate) struct RemovedResponse {
     message: &'static str,
 }
 
-/// Removed and kept worktrees, as paths.
+/// Paths of the worktrees that were removed and of those that were kept.
 #[derive(Debug, Default, Serialize, ToSchema)]
 #[schema(example = json!({"removed": ["/home/sam/src/worktrees/shop-pr-7"], "kept": ["/home/sam/src/worktrees/shop-pr-9"], "errors": []}))]
 #[schema(as = CleanedUp)]
 pub(crate) struct CleanupReport {
     removed: Vec<String>,
     kept: Vec<String>,
-    /// Why some of the kept ones could not be judged or removed: `<path>: <reason>`.
+    /// Reasons for which kept worktrees could not be checked or removed, as `<path>: <reason>`.
     errors: Vec<String>,
 }
 
-/// Remove a worktree; its branch stays
+/// Remove a worktree
+///
+/// The branch is kept.
 #[utoipa::path(delete, path = "/api/gateway/git/worktree", operation_id = "remove_worktree", tag = "git",
     request_body = RemoveRequest,
     responses(
-        (status = 200, body = RemovedResponse, description = "It is gone, or was not there"),
-        (status = 400, body = ErrorBody, description = "No path given, or force on something that is no worktree", example = json!(ErrorBody::missing_field("worktreePath is required and must be a string"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
-        (status = 409, body = ErrorBody, description = "It has uncommitted changes", example = json!(ErrorBody::new(409, "Worktree has uncommitted changes").with("hasChanges", true).with("message", "Use force=true to remove anyway"))),
-        (status = 500, body = ErrorBody, description = "Git refused", example = json!(ErrorBody::new(500, "Failed to remove worktree: git worktree failed"))),
+        (status = 200, body = RemovedResponse, description = "The worktree was removed, or did not exist"),
+        (status = 400, body = ErrorBody, description = "Path missing, or not a worktree", example = json!(ErrorBody::missing_field("worktreePath is required and must be a string"))),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
+        (status = 409, body = ErrorBody, description = "The worktree has uncommitted changes", example = json!(ErrorBody::new(409, "Worktree has uncommitted changes").with("hasChanges", true).with("message", "Use force=true to remove anyway"))),
+        (status = 500, body = ErrorBody, description = "git failed", example = json!(ErrorBody::new(500, "Failed to remove worktree: git worktree failed"))),
     ))]
 async fn remove(
     State(app): State<App>,
     JsonBody(body): JsonBody<RemoveRequest>,
 ) -> JsonResult<RemovedResponse> {
-    let named = body.worktree_path;
-    let named =
-        named.ok_or_else(|| HttpError::missing_field("worktreePath is required and must be a string"))?;
+    let path = body.worktree_path;
+    let path =
+        path.ok_or_else(|| HttpError::missing_field("worktreePath is required and must be a string"))?;
     let force = body.force == Some(true);
     let lookup_app = app.clone();
-    let Some(target) = spawn_blocking(move || RemovalTarget::find(&lookup_app, &named, force)).await?? else {
+    let Some(target) = spawn_blocking(move || RemovalTarget::find(&lookup_app, &path, force)).await?? else {
+        // Success, so that the removal is idempotent.
         return Ok(removed("Worktree does not exist"));
     };
-    let work = async move { app.git.remove_named(&target.place, force, target.leftover).await };
+    // Spawned, so that a disconnecting client cannot stop a removal halfway.
+    let work = async move { app.git.remove_named(&target.directory, force, target.leftover).await };
     match tokio::spawn(work).await.map_err(|_| HttpError::internal())? {
         Ok(RemovalMethod::ByGit) => Ok(removed("Worktree removed successfully")),
         Ok(RemovalMethod::ByForce) => Ok(removed("Worktree forcefully removed")),
@@ -93,21 +97,22 @@ async fn remove(
     }
 }
 
-/// Remove the worktrees of pull requests whose branches are gone at `origin`
+/// Remove the worktrees of closed pull requests
 ///
-/// Looks at directories of the worktree parent that are named `<anything>-pr-<number>`. One with
-/// uncommitted changes stays.
+/// Considers directories of the worktree parent named `<anything>-pr-<number>` whose branch no longer exists
+/// at `origin`. Worktrees with uncommitted changes are kept.
 #[utoipa::path(post, path = "/api/gateway/git/worktree", operation_id = "clean_up_worktrees", tag = "git",
     responses(
-        (status = 200, body = CleanupReport, description = "What was removed and what was not"),
-        (status = 500, body = ErrorBody, description = "No worktree parent is set, or it cannot be read", example = json!(ErrorBody::new(500, "Worktree cleanup failed: Worktree parent directory not configured"))),
-        (status = 503, body = ErrorBody, description = "No sandbox is set", example = json!(ErrorBody::not_configured())),
+        (status = 200, body = CleanupReport, description = "Worktrees that were removed and kept"),
+        (status = 500, body = ErrorBody, description = "No worktree parent is configured, or it cannot be read", example = json!(ErrorBody::new(500, "Worktree cleanup failed: Worktree parent directory not configured"))),
+        (status = 503, body = ErrorBody, description = "No sandbox directory is configured", example = json!(ErrorBody::not_configured())),
     ))]
 async fn clean_up(State(app): State<App>) -> JsonResult<CleanupReport> {
     app.sandbox.base().ok_or_else(HttpError::not_configured)?;
     let lookup_app = app.clone();
     let candidates = spawn_blocking(move || candidates(&lookup_app)).await??;
     let work = async move { app.git.clean_up(candidates).await };
+    // Spawned for the same reason as a single removal.
     let cleaned = tokio::spawn(work).await.map_err(|_| HttpError::internal())?;
     Ok(Json(cleaned.into()))
 }
@@ -120,28 +125,32 @@ pub(crate) fn clean_up_endpoint() -> Endpoint {
     Endpoint::new(routes!(clean_up), &[Source::PullRequestWorktrees])
 }
 
-/// A directory that is to be removed.
+/// A directory to remove.
 struct RemovalTarget {
-    /// With links resolved.
-    place: PathBuf,
-    /// It is where only worktrees are, so that it may be what is left of one.
+    /// Canonical path.
+    directory: PathBuf,
+    /// Whether only worktrees are created at this location. Then the directory may be removed even when git
+    /// no longer lists it.
     leftover: bool,
 }
 
 impl RemovalTarget {
-    /// Looks at the disk; `None` when nothing is there.
-    fn find(app: &App, named: &str, force: bool) -> Result<Option<Self>, HttpError> {
-        let place = app.sandbox.check(named)?;
-        let place = place.canonical().to_owned();
-        if !place.exists() {
+    /// Resolves the directory; `None` when nothing exists at the path. Performs blocking I/O.
+    fn find(app: &App, path: &str, force: bool) -> Result<Option<Self>, HttpError> {
+        let directory = app.sandbox.check(path)?;
+        let directory = directory.canonical().to_owned();
+        if !directory.exists() {
             return Ok(None);
         }
-        let linked = matches!(git::CheckoutKind::of(&place), git::CheckoutKind::Linked(_));
-        if !place.is_dir() || ((force || linked) && app.worktree_layout.is_precious(&place)) {
+        // Without `force`, git itself refuses to remove anything but a linked worktree.
+        let linked = matches!(git::CheckoutKind::of(&directory), git::CheckoutKind::Linked(_));
+        // A forced removal deletes recursively; never a directory that contains the sandbox or a managed
+        // repository.
+        if !directory.is_dir() || ((force || linked) && app.worktree_layout.is_precious(&directory)) {
             return Err(not_a_worktree());
         }
-        let leftover = app.worktree_layout.may_be_leftover(&place);
-        Ok(Some(Self { place, leftover }))
+        let leftover = app.worktree_layout.may_be_leftover(&directory);
+        Ok(Some(Self { directory, leftover }))
     }
 }
 
@@ -150,10 +159,11 @@ fn candidates(app: &App) -> Result<Vec<PathBuf>, HttpError> {
         let text = format!("{CLEANUP_FAILED}: Worktree parent directory not configured");
         HttpError::failed(text)
     })?;
+    // A parent outside the sandbox contains nothing that this route may remove.
     let Ok(parent) = app.sandbox.check(parent) else { return Ok(Vec::new()) };
-    let found = git::pull_request_worktrees(parent.as_path());
-    let found = found.map_err(|error| HttpError::operation(CLEANUP_FAILED, &error))?;
-    Ok(found.into_iter().filter(|place| app.sandbox.check(place).is_ok()).collect())
+    let worktrees = git::pull_request_worktrees(parent.as_path());
+    let worktrees = worktrees.map_err(|error| HttpError::operation(CLEANUP_FAILED, &error))?;
+    Ok(worktrees.into_iter().filter(|path| app.sandbox.check(path).is_ok()).collect())
 }
 
 fn removed(message: &'static str) -> Json<RemovedResponse> {

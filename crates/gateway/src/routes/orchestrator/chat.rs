@@ -1,4 +1,4 @@
-//! `POST /api/gateway/orchestrator/chat/{ticketId}`: asks the assistant about a ticket.
+//! `POST /api/gateway/orchestrator/chat/{ticketId}`: sends a message to the assistant about a ticket.
 
 use axum::Extension;
 use axum::extract::State;
@@ -26,7 +26,7 @@ use crate::lenient;
 use crate::route::Endpoint;
 use crate::routes::directory::ticket_worktree;
 
-use crate::routes::agents::{agents_of, known_provider};
+use crate::routes::agents::{agents_of, parse_provider};
 use crate::routes::chats::attachments::AttachmentPaths;
 use crate::routes::chats::stream;
 
@@ -36,42 +36,44 @@ const PATH: &str = "/api/gateway/orchestrator/chat/{ticketId}";
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct ChatMessageBody {
-    /// Not blank.
+    /// Text of the message; must not be blank.
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     message: Option<String>,
-    /// Path of the repository; may be in the query as `repo` instead.
+    /// Path of the repository; can be the query parameter `repo` instead.
     #[serde(default, deserialize_with = "lenient::non_blank")]
     repo_path: Option<String>,
-    /// Further repositories that the assistant is told of.
+    /// Paths of further repositories that are named in the prompt.
     #[schema(value_type = Option<Vec<String>>)]
     #[serde(default, deserialize_with = "lenient::elements")]
     context_repo_paths: Vec<String>,
-    /// Chooses the history.
+    /// Selects the history, not the provider that answers.
     #[schema(value_type = Option<ProviderId>)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     provider: Option<String>,
-    /// Absolute paths of at most 10 files of at most 10 MiB that the message is about, such as uploaded images.
+    /// Absolute paths of files that belong to the message, such as uploaded images: at most 10 files of at
+    /// most 10 MiB.
     #[schema(value_type = Option<Vec<String>>)]
     #[serde(default)]
     attachments: AttachmentPaths,
 }
 
-/// Ask the assistant about a ticket
+/// Send a message to the assistant about a ticket
 ///
-/// Works in the ticket's worktree, else in the repository. The answer goes on, and is kept, when the
-/// caller goes away; posting the pid of the first line to `kill` stops it.
+/// The assistant works in the ticket's worktree, or in the repository when there is none. If the client
+/// disconnects, it still finishes and its response is stored. To cancel, post the pid of the first event to
+/// `kill`.
 #[utoipa::path(post, path = "/api/gateway/orchestrator/chat/{ticketId}", operation_id = "chat", tag = "orchestrator",
     params(
-        ("ticketId" = String, Path, description = "Ticket"),
+        ("ticketId" = String, Path, description = "Id of the ticket"),
         ("repo" = Option<String>, Query, description = "Path of the repository"),
     ),
     request_body = ChatMessageBody,
     responses(
-        (status = 200, body = ChatEvent, content_type = "application/x-ndjson", description = "One event a line, `done` last"),
-        (status = 400, body = ErrorBody, description = "No message, no repository, or an unknown provider"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
-        (status = 500, body = ErrorBody, description = "The message cannot be kept"),
+        (status = 200, body = ChatEvent, content_type = "application/x-ndjson", description = "One JSON event per line; the last one is `done`"),
+        (status = 400, body = ErrorBody, description = "Message or repository path missing, or unknown provider"),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox"),
+        (status = 500, body = ErrorBody, description = "The message cannot be stored"),
     ))]
 async fn chat(
     State(app): State<App>,
@@ -88,6 +90,7 @@ async fn chat(
     let (location, attachments) = {
         let (app, ticket, repo) = (app.clone(), ticket.clone(), repo.clone());
         spawn_blocking(move || {
+            // All checks precede the response: once streaming has started, the status can no longer change.
             let location = ChatLocation::find(&app, &repo, &ticket, &context, provider.as_deref())?;
             Ok::<_, HttpError>((location, body.attachments.check(&app.sandbox)?))
         })
@@ -106,7 +109,7 @@ async fn chat(
     stream::send(&app, agents, requester, request).await
 }
 
-/// Where a chat works and is kept.
+/// Working directory, history file and further repositories of a chat.
 struct ChatLocation {
     directory: SandboxedPath,
     history: HistoryFile,
@@ -114,7 +117,10 @@ struct ChatLocation {
 }
 
 impl ChatLocation {
-    /// Blocks on the disk.
+    /// Resolves the paths of a request. Performs blocking I/O.
+    ///
+    /// # Errors
+    /// 403 when a path is outside the sandbox; 400 for an unknown provider.
     fn find(
         app: &App,
         repo: &str,
@@ -126,14 +132,14 @@ impl ChatLocation {
         let repository = allowed(repo)?;
         let context = context.iter().map(|path| allowed(path)).collect::<Result<_, _>>()?;
         let directory = ticket_worktree(app, &repository, ticket)?.unwrap_or(repository);
-        let provider = provider.map(|name| known_provider(app, name)).transpose()?;
+        let provider = provider.map(|name| parse_provider(app, name)).transpose()?;
         let history = HistoryFile::of_ticket(&app.sandbox, directory.as_path(), provider.as_ref())
             .map_err(|_| HttpError::directory_not_allowed())?;
         Ok(Self { directory, history, context })
     }
 }
 
-/// Tells the assistant of further repositories.
+/// Returns the part of the prompt that names further repositories.
 fn preamble(context: &[SandboxedPath]) -> String {
     if context.is_empty() {
         return String::new();

@@ -1,4 +1,4 @@
-//! `/api/gateway/orchestrator/chat-history/{ticketId}`: what was said about a ticket.
+//! `/api/gateway/orchestrator/chat-history/{ticketId}`: the stored chat about a ticket.
 
 use axum::Json;
 use axum::extract::{FromRequestParts, State};
@@ -21,50 +21,50 @@ use crate::error::{HttpError, JsonResult};
 use crate::extract::{JsonBody, QueryMembers, TicketPath};
 use crate::lenient;
 use crate::route::Endpoint;
-use crate::routes::agents::known_provider;
+use crate::routes::agents::parse_provider;
 use crate::routes::directory::ticket_worktree;
 
 const NO_REPOSITORY: &str = "repo parameter is required";
 
-/// A history, and whether the reviewer remembers the ticket.
+/// Chat history of a ticket, and whether the reviewer has a session for it.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = ShownHistory)]
 pub(crate) struct HistoryResponse {
     #[serde(flatten)]
     history: ChatHistory,
-    /// Whether the reviewer has a session about a review of this ticket.
+    /// Whether the reviewer has a session from a review of this ticket.
     reviewer_session_exists: bool,
 }
 
-/// What was added.
+/// Result of an addition.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 #[schema(as = AddedToHistory)]
 pub(crate) enum AddToHistoryResponse {
-    /// A message; the whole history.
+    /// A message was added; contains the whole history.
     Message { success: bool, history: Box<ChatHistory> },
-    /// The id of the assistant's session.
+    /// The id of the assistant's session was stored.
     #[serde(rename_all = "camelCase")]
     Session { success: bool, session_id: String },
 }
 
-/// What was removed.
+/// Result of a removal.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 #[schema(as = RemovedFromHistory)]
 pub(crate) enum RemoveFromHistoryResponse {
-    /// Everything, or there was nothing.
+    /// The history was deleted, or none was stored.
     All {
         success: bool,
         #[schema(example = "Chat history cleared")]
         message: &'static str,
     },
-    /// One message; the rest.
+    /// One message was removed; contains the remaining history.
     One { success: bool, history: Box<ChatHistory> },
 }
 
-/// A message to add, or the id of the assistant's session. A message goes before.
+/// A message to add, or the id of the assistant's session. With both, only the message is stored.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct AddToHistory {
@@ -79,25 +79,25 @@ struct AddToHistory {
 struct NewMessage {
     id: String,
     role: ChatRole,
-    /// Not empty.
+    /// Text of the message; must not be empty.
     content: String,
     timestamp: String,
     #[serde(default, deserialize_with = "lenient::any")]
     sender: Option<ProviderId>,
 }
 
-/// Which history of a ticket is meant.
+/// Query that selects a history of the ticket.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 #[allow(dead_code, reason = "describes the query in the OpenAPI document; it is read member by member")]
 struct HistoryQuery {
-    /// Path of the repository
+    /// Path of the repository's clone
     repo: String,
-    /// Whose chat
+    /// Provider of the chat; absent for the shared one
     provider: Option<ProviderId>,
 }
 
-/// Whose history a request is about.
+/// Ticket, repository and provider that select a history.
 struct HistoryKey {
     ticket: TicketId,
     repo: String,
@@ -109,24 +109,25 @@ impl FromRequestParts<App> for HistoryKey {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, HttpError> {
         let TicketPath(ticket) = TicketPath::from_request_parts(parts, app).await?;
+        // Extraction of a query is infallible.
         let Ok(query) = QueryMembers::from_request_parts(parts, app).await;
         let repo = query.required("repo", NO_REPOSITORY)?.to_owned();
         let provider = query.get("provider").filter(|name| !name.is_empty());
-        let provider = provider.map(|name| known_provider(app, name)).transpose()?;
+        let provider = provider.map(|name| parse_provider(app, name)).transpose()?;
         Ok(Self { ticket, repo, provider })
     }
 }
 
 impl HistoryKey {
-    /// The place of the history, below the ticket's worktree. Blocks on the disk.
+    /// Returns the history file in the ticket's worktree, which may not exist yet. Performs blocking I/O.
     fn file(&self, app: &App) -> Result<HistoryFile, HttpError> {
         let not_allowed = |_| HttpError::directory_not_allowed();
         let repository = app.sandbox.check(&self.repo).map_err(not_allowed)?;
         let worktree = match ticket_worktree(app, &repository, &self.ticket)? {
             Some(worktree) => worktree,
             None => {
-                let place = app.worktree_layout.for_ticket(&repository, &self.ticket);
-                place.map_err(|_| HttpError::directory_not_allowed())?
+                let location = app.worktree_layout.for_ticket(&repository, &self.ticket);
+                location.map_err(|_| HttpError::directory_not_allowed())?
             }
         };
         HistoryFile::of_ticket(&app.sandbox, worktree.as_path(), self.provider.as_ref()).map_err(not_allowed)
@@ -137,34 +138,34 @@ impl HistoryKey {
     }
 }
 
-/// What was said about a ticket
+/// Return the chat history of a ticket
 #[utoipa::path(get, path = "/api/gateway/orchestrator/chat-history/{ticketId}", operation_id = "chat_history", tag = "orchestrator",
-    params(("ticketId" = String, Path, description = "Ticket"), HistoryQuery),
+    params(("ticketId" = String, Path, description = "Id of the ticket"), HistoryQuery),
     responses(
-        (status = 200, body = HistoryResponse, description = "The history, empty when there is none"),
-        (status = 400, body = ErrorBody, description = "No repository, or an unknown provider"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+        (status = 200, body = HistoryResponse, description = "The history; empty when none is stored"),
+        (status = 400, body = ErrorBody, description = "Repository path missing, or unknown provider"),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox"),
         (status = 500, body = ErrorBody, description = "The history cannot be read"),
     ))]
 async fn read(State(app): State<App>, key: HistoryKey) -> JsonResult<HistoryResponse> {
-    let shown = spawn_blocking(move || {
+    let response = spawn_blocking(move || {
         let file = key.file(&app)?;
-        let known =
+        let stored =
             file.read().map_err(|error| HttpError::operation("Failed to read chat history", &error))?;
-        let history = known.unwrap_or_else(|| key.new_history());
+        let history = stored.unwrap_or_else(|| key.new_history());
         Ok(HistoryResponse { history, reviewer_session_exists: file.reviewer_session_exists() })
     });
-    shown.await?.map(Json)
+    response.await?.map(Json)
 }
 
-/// Add a message, or the id of a session
+/// Add a message, or store the id of a session
 #[utoipa::path(post, path = "/api/gateway/orchestrator/chat-history/{ticketId}", operation_id = "add_to_chat_history", tag = "orchestrator",
-    params(("ticketId" = String, Path, description = "Ticket"), HistoryQuery),
+    params(("ticketId" = String, Path, description = "Id of the ticket"), HistoryQuery),
     request_body = AddToHistory,
     responses(
-        (status = 200, body = AddToHistoryResponse, description = "Kept"),
-        (status = 400, body = ErrorBody, description = "The body breaks a rule, no repository, or an unknown provider"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+        (status = 200, body = AddToHistoryResponse, description = "The message or session id was stored"),
+        (status = 400, body = ErrorBody, description = "Invalid body, repository path missing, or unknown provider"),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox"),
         (status = 500, body = ErrorBody, description = "The history cannot be written"),
     ))]
 async fn add(
@@ -191,8 +192,8 @@ async fn add(
             }
             (None, Some(session_id)) => {
                 let id = session_id.clone();
-                let kept = file.change(|| key.new_history(), |history| history.session_id = Some(id));
-                kept.map_err(|error| HttpError::operation("Failed to save session ID", &error))?;
+                let saved = file.change(|| key.new_history(), |history| history.session_id = Some(id));
+                saved.map_err(|error| HttpError::operation("Failed to save session ID", &error))?;
                 Ok(AddToHistoryResponse::Session { success: true, session_id })
             }
             (None, None) => Err(HttpError::missing_field("message with content and role is required")),
@@ -201,17 +202,17 @@ async fn add(
     added.await?.map(Json)
 }
 
-/// Remove a message, or everything
+/// Remove a message, or the whole history
 #[utoipa::path(delete, path = "/api/gateway/orchestrator/chat-history/{ticketId}", operation_id = "remove_from_chat_history", tag = "orchestrator",
     params(
-        ("ticketId" = String, Path, description = "Ticket"),
+        ("ticketId" = String, Path, description = "Id of the ticket"),
         HistoryQuery,
-        ("index" = Option<u32>, Query, description = "Place of the one message to remove, from 0"),
+        ("index" = Option<u32>, Query, description = "Zero-based index of the message to remove; all messages when it is missing"),
     ),
     responses(
-        (status = 200, body = RemoveFromHistoryResponse, description = "Removed, or there was nothing"),
-        (status = 400, body = ErrorBody, description = "No repository, an unknown provider, or an index that is none"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+        (status = 200, body = RemoveFromHistoryResponse, description = "Removed, or no history was stored"),
+        (status = 400, body = ErrorBody, description = "Repository path missing, unknown provider, or invalid index"),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox"),
         (status = 404, body = ErrorBody, description = "No message at this index"),
         (status = 500, body = ErrorBody, description = "The history cannot be changed"),
     ))]
@@ -220,8 +221,8 @@ async fn remove(
     key: HistoryKey,
     query: QueryMembers,
 ) -> JsonResult<RemoveFromHistoryResponse> {
-    let wanted = query.get("index");
-    let index = wanted.map(|text| text.parse::<usize>().map_err(|_| HttpError::bad_request("Invalid index")));
+    let index = query.get("index");
+    let index = index.map(|text| text.parse::<usize>().map_err(|_| HttpError::bad_request("Invalid index")));
     let index = index.transpose()?;
     let removed = spawn_blocking(move || {
         let file = key.file(&app)?;
@@ -238,24 +239,26 @@ fn remove_all(
     provider: Option<&ProviderId>,
 ) -> Result<RemoveFromHistoryResponse, HttpError> {
     let removed = file.remove().map_err(|error| delete_failed(&error))?;
+    // A reviewer session contains the deleted messages, so the next message must start a new one.
     file.remove_reviewer_sessions(provider).map_err(|error| delete_failed(&error))?;
-    let message = if removed { "Chat history cleared" } else { NOTHING };
+    let message = if removed { "Chat history cleared" } else { NO_HISTORY };
     Ok(RemoveFromHistoryResponse::All { success: true, message })
 }
 
-const NOTHING: &str = "No history to delete";
+const NO_HISTORY: &str = "No history to delete";
 
 fn remove_one(file: &HistoryFile, index: usize) -> Result<RemoveFromHistoryResponse, HttpError> {
-    let rest = file.change_known(|history| {
+    let remaining = file.change_known(|history| {
         if index >= history.messages.len() {
+            // An error from the closure leaves the file unchanged.
             return Err(RemoveMessageError::OutOfBounds);
         }
         history.messages.remove(index);
         Ok(history.clone())
     });
-    match rest {
+    match remaining {
         Ok(Some(history)) => Ok(RemoveFromHistoryResponse::One { success: true, history: Box::new(history) }),
-        Ok(None) => Ok(RemoveFromHistoryResponse::All { success: true, message: NOTHING }),
+        Ok(None) => Ok(RemoveFromHistoryResponse::All { success: true, message: NO_HISTORY }),
         Err(RemoveMessageError::OutOfBounds) => {
             Err(HttpError::new(StatusCode::NOT_FOUND, "Index out of bounds"))
         }
@@ -263,7 +266,7 @@ fn remove_one(file: &HistoryFile, index: usize) -> Result<RemoveFromHistoryRespo
     }
 }
 
-/// Why a message is still there.
+/// Reason for which a message was not removed.
 enum RemoveMessageError {
     OutOfBounds,
     Failed(JsonFileError),
@@ -285,7 +288,7 @@ impl From<NewMessage> for ChatMessage {
     }
 }
 
-/// Where requests name what they are about.
+/// Parameters that name the directories of a request.
 const SOURCES: &[Source] = &[Source::Path(At::Query("repo")), Source::Ticket(At::Segment("ticketId"))];
 
 pub(crate) fn read_endpoint() -> Endpoint {

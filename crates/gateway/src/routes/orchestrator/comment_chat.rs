@@ -1,4 +1,4 @@
-//! `/api/gateway/orchestrator/comment-chat/{commentId}`: asks the assistant about a review comment.
+//! `/api/gateway/orchestrator/comment-chat/{commentId}`: the chat about a review comment.
 
 use axum::Extension;
 use axum::extract::State;
@@ -27,56 +27,58 @@ const PATH: &str = "/api/gateway/orchestrator/comment-chat/{commentId}";
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct CommentMessageBody {
-    /// Not blank.
+    /// Text of the message; must not be blank.
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     message: Option<String>,
-    /// The comment; the last one that was sent is kept.
+    /// The comment and its location. Stored; later messages can omit it.
     #[serde(default, deserialize_with = "lenient::any")]
     comment_context: Option<CommentContext>,
-    /// Absolute paths of at most 10 files of at most 10 MiB that the message is about, such as uploaded images.
+    /// Absolute paths of files that belong to the message, such as uploaded images: at most 10 files of at
+    /// most 10 MiB.
     #[schema(value_type = Option<Vec<String>>)]
     #[serde(default)]
     attachments: AttachmentPaths,
 }
 
-/// Which message was answered on the code host.
+/// The chat message that was posted as a reply on the code host.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct MarkResponded {
-    /// The assistant's last message when it is missing.
+    /// Id of the message; the last assistant message when it is missing.
     #[serde(default, deserialize_with = "lenient::non_empty")]
     message_id: Option<String>,
-    /// True when it is missing.
+    /// Whether it was posted; true when it is missing.
     #[serde(default, deserialize_with = "lenient::any")]
     responded: Option<bool>,
 }
 
-/// What was said about a comment
+/// Return the chat history of a comment
 #[utoipa::path(get, path = "/api/gateway/orchestrator/comment-chat/{commentId}", operation_id = "comment_chat_history", tag = "orchestrator",
-    params(("commentId" = String, Path, description = "Review comment"), SubjectQuery),
+    params(("commentId" = String, Path, description = "Id of the review comment"), SubjectQuery),
     responses(
-        (status = 200, body = ChatHistory, description = "The history, empty when there is none"),
-        (status = 400, body = ErrorBody, description = "No ticket or no repository"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+        (status = 200, body = ChatHistory, description = "The history; empty when none is stored"),
+        (status = 400, body = ErrorBody, description = "Ticket or repository path missing"),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox"),
     ))]
 async fn read(State(app): State<App>, subject: SubjectId) -> JsonResult<ChatHistory> {
     subject.of_kind(SubjectKind::Comment).read(app).await
 }
 
-/// Ask the assistant about a comment
+/// Send a message to the assistant about a comment
 ///
-/// Works in the ticket's worktree, else in the repository. The answer goes on, and is kept, when the
-/// caller goes away; posting the pid of the first line to `kill` stops it.
+/// The assistant works in the ticket's worktree, or in the repository when there is none. If the client
+/// disconnects, it still finishes and its response is stored. To cancel, post the pid of the first event to
+/// `kill`.
 #[utoipa::path(post, path = "/api/gateway/orchestrator/comment-chat/{commentId}", operation_id = "comment_chat", tag = "orchestrator",
-    params(("commentId" = String, Path, description = "Review comment"), SubjectQuery),
+    params(("commentId" = String, Path, description = "Id of the review comment"), SubjectQuery),
     request_body = CommentMessageBody,
     responses(
-        (status = 200, body = ChatEvent, content_type = "application/x-ndjson", description = "One event a line, `done` last"),
-        (status = 400, body = ErrorBody, description = "No ticket, no repository, or no message"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
-        (status = 404, body = ErrorBody, description = "Neither worktree nor repository is there"),
-        (status = 500, body = ErrorBody, description = "The message cannot be kept"),
+        (status = 200, body = ChatEvent, content_type = "application/x-ndjson", description = "One JSON event per line; the last one is `done`"),
+        (status = 400, body = ErrorBody, description = "Ticket, repository path or message missing"),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox"),
+        (status = 404, body = ErrorBody, description = "Neither the worktree nor the repository exists"),
+        (status = 500, body = ErrorBody, description = "The message cannot be stored"),
     ))]
 async fn chat(
     State(app): State<App>,
@@ -90,14 +92,14 @@ async fn chat(
     chat.send(&app, agents, requester, message, body.attachments, with_comment).await
 }
 
-/// Note that a comment was answered
+/// Mark a chat message as posted to the code host
 #[utoipa::path(patch, path = "/api/gateway/orchestrator/comment-chat/{commentId}", operation_id = "mark_comment_responded", tag = "orchestrator",
-    params(("commentId" = String, Path, description = "Review comment"), SubjectQuery),
+    params(("commentId" = String, Path, description = "Id of the review comment"), SubjectQuery),
     request_body = MarkResponded,
     responses(
-        (status = 200, body = SuccessResponse, description = "Noted; an unknown message changes nothing"),
-        (status = 400, body = ErrorBody, description = "No ticket, no repository, or no JSON"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+        (status = 200, body = SuccessResponse, description = "Recorded; an unknown message id is a no-op"),
+        (status = 400, body = ErrorBody, description = "Ticket or repository path missing, or the body is not JSON"),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox"),
         (status = 500, body = ErrorBody, description = "The history cannot be written"),
     ))]
 async fn mark(
@@ -109,13 +111,13 @@ async fn mark(
     chat.mark_responded(app, body.message_id, body.responded.unwrap_or(true)).await
 }
 
-/// Forget what was said about a comment
+/// Delete the chat history of a comment
 #[utoipa::path(delete, path = "/api/gateway/orchestrator/comment-chat/{commentId}", operation_id = "forget_comment_chat", tag = "orchestrator",
-    params(("commentId" = String, Path, description = "Review comment"), SubjectQuery),
+    params(("commentId" = String, Path, description = "Id of the review comment"), SubjectQuery),
     responses(
-        (status = 200, body = SuccessResponse, description = "Forgotten, or there was nothing"),
-        (status = 400, body = ErrorBody, description = "No ticket or no repository"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+        (status = 200, body = SuccessResponse, description = "Deleted, or nothing was stored"),
+        (status = 400, body = ErrorBody, description = "Ticket or repository path missing"),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox"),
         (status = 500, body = ErrorBody, description = "The history cannot be removed"),
     ))]
 async fn forget(State(app): State<App>, subject: SubjectId) -> JsonResult<SuccessResponse> {

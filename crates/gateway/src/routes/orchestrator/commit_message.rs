@@ -1,5 +1,5 @@
-//! `GET /api/gateway/orchestrator/commit-message/{ticketId}`: what a commit of a ticket's work may
-//! be called.
+//! `GET /api/gateway/orchestrator/commit-message/{ticketId}`: generates a commit message for the work on a
+//! ticket.
 
 use axum::Json;
 use axum::extract::State;
@@ -20,7 +20,7 @@ use super::runtime::runtime_of;
 
 const PATH: &str = "/api/gateway/orchestrator/commit-message/{ticketId}";
 
-/// What a commit may be called.
+/// A generated commit message.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct CommitMessage {
     title: String,
@@ -28,13 +28,13 @@ pub(crate) struct CommitMessage {
     source: MessageSource,
 }
 
-/// Who wrote it.
+/// Origin of a commit message.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 enum MessageSource {
-    /// The assistant, from the changes.
+    /// Written by the assistant from the changes.
     Assistant,
-    /// Nobody: there are no changes, or no answer.
+    /// A default: there are no changes, or the assistant did not respond.
     Default,
 }
 
@@ -45,13 +45,13 @@ impl From<CommitText> for CommitMessage {
     }
 }
 
-/// Have a commit message written
+/// Generate a commit message
 ///
-/// For the uncommitted changes in the ticket's worktree.
+/// Covers the uncommitted changes in the ticket's worktree.
 #[utoipa::path(get, path = "/api/gateway/orchestrator/commit-message/{ticketId}", operation_id = "commit_message", tag = "orchestrator",
-    params(("ticketId" = String, Path, description = "Ticket"), RepositoryQuery),
+    params(("ticketId" = String, Path, description = "Id of the ticket"), RepositoryQuery),
     responses(
-        (status = 200, body = CommitMessage, description = "A message, a plain one when nothing better is known"),
+        (status = 200, body = CommitMessage, description = "The generated message, or a default one"),
         TicketErrors,
     ))]
 async fn write(
@@ -65,6 +65,7 @@ async fn write(
     let ticket = &reference.ticket;
     let text = match worktree {
         Some(worktree) => runtime_of(&app, PATH)?.commit_texts.write(worktree.canonical(), ticket).await,
+        // Without a worktree there are no changes for the assistant to describe.
         None => CommitText::plain(ticket),
     };
     Ok(Json(text.into()))

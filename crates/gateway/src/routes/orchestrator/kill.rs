@@ -1,8 +1,7 @@
-//! `POST /api/gateway/orchestrator/kill`: ends a process by its pid, or the one that works on a
-//! ticket.
+//! `POST /api/gateway/orchestrator/kill`: terminates a process by pid, or the process of a ticket.
 //!
-//! A pid is only a question here. The runtime says whether it means a process that Loopgate started;
-//! nothing else is ever signalled.
+//! A pid in a request is untrusted: the runtime decides whether it is a process that Loopgate started, and
+//! signals no other.
 
 use std::sync::Arc;
 
@@ -28,12 +27,12 @@ use crate::route::Endpoint;
 use super::runtime::{read_ticket, runtime_of};
 
 const PATH: &str = "/api/gateway/orchestrator/kill";
-/// Pids below are the system's.
-const LOWEST: u32 = 2;
-const GONE: &str = "Process already terminated";
+/// Lowest pid that is accepted: 0 addresses the caller's process group, and 1 is init.
+const MIN_PID: u32 = 2;
+const ALREADY_TERMINATED: &str = "Process already terminated";
 const NO_PROCESS: &str = "No process to kill (no PID file), state marked as stopped";
 
-/// What to end: a pid, else a ticket with its repository.
+/// Process to terminate: a pid, or a ticket and its repository. The pid takes precedence.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = KillBody)]
@@ -47,7 +46,7 @@ struct KillRequest {
     repo_path: Option<String>,
 }
 
-/// What came of it.
+/// Result of the termination.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Killed)]
 pub(crate) struct KillResponse {
@@ -64,18 +63,19 @@ impl KillResponse {
     }
 }
 
-/// End a process and everything that it started
+/// Terminate a process and its descendants
 ///
-/// Only processes that Loopgate started are ended.
+/// Only processes that Loopgate started are terminated.
 #[utoipa::path(post, path = "/api/gateway/orchestrator/kill", operation_id = "kill_process", tag = "orchestrator",
     request_body = KillRequest,
     responses(
-        (status = 200, body = KillResponse, description = "It has ended, now or before"),
-        (status = 400, body = ErrorBody, description = "Neither a pid nor a ticket"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox, or a process that Loopgate did not start"),
-        (status = 500, body = ErrorBody, description = "The recorded pid cannot be read, or the process does not end"),
+        (status = 200, body = KillResponse, description = "The process is terminated, by this request or earlier"),
+        (status = 400, body = ErrorBody, description = "Neither a pid nor a ticket with its repository"),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox, or the process was not started by Loopgate"),
+        (status = 500, body = ErrorBody, description = "The recorded pid cannot be read, or the process is still running"),
     ))]
 async fn kill(State(app): State<App>, JsonBody(body): JsonBody<KillRequest>) -> JsonResult<KillResponse> {
+    // Clients send 0 for "no pid".
     let pid = body.pid.filter(|pid| pid.as_f64() != Some(0.0));
     if let Some(pid) = pid {
         return by_pid(&app, &pid).await.map(Json);
@@ -87,50 +87,56 @@ async fn kill(State(app): State<App>, JsonBody(body): JsonBody<KillRequest>) -> 
 }
 
 async fn by_pid(app: &App, pid: &Number) -> Result<KillResponse, HttpError> {
-    let possible = pid.as_u64().and_then(|pid| u32::try_from(pid).ok()).filter(|pid| *pid >= LOWEST);
-    let pid = possible.ok_or_else(HttpError::process_not_managed)?;
-    end(app, pid, async || Ok(())).await
+    let valid = pid.as_u64().and_then(|pid| u32::try_from(pid).ok()).filter(|pid| *pid >= MIN_PID);
+    let pid = valid.ok_or_else(HttpError::process_not_managed)?;
+    terminate_pid(app, pid, async || Ok(())).await
 }
 
 async fn by_ticket(app: &App, ticket: TicketId, repo: String) -> Result<KillResponse, HttpError> {
-    let at_files = async |work: fn(&TicketFiles)| {
+    // The files are located again for every access, because the worktree can be removed in between.
+    let with_files = async |apply: fn(&TicketFiles)| {
         let (ticket, repo) = (ticket.clone(), repo.clone());
-        let worked = read_ticket(app.clone(), ticket, repo, move |files| {
+        let applied = read_ticket(app.clone(), ticket, repo, move |files| {
             if let Some(files) = &files {
-                work(files);
+                apply(files);
             }
             Ok(())
         });
-        worked.await
+        applied.await
     };
     let recorded = read_ticket(app.clone(), ticket.clone(), repo.clone(), |files| {
         let pid = files.map_or(Ok(None), |files| files.recorded_pid());
-        pid.map_err(|why| {
-            let text = match why {
+        pid.map_err(|error| {
+            let text = match error {
                 PidError::Invalid => "Invalid PID in process.pid file",
                 PidError::Unreadable => "Failed to read process.pid file",
             };
             HttpError::new(StatusCode::INTERNAL_SERVER_ERROR, text)
         })
     });
-    let ended = match recorded.await? {
-        Some(pid) if pid < LOWEST => return Err(HttpError::process_not_managed()),
-        Some(pid) => end(app, pid, async || at_files(|files| files.forget_loop()).await).await?,
+    let response = match recorded.await? {
+        // The pid file is in the worktree, so its content is as untrusted as a pid in the request.
+        Some(pid) if pid < MIN_PID => return Err(HttpError::process_not_managed()),
+        Some(pid) => terminate_pid(app, pid, async || with_files(|files| files.forget_loop()).await).await?,
         None => {
-            let working = working_on(app, &ticket, &repo).await?;
-            at_files(|files| files.forget_loop()).await?;
-            match working {
-                Some((pid, process)) => ended(runtime_of(app, PATH)?, pid, process).await?,
+            let process = process_of(app, &ticket, &repo).await?;
+            // Before the process is signalled: the loop script starts its next iteration only while this file
+            // exists.
+            with_files(|files| files.forget_loop()).await?;
+            match process {
+                Some((pid, process)) => terminate(runtime_of(app, PATH)?, pid, process).await?,
                 None => KillResponse::new(NO_PROCESS, None),
             }
         }
     };
-    at_files(|files| files.mark_stopped()).await?;
-    Ok(ended)
+    // Last: while the process is alive, it may still overwrite the state.
+    with_files(|files| files.mark_stopped()).await?;
+    Ok(response)
 }
 
-/// Ends the process that has this pid, when it is ours. `before` is done when it may be ended.
-async fn end(
+/// Terminates the process with this pid if Loopgate started it. `before` runs once that is established, and
+/// before the signal.
+async fn terminate_pid(
     app: &App,
     pid: u32,
     before: impl AsyncFnOnce() -> Result<(), HttpError>,
@@ -141,24 +147,29 @@ async fn end(
     match owner {
         ProcessOwner::Other => Err(HttpError::process_not_managed()),
         ProcessOwner::None => {
+            // The process has exited; only its files are left to clean up.
             before().await?;
-            Ok(KillResponse::new(GONE, Some(pid)))
+            Ok(KillResponse::new(ALREADY_TERMINATED, Some(pid)))
         }
         ProcessOwner::Loopgate(process) => {
             before().await?;
-            ended(runtime, pid, process).await
+            terminate(runtime, pid, process).await
         }
     }
 }
 
-async fn ended(runtime: &Arc<Runtime>, pid: u32, process: OwnedProcess) -> Result<KillResponse, HttpError> {
+async fn terminate(
+    runtime: &Arc<Runtime>,
+    pid: u32,
+    process: OwnedProcess,
+) -> Result<KillResponse, HttpError> {
     let stopped = runtime.stopper.stop(process).await;
     let stopped = stopped.map_err(|error| HttpError::operation("Failed to kill process", &error))?;
-    Ok(KillResponse::new(if stopped { "Process terminated" } else { GONE }, Some(pid)))
+    Ok(KillResponse::new(if stopped { "Process terminated" } else { ALREADY_TERMINATED }, Some(pid)))
 }
 
-/// What works in a ticket's worktree without a file that says so.
-async fn working_on(
+/// Returns the process that works in a ticket's worktree, for worktrees without a pid file.
+async fn process_of(
     app: &App,
     ticket: &TicketId,
     repo: &str,
@@ -167,8 +178,8 @@ async fn working_on(
         Ok(files.map(|files| files.worktree().to_owned()))
     });
     let Some(worktree) = worktree.await? else { return Ok(None) };
-    let found = runtime_of(app, PATH)?.stopper.working_at(&worktree).await;
-    found.map_err(|error| HttpError::operation("Failed to process kill request", &error))
+    let process = runtime_of(app, PATH)?.stopper.working_at(&worktree).await;
+    process.map_err(|error| HttpError::operation("Failed to process kill request", &error))
 }
 
 pub(crate) fn endpoint() -> Endpoint {

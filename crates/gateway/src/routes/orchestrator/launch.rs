@@ -1,4 +1,4 @@
-//! `POST /api/gateway/orchestrator/launch`: starts the loop script of a ticket in its worktree.
+//! `POST /api/gateway/orchestrator/launch`: starts the loop script for a ticket in its worktree.
 
 use std::path::PathBuf;
 
@@ -26,7 +26,7 @@ use super::runtime::runtime_of;
 
 const PATH: &str = "/api/gateway/orchestrator/launch";
 
-/// What to launch.
+/// The ticket to launch.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct LaunchBody {
@@ -36,14 +36,14 @@ struct LaunchBody {
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     repo_path: Option<String>,
-    /// Branch to begin at; the remote's default one otherwise.
+    /// Branch to start from; the remote's default branch when it is missing or not a valid branch name.
     #[serde(default, deserialize_with = "lenient::non_blank")]
     base_branch: Option<String>,
     #[serde(default, deserialize_with = "lenient::any")]
     ticket: Option<LaunchTicket>,
 }
 
-/// What the page knows of the ticket.
+/// Content of the ticket, written to the file from which the loop script works.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct LaunchTicket {
@@ -59,30 +59,30 @@ struct LaunchTicket {
     additional_context: Option<String>,
     #[serde(default, deserialize_with = "lenient::non_blank")]
     issue_id: Option<String>,
-    /// Further repositories.
+    /// Paths of further repositories, named in the ticket's text.
     #[schema(value_type = Option<Vec<String>>)]
     #[serde(default, deserialize_with = "lenient::elements")]
     context_repo_paths: Vec<String>,
-    /// Files that the ticket speaks of.
+    /// Files that the ticket mentions.
     #[schema(value_type = Option<Vec<MentionedFile>>)]
     #[serde(default, deserialize_with = "lenient::elements")]
     mentioned_files: Vec<MentionedFile>,
 }
 
-/// A file that a ticket speaks of.
+/// A file that the ticket mentions.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct MentionedFile {
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     repo_path: Option<String>,
-    /// Within that repository.
+    /// Path relative to that repository.
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     file_path: Option<String>,
 }
 
-/// A ticket that is worked on.
+/// The launched ticket.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LaunchAnswer {
@@ -90,11 +90,11 @@ pub(crate) struct LaunchAnswer {
     ticket_id: String,
     branch_name: String,
     worktree_path: String,
-    /// Null when no script is installed.
+    /// Pid of the loop script; null when the script is not installed.
     #[schema(required)]
     pid: Option<u32>,
     log_file: String,
-    /// Path of the ticket's text, when one was sent.
+    /// Path of the file with the ticket's text. Written only if a text was sent.
     prd_file: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     base_branch: Option<String>,
@@ -107,52 +107,56 @@ pub(crate) struct LaunchAnswer {
     warning: Option<&'static str>,
 }
 
-/// Work on a ticket
+/// Launch a ticket
 ///
-/// Makes its worktree where it is missing. The script goes on without the caller, and without
-/// Loopgate.
+/// Creates the worktree if it does not exist. The loop script keeps running when the client disconnects and
+/// when Loopgate exits.
 #[utoipa::path(post, path = "/api/gateway/orchestrator/launch", operation_id = "launch", tag = "orchestrator",
     request_body = LaunchBody,
     responses(
-        (status = 200, body = LaunchAnswer, description = "It runs, now or before"),
-        (status = 400, body = ErrorBody, description = "No ticket or no repository"),
-        (status = 403, body = ErrorBody, description = "A path outside the sandbox"),
-        (status = 409, body = ErrorBody, description = "It is being launched"),
-        (status = 500, body = ErrorBody, description = "It could not be launched"),
+        (status = 200, body = LaunchAnswer, description = "The script is running, or no script is installed"),
+        (status = 400, body = ErrorBody, description = "Ticket or repository path missing"),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox"),
+        (status = 409, body = ErrorBody, description = "Another request is launching the ticket"),
+        (status = 500, body = ErrorBody, description = "The ticket could not be launched"),
     ))]
 async fn launch(State(app): State<App>, JsonBody(body): JsonBody<LaunchBody>) -> JsonResult<LaunchAnswer> {
     let missing = |name| HttpError::missing_field(format!("{name} is required and must be a string"));
     let ticket = TicketId::new(body.ticket_identifier.ok_or_else(|| missing("ticketIdentifier"))?);
     let repo = body.repo_path.ok_or_else(|| missing("repoPath"))?;
-    // What is no name of a branch is as if missing.
+    // An invalid branch name counts as absent, like every member of the wrong form.
     let base_branch = body.base_branch.and_then(|name| name.trim().parse().ok());
-    let mut about = body.ticket;
+    let mut content = body.ticket;
     let request = {
         let (app, ticket) = (app.clone(), ticket.clone());
         spawn_blocking(move || {
             let allowed =
                 |path: &str| app.sandbox.check(path).map_err(|_| HttpError::directory_not_allowed());
             let repository = allowed(&repo)?;
-            let issue_id = about.as_mut().and_then(|ticket| ticket.issue_id.take());
-            let text = about.map(TicketText::from);
+            let issue_id = content.as_mut().and_then(|ticket| ticket.issue_id.take());
+            let text = content.map(TicketText::from);
+            // The assistant is pointed to these repositories, so each must be inside the sandbox.
             for path in text.iter().flat_map(|text| &text.context) {
                 allowed(&path.to_string_lossy())?;
             }
+            // Mentioned files are not checked here: rendering the text omits paths that leave their
+            // repository.
             Ok::<_, HttpError>(TicketLaunchRequest { repository, ticket, base_branch, text, issue_id })
         })
         .await??
     };
     let launched = runtime_of(&app, PATH)?.tickets.launch(request).await?;
     let work_dir = launched.worktree.join(WORK_DIR);
-    let shown = |path: PathBuf| path.to_string_lossy().into_owned();
+    let path_text = |path: PathBuf| path.to_string_lossy().into_owned();
     Ok(Json(LaunchAnswer {
         success: true,
         ticket_id: ticket.as_str().to_owned(),
         branch_name: launched.branch,
-        worktree_path: shown(launched.worktree),
+        worktree_path: path_text(launched.worktree),
         pid: launched.pid,
-        log_file: shown(work_dir.join(LAUNCH_LOG)),
-        prd_file: shown(work_dir.join(PRD_MD)),
+        log_file: path_text(work_dir.join(LAUNCH_LOG)),
+        // Reported even without a text: the file can exist from an earlier launch.
+        prd_file: path_text(work_dir.join(PRD_MD)),
         base_branch: launched.base_branch,
         parent_ticket_id: launched.parent_ticket_id,
         already_running: launched.already_running,

@@ -1,5 +1,5 @@
-//! `/api/gateway/orchestrator/loop` and `loop/kill`: starting and ending loops. What a loop is, the
-//! runtime knows.
+//! `/api/gateway/orchestrator/loop` and `loop/kill`: starting and cancelling loops. The handlers translate
+//! HTTP; `loopgate_runtime` runs the loops.
 
 use axum::body::Bytes;
 use axum::extract::State;
@@ -24,27 +24,27 @@ use crate::pipeline::approval::ApprovalHold;
 use crate::response::path_text;
 use crate::route::{BodyLimit, Endpoint};
 
-const LAUNCH: &str = "/api/gateway/orchestrator/loop";
+const START_PATH: &str = "/api/gateway/orchestrator/loop";
 
-/// A loop that runs, or waits for a place or for approval.
+/// A loop that is running, queued, or held for approval.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = LoopStarted)]
 pub(crate) struct LaunchResponse {
     success: bool,
     loop_id: String,
-    /// Null while it waits or is being prepared.
+    /// Pid of the loop's process; null while the loop is queued or being prepared.
     #[schema(required)]
     pid: Option<u32>,
-    /// Null for a loop without a worktree, and without a pid.
+    /// Path of the loop's worktree; null while `pid` is null, and for a loop without a worktree.
     #[schema(required)]
     worktree_path: Option<String>,
-    /// Its place among those that wait, from 1.
+    /// Position in the queue, starting at 1; absent unless the loop is queued.
     #[serde(skip_serializing_if = "Option::is_none")]
     queue_place: Option<usize>,
 }
 
-/// A loop that was ended.
+/// Result of cancelling a loop.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct LoopEnded {
     success: bool,
@@ -53,19 +53,20 @@ pub(crate) struct LoopEnded {
 
 /// Start a loop
 ///
-/// Answers when its process runs and its job is recorded. Where as many loops run as may, it waits in
-/// line, and the answer says its place. A clone and a set-up script can take minutes: what does not run
-/// within 20 seconds is answered as accepted, without a pid, and its events tell what becomes of it. An
-/// order of the control plane that must be approved is answered at once, without a place.
+/// Responds when the loop's process is running and its job is recorded. When the concurrency limit is
+/// reached, the loop is queued and the response contains its position. Cloning and set-up scripts can take
+/// minutes: a loop that is not running within 20 seconds is answered as accepted, without a pid, and its
+/// events report the outcome. A request from the control plane that needs approval is answered immediately,
+/// without a position.
 #[utoipa::path(post, path = "/api/gateway/orchestrator/loop", operation_id = "start_loop", tag = "orchestrator",
     request_body = LoopLaunchBody,
     responses(
-        (status = 200, body = LaunchResponse, description = "It runs, is being prepared, or waits in line"),
-        (status = 400, body = ErrorBody, description = "The body breaks a rule"),
-        (status = 403, body = ErrorBody, description = "A path outside the sandbox"),
-        (status = 404, body = ErrorBody, description = "No such repository, and it could not be cloned"),
-        (status = 409, body = ErrorBody, description = "It runs already, or another loop has the worktree"),
-        (status = 503, body = ErrorBody, description = "No API origin, or the control plane cannot be reached"),
+        (status = 200, body = LaunchResponse, description = "The loop is running, being prepared, queued, or held for approval"),
+        (status = 400, body = ErrorBody, description = "The body is invalid"),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox"),
+        (status = 404, body = ErrorBody, description = "The repository does not exist locally and could not be cloned"),
+        (status = 409, body = ErrorBody, description = "The loop is already running, or another loop uses its worktree"),
+        (status = 503, body = ErrorBody, description = "No control-plane origin is configured, or the control plane is unreachable"),
     ))]
 async fn start(
     State(app): State<App>,
@@ -74,10 +75,11 @@ async fn start(
     headers: HeaderMap,
     body: Bytes,
 ) -> JsonResult<LaunchResponse> {
-    let runtime = runtime_of(&app, LAUNCH)?;
+    let runtime = runtime_of(&app, START_PATH)?;
     let headers = loop_headers(&headers, requester.over_link);
     let started = match hold {
         None => runtime.launcher.start_loop(&body, headers).await?,
+        // Accepted before the decision: the control plane's request would time out while the owner decides.
         Some(Extension(hold)) => {
             let until = Timestamp::now().saturating_add(hold.limit()).unwrap_or(Timestamp::MAX);
             let approval = LoopApproval {
@@ -86,7 +88,8 @@ async fn start(
                 waits_until: loopgate_api::time::iso(until),
             };
             let decision = hold.decision(app.clone());
-            // On the heap: the future of the stored request is large.
+            // Boxed: the future that prepares and stores the request is large, and most requests take the
+            // other branch.
             Box::pin(runtime.launcher.request_approval(&body, headers, approval, decision)).await?
         }
     };
@@ -110,7 +113,7 @@ impl From<LoopStart> for LaunchResponse {
     }
 }
 
-/// A loop to end.
+/// The loop to cancel.
 #[derive(Debug, ToSchema)]
 #[schema(rename_all = "camelCase")]
 #[allow(dead_code, reason = "describes the body in the OpenAPI document; the runtime reads it")]
@@ -119,14 +122,14 @@ struct EndLoop {
     loop_id: String,
 }
 
-/// End a loop and everything that it started
+/// Cancel a loop and terminate its processes
 #[utoipa::path(post, path = "/api/gateway/orchestrator/loop/kill", operation_id = "end_loop", tag = "orchestrator",
     request_body = EndLoop,
     responses(
-        (status = 200, body = LoopEnded, description = "It was asked to end"),
-        (status = 400, body = ErrorBody, description = "No loop named"),
-        (status = 404, body = ErrorBody, description = "Nothing of this loop runs"),
-        (status = 409, body = ErrorBody, description = "It is being taken up, or is about to wait"),
+        (status = 200, body = LoopEnded, description = "Cancellation was requested"),
+        (status = 400, body = ErrorBody, description = "Loop id missing"),
+        (status = 404, body = ErrorBody, description = "No process of this loop is running"),
+        (status = 409, body = ErrorBody, description = "The loop is being recovered, or is about to be queued"),
     ))]
 async fn end(State(app): State<App>, body: Bytes) -> JsonResult<LoopEnded> {
     let outcome = runtime_of(&app, "/api/gateway/orchestrator/loop/kill")?.stopper.kill_loop(&body).await?;

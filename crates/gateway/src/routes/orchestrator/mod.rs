@@ -1,5 +1,5 @@
-//! `/api/gateway/orchestrator/*`: loops, tickets and the conversations about them. What a loop is, the
-//! runtime knows.
+//! `/api/gateway/orchestrator/*`: loops, tickets and the chats about them. The handlers translate HTTP;
+//! `loopgate_runtime` runs the loops.
 
 pub(crate) mod chat;
 pub(crate) mod chat_history;

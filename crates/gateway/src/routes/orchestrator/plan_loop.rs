@@ -1,5 +1,5 @@
-//! `/api/gateway/orchestrator/plan-loop/{ticketId}/…`: what a page asks this machine on its way to a
-//! plan. The loop itself it orders from the control plane.
+//! `/api/gateway/orchestrator/plan-loop/{ticketId}/…`: preparation, confirmation and cancellation of PLAN
+//! loops. The page requests the loop itself from the control plane.
 
 use std::sync::Arc;
 
@@ -26,43 +26,43 @@ use crate::route::Endpoint;
 use super::runtime::runtime_of;
 
 const PATH: &str = "/api/gateway/orchestrator/plan-loop";
-/// Error text for a loop that runs already.
+/// Value of `outcome` for a loop that is already running.
 const ALREADY_RUNNING: &str = "already-running";
 
-/// What is to be planned.
+/// The ticket or document to plan.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct PreparePlan {
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     repo_path: Option<String>,
-    /// Branch to start from; what is checked out otherwise.
+    /// Branch to start from; the checked-out branch when it is missing.
     #[serde(default, deserialize_with = "lenient::non_blank")]
     base_branch: Option<String>,
 }
 
-/// What is known here.
+/// Local facts that the page needs to request the loop.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PlanPrepared {
     repo_path: String,
-    /// The ticket's worktree, which may not be there yet.
+    /// Path of the ticket's worktree, which may not exist yet.
     worktree_dir: String,
     repo: PlannedRepo,
 }
 
-/// The repository that a plan is about.
+/// The repository that is planned for.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PlannedRepo {
-    /// `<org>/<repo>` of its remote; empty when unknown.
+    /// `<org>/<repo>` of the remote; empty when unknown.
     #[schema(example = "acme/shop")]
     full_name: String,
     #[schema(example = "main")]
     branch: String,
 }
 
-/// What was agreed on with the control plane.
+/// A plan that the control plane accepted.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct ConfirmPlan {
@@ -80,12 +80,12 @@ struct ConfirmPlan {
     issue_id: Option<String>,
     #[serde(default, deserialize_with = "lenient::non_blank")]
     ticket_title: Option<String>,
-    /// `already-running` for a loop that runs already.
+    /// `already-running` if the loop was already running.
     #[serde(default, deserialize_with = "lenient::non_blank")]
     outcome: Option<String>,
 }
 
-/// Noted.
+/// Acknowledgement of a confirmation.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PlanConfirmed {
@@ -93,7 +93,7 @@ pub(crate) struct PlanConfirmed {
     worktree_dir: String,
 }
 
-/// What is not wanted any more.
+/// The PLAN loop to cancel.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct CancelPlan {
@@ -106,23 +106,25 @@ struct CancelPlan {
     loop_id: Option<String>,
 }
 
-/// It was taken back.
+/// Result of a cancellation.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct PlanCancelled {
     cancelled: bool,
-    /// `process-unknown`, or `process-still-running`.
+    /// `process-unknown` or `process-still-running`; absent when the process ended.
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<&'static str>,
 }
 
-/// Tell what is known before a ticket is planned
+/// Prepare the plan of a ticket
+///
+/// Returns the repository and worktree of the ticket. Writes nothing.
 #[utoipa::path(post, path = "/api/gateway/orchestrator/plan-loop/{ticketId}/prepare", operation_id = "prepare_plan", tag = "orchestrator",
-    params(("ticketId" = String, Path, description = "Ticket")),
+    params(("ticketId" = String, Path, description = "Id of the ticket")),
     request_body = PreparePlan,
     responses(
-        (status = 200, body = PlanPrepared, description = "Its repository and its worktree; nothing is written"),
-        (status = 400, body = ErrorBody, description = "No repository"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+        (status = 200, body = PlanPrepared, description = "The repository and worktree"),
+        (status = 400, body = ErrorBody, description = "Repository path missing"),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox"),
         (status = 501, body = ErrorBody, description = "No control plane is configured", example = json!(ErrorBody::not_implemented())),
     ))]
 async fn prepare(
@@ -131,26 +133,28 @@ async fn prepare(
     body: Result<JsonBody<PreparePlan>, HttpError>,
 ) -> JsonResult<PlanPrepared> {
     let runtime = runtime(&app)?;
+    // A malformed body is reported only after the runtime check: without a control plane, the answer is
+    // always 501.
     let JsonBody(body) = body?;
     let repository = repository(&app, required(body.repo_path, "repoPath")?).await?;
-    let facts = runtime.plan_loops.context(&repository, &ticket, body.base_branch).await?;
+    let context = runtime.plan_loops.context(&repository, &ticket, body.base_branch).await?;
     Ok(Json(PlanPrepared {
         repo_path: path_text(repository.as_path()),
-        worktree_dir: path_text(facts.worktree),
-        repo: PlannedRepo { full_name: facts.full_name, branch: facts.branch },
+        worktree_dir: path_text(context.worktree),
+        repo: PlannedRepo { full_name: context.full_name, branch: context.branch },
     }))
 }
 
-/// Tell what is known before a document is planned
+/// Prepare the plan of a document
 ///
-/// The same as for a ticket.
+/// Same as for a ticket.
 #[utoipa::path(post, path = "/api/gateway/orchestrator/plan-loop/{ticketId}/select-artifact/prepare", operation_id = "prepare_plan_of_artifact", tag = "orchestrator",
-    params(("ticketId" = String, Path, description = "Ticket")),
+    params(("ticketId" = String, Path, description = "Id of the ticket")),
     request_body = PreparePlan,
     responses(
-        (status = 200, body = PlanPrepared, description = "Its repository and its worktree; nothing is written"),
-        (status = 400, body = ErrorBody, description = "No repository"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+        (status = 200, body = PlanPrepared, description = "The repository and worktree"),
+        (status = 400, body = ErrorBody, description = "Repository path missing"),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox"),
         (status = 501, body = ErrorBody, description = "No control plane is configured", example = json!(ErrorBody::not_implemented())),
     ))]
 async fn prepare_artifact(
@@ -161,17 +165,17 @@ async fn prepare_artifact(
     prepare(app, ticket, body).await
 }
 
-/// Note the plan of a ticket that was ordered
+/// Record a plan that was requested for a ticket
 ///
-/// May be said twice. A loop that is known here is left as it is.
+/// Idempotent. A loop that is already recorded is unchanged.
 #[utoipa::path(post, path = "/api/gateway/orchestrator/plan-loop/{ticketId}/confirm", operation_id = "confirm_plan", tag = "orchestrator",
-    params(("ticketId" = String, Path, description = "Ticket")),
+    params(("ticketId" = String, Path, description = "Id of the ticket")),
     request_body = ConfirmPlan,
     responses(
-        (status = 200, body = PlanConfirmed, description = "Noted"),
-        (status = 400, body = ErrorBody, description = "No repository, or an id that is none"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
-        (status = 500, body = ErrorBody, description = "It cannot be written"),
+        (status = 200, body = PlanConfirmed, description = "The plan was recorded"),
+        (status = 400, body = ErrorBody, description = "Repository path missing, or the loop id is not a UUID"),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox"),
+        (status = 500, body = ErrorBody, description = "The plan cannot be recorded"),
         (status = 501, body = ErrorBody, description = "No control plane is configured", example = json!(ErrorBody::not_implemented())),
     ))]
 async fn confirm(
@@ -183,7 +187,7 @@ async fn confirm(
     let JsonBody(body) = body?;
     let repo = required(body.repo_path, "repoPath")?;
     let loop_id = body.loop_id.as_deref().map(loop_id).transpose()?;
-    let agreed = PlanConfirmation {
+    let confirmation = PlanConfirmation {
         repository: repository(&app, repo).await?,
         ticket,
         loop_id,
@@ -193,21 +197,21 @@ async fn confirm(
         ticket_title: body.ticket_title,
         runs: body.outcome.as_deref() == Some(ALREADY_RUNNING),
     };
-    let worktree = runtime.plan_loops.confirm(agreed).await?;
+    let worktree = runtime.plan_loops.confirm(confirmation).await?;
     Ok(Json(PlanConfirmed { ok: true, worktree_dir: path_text(worktree) }))
 }
 
-/// Note the plan of a document that was ordered
+/// Record a plan that was requested for a document
 ///
-/// The same as for a ticket.
+/// Same as for a ticket.
 #[utoipa::path(post, path = "/api/gateway/orchestrator/plan-loop/{ticketId}/select-artifact/confirm", operation_id = "confirm_plan_of_artifact", tag = "orchestrator",
-    params(("ticketId" = String, Path, description = "Ticket")),
+    params(("ticketId" = String, Path, description = "Id of the ticket")),
     request_body = ConfirmPlan,
     responses(
-        (status = 200, body = PlanConfirmed, description = "Noted"),
-        (status = 400, body = ErrorBody, description = "No repository, or an id that is none"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
-        (status = 500, body = ErrorBody, description = "It cannot be written"),
+        (status = 200, body = PlanConfirmed, description = "The plan was recorded"),
+        (status = 400, body = ErrorBody, description = "Repository path missing, or the loop id is not a UUID"),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox"),
+        (status = 500, body = ErrorBody, description = "The plan cannot be recorded"),
         (status = 501, body = ErrorBody, description = "No control plane is configured", example = json!(ErrorBody::not_implemented())),
     ))]
 async fn confirm_artifact(
@@ -218,21 +222,21 @@ async fn confirm_artifact(
     confirm(app, ticket, body).await
 }
 
-/// Take a plan back
+/// Cancel a plan
 ///
-/// At the control plane, and whatever works on it here. What the control plane refuses is answered
-/// with its status.
+/// Cancels the loop at the control plane and terminates its process on this machine. A rejection by the
+/// control plane is returned with its status.
 #[utoipa::path(post, path = "/api/gateway/orchestrator/plan-loop/{ticketId}/cancel", operation_id = "cancel_plan", tag = "orchestrator",
-    params(("ticketId" = String, Path, description = "Ticket")),
+    params(("ticketId" = String, Path, description = "Id of the ticket")),
     request_body = CancelPlan,
     responses(
-        (status = 200, body = PlanCancelled, description = "Taken back; a warning says when its process is not known to be gone"),
-        (status = 400, body = ErrorBody, description = "No repository or no loop"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox, or a process that Loopgate did not start"),
-        (status = 500, body = ErrorBody, description = "The control plane failed, or the process cannot be ended"),
+        (status = 200, body = PlanCancelled, description = "The plan was cancelled; `warning` is set if its process may still be running"),
+        (status = 400, body = ErrorBody, description = "Repository path or loop id missing, or the loop id is not a UUID"),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox, or the process was not started by Loopgate"),
+        (status = 500, body = ErrorBody, description = "The control plane failed, or the process cannot be terminated"),
         (status = 501, body = ErrorBody, description = "No control plane is configured", example = json!(ErrorBody::not_implemented())),
-        (status = 502, body = ErrorBody, description = "The control plane cannot be reached; what ran here was ended"),
-        (status = 503, body = ErrorBody, description = "No key for the control plane"),
+        (status = 502, body = ErrorBody, description = "The control plane is unreachable; the local process was terminated"),
+        (status = 503, body = ErrorBody, description = "No API key for the control plane"),
     ))]
 async fn cancel(
     State(app): State<App>,
@@ -248,7 +252,10 @@ async fn cancel(
     Ok(Json(PlanCancelled { cancelled: true, warning: outcome.warning() }))
 }
 
-/// Plans are ordered from a control plane; where there is none, these routes are none either.
+/// Returns the runtime if it has a control plane.
+///
+/// # Errors
+/// 501 without a control plane: plans are requested there, so these routes do not exist.
 fn runtime(app: &App) -> Result<&Arc<Runtime>, HttpError> {
     let runtime = runtime_of(app, PATH)?;
     if runtime.plan_loops.has_control_plane() {
@@ -275,7 +282,7 @@ impl From<PlanError> for HttpError {
     fn from(error: PlanError) -> Self {
         match error {
             PlanError::NotAllowed => Self::directory_not_allowed(),
-            PlanError::Store(_) | PlanError::Io(_) => Self::operation("Failed to note the plan", &error),
+            PlanError::Store(_) | PlanError::Io(_) => Self::operation("Failed to record the plan", &error),
         }
     }
 }
@@ -285,6 +292,7 @@ impl From<CancelError> for HttpError {
         let status = match &error {
             CancelError::NoKey => StatusCode::SERVICE_UNAVAILABLE,
             CancelError::Refused(status, _) => {
+                // The status of the control plane determines whether a retry makes sense.
                 StatusCode::from_u16(*status).unwrap_or(StatusCode::BAD_GATEWAY)
             }
             CancelError::Unreachable(_) => StatusCode::BAD_GATEWAY,
@@ -295,10 +303,10 @@ impl From<CancelError> for HttpError {
     }
 }
 
-/// Where requests name what they are about.
+/// Parameters that name the directories of a request.
 const SOURCES: &[Source] = &[Source::Path(At::Body("repoPath")), Source::Ticket(At::Segment("ticketId"))];
 
-/// The same, for requests that may name a loop too.
+/// Like [`SOURCES`], for requests that can also name a loop.
 const LOOP_SOURCES: &[Source] = &[
     Source::Path(At::Body("repoPath")),
     Source::Ticket(At::Segment("ticketId")),

@@ -1,4 +1,4 @@
-//! The runtime of the gateway, and the files of a ticket.
+//! Access to the runtime, and to the files of a ticket's worktree.
 
 use std::sync::Arc;
 
@@ -11,24 +11,29 @@ use crate::app::App;
 use crate::blocking::spawn_blocking;
 use crate::error::HttpError;
 
-/// A gateway may run without a runtime; it then starts nothing.
+/// Returns the runtime of this gateway.
+///
+/// # Errors
+/// 501 when the gateway runs without a runtime.
 pub(super) fn runtime_of<'a>(app: &'a App, path: &str) -> Result<&'a Arc<Runtime>, HttpError> {
     app.runtime.as_ref().ok_or_else(|| HttpError::not_implemented(&Method::POST, path))
 }
 
-/// Finds the files of a ticket and reads from them, away from the request threads.
+/// Locates the files of a ticket and calls `read` with them, on a thread for blocking work. `read` gets
+/// `None` when the ticket has no worktree.
 pub(super) async fn read_ticket<T: Send + 'static>(
     app: App,
     ticket: TicketId,
     repo: String,
     read: impl FnOnce(Option<TicketFiles>) -> Result<T, HttpError> + Send + 'static,
 ) -> Result<T, HttpError> {
-    let of_jobs = match &app.runtime {
+    // A loop's worktree is not always named after its ticket, but its job records the path.
+    let job_worktrees = match &app.runtime {
         Some(runtime) => worktrees_of_ticket(&runtime.jobs, &ticket).await,
         None => Vec::new(),
     };
-    let reading = spawn_blocking(move || {
-        read(TicketFiles::find(&app.sandbox, &app.worktree_layout, &repo, &ticket, &of_jobs)?)
+    let result = spawn_blocking(move || {
+        read(TicketFiles::find(&app.sandbox, &app.worktree_layout, &repo, &ticket, &job_worktrees)?)
     });
-    reading.await?
+    result.await?
 }

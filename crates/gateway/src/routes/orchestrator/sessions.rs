@@ -1,5 +1,5 @@
-//! `/api/gateway/orchestrator/sessions`: the tickets that a page works on, and how many of them wait
-//! for the person.
+//! `/api/gateway/orchestrator/sessions`: the tickets that a page works on, and the number of those with an
+//! unread response.
 
 use axum::Json;
 use axum::extract::State;
@@ -18,27 +18,27 @@ use crate::extract::{JsonBody, QueryMembers};
 use crate::lenient;
 use crate::route::Endpoint;
 
-/// The sessions whose worktree is there.
+/// Sessions whose worktree exists.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct SessionList {
     #[schema(value_type = Vec<SessionEntry>)]
     sessions: Vec<Session>,
 }
 
-/// Work on a ticket.
+/// A recorded session.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[allow(dead_code, reason = "describes an entry in the OpenAPI document; the home crate has the type")]
 struct SessionEntry {
     #[serde(flatten)]
     note: NoteSession,
-    /// ISO 8601.
+    /// Time at which the session was first recorded, ISO 8601.
     started_at: String,
-    /// ISO 8601.
+    /// Time of the last update, ISO 8601.
     last_accessed_at: String,
 }
 
-/// A session to note. One that is known keeps what is not said.
+/// A session to record. Optional members that are absent keep their stored values.
 #[derive(Debug, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct NoteSession {
@@ -51,7 +51,7 @@ struct NoteSession {
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_empty")]
     worktree_path: Option<String>,
-    /// A process that works on it. Shown, never signalled.
+    /// Pid of the process that works on the ticket. Displayed only, never signalled.
     #[serde(default, deserialize_with = "lenient::any")]
     pid: Option<u64>,
     #[serde(default, deserialize_with = "lenient::any")]
@@ -66,7 +66,7 @@ struct NoteSession {
     artifact_id: Option<String>,
 }
 
-/// Done.
+/// Acknowledgement of a request.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"success": true}))]
 pub(crate) struct SuccessResponse {
@@ -77,7 +77,7 @@ impl SuccessResponse {
     pub(in crate::routes) const YES: Json<Self> = Json(Self { success: true });
 }
 
-/// How many tickets wait for the person.
+/// Number of tickets with an unread response.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct UnreadCount {
     count: usize,
@@ -85,33 +85,33 @@ pub(crate) struct UnreadCount {
 
 /// List the sessions
 ///
-/// Those whose worktree has vanished are forgotten.
+/// Removes sessions whose worktree no longer exists.
 #[utoipa::path(get, path = "/api/gateway/orchestrator/sessions", operation_id = "list_sessions", tag = "orchestrator",
     responses(
         (status = 200, body = SessionList, description = "The sessions"),
-        (status = 503, body = ErrorBody, description = "No sandbox is set"),
+        (status = 503, body = ErrorBody, description = "No sandbox directory is configured"),
     ))]
 async fn list(State(app): State<App>) -> JsonResult<SessionList> {
-    configured(&app)?;
+    require_sandbox(&app)?;
     let sessions =
         spawn_blocking(move || app.sessions.living()).await?.map_err(|error| save_failed(&error))?;
     Ok(Json(SessionList { sessions }))
 }
 
-/// Note a session
+/// Record a session
 #[utoipa::path(post, path = "/api/gateway/orchestrator/sessions", operation_id = "note_session", tag = "orchestrator",
     request_body = NoteSession,
     responses(
-        (status = 200, body = SuccessResponse, description = "Noted"),
-        (status = 400, body = ErrorBody, description = "The body breaks a rule"),
-        (status = 403, body = ErrorBody, description = "A path outside the sandbox"),
-        (status = 503, body = ErrorBody, description = "No sandbox is set"),
+        (status = 200, body = SuccessResponse, description = "The session was recorded"),
+        (status = 400, body = ErrorBody, description = "The body is invalid"),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox"),
+        (status = 503, body = ErrorBody, description = "No sandbox directory is configured"),
     ))]
 async fn note(
     State(app): State<App>,
     body: Result<JsonBody<NoteSession>, HttpError>,
 ) -> JsonResult<SuccessResponse> {
-    configured(&app)?;
+    require_sandbox(&app)?;
     let JsonBody(body) = body?;
     let (Some(ticket), Some(repo_path), Some(worktree_path)) =
         (body.ticket_id, body.repo_path, body.worktree_path)
@@ -128,57 +128,58 @@ async fn note(
         loop_id: body.loop_id,
         artifact_id: body.artifact_id,
     };
-    let noted = spawn_blocking(move || {
-        let further = note.context_repo_paths.iter().flatten();
-        let refused = [&note.repo_path, &note.worktree_path]
+    let recorded = spawn_blocking(move || {
+        let context_paths = note.context_repo_paths.iter().flatten();
+        let is_outside = [&note.repo_path, &note.worktree_path]
             .into_iter()
-            .chain(further)
+            .chain(context_paths)
             .any(|path| app.sandbox.check(path).is_err());
-        if refused {
+        if is_outside {
             return Err(HttpError::directory_not_allowed());
         }
         app.sessions.note(&ticket, note).map_err(|error| save_failed(&error))
     });
-    noted.await??;
+    recorded.await??;
     Ok(SuccessResponse::YES)
 }
 
-/// Forget the session of a ticket
+/// Delete the session of a ticket
 #[utoipa::path(delete, path = "/api/gateway/orchestrator/sessions", operation_id = "forget_session", tag = "orchestrator",
-    params(("ticketId" = String, Query, description = "Ticket")),
+    params(("ticketId" = String, Query, description = "Id of the ticket")),
     responses(
-        (status = 200, body = SuccessResponse, description = "Forgotten, or never known"),
-        (status = 400, body = ErrorBody, description = "No ticket named"),
-        (status = 503, body = ErrorBody, description = "No sandbox is set"),
+        (status = 200, body = SuccessResponse, description = "The session was deleted, or did not exist"),
+        (status = 400, body = ErrorBody, description = "Ticket missing"),
+        (status = 503, body = ErrorBody, description = "No sandbox directory is configured"),
     ))]
 async fn forget(State(app): State<App>, query: QueryMembers) -> JsonResult<SuccessResponse> {
-    configured(&app)?;
+    require_sandbox(&app)?;
     let ticket = query.required("ticketId", "ticketId parameter is required")?.to_owned();
     spawn_blocking(move || app.sessions.forget(&ticket)).await?.map_err(|error| save_failed(&error))?;
     Ok(SuccessResponse::YES)
 }
 
-/// Count the sessions that wait for the person
+/// Count the sessions with an unread response
 ///
-/// Those whose newest chat message is an answer.
+/// Counts sessions whose newest chat message was written by a provider.
 #[utoipa::path(get, path = "/api/gateway/orchestrator/sessions/unread-count", operation_id = "count_unread_sessions", tag = "orchestrator",
     responses(
-        (status = 200, body = UnreadCount, description = "How many"),
-        (status = 503, body = ErrorBody, description = "No sandbox is set"),
+        (status = 200, body = UnreadCount, description = "The number of sessions"),
+        (status = 503, body = ErrorBody, description = "No sandbox directory is configured"),
     ))]
 async fn unread(State(app): State<App>) -> JsonResult<UnreadCount> {
-    configured(&app)?;
+    require_sandbox(&app)?;
     let count = spawn_blocking(move || {
         let worktrees =
             app.sessions.all().into_iter().map(|session| expand_home(&session.note.worktree_path));
         worktrees
+            // Sessions of removed worktrees stay in the file until the next `list`.
             .filter(|worktree| worktree.is_dir() && history::awaits_person(&app.sandbox, worktree))
             .count()
     });
     Ok(Json(UnreadCount { count: count.await? }))
 }
 
-fn configured(app: &App) -> Result<(), HttpError> {
+fn require_sandbox(app: &App) -> Result<(), HttpError> {
     app.sessions.path().map(drop).ok_or_else(HttpError::not_configured)
 }
 

@@ -1,4 +1,5 @@
-//! `/api/gateway/orchestrator/status`, `logs`, `plan` and `judges`: what a ticket's worktree says.
+//! `/api/gateway/orchestrator/status`, `logs`, `plan` and `judges`: the state that loops leave in the
+//! worktree of a ticket.
 
 use axum::Json;
 use axum::extract::State;
@@ -17,37 +18,40 @@ use crate::error::{HttpError, JsonResult};
 use crate::extract::{QueryMembers, TicketPath};
 use crate::route::Endpoint;
 
-const LINES_DEFAULT: usize = 100;
+const DEFAULT_LINES: usize = 100;
 const MAX_LINES: usize = 10_000;
 
-/// Whether work goes on in a directory
+/// Report whether a loop is running in a directory
 #[utoipa::path(get, path = "/api/gateway/orchestrator/status", operation_id = "directory_status", tag = "orchestrator",
-    params(("workDir" = String, Query, description = "Directory that holds `.loopgate/work`")),
+    params(("workDir" = String, Query, description = "Directory that contains `.loopgate/work`")),
     responses(
-        (status = 200, body = DirectoryStatus, description = "What its state says"),
-        (status = 400, body = ErrorBody, description = "No directory given"),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox"),
+        (status = 200, body = DirectoryStatus, description = "Status of the directory"),
+        (status = 400, body = ErrorBody, description = "Directory missing"),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox"),
         (status = 500, body = ErrorBody, description = "The state cannot be read"),
     ))]
 async fn directory_status(State(app): State<App>, query: QueryMembers) -> JsonResult<DirectoryStatus> {
     let directory = query.required("workDir", "workDir parameter is required")?.to_owned();
+    // The jobs are read first: a loop that finishes in between is then reported as running with final files,
+    // never as finished with stale files.
     let latest_loop = match &app.runtime {
         Some(runtime) => loop_of_directory(&runtime.jobs, &runtime.snapshots, &directory).await,
         None => None,
     };
     let read = spawn_blocking(move || {
         let files = TicketFiles::of_directory(&app.sandbox, &directory)?;
+        // Clients read `isRunning` from error bodies as well.
         files.directory_status().map_err(|reason| unreadable(reason).with("isRunning", false))
     });
     let status: DirectoryStatus = read.await??;
     Ok(Json(DirectoryStatus { latest_loop, ..status }))
 }
 
-/// How a ticket stands
+/// Report the status of a ticket
 #[utoipa::path(get, path = "/api/gateway/orchestrator/status/{ticketId}", operation_id = "ticket_status", tag = "orchestrator",
-    params(("ticketId" = String, Path, description = "Ticket, or slug or id of a loop"), RepositoryQuery),
+    params(("ticketId" = String, Path, description = "Id of the ticket, or slug or id of a loop"), RepositoryQuery),
     responses(
-        (status = 200, body = TicketStatus, description = "Its status, also when there is no worktree"),
+        (status = 200, body = TicketStatus, description = "Status of the ticket; also when it has no worktree"),
         TicketErrors,
         (status = 500, body = ErrorBody, description = "The state cannot be read"),
     ))]
@@ -70,15 +74,15 @@ async fn status(
     Ok(Json(status.await?.with_loop(latest_loop)))
 }
 
-/// The end of a ticket's log
+/// Return the end of a ticket's log
 #[utoipa::path(get, path = "/api/gateway/orchestrator/logs/{ticketId}", operation_id = "ticket_logs", tag = "orchestrator",
     params(
-        ("ticketId" = String, Path, description = "Ticket, or slug or id of a loop"),
+        ("ticketId" = String, Path, description = "Id of the ticket, or slug or id of a loop"),
         RepositoryQuery,
-        ("lines" = Option<u32>, Query, description = "Lines at most, 1 to 10000; 100 when it is missing or something else"),
+        ("lines" = Option<u32>, Query, description = "Maximum number of lines, 1 to 10000; 100 when it is missing or invalid"),
     ),
     responses(
-        (status = 200, body = LogTail, description = "The last lines, also when there are none"),
+        (status = 200, body = LogTail, description = "The last lines, possibly none"),
         TicketErrors,
         (status = 500, body = ErrorBody, description = "The log cannot be read"),
     ))]
@@ -88,7 +92,7 @@ async fn logs(
     query: QueryMembers,
 ) -> JsonResult<LogTail> {
     let repo = query.required("repo", "repo parameter is required")?.to_owned();
-    let lines = lines_wanted(query.get("lines"));
+    let lines = line_count(query.get("lines"));
     let tail = read_ticket(app, ticket, repo, move |files| match files {
         None => Ok(LogTail::NOTHING),
         Some(files) => files.log_tail(lines).map_err(|error| unreadable(error.to_string())),
@@ -96,13 +100,13 @@ async fn logs(
     tail.await.map(Json)
 }
 
-/// A ticket's plan
+/// Return the plan of a ticket
 #[utoipa::path(get, path = "/api/gateway/orchestrator/plan/{ticketId}", operation_id = "ticket_plan", tag = "orchestrator",
-    params(("ticketId" = String, Path, description = "Ticket, or slug or id of a loop"), RepositoryQuery),
+    params(("ticketId" = String, Path, description = "Id of the ticket, or slug or id of a loop"), RepositoryQuery),
     responses(
         (status = 200, body = TicketPlan, description = "The plan"),
         TicketErrors,
-        (status = 404, body = ErrorBody, description = "No worktree, or no plan yet"),
+        (status = 404, body = ErrorBody, description = "The ticket has no worktree, or no plan yet"),
         (status = 500, body = ErrorBody, description = "The plan is malformed"),
     ))]
 async fn plan(
@@ -111,6 +115,7 @@ async fn plan(
     query: QueryMembers,
 ) -> JsonResult<TicketPlan> {
     let repo = query.required("repo", "repo query parameter is required")?.to_owned();
+    // `exists` and `planExists` distinguish a missing worktree from a missing plan.
     let missing = |text: &str| HttpError::not_found(text).with("exists", false);
     let plan = read_ticket(app, ticket, repo, move |files| {
         let files = files.ok_or_else(|| missing("Worktree not found"))?;
@@ -120,14 +125,14 @@ async fn plan(
     plan.await.map(Json)
 }
 
-/// What the judges of a ticket said
+/// Return the judges' report of a ticket
 #[utoipa::path(get, path = "/api/gateway/orchestrator/judges/{ticketId}", operation_id = "ticket_judges", tag = "orchestrator",
-    params(("ticketId" = String, Path, description = "Ticket, or slug or id of a loop"), RepositoryQuery),
+    params(("ticketId" = String, Path, description = "Id of the ticket, or slug or id of a loop"), RepositoryQuery),
     responses(
-        (status = 200, body = JudgesReport, description = "Their report, or that there is none yet"),
+        (status = 200, body = JudgesReport, description = "The report, or that there is none yet"),
         TicketErrors,
-        (status = 404, body = ErrorBody, description = "No worktree"),
-        (status = 500, body = ErrorBody, description = "The report cannot be read, or is no JSON"),
+        (status = 404, body = ErrorBody, description = "The ticket has no worktree"),
+        (status = 500, body = ErrorBody, description = "The report cannot be read, or is not JSON"),
     ))]
 async fn judges(
     State(app): State<App>,
@@ -135,22 +140,22 @@ async fn judges(
     query: QueryMembers,
 ) -> JsonResult<JudgesReport> {
     let repo = query.required("repo", "repo query parameter is required")?.to_owned();
-    let judgement = read_ticket(app, ticket, repo, |files| {
+    let report = read_ticket(app, ticket, repo, |files| {
         let missing = || {
             let failure = HttpError::new(StatusCode::NOT_FOUND, "Worktree not found");
             failure.with("exists", false).with("isMock", false)
         };
-        files.ok_or_else(missing)?.judges_report().map_err(|unjudged| match unjudged {
+        files.ok_or_else(missing)?.judges_report().map_err(|error| match error {
             JudgesError::Corrupted(reason) => HttpError::operation("Judges feedback is corrupted", &reason)
                 .with("exists", true)
                 .with("isMock", false),
             JudgesError::Unreadable(reason) => HttpError::operation("Failed to read judges data", &reason),
         })
     });
-    judgement.await.map(Json)
+    report.await.map(Json)
 }
 
-/// Where requests name what they are about.
+/// Parameters that name the directories of a request.
 const SOURCES: &[Source] = &[Source::Path(At::Query("repo")), Source::Ticket(At::Segment("ticketId"))];
 
 pub(crate) fn directory_status_endpoint() -> Endpoint {
@@ -173,12 +178,13 @@ pub(crate) fn judges_endpoint() -> Endpoint {
     Endpoint::new(routes!(judges), SOURCES)
 }
 
-fn lines_wanted(text: Option<&str>) -> usize {
-    let wanted = text.and_then(|text| text.parse::<u64>().ok()).filter(|lines| *lines > 0);
-    wanted.map_or(LINES_DEFAULT, |lines| usize::try_from(lines).unwrap_or(MAX_LINES).min(MAX_LINES))
+fn line_count(text: Option<&str>) -> usize {
+    let lines = text.and_then(|text| text.parse::<u64>().ok()).filter(|lines| *lines > 0);
+    lines.map_or(DEFAULT_LINES, |lines| usize::try_from(lines).unwrap_or(MAX_LINES).min(MAX_LINES))
 }
 
 fn unreadable(reason: impl AsRef<str>) -> HttpError {
+    // The reason can contain paths and file contents.
     let reason = loopgate_api::redact::cause(reason.as_ref());
     HttpError::failed(reason)
 }
@@ -188,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn invalid_line_count_means_a_hundred() {
+    fn line_count_defaults_to_a_hundred_when_invalid() {
         for (text, lines) in [
             ("7", 7),
             ("10000", 10_000),
@@ -198,8 +204,8 @@ mod tests {
             ("x", 100),
             ("1.5", 100),
         ] {
-            assert_eq!(lines_wanted(Some(text)), lines, "{text}");
+            assert_eq!(line_count(Some(text)), lines, "{text}");
         }
-        assert_eq!(lines_wanted(None), 100);
+        assert_eq!(line_count(None), 100);
     }
 }

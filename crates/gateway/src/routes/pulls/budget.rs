@@ -1,5 +1,5 @@
-//! How much of a conversation one answer carries: the newest comments, each up to a length, until
-//! the answer is full. What is left out is counted.
+//! Size limits of a conversation in a response: the newest comments, each truncated to a maximum length, as
+//! long as the response stays below its limit. Omitted comments are counted.
 
 use loopgate_tools::code_host::Discussion;
 use serde::Serialize;
@@ -7,12 +7,12 @@ use utoipa::ToSchema;
 
 use super::comment::{MAX_BODY, PullRequestComment};
 
-/// Comments in an answer.
+/// Maximum number of comments in a response; older ones are omitted.
 const MAX_COMMENTS: usize = 100;
-/// Bytes of an answer.
-const MAX_ANSWER: usize = 524_288;
+/// Maximum bytes of a response: bounds the memory that a page and the link need for it.
+const MAX_RESPONSE: usize = 524_288;
 
-/// The limits, and what they cost.
+/// Size limits, and what was omitted because of them.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Budget {
@@ -20,44 +20,47 @@ pub(crate) struct Budget {
     page_size: usize,
     max_body_bytes: usize,
     max_response_bytes: usize,
-    /// The code host has more.
+    /// Whether the code host has more comments than were fetched.
     provider_truncated: bool,
-    /// Comments were left out to keep the answer small.
+    /// Whether comments were omitted because of `maxResponseBytes`.
     response_truncated: bool,
-    /// Comments that are known to be missing; at least so many.
+    /// Number of omitted comments that are known: a lower bound.
     omitted_comments: usize,
-    /// Comments of which only the beginning is there.
+    /// Number of comments with a truncated text.
     body_truncated_count: usize,
 }
 
-/// The comments that an answer carries, newest first, and what it cost.
+/// Comments that fit into a response, newest first.
 pub(super) struct CommentSelection {
     pub(super) comments: Vec<PullRequestComment>,
     pub(super) budget: Budget,
     pub(super) state: &'static str,
 }
 
-/// Fits a conversation into an answer of which `frame` bytes are taken.
+/// Fits a conversation into a response in which `frame` bytes are already used.
 pub(super) fn fit(
     conversation: Discussion,
     frame: usize,
-    shown: impl Fn(loopgate_tools::code_host::Comment) -> PullRequestComment,
+    convert: impl Fn(loopgate_tools::code_host::Comment) -> PullRequestComment,
 ) -> CommentSelection {
     let collected = conversation.comments.len();
     let provider_truncated = conversation.truncated || collected > MAX_COMMENTS;
-    let unseen = usize::from(provider_truncated);
-    let mut omitted = collected.checked_sub(MAX_COMMENTS).filter(|more| *more > 0).unwrap_or(unseen);
-    let mut found = conversation.comments;
-    found.sort_by(|one, other| other.created_at.cmp(&one.created_at));
-    found.truncate(MAX_COMMENTS);
-    let mut comments: Vec<_> = found.into_iter().map(shown).collect();
+    // A truncated page does not report how many comments follow; it is at least one.
+    let unfetched = usize::from(provider_truncated);
+    let mut omitted = collected.checked_sub(MAX_COMMENTS).filter(|more| *more > 0).unwrap_or(unfetched);
+    let mut newest = conversation.comments;
+    newest.sort_by(|one, other| other.created_at.cmp(&one.created_at));
+    newest.truncate(MAX_COMMENTS);
+    let mut comments: Vec<_> = newest.into_iter().map(convert).collect();
+    // Before the sizes are determined, so that one long comment does not displace many short ones.
     comments.iter_mut().for_each(PullRequestComment::shorten);
 
-    // Each is counted with the comma after it.
-    let mut sizes: Vec<usize> = comments.iter().map(|comment| length(comment) + 1).collect();
+    // Plus one byte for the comma that follows each comment.
+    let mut sizes: Vec<usize> = comments.iter().map(|comment| json_length(comment) + 1).collect();
     let mut size = frame + sizes.iter().sum::<usize>();
     let mut response_truncated = false;
-    while size > MAX_ANSWER && comments.pop().is_some() {
+    // Comments are sorted newest first, so this drops the oldest ones.
+    while size > MAX_RESPONSE && comments.pop().is_some() {
         size -= sizes.pop().unwrap_or_default();
         omitted += 1;
         response_truncated = true;
@@ -71,16 +74,17 @@ pub(super) fn fit(
         max_comments: MAX_COMMENTS,
         page_size: 50,
         max_body_bytes: MAX_BODY,
-        max_response_bytes: MAX_ANSWER,
+        max_response_bytes: MAX_RESPONSE,
         provider_truncated,
         response_truncated,
         omitted_comments: omitted,
-        body_truncated_count: comments.iter().filter(|comment| comment.is_short()).count(),
+        body_truncated_count: comments.iter().filter(|comment| comment.is_truncated()).count(),
     };
     CommentSelection { comments, budget, state }
 }
 
-fn length(comment: &PullRequestComment) -> usize {
+fn json_length(comment: &PullRequestComment) -> usize {
+    // Cannot fail: the type contains only strings, numbers and booleans.
     serde_json::to_vec(comment).map_or(0, |json| json.len())
 }
 
@@ -116,7 +120,8 @@ mod tests {
     }
 
     #[test]
-    fn newest_hundred_come() {
+    fn newest_hundred_comments_are_included() {
+        // Three more than the limit.
         let all = fitted(&vec!["x".to_owned(); 103], false);
         assert_eq!((all.comments.len(), all.budget.omitted_comments), (100, 3));
         assert!(all.budget.provider_truncated && !all.budget.response_truncated);
@@ -128,10 +133,11 @@ mod tests {
     }
 
     #[test]
-    fn long_text_is_cut_between_characters() {
+    fn long_text_is_truncated_at_a_character_boundary() {
         let mut text = "ä".repeat(MAX_BODY);
         assert!(cut(&mut text));
         assert_eq!(text.len(), MAX_BODY);
+        // The leading byte shifts the limit into the middle of a two-byte character.
         let mut text = format!("x{}", "ä".repeat(MAX_BODY));
         assert!(cut(&mut text));
         assert_eq!(text.len(), MAX_BODY - 1);
@@ -143,11 +149,13 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(32))]
 
         #[test]
-        fn no_answer_is_too_large(bodies in prop::collection::vec((".{0,4}", 0usize..20_000), 0..60)) {
+        // Characters that JSON escapes, such as control characters, take more bytes in the response than in
+        // the text.
+        fn response_never_exceeds_its_limit(bodies in prop::collection::vec((".{0,4}", 0usize..20_000), 0..60)) {
             let bodies: Vec<_> = bodies.iter().map(|(text, times)| text.repeat(times / 2)).collect();
             let fitting = fitted(&bodies, false);
-            let size: usize = fitting.comments.iter().map(|comment| length(comment) + 1).sum();
-            prop_assert!(size + 1000 <= MAX_ANSWER);
+            let size: usize = fitting.comments.iter().map(|comment| json_length(comment) + 1).sum();
+            prop_assert!(size + 1000 <= MAX_RESPONSE);
             prop_assert_eq!(fitting.comments.len() + fitting.budget.omitted_comments, bodies.len());
             prop_assert_eq!(fitting.budget.response_truncated, fitting.comments.len() < bodies.len());
         }

@@ -1,4 +1,4 @@
-//! The clone and the pull request that a request names, and what the code host refuses.
+//! The clone or pull request of a request, and the mapping of code-host errors.
 
 use std::path::PathBuf;
 
@@ -10,43 +10,51 @@ use crate::error::HttpError;
 use crate::extract::QueryMembers;
 use crate::routes::directory::existing_directory;
 
-/// A clone that a caller names.
-pub(super) struct NamedClone {
+/// A clone in a request.
+pub(super) struct LocalClone {
     pub(super) directory: PathBuf,
-    /// The repository at the code host that it comes from, when it comes from there.
+    /// Repository at the code host; `None` when `origin` is elsewhere or missing.
     pub(super) origin: Option<RepoFullName>,
 }
 
-impl NamedClone {
-    /// Looks at the place, and asks git where it comes from.
-    pub(super) async fn at(app: &App, named: &str) -> Result<Self, HttpError> {
+impl LocalClone {
+    /// Resolves the directory and reads the URL of `origin`.
+    ///
+    /// # Errors
+    /// 403 when it is outside the sandbox; 404 when it does not exist.
+    pub(super) async fn open(app: &App, path: &str) -> Result<Self, HttpError> {
         let missing = |_| HttpError::not_found("repository not found");
-        let directory = existing_directory(app, named, missing).await?.canonical().to_owned();
+        let directory = existing_directory(app, path, missing).await?.canonical().to_owned();
         let origin = match app.git.remote_url(&directory).await {
             Ok(url) => url.as_deref().and_then(origin_at_code_host),
+            // Not fatal: routes that need the code host report the missing origin themselves.
             Err(error) => {
-                tracing::debug!(%error, "a clone does not tell its origin");
+                tracing::debug!(%error, "failed to read the origin of a clone");
                 None
             }
         };
         Ok(Self { directory, origin })
     }
 
-    /// The repository at the code host; the route's text as 500 when there is none.
+    /// Returns the repository at the code host.
+    ///
+    /// # Errors
+    /// 500 with the text `otherwise` when there is none.
     pub(super) fn repository(&self, otherwise: &str) -> Result<RepoFullName, HttpError> {
         self.origin.clone().ok_or_else(|| HttpError::failed(otherwise))
     }
 }
 
-/// What the code host refuses becomes one of a few known sentences; what was printed is logged alone.
+/// Maps to one of a fixed set of sentences: the program's output can contain tokens and local paths, so it is
+/// only logged.
 impl From<CodeHostError> for HttpError {
     fn from(error: CodeHostError) -> Self {
-        tracing::warn!(%error, "the code host refused a request");
+        tracing::warn!(%error, "code host request failed");
         Self::failed(error.sentence())
     }
 }
 
-/// The same in the one sentence that a route has for it.
+/// Like the conversion above, with the fixed sentence of a route.
 pub(super) fn with_sentence(sentence: &'static str) -> impl FnOnce(CodeHostError) -> HttpError {
     move |error| {
         tracing::warn!(%error, "{sentence}");
@@ -54,16 +62,16 @@ pub(super) fn with_sentence(sentence: &'static str) -> impl FnOnce(CodeHostError
     }
 }
 
-/// Owner, name and number as the query names them; `None` when one is missing.
-pub(super) fn named_pull(query: &QueryMembers) -> Option<Result<(RepoFullName, PullNumber), HttpError>> {
+/// Parses owner, name and number from the query; `None` when one is missing.
+pub(super) fn pull_in_query(query: &QueryMembers) -> Option<Result<(RepoFullName, PullNumber), HttpError>> {
     let member = |name| query.get(name).filter(|value| !value.is_empty());
     let (owner, name, number) = (member("owner")?, member("repo")?, member("number")?);
-    let pull = read_pull(owner, name, number);
+    let pull = parse_pull(owner, name, number);
     Some(pull.ok_or_else(|| HttpError::bad_request("Invalid owner, repo, or number")))
 }
 
-fn read_pull(owner: &str, name: &str, number: &str) -> Option<(RepoFullName, PullNumber)> {
-    // A slash in either would make them name something else together.
+fn parse_pull(owner: &str, name: &str, number: &str) -> Option<(RepoFullName, PullNumber)> {
+    // With a slash in either part, the two together would name a different repository.
     if owner.contains('/') || name.contains('/') {
         return None;
     }
@@ -78,7 +86,7 @@ mod tests {
     async fn read(query: &str) -> Option<Result<(RepoFullName, PullNumber), HttpError>> {
         let (mut parts, ()) =
             http::Request::builder().uri(format!("/?{query}")).body(()).unwrap().into_parts();
-        named_pull(&QueryMembers::from_request_parts(&mut parts, &()).await.unwrap())
+        pull_in_query(&QueryMembers::from_request_parts(&mut parts, &()).await.unwrap())
     }
 
     #[tokio::test]
@@ -87,6 +95,7 @@ mod tests {
         assert_eq!((repository.as_str(), number.get()), ("acme/widget.js", 42));
         assert!(read("owner=acme&repo=widget").await.is_none());
         assert!(read("owner=&repo=widget&number=1").await.is_none());
+        // Options, path traversal, encoded separators, numbers out of range, and a NUL byte.
         for query in [
             "owner=@x&repo=widget&number=1",
             "owner=..&repo=widget&number=1",
@@ -98,8 +107,8 @@ mod tests {
             "owner=acme&repo=widget&number=9999999999",
             "owner=ac%00me&repo=widget&number=1",
         ] {
-            let refused = read(query).await.unwrap().unwrap_err();
-            assert_eq!(refused.body.error, "Invalid owner, repo, or number", "{query}");
+            let error = read(query).await.unwrap().unwrap_err();
+            assert_eq!(error.body.error, "Invalid owner, repo, or number", "{query}");
         }
     }
 }

@@ -1,33 +1,33 @@
-//! One comment of a pull request, as answers carry it.
+//! The JSON form of a pull-request comment.
 
 use loopgate_tools::code_host::{Comment, CommentKind};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// Bytes of UTF-8 in a comment.
+/// Maximum bytes of UTF-8 in a comment's text: one long log in a comment must not fill the response.
 pub(super) const MAX_BODY: usize = 16_384;
 
-/// Something that was said.
+/// A comment of a pull request.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PullRequestComment {
     id: String,
     provider_node_id: String,
-    /// Its number; null for a review's text.
+    /// Numeric id; null for the text of a review.
     #[schema(required)]
     provider_comment_id: Option<String>,
-    /// `issue` in the conversation, `review` in a review or on a line, `review_reply` in answer.
+    /// `issue` for the conversation, `review` for a review or a line, `review_reply` for a reply in a thread.
     kind: &'static str,
     #[schema(required)]
     thread_id: Option<String>,
-    /// Number of what it answers.
+    /// Numeric id of the comment to which this one replies.
     #[schema(required)]
     in_reply_to_id: Option<String>,
     #[schema(required)]
     path: Option<String>,
     #[schema(required)]
     line: Option<u64>,
-    /// Whether its thread is settled.
+    /// Whether the thread is resolved.
     #[schema(required)]
     resolved: Option<bool>,
     author: CommentAuthor,
@@ -38,24 +38,24 @@ pub(crate) struct PullRequestComment {
     #[schema(required)]
     provider_url: Option<String>,
     stale: bool,
-    /// Only the beginning of the text is there.
+    /// Whether the text was truncated.
     body_truncated: bool,
-    /// Its number, 0 for a review's text; only for a clone's pull request.
+    /// Numeric id, 0 for the text of a review; only for the pull request of a clone.
     #[serde(skip_serializing_if = "Option::is_none")]
     database_id: Option<u64>,
-    /// Whether it belongs to a review; only for a clone's pull request.
+    /// Whether the comment belongs to a review; only for the pull request of a clone.
     #[serde(skip_serializing_if = "Option::is_none")]
     is_review: Option<bool>,
-    /// Its place on the web, or nothing; only for a clone's pull request.
+    /// URL of the comment, or an empty string; only for the pull request of a clone.
     #[serde(skip_serializing_if = "Option::is_none")]
     url: Option<String>,
 }
 
-/// Who said it.
+/// Author of a comment.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CommentAuthor {
-    /// `unknown` when the account is gone.
+    /// Login; `unknown` for a deleted account.
     login: String,
     #[schema(required)]
     display_name: Option<String>,
@@ -66,7 +66,7 @@ pub(crate) struct CommentAuthor {
 }
 
 impl PullRequestComment {
-    /// `local` adds the members that tell a clone's pull request.
+    /// Converts a comment. `local` adds the members that are only present for the pull request of a clone.
     pub(super) fn new(comment: Comment, local: bool) -> Self {
         let kind = match comment.kind {
             CommentKind::Conversation => "issue",
@@ -90,6 +90,7 @@ impl PullRequestComment {
             updated_at: None,
             stale: false,
             body_truncated: false,
+            // The text of a review has no number; clients of this form expect 0.
             database_id: local.then_some(comment.number.unwrap_or(0)),
             is_review: local.then_some(comment.kind != CommentKind::Conversation),
             url: local.then(|| comment.url.clone().unwrap_or_default()),
@@ -101,12 +102,12 @@ impl PullRequestComment {
         self.body_truncated |= cut(&mut self.body);
     }
 
-    pub(super) const fn is_short(&self) -> bool {
+    pub(super) const fn is_truncated(&self) -> bool {
         self.body_truncated
     }
 }
 
-/// Cuts a text to the length that a comment may have; whether anything was cut.
+/// Truncates a text to the maximum length at a character boundary. Returns whether it was truncated.
 pub(super) fn cut(text: &mut String) -> bool {
     let too_long = text.len() > MAX_BODY;
     if too_long {

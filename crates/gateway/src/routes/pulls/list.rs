@@ -8,23 +8,23 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::clone::NamedClone;
+use super::clone::LocalClone;
 use crate::app::App;
 use crate::approval::{At, Source};
 use crate::error::{HttpError, JsonResult};
 use crate::extract::QueryMembers;
 use crate::route::Endpoint;
 
-/// Pull requests, the newest first.
+/// Pull requests, newest first.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"prs": [{"number": 42, "title": "Add a dark theme", "url": "https://github.com/acme/shop/pull/42", "author": "octo-dev", "state": "OPEN", "createdAt": "2030-01-02T08:00:00Z", "headRefName": "dark-theme"}], "hasMore": false, "truncated": false, "pageInfo": {"hasNextPage": false, "endCursor": null}}))]
 pub(crate) struct PullRequestList {
-    /// At most 50.
+    /// The newest pull requests, at most 50.
     prs: Vec<ListedPullRequest>,
-    /// Whether there are more.
+    /// Whether the code host has more pull requests.
     has_more: bool,
-    /// Whether there are more.
+    /// Same as `hasMore`; for clients that read only this member.
     truncated: bool,
     page_info: PageInfo,
 }
@@ -36,21 +36,21 @@ pub(crate) struct ListedPullRequest {
     number: u64,
     title: String,
     url: String,
-    /// Login; `unknown` when the account is gone.
+    /// Login of the author; `unknown` for a deleted account.
     author: String,
-    /// `OPEN` or `MERGED`.
+    /// State: `OPEN` or `MERGED`.
     state: String,
-    /// ISO 8601.
+    /// Time of creation, ISO 8601.
     created_at: String,
     head_ref_name: String,
 }
 
-/// What is beyond the list.
+/// Pagination of the list.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PageInfo {
     has_next_page: bool,
-    /// Always null: there is no way to ask for more.
+    /// Always null: further pages cannot be requested.
     #[schema(required)]
     end_cursor: Option<String>,
 }
@@ -59,14 +59,14 @@ pub(crate) struct PageInfo {
 #[utoipa::path(get, path = "/api/gateway/git/pr/list", operation_id = "list_pull_requests", tag = "pull requests",
     params(
         ("repo" = String, Query, description = "Path of the clone", example = "~/src/shop"),
-        ("state" = Option<String>, Query, description = "`open`, which is the default, or `merged`", example = "open"),
+        ("state" = Option<String>, Query, description = "`open` (default) or `merged`", example = "open"),
     ),
     responses(
-        (status = 200, body = PullRequestList, description = "The newest ones"),
-        (status = 400, body = ErrorBody, description = "No path, or another state", example = json!(ErrorBody::new(400, "state must be 'open' or 'merged'"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
-        (status = 404, body = ErrorBody, description = "No such directory", example = json!(ErrorBody::new(404, "repository not found"))),
-        (status = 500, body = ErrorBody, description = "The code host said no", example = json!(ErrorBody::new(500, "Repository not found or no access."))),
+        (status = 200, body = PullRequestList, description = "The newest pull requests"),
+        (status = 400, body = ErrorBody, description = "Repository path missing, or invalid state", example = json!(ErrorBody::new(400, "state must be 'open' or 'merged'"))),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
+        (status = 404, body = ErrorBody, description = "The directory does not exist", example = json!(ErrorBody::new(404, "repository not found"))),
+        (status = 500, body = ErrorBody, description = "The code-host request failed", example = json!(ErrorBody::new(500, "Repository not found or no access."))),
     ))]
 async fn list(State(app): State<App>, query: QueryMembers) -> JsonResult<PullRequestList> {
     let path = query.required("repo", "Missing 'repo' query parameter")?;
@@ -75,7 +75,7 @@ async fn list(State(app): State<App>, query: QueryMembers) -> JsonResult<PullReq
         "merged" => ListState::Merged,
         _ => return Err(HttpError::bad_request("state must be 'open' or 'merged'")),
     };
-    let clone = NamedClone::at(&app, path).await?;
+    let clone = LocalClone::open(&app, path).await?;
     let repository = clone.repository("Repository not found or no access.")?;
     let (listed, more) = app.code_host.list_pull_requests(&repository, state).await?;
     Ok(Json(PullRequestList {

@@ -1,5 +1,5 @@
-//! `/api/gateway/git/pr*` and `git/user`: pull requests, through the user's code-host program. What
-//! that is asked, and what its answers mean, the tools know.
+//! `/api/gateway/git/pr*` and `git/user`: pull requests, through the user's code-host program.
+//! `loopgate_tools` runs the program and interprets its output.
 
 mod budget;
 mod clone;

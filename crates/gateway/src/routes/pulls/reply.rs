@@ -1,4 +1,4 @@
-//! `POST /api/gateway/git/pr/reply`: something to say about a pull request.
+//! `POST /api/gateway/git/pr/reply`: comments on a pull request, replies to a comment, or requests changes.
 
 use axum::Json;
 use axum::extract::State;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::clone::NamedClone;
+use super::clone::LocalClone;
 use crate::app::App;
 use crate::approval::{At, Source};
 use crate::error::{HttpError, JsonResult};
@@ -16,7 +16,7 @@ use crate::extract::JsonBody;
 use crate::lenient;
 use crate::route::Endpoint;
 
-/// Something to say.
+/// The comment to post.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"repoPath": "~/src/shop", "prNumber": 1, "body": "It is the colour of the logo."}))]
@@ -29,38 +29,38 @@ struct ReplyToPullRequest {
     #[schema(value_type = u64, required)]
     #[serde(default, deserialize_with = "lenient::positive")]
     pr_number: Option<u64>,
-    /// Markdown.
+    /// Text of the comment in Markdown.
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     body: Option<String>,
-    /// Number of the comment on a line that is answered.
+    /// Numeric id of the line comment to reply to; absent for a new comment.
     #[serde(default, deserialize_with = "lenient::positive")]
     comment_id: Option<u64>,
-    /// Whether it is a review that asks for changes.
+    /// Whether to submit a review that requests changes.
     #[serde(default, deserialize_with = "lenient::any")]
     request_changes: Option<bool>,
 }
 
-/// That it was said.
+/// The comment that was posted.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"success": true, "message": "Comment posted successfully", "output": "https://github.com/acme/shop/pull/42#issuecomment-2001"}))]
 #[schema(as = SaidAnswer)]
 pub(crate) struct ReplyResponse {
     success: bool,
     message: &'static str,
-    /// What the code-host program printed.
+    /// Output of the code-host program.
     output: String,
 }
 
-/// Comment on a pull request, answer a comment, or ask for changes
+/// Comment on a pull request, reply to a comment, or request changes
 #[utoipa::path(post, path = "/api/gateway/git/pr/reply", operation_id = "reply_to_pull_request", tag = "pull requests",
     request_body = ReplyToPullRequest,
     responses(
-        (status = 200, body = ReplyResponse, description = "It was said"),
-        (status = 400, body = ErrorBody, description = "A member is missing", example = json!(ErrorBody::missing_field("Missing 'body' in request body"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
-        (status = 404, body = ErrorBody, description = "No such directory", example = json!(ErrorBody::new(404, "repository not found"))),
-        (status = 500, body = ErrorBody, description = "The code host said no", example = json!(ErrorBody::new(500, "Network error. Check your connection."))),
+        (status = 200, body = ReplyResponse, description = "The comment was posted"),
+        (status = 400, body = ErrorBody, description = "A required member is missing", example = json!(ErrorBody::missing_field("Missing 'body' in request body"))),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
+        (status = 404, body = ErrorBody, description = "The directory does not exist", example = json!(ErrorBody::new(404, "repository not found"))),
+        (status = 500, body = ErrorBody, description = "The code-host request failed", example = json!(ErrorBody::new(500, "Network error. Check your connection."))),
     ))]
 async fn reply(
     State(app): State<App>,
@@ -76,9 +76,9 @@ async fn reply(
         answers: body.comment_id,
         request_changes: body.request_changes == Some(true),
     };
-    let clone = NamedClone::at(&app, &path).await?;
-    let said = app.code_host.reply(&clone.directory, clone.origin.as_ref(), reply).await?;
-    let (message, output) = match said {
+    let clone = LocalClone::open(&app, &path).await?;
+    let result = app.code_host.reply(&clone.directory, clone.origin.as_ref(), reply).await?;
+    let (message, output) = match result {
         CommentResult::ChangesRequested(output) => ("Changes requested", output),
         CommentResult::Replied(output) => ("Reply posted successfully", output),
         CommentResult::Commented(output) => ("Comment posted successfully", output),

@@ -1,4 +1,4 @@
-//! `GET /api/gateway/git/pr/reviews`: what a pull request's reviewers think.
+//! `GET /api/gateway/git/pr/reviews`: the review states of a pull request.
 
 use axum::Json;
 use axum::extract::State;
@@ -8,42 +8,42 @@ use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::clone::named_pull;
+use super::clone::pull_in_query;
 use crate::app::App;
 use crate::approval::Source;
 use crate::error::{HttpError, JsonResult};
 use crate::extract::QueryMembers;
 use crate::route::Endpoint;
 
-/// Verdicts, summed up.
+/// Reviews of a pull request, with totals.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"reviewDecision": "APPROVED", "reviews": [{"author": "octo-dev", "state": "APPROVED", "submittedAt": "2030-01-02T08:45:00Z"}], "approvalCount": 1, "changesRequestedCount": 0}))]
 pub(crate) struct PullRequestReviews {
-    /// The code host's conclusion: `APPROVED`, `CHANGES_REQUESTED`, `REVIEW_REQUIRED` or null.
+    /// Review decision of the code host: `APPROVED`, `CHANGES_REQUESTED`, `REVIEW_REQUIRED` or null.
     #[schema(required)]
     review_decision: Option<String>,
-    /// The latest one of each author.
+    /// Latest review of each author.
     reviews: Vec<PullRequestReview>,
-    /// Authors whose last verdict is an approval. A later comment takes none back.
+    /// Number of authors whose latest verdict is an approval. A later comment does not revoke it.
     approval_count: usize,
-    /// Authors whose last verdict asks for changes.
+    /// Number of authors whose latest verdict requests changes.
     changes_requested_count: usize,
 }
 
-/// A verdict.
+/// A review of a pull request.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct PullRequestReview {
     author: String,
-    /// `APPROVED`, `CHANGES_REQUESTED`, `COMMENTED`, `PENDING` or `DISMISSED`.
+    /// State: `APPROVED`, `CHANGES_REQUESTED`, `COMMENTED`, `PENDING` or `DISMISSED`.
     state: String,
-    /// ISO 8601; null while it is being written.
+    /// Time of submission, ISO 8601; null for a pending review.
     #[schema(required)]
     submitted_at: Option<String>,
 }
 
-/// List the verdicts on a pull request
+/// List the reviews of a pull request
 #[utoipa::path(get, path = "/api/gateway/git/pr/reviews", operation_id = "pull_request_reviews", tag = "pull requests",
     params(
         ("owner" = String, Query, description = "Owner of the repository", example = "acme"),
@@ -51,14 +51,14 @@ pub(crate) struct PullRequestReview {
         ("number" = String, Query, description = "Number of the pull request", example = "1"),
     ),
     responses(
-        (status = 200, body = PullRequestReviews, description = "What the reviewers think"),
-        (status = 400, body = ErrorBody, description = "Something is missing or no name or number", example = json!(ErrorBody::missing_field("owner, repo, and number are required"))),
-        (status = 404, body = ErrorBody, description = "No such pull request", example = json!(ErrorBody::new(404, "PR #42 not found"))),
-        (status = 500, body = ErrorBody, description = "The code host said no", example = json!(ErrorBody::new(500, "API rate limit exceeded"))),
+        (status = 200, body = PullRequestReviews, description = "The reviews"),
+        (status = 400, body = ErrorBody, description = "A parameter is missing or invalid", example = json!(ErrorBody::missing_field("owner, repo, and number are required"))),
+        (status = 404, body = ErrorBody, description = "The pull request does not exist", example = json!(ErrorBody::new(404, "PR #42 not found"))),
+        (status = 500, body = ErrorBody, description = "The code-host request failed", example = json!(ErrorBody::new(500, "API rate limit exceeded"))),
     ))]
 async fn reviews(State(app): State<App>, query: QueryMembers) -> JsonResult<PullRequestReviews> {
     let missing = || HttpError::missing_field("owner, repo, and number are required");
-    let (repository, number) = named_pull(&query).ok_or_else(missing)??;
+    let (repository, number) = pull_in_query(&query).ok_or_else(missing)??;
     match app.code_host.pull_request_reviews(&repository, number).await {
         Ok(reviews) => Ok(Json(reviews.into())),
         Err(GraphQlError::NotFound) => Err(HttpError::not_found(format!("PR #{number} not found"))),

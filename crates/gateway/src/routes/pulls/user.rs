@@ -1,4 +1,4 @@
-//! `GET /api/gateway/git/user`: who the code host takes the user for.
+//! `GET /api/gateway/git/user`: the account that is signed in at the code host.
 
 use axum::Json;
 use axum::extract::State;
@@ -12,24 +12,24 @@ use crate::app::App;
 use crate::error::{HttpError, JsonResult};
 use crate::route::Endpoint;
 
-/// What is said when the program cannot tell.
-const UNKNOWN: &str = "Failed to get GitHub user. Ensure gh is installed and authenticated.";
+// Also covers a missing program, which is why it contains the remedy.
+const LOGIN_FAILED: &str = "Failed to get GitHub user. Ensure gh is installed and authenticated.";
 
-/// The user at the code host.
+/// Account at the code host.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"login": "octo-dev"}))]
 pub(crate) struct GitUser {
     login: String,
 }
 
-/// Tell who is logged in at the code host
+/// Return the account that is signed in at the code host
 #[utoipa::path(get, path = "/api/gateway/git/user", operation_id = "git_user", tag = "pull requests",
     responses(
-        (status = 200, body = GitUser, description = "The login"),
-        (status = 500, body = ErrorBody, description = "Nobody, or the program cannot tell", example = json!(ErrorBody::new(500, "Could not determine GitHub user"))),
+        (status = 200, body = GitUser, description = "Login of the account"),
+        (status = 500, body = ErrorBody, description = "Not signed in, or the code-host program failed", example = json!(ErrorBody::new(500, "Could not determine GitHub user"))),
     ))]
 async fn user(State(app): State<App>) -> JsonResult<GitUser> {
-    let login = app.code_host.login().await.map_err(with_sentence(UNKNOWN))?;
+    let login = app.code_host.login().await.map_err(with_sentence(LOGIN_FAILED))?;
     Ok(Json(GitUser { login: login.ok_or_else(|| HttpError::failed("Could not determine GitHub user"))? }))
 }
 

@@ -1,4 +1,4 @@
-//! `POST /api/gateway/reviewer/argue/{ticketId}`: a debate about a finding.
+//! `POST /api/gateway/reviewer/argue/{ticketId}`: debates a finding with the reviewer.
 
 use axum::Extension;
 use axum::extract::State;
@@ -25,36 +25,36 @@ use crate::routes::chats::stream;
 
 const PATH: &str = "/api/gateway/reviewer/argue/{ticketId}";
 
-/// What is said against a finding.
+/// An argument against a finding.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"repoPath": "~/src/shop", "findingSummary": "src/cache.rs:14 the cache is never cleared", "assistantArgument": "close() clears it."}))]
 struct ArgueBody {
-    /// Path of the repository, unless the query names it.
+    /// Path of the repository; used when the query has no `repo`.
     #[serde(default, deserialize_with = "lenient::non_blank")]
     repo_path: Option<String>,
-    /// What the assistant, or a person, says.
+    /// Argument of the assistant or of the user.
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     assistant_argument: Option<String>,
-    /// The finding in words; it tells one debate from another.
+    /// Text of the finding; identifies the debate.
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     finding_summary: Option<String>,
-    /// The model; the provider's default when it is missing.
+    /// Model of the provider; its default when it is missing.
     #[serde(default, deserialize_with = "lenient::non_blank")]
     model: Option<String>,
-    /// How long the model may think, in the program's words.
+    /// Reasoning effort, in the terms of the provider's program.
     #[serde(default, deserialize_with = "lenient::non_blank")]
     reasoning_effort: Option<String>,
-    /// What was said before; with one element at most, the debate begins anew.
+    /// Previous arguments. With at most one element, a new debate is started.
     #[serde(default, deserialize_with = "lenient::any")]
     debate_history: Option<Vec<Value>>,
-    /// Who defends the finding; the reviewer when it is missing or unknown.
+    /// Provider that defends the finding: `reviewer` when it is missing or unknown.
     #[serde(default, deserialize_with = "lenient::non_blank")]
     provider: Option<String>,
-    /// Rounds in which the assistant answers the reviewer here, until the debate is settled: 1 to 10. One, with
-    /// no answer of the assistant, when it is missing.
+    /// Maximum rounds in which the assistant replies to the reviewer, 1 to 10. When it is missing, the
+    /// reviewer answers once and the assistant does not reply.
     #[schema(value_type = Option<u64>, minimum = 1, maximum = 10)]
     #[serde(default, deserialize_with = "lenient::positive")]
     rounds: Option<u64>,
@@ -62,17 +62,17 @@ struct ArgueBody {
 
 /// Debate a finding
 ///
-/// The reviewer answers what is said against its finding. With `rounds` the assistant answers in turn, until both
-/// agree, one gives up, both repeat themselves, or the rounds are used up; `done` says which. The debate goes on when
-/// the caller goes away.
+/// The reviewer answers the argument against its finding. With `rounds`, the assistant replies in turn until
+/// both agree, one side concedes, both repeat themselves, or the rounds are used up; the `done` event
+/// contains the outcome. The debate continues when the client disconnects.
 #[utoipa::path(post, path = "/api/gateway/reviewer/argue/{ticketId}", operation_id = "argue_finding", tag = "reviewer",
-    params(("ticketId" = String, Path, description = "Ticket", example = "pr-7"), OptionalRepositoryQuery),
+    params(("ticketId" = String, Path, description = "Id of the ticket", example = "pr-7"), OptionalRepositoryQuery),
     request_body = ArgueBody,
     responses(
-        (status = 200, body = ChatEvent, content_type = "application/x-ndjson", description = "One event a line, `done` last"),
+        (status = 200, body = ChatEvent, content_type = "application/x-ndjson", description = "One JSON event per line; the last one is `done`"),
         (status = 400, body = ErrorBody, description = "No repository, no argument, or no finding",
             example = json!({"error": "assistantArgument and findingSummary are required", "code": "missing_field"})),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 404, body = ErrorBody, description = "The ticket has no worktree", example = json!(ErrorBody::new(404, "Work directory not found"))),
         (status = 500, body = ErrorBody, description = "The debate cannot be stored",
             example = json!(ErrorBody::new(500, "Failed to start the debate: no space left"))),
@@ -84,10 +84,11 @@ async fn argue(
     query: QueryMembers,
     JsonBody(body): JsonBody<ArgueBody>,
 ) -> Result<Response, HttpError> {
-    let named = query.get("repo").filter(|repo| !repo.is_empty()).map(str::to_owned);
+    // Both the query and the body can name the repository; the query takes precedence.
+    let repo = query.get("repo").filter(|repo| !repo.is_empty()).map(str::to_owned);
     let repo =
-        named.or(body.repo_path).ok_or_else(|| HttpError::missing_field("repo parameter is required"))?;
-    let (Some(said), Some(finding)) = (body.assistant_argument, body.finding_summary) else {
+        repo.or(body.repo_path).ok_or_else(|| HttpError::missing_field("repo parameter is required"))?;
+    let (Some(argument_text), Some(finding)) = (body.assistant_argument, body.finding_summary) else {
         return Err(HttpError::missing_field("assistantArgument and findingSummary are required"));
     };
     let agents = agents_of(&app, PATH)?;
@@ -110,10 +111,12 @@ async fn argue(
         worktree,
         directory,
         finding,
-        argument: said,
+        argument: argument_text,
         model,
         effort,
+        // One element is the argument itself, which clients include in the history.
         anew: body.debate_history.is_some_and(|history| history.len() <= 1),
+        // Each round runs both providers, so a client must not be able to request an unbounded number.
         rounds: rounds.min(MAX_ROUNDS),
     };
     let debate = reviews_of(&app, &Method::POST, PATH)?.debate(request).await;

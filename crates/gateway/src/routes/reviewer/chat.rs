@@ -1,4 +1,4 @@
-//! `POST /api/gateway/reviewer/chat/{ticketId}`: asks the reviewer about a ticket.
+//! `POST /api/gateway/reviewer/chat/{ticketId}`: sends a message to the reviewer about a ticket.
 
 use axum::Extension;
 use axum::extract::State;
@@ -24,7 +24,7 @@ use crate::routes::chats::attachments::AttachmentPaths;
 use crate::routes::chats::stream;
 
 const PATH: &str = "/api/gateway/reviewer/chat/{ticketId}";
-/// The context of a chat that goes on in the session of the review.
+/// `chatContextId` of a chat that resumes the session of the review.
 const REVIEW_CONTEXT: &str = "review";
 
 /// A message to the reviewer.
@@ -32,7 +32,7 @@ const REVIEW_CONTEXT: &str = "review";
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"repoPath": "~/src/shop", "prompt": "Is the second finding new?", "chatContextId": "review"}))]
 struct ReviewerMessage {
-    /// The whole prompt.
+    /// Complete prompt, including any context.
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     prompt: Option<String>,
@@ -40,30 +40,31 @@ struct ReviewerMessage {
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     repo_path: Option<String>,
-    /// The model; the provider's default when it is missing.
+    /// Model of the provider; its default when it is missing.
     #[serde(default, deserialize_with = "lenient::non_blank")]
     model: Option<String>,
-    /// `review` goes on in the session of the review.
+    /// `review` resumes the session of the review; other values select a separate session.
     #[serde(default, deserialize_with = "lenient::non_blank")]
     chat_context_id: Option<String>,
-    /// Absolute paths of at most 10 files of at most 10 MiB that the message is about, such as uploaded images.
+    /// Absolute paths of files that belong to the message, such as uploaded images: at most 10 files of at
+    /// most 10 MiB.
     #[schema(value_type = Option<Vec<String>>)]
     #[serde(default)]
     attachments: AttachmentPaths,
 }
 
-/// Ask the reviewer about a ticket
+/// Send a message to the reviewer about a ticket
 ///
-/// Works in the ticket's worktree, else in the repository, and changes nothing there. Only the session is stored: the
-/// client keeps the messages. The answer goes on when the caller goes away.
+/// The reviewer works read-only in the ticket's worktree, or in the repository when there is none. Only the
+/// session is stored; clients store the messages. The response continues when the client disconnects.
 #[utoipa::path(post, path = "/api/gateway/reviewer/chat/{ticketId}", operation_id = "reviewer_chat", tag = "reviewer",
-    params(("ticketId" = String, Path, description = "Ticket", example = "pr-7")),
+    params(("ticketId" = String, Path, description = "Id of the ticket", example = "pr-7")),
     request_body = ReviewerMessage,
     responses(
-        (status = 200, body = ChatEvent, content_type = "application/x-ndjson", description = "One event a line, `done` last"),
-        (status = 400, body = ErrorBody, description = "No prompt or no repository",
+        (status = 200, body = ChatEvent, content_type = "application/x-ndjson", description = "One JSON event per line; the last one is `done`"),
+        (status = 400, body = ErrorBody, description = "Prompt or repository path missing",
             example = json!({"error": "prompt and repoPath are required", "code": "missing_field"})),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 500, body = ErrorBody, description = "The session cannot be stored",
             example = json!(ErrorBody::new(500, "Failed to start the chat: no space left"))),
     ))]

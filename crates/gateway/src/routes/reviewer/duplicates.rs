@@ -1,4 +1,4 @@
-//! `POST /api/gateway/reviewer/review-dedup/{ticketId}`: which findings of two reviews are the same.
+//! `POST /api/gateway/reviewer/review-dedup/{ticketId}`: finds duplicate findings in two reviews.
 
 use axum::Json;
 use axum::extract::State;
@@ -11,7 +11,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::body_of;
+use super::unwrap_body;
 use crate::app::App;
 use crate::approval::{At, Source};
 use crate::blocking::spawn_blocking;
@@ -20,7 +20,7 @@ use crate::extract::JsonBody;
 use crate::lenient;
 use crate::route::Endpoint;
 
-/// The findings of two reviews of one change.
+/// Findings of two reviews of the same change.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"repoPath": "~/src/shop", "providerA": "assistant", "providerB": "reviewer", "findingsA": [{"file": "src/cart.rs", "message": "The sum overflows"}], "findingsB": [{"file": "src/cart.rs", "message": "The sum overflows"}]}))]
@@ -29,11 +29,11 @@ struct FindingLists {
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     repo_path: Option<String>,
-    /// Where the first list comes from.
+    /// Provider of the first list.
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     provider_a: Option<String>,
-    /// Where the second list comes from.
+    /// Provider of the second list.
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     provider_b: Option<String>,
@@ -43,13 +43,13 @@ struct FindingLists {
     #[schema(value_type = Vec<ComparedFinding>)]
     #[serde(default)]
     findings_b: Value,
-    /// Who is asked about findings that are similar, and not similar enough to be the same for certain; nobody when
-    /// it is missing or unknown.
+    /// Provider that decides about pairs with inconclusive similarity. When it is missing or unknown, such
+    /// pairs are not duplicates.
     #[serde(default, deserialize_with = "lenient::any")]
     provider: Option<ProviderId>,
 }
 
-/// What of a finding is compared.
+/// Members of a finding that are compared.
 #[derive(ToSchema)]
 #[allow(dead_code, reason = "describes the lists in the OpenAPI document; they hold whole findings")]
 struct ComparedFinding {
@@ -57,34 +57,35 @@ struct ComparedFinding {
     file: Option<String>,
 }
 
-/// Findings that are the same.
+/// Pairs of duplicate findings.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"duplicates": [[0, 0]]}))]
 pub(crate) struct Duplicates {
-    /// Index in the first list and index in the second one. Each is in one pair at most.
+    /// Pairs of an index in the first list and an index in the second list. Each index occurs at most once.
     #[schema(value_type = Vec<Vec<usize>>)]
     duplicates: Vec<DuplicatePair>,
 }
 
-/// Find the findings that two reviews share
+/// Find duplicate findings in two reviews
 ///
-/// Compares messages by their words. With a `provider`, pairs that are similar are put to it; when it fails, the words
-/// alone decide.
+/// Compares the words of the messages. With a `provider`, inconclusive pairs are submitted to it; if it
+/// fails, only the comparison of words counts.
 #[utoipa::path(post, path = "/api/gateway/reviewer/review-dedup/{ticketId}", operation_id = "review_duplicates", tag = "reviewer",
-    params(("ticketId" = String, Path, description = "Ticket", example = "SHOP-7")),
+    params(("ticketId" = String, Path, description = "Id of the ticket", example = "SHOP-7")),
     request_body = FindingLists,
     responses(
-        (status = 200, body = Duplicates, description = "The pairs, in the order of the first list; those of the provider follow"),
-        (status = 400, body = ErrorBody, description = "A member is missing, or an entry of a list is no finding",
+        (status = 200, body = Duplicates, description = "The pairs in the order of the first list, then those confirmed by the provider"),
+        (status = 400, body = ErrorBody, description = "A required member is missing, or a list contains an invalid finding",
             example = json!(ErrorBody::missing_field("repoPath, providerA, and providerB are required"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox",
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox",
             example = json!(ErrorBody::directory_not_allowed())),
     ))]
 async fn find(
     State(app): State<App>,
     body: Result<JsonBody<FindingLists>, HttpError>,
 ) -> JsonResult<Duplicates> {
-    let body = body_of(body)?;
+    let body = unwrap_body(body)?;
+    // The provider names are required by the interface but do not affect the comparison.
     let (Some(repo), Some(_), Some(_)) = (body.repo_path, body.provider_a, body.provider_b) else {
         return Err(HttpError::missing_field("repoPath, providerA, and providerB are required"));
     };
@@ -92,6 +93,7 @@ async fn find(
     let compared = {
         let app = app.clone();
         spawn_blocking(move || {
+            // On a thread for blocking work: the comparison is quadratic in the number of findings.
             let directory = app.sandbox.check(repo)?;
             Ok::<_, HttpError>((directory, compare_findings(&first, &second), first, second))
         })
@@ -107,13 +109,13 @@ async fn find(
     Ok(Json(Duplicates { duplicates }))
 }
 
-/// A list of findings; what is no list is an empty one.
+/// Parses a list of findings. Anything other than an array counts as empty.
 fn findings(list: Value) -> Result<Vec<ReviewFinding>, HttpError> {
     if !list.is_array() {
         return Ok(Vec::new());
     }
     serde_json::from_value(list)
-        .map_err(|_| HttpError::bad_request("findingsA and findingsB must hold nothing but findings"))
+        .map_err(|_| HttpError::bad_request("findingsA and findingsB must contain only findings"))
 }
 
 pub(crate) fn endpoint() -> Endpoint {

@@ -1,4 +1,4 @@
-//! `/api/gateway/reviewer/finding-chat/{findingId}`: asks the assistant about a finding.
+//! `/api/gateway/reviewer/finding-chat/{findingId}`: the chat about a finding.
 
 use axum::Extension;
 use axum::extract::State;
@@ -31,65 +31,67 @@ const ROLE: &str = "Help a developer judge a finding of a code review: whether i
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"message": "Can this overflow?", "findingContext": {"severity": "high", "priority": "P1", "file": "src/cart.rs", "line": 14, "message": "The sum overflows", "suggestion": "use checked_add"}}))]
 struct FindingMessage {
-    /// Not blank.
+    /// Text of the message; must not be blank.
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     message: Option<String>,
-    /// The message as it is stored, when that is another one.
+    /// Text to store in the history, if it differs from `message`.
     #[serde(default, deserialize_with = "lenient::non_blank")]
     display_message: Option<String>,
-    /// The finding; the last one that was sent is remembered.
+    /// The finding and its location. Stored; later messages can omit it.
     #[serde(default, deserialize_with = "lenient::any")]
     finding_context: Option<FindingContext>,
-    /// Absolute paths of at most 10 files of at most 10 MiB that the message is about, such as uploaded images.
+    /// Absolute paths of files that belong to the message, such as uploaded images: at most 10 files of at
+    /// most 10 MiB.
     #[schema(value_type = Option<Vec<String>>)]
     #[serde(default)]
     attachments: AttachmentPaths,
 }
 
-/// A message to add, or which message was answered on the code host. A message to add goes before.
+/// A message to store, or the message that was posted to the code host. With both, only the message is
+/// stored.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"messageId": "assistant-1735000000000", "responded": true}))]
 struct ChangeFindingChat {
-    /// Needs an id, a role and a content. It replaces the message with its id.
+    /// Message with id, role and content. Replaces a stored message with the same id.
     #[schema(value_type = Option<ChatMessage>)]
     #[serde(default)]
     message: Option<Value>,
-    /// The message that was answered; the assistant's last one when it is missing.
+    /// Id of the message that was posted; the last assistant message when it is missing.
     #[serde(default, deserialize_with = "lenient::non_empty")]
     message_id: Option<String>,
-    /// True when it is missing.
+    /// Whether it was posted; true when it is missing.
     #[serde(default, deserialize_with = "lenient::any")]
     responded: Option<bool>,
 }
 
-/// What was said about a finding
+/// Return the chat history of a finding
 #[utoipa::path(get, path = "/api/gateway/reviewer/finding-chat/{findingId}", operation_id = "finding_chat_history", tag = "reviewer",
-    params(("findingId" = String, Path, description = "Finding", example = "finding-0"), SubjectQuery),
+    params(("findingId" = String, Path, description = "Id of the finding", example = "finding-0"), SubjectQuery),
     responses(
-        (status = 200, body = ChatHistory, description = "The history, empty when there is none"),
-        (status = 400, body = ErrorBody, description = "No ticket or no repository",
+        (status = 200, body = ChatHistory, description = "The history; empty when none is stored"),
+        (status = 400, body = ErrorBody, description = "Ticket or repository path missing",
             example = json!(ErrorBody::missing_field("ticketId and repo parameters are required"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox",
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox",
             example = json!(ErrorBody::directory_not_allowed())),
     ))]
 async fn read(State(app): State<App>, subject: SubjectId) -> JsonResult<ChatHistory> {
     subject.of_kind(SubjectKind::Finding).read(app).await
 }
 
-/// Ask the assistant about a finding
+/// Send a message to the assistant about a finding
 ///
-/// Works in the ticket's worktree. The answer goes on, and is stored, when the caller goes away; posting the pid of the
-/// `running` event to `kill` stops it.
+/// The assistant works in the ticket's worktree. If the client disconnects, it still finishes and its
+/// response is stored. To cancel, post the pid of the `running` event to `kill`.
 #[utoipa::path(post, path = "/api/gateway/reviewer/finding-chat/{findingId}", operation_id = "finding_chat", tag = "reviewer",
-    params(("findingId" = String, Path, description = "Finding", example = "finding-0"), SubjectQuery),
+    params(("findingId" = String, Path, description = "Id of the finding", example = "finding-0"), SubjectQuery),
     request_body = FindingMessage,
     responses(
-        (status = 200, body = ChatEvent, content_type = "application/x-ndjson", description = "One event a line, `done` last"),
-        (status = 400, body = ErrorBody, description = "No ticket, no repository, or no message",
+        (status = 200, body = ChatEvent, content_type = "application/x-ndjson", description = "One JSON event per line; the last one is `done`"),
+        (status = 400, body = ErrorBody, description = "Ticket, repository path or message missing",
             example = json!(ErrorBody::missing_field("message is required"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox",
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox",
             example = json!(ErrorBody::directory_not_allowed())),
         (status = 404, body = ErrorBody, description = "The ticket has no worktree",
             example = json!(ErrorBody::new(404, "Work directory not found"))),
@@ -113,15 +115,15 @@ async fn send(
     chat.send(&app, agents, requester, message, body.attachments, with_finding).await
 }
 
-/// Add a message, or note that one was answered
+/// Store a message, or mark one as posted to the code host
 #[utoipa::path(patch, path = "/api/gateway/reviewer/finding-chat/{findingId}", operation_id = "change_finding_chat", tag = "reviewer",
-    params(("findingId" = String, Path, description = "Finding", example = "finding-0"), SubjectQuery),
+    params(("findingId" = String, Path, description = "Id of the finding", example = "finding-0"), SubjectQuery),
     request_body = ChangeFindingChat,
     responses(
-        (status = 200, body = SuccessResponse, description = "Stored; an unknown id changes nothing"),
-        (status = 400, body = ErrorBody, description = "No ticket, no repository, or a message that is none",
+        (status = 200, body = SuccessResponse, description = "Stored; an unknown message id is a no-op"),
+        (status = 400, body = ErrorBody, description = "Ticket or repository path missing, or invalid message",
             example = json!(ErrorBody::missing_field("message with id, role and content is required"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox",
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox",
             example = json!(ErrorBody::directory_not_allowed())),
         (status = 500, body = ErrorBody, description = "The history cannot be written",
             example = json!(ErrorBody::new(500, "Failed to save chat history: no space left"))),
@@ -137,21 +139,21 @@ async fn change(
             let message = serde_json::from_value(message).ok();
             let is_complete =
                 |message: &ChatMessage| !message.id.is_empty() && !message.content.trim().is_empty();
-            let refused = || HttpError::missing_field("message with id, role and content is required");
-            chat.add(app, message.filter(is_complete).ok_or_else(refused)?).await
+            let incomplete = || HttpError::missing_field("message with id, role and content is required");
+            chat.add(app, message.filter(is_complete).ok_or_else(incomplete)?).await
         }
         None => chat.mark_responded(app, body.message_id, body.responded.unwrap_or(true)).await,
     }
 }
 
-/// Forget what was said about a finding
+/// Delete the chat history of a finding
 #[utoipa::path(delete, path = "/api/gateway/reviewer/finding-chat/{findingId}", operation_id = "forget_finding_chat", tag = "reviewer",
-    params(("findingId" = String, Path, description = "Finding", example = "finding-0"), SubjectQuery),
+    params(("findingId" = String, Path, description = "Id of the finding", example = "finding-0"), SubjectQuery),
     responses(
-        (status = 200, body = SuccessResponse, description = "Forgotten, or there was nothing"),
-        (status = 400, body = ErrorBody, description = "No ticket or no repository",
+        (status = 200, body = SuccessResponse, description = "Deleted, or nothing was stored"),
+        (status = 400, body = ErrorBody, description = "Ticket or repository path missing",
             example = json!(ErrorBody::missing_field("ticketId and repo parameters are required"))),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox",
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox",
             example = json!(ErrorBody::directory_not_allowed())),
         (status = 500, body = ErrorBody, description = "The history cannot be removed",
             example = json!(ErrorBody::new(500, "Failed to delete: permission denied"))),

@@ -1,4 +1,4 @@
-//! `/api/gateway/reviewer/`: reviews of a ticket's worktree.
+//! `/api/gateway/reviewer/`: reviews of the worktree of a ticket, and the discussion of their findings.
 
 pub(crate) mod argue;
 pub(crate) mod available;
@@ -24,7 +24,7 @@ use crate::error::HttpError;
 use crate::extract::{JsonBody, QueryMembers};
 use crate::routes::directory::ticket_worktree;
 
-/// The repository, for routes whose body may name it instead.
+/// Query of routes whose body can name the repository instead.
 #[derive(IntoParams)]
 #[allow(dead_code, reason = "describes the query in the OpenAPI document; it is read member by member")]
 #[into_params(parameter_in = Query)]
@@ -34,23 +34,26 @@ struct OptionalRepositoryQuery {
     repo: String,
 }
 
-/// The repository of a request, and the worktree of its ticket, which may not be there yet. Blocks on the disk.
+/// Resolves the repository and the ticket's worktree, which may not exist yet. Performs blocking I/O.
+///
+/// # Errors
+/// 403 when either is outside the sandbox.
 fn locate(app: &App, repo: &str, ticket: &TicketId) -> Result<(SandboxedPath, SandboxedPath), HttpError> {
     let repository = app.sandbox.check(repo).map_err(|_| HttpError::directory_not_allowed())?;
     let worktree = match ticket_worktree(app, &repository, ticket)? {
         Some(worktree) => worktree,
         None => {
-            let place = app.worktree_layout.for_ticket(&repository, ticket);
-            place.map_err(|_| HttpError::directory_not_allowed())?
+            let location = app.worktree_layout.for_ticket(&repository, ticket);
+            location.map_err(|_| HttpError::directory_not_allowed())?
         }
     };
     Ok((repository, worktree))
 }
 
-/// The worktree of a ticket. Blocks on the disk.
+/// Resolves the existing worktree of a ticket. Performs blocking I/O.
 ///
 /// # Errors
-/// 404 when there is none.
+/// 403 when it is outside the sandbox; 404 when it does not exist.
 fn existing_worktree(app: &App, repo: &str, ticket: &TicketId) -> Result<SandboxedPath, HttpError> {
     let (_, worktree) = locate(app, repo, ticket)?;
     if worktree.canonical().is_dir() {
@@ -60,33 +63,37 @@ fn existing_worktree(app: &App, repo: &str, ticket: &TicketId) -> Result<Sandbox
     }
 }
 
-/// The work directory of a ticket, where the files of its reviews lie; it may not be there yet. Blocks on the
-/// disk.
+/// Resolves the work directory with the review files of a ticket, which may not exist yet. Performs blocking
+/// I/O.
 fn review_directory(app: &App, repo: &str, ticket: &TicketId) -> Result<ReviewDirectory, HttpError> {
     let (_, worktree) = locate(app, repo, ticket)?;
     Ok(ReviewDirectory::of(&app.sandbox, worktree.as_path())?)
 }
 
-/// A gateway may run without agents; it then reviews nothing.
+/// Returns the review service.
+///
+/// # Errors
+/// 501 when the gateway runs without agents.
 fn reviews_of<'a>(app: &'a App, method: &http::Method, path: &str) -> Result<&'a Reviews, HttpError> {
     app.reviews.as_ref().ok_or_else(|| HttpError::not_implemented(method, path))
 }
 
-/// The providers whose reviews a query is about: the one that it names, or both that always review.
+/// Returns the providers whose reviews a query selects: the one it names, or the assistant and the reviewer.
 ///
 /// # Errors
-/// 400 for a provider that is none: its name would become part of a file's name.
+/// 400 for an unregistered provider, because the name becomes part of a file name.
 fn providers_of(app: &App, query: &QueryMembers) -> Result<Vec<ProviderId>, HttpError> {
     match query.get("provider").filter(|name| !name.is_empty()) {
         None => Ok(vec![ProviderId::ASSISTANT, ProviderId::REVIEWER]),
-        Some(name) => Ok(vec![super::agents::known_provider(app, name)?]),
+        Some(name) => Ok(vec![super::agents::parse_provider(app, name)?]),
     }
 }
 
-/// A text that becomes an argument of a program: it must not be read as an option.
+/// Validates a text that becomes a command-line argument.
 ///
 /// # Errors
-/// 400 when it could be.
+/// 400 for a text that starts with `-`, which the program would parse as an option, or that contains control
+/// characters.
 fn argument(name: &str, text: Option<String>) -> Result<Option<String>, HttpError> {
     match text {
         Some(text) if text.starts_with('-') || text.chars().any(char::is_control) => {
@@ -96,8 +103,8 @@ fn argument(name: &str, text: Option<String>) -> Result<Option<String>, HttpErro
     }
 }
 
-/// A body, refused in the words of the routes that work on the text of a review.
-fn body_of<T>(body: Result<JsonBody<T>, HttpError>) -> Result<T, HttpError> {
+/// Unwraps a body. Malformed JSON has a different message on the routes that process review texts.
+fn unwrap_body<T>(body: Result<JsonBody<T>, HttpError>) -> Result<T, HttpError> {
     body.map(|JsonBody(body)| body).map_err(|error| match error.body.code.as_str() {
         INVALID_JSON_BODY => {
             HttpError::bad_request("Invalid or empty JSON body").with_code(INVALID_JSON_BODY)

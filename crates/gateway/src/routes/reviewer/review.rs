@@ -1,4 +1,4 @@
-//! `POST /api/gateway/reviewer/review/{ticketId}`: reviews a ticket's worktree.
+//! `POST /api/gateway/reviewer/review/{ticketId}`: reviews the worktree of a ticket.
 
 use axum::Extension;
 use axum::extract::State;
@@ -28,7 +28,7 @@ const PATH: &str = "/api/gateway/reviewer/review/{ticketId}";
 const DEFAULT_BASE: &str = "main";
 const DEFAULT_EFFORT: &str = "medium";
 
-/// What to review.
+/// The changes to review, and how.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"repoPath": "~/src/shop", "provider": "reviewer", "branchName": "feature/cache", "baseBranch": "main"}))]
@@ -37,31 +37,31 @@ struct ReviewBody {
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     repo_path: Option<String>,
-    /// Who reviews; the reviewer when it is missing or unknown.
+    /// Provider that reviews: `reviewer` when it is missing or unknown.
     #[serde(default, deserialize_with = "lenient::non_blank")]
     provider: Option<String>,
-    /// The model; the provider's default when it is missing.
+    /// Model of the provider; its default when it is missing.
     #[serde(default, deserialize_with = "lenient::non_blank")]
     model: Option<String>,
-    /// How long the model may think, in the program's words; `medium` when it is missing.
+    /// Reasoning effort, in the terms of the provider's program; `medium` when it is missing.
     #[serde(default, deserialize_with = "lenient::non_blank")]
     reasoning_effort: Option<String>,
-    /// Which changes: `uncommitted`, `commit`, or anything else for those since the base branch.
+    /// Changes to review: `uncommitted`, `commit`, or any other value for the changes since the base branch.
     #[serde(default, deserialize_with = "lenient::non_blank")]
     review_mode: Option<String>,
-    /// What the changes are compared with; `main` when it is missing.
+    /// Branch with which the changes are compared; `main` when it is missing.
     #[serde(default, deserialize_with = "lenient::non_blank")]
     base_branch: Option<String>,
-    /// The branch that is reviewed; needed when the ticket has no worktree.
+    /// Branch to review; required when the ticket has no worktree.
     #[serde(default, deserialize_with = "lenient::non_blank")]
     branch_name: Option<String>,
-    /// Hash of the commit, in the mode `commit`.
+    /// Hash of the commit; required when `reviewMode` is `commit`.
     #[serde(default, deserialize_with = "lenient::non_blank")]
     commit: Option<String>,
-    /// What is to be looked at.
+    /// Additional instructions for the reviewer.
     #[serde(default, deserialize_with = "lenient::non_blank")]
     instructions: Option<String>,
-    /// `true` reviews the repository itself instead of the ticket's worktree.
+    /// Whether to review the repository itself instead of the ticket's worktree.
     #[serde(default, deserialize_with = "lenient::any")]
     use_base_repo: Option<bool>,
 }
@@ -87,21 +87,21 @@ fn branch(name: &str) -> Result<BranchName, HttpError> {
     name.parse().map_err(|_| HttpError::bad_request("Branch name contains invalid characters"))
 }
 
-/// Review a ticket's worktree
+/// Review the worktree of a ticket
 ///
-/// The worktree is made, or brought to its branch, first. The review goes on when the caller goes away: `status`
-/// tells how far it is, and `stop` ends it.
+/// Creates the worktree, or updates it to its branch, first. The review continues when the client
+/// disconnects: `status` reports its progress, and `stop` cancels it.
 #[utoipa::path(post, path = "/api/gateway/reviewer/review/{ticketId}", operation_id = "start_review", tag = "reviewer",
-    params(("ticketId" = String, Path, description = "Ticket, `pr-<number>` for a pull request", example = "pr-7")),
+    params(("ticketId" = String, Path, description = "Id of the ticket; `pr-<number>` for a pull request", example = "pr-7")),
     request_body = ReviewBody,
     responses(
-        (status = 200, body = ChatEvent, content_type = "application/x-ndjson", description = "One event a line, `done` last"),
-        (status = 400, body = ErrorBody, description = "No repository, no branch for a worktree that is missing, or no pull request for the assistant",
+        (status = 200, body = ChatEvent, content_type = "application/x-ndjson", description = "One JSON event per line; the last one is `done`"),
+        (status = 400, body = ErrorBody, description = "Repository path missing, branch missing for a new worktree, or no pull request for a review by the assistant",
             example = json!({"error": "repoPath is required", "code": "missing_field"})),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
-        (status = 409, body = ErrorBody, description = "A review by the same provider, or a loop, is at work there",
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
+        (status = 409, body = ErrorBody, description = "A review by the same provider, or a loop, is running in the worktree",
             example = json!({"error": "Review already running", "code": "conflict", "pid": 4242})),
-        (status = 500, body = ErrorBody, description = "There is no worktree",
+        (status = 500, body = ErrorBody, description = "The worktree cannot be created",
             example = json!(ErrorBody::new(500, "Failed to create worktree: neither branch \"feature/cache\" nor branch \"main\" exists"))),
     ))]
 async fn review(
@@ -112,9 +112,10 @@ async fn review(
 ) -> Result<Response, HttpError> {
     let repo = body.repo_path.clone().ok_or_else(|| HttpError::missing_field("repoPath is required"))?;
     let agents = agents_of(&app, PATH)?;
-    let named = body.provider.as_deref().and_then(|name| agents.providers.named(name));
-    let provider = named.unwrap_or_else(|| agents.providers.reviewer());
+    let requested = body.provider.as_deref().and_then(|name| agents.providers.named(name));
+    let provider = requested.unwrap_or_else(|| agents.providers.reviewer());
     let base = branch(body.base_branch.as_deref().unwrap_or(DEFAULT_BASE))?;
+    // Validated before the review creates a worktree or a log.
     let scope = body.scope(&base)?;
     let effort = argument("reasoningEffort", body.reasoning_effort)?;
     let in_repository = body.use_base_repo == Some(true);
@@ -123,7 +124,7 @@ async fn review(
         spawn_blocking(move || locate(&app, &repo, &ticket)).await??
     };
     if !in_repository {
-        refuse_busy_worktree(&app, &worktree).await?;
+        reject_busy_worktree(&app, &worktree).await?;
     }
     let request = ReviewRequest {
         provider,
@@ -141,6 +142,7 @@ async fn review(
     let started = reviews_of(&app, &Method::POST, PATH)?.start(request).await;
     let events = started.map_err(|error| match &error {
         StartReviewError::AlreadyRunning { pid } => {
+            // Clients offer to cancel the running review by its pid.
             let conflict = HttpError::new(StatusCode::CONFLICT, error.to_string());
             match pid {
                 Some(pid) => conflict.with("pid", *pid),
@@ -154,13 +156,14 @@ async fn review(
     Ok(stream::answer(&app, requester, events))
 }
 
-/// A loop's worktree is not put on another branch under it.
-async fn refuse_busy_worktree(app: &App, worktree: &SandboxedPath) -> Result<(), HttpError> {
+/// Rejects a worktree in which a loop is running.
+async fn reject_busy_worktree(app: &App, worktree: &SandboxedPath) -> Result<(), HttpError> {
+    // Starting a review checks out its branch, which would change the files under the loop.
     let Some(runtime) = &app.runtime else { return Ok(()) };
-    let working = runtime.stopper.working_at(worktree.as_path()).await;
-    match working.map_err(|error| HttpError::operation("Failed to start review", &error))? {
+    let process = runtime.stopper.working_at(worktree.as_path()).await;
+    match process.map_err(|error| HttpError::operation("Failed to start review", &error))? {
         Some((pid, _)) => {
-            Err(HttpError::new(StatusCode::CONFLICT, "A loop is at work in this worktree").with("pid", pid))
+            Err(HttpError::new(StatusCode::CONFLICT, "A loop is running in this worktree").with("pid", pid))
         }
         None => Ok(()),
     }

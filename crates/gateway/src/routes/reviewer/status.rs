@@ -1,4 +1,4 @@
-//! `/api/gateway/reviewer/status/{ticketId}`: how far the review of a ticket is.
+//! `/api/gateway/reviewer/status/{ticketId}`: the status of a ticket's review.
 
 use axum::Json;
 use axum::extract::State;
@@ -22,7 +22,7 @@ use crate::routes::orchestrator::sessions::SuccessResponse;
 
 const PATH: &str = "/api/gateway/reviewer/status/{ticketId}";
 
-/// Which review is meant.
+/// Query that selects a review.
 #[derive(IntoParams)]
 #[allow(dead_code, reason = "describes the query in the OpenAPI document; it is read member by member")]
 #[into_params(parameter_in = Query)]
@@ -30,34 +30,34 @@ pub(super) struct ReviewQuery {
     /// Path of the repository
     #[param(example = "~/src/shop")]
     repo: String,
-    /// Who reviewed
+    /// Provider of the review
     #[param(required = false, example = "reviewer")]
     provider: String,
 }
 
-/// How far a review is.
+/// Status of a review.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"hasReview": true, "worktreeDir": "/home/sam/src/worktrees/shop-pr-7", "status": "completed", "processRunning": false, "pid": 4242, "provider": "reviewer", "startedAt": "2030-01-01T00:00:00.000Z", "completedAt": "2030-01-01T00:04:00.000Z", "exitCode": 0, "config": {"model": "gpt-5.3-codex", "reasoningEffort": "medium", "reviewMode": "base", "baseBranch": "main"}, "log": "No findings.", "logSize": 12}))]
 struct ReviewStatusAnswer {
     /// Whether a review was started.
     has_review: bool,
-    /// The ticket's worktree.
+    /// Path of the ticket's worktree.
     worktree_dir: String,
-    /// The review, or why there is none.
+    /// The review, or the reason for which there is none.
     #[serde(flatten)]
     review: ReviewOrReason,
 }
 
-/// A review, or why there is none.
+/// A review, or the reason for which there is none.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 enum ReviewOrReason {
-    /// There is one.
+    /// A review was started.
     Review(Box<ReviewAnswer>),
-    /// There is none.
+    /// No review was started.
     Reason {
-        /// Why not.
+        /// Reason for which there is no review.
         message: &'static str,
     },
 }
@@ -66,31 +66,31 @@ enum ReviewOrReason {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct ReviewAnswer {
-    /// How far it is.
+    /// Status of the review.
     status: ReviewStatus,
-    /// Whether its program runs.
+    /// Whether the provider's program is running.
     process_running: bool,
-    /// The pid of its program.
+    /// Pid of the provider's program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pid: Option<u32>,
-    /// Who reviews.
+    /// Provider of the review.
     provider: ProviderId,
-    /// The program's session.
+    /// Session id of the provider's program.
     #[serde(skip_serializing_if = "Option::is_none")]
     session_id: Option<String>,
-    /// When it was started.
+    /// Time of the start, ISO 8601.
     started_at: String,
-    /// When it ended.
+    /// Time of the end, ISO 8601; absent while it is running.
     #[serde(skip_serializing_if = "Option::is_none")]
     completed_at: Option<String>,
-    /// The exit code of its program.
+    /// Exit code of the program; absent while it is running.
     #[serde(skip_serializing_if = "Option::is_none")]
     exit_code: Option<i32>,
-    /// What was asked for.
+    /// Parameters with which the review was started.
     config: ReviewConfig,
-    /// The text of its log, its end.
+    /// End of the text in the log.
     log: String,
-    /// Bytes of the whole log.
+    /// Size of the whole log in bytes.
     log_size: u64,
 }
 
@@ -112,14 +112,14 @@ impl From<ReviewReport> for ReviewAnswer {
     }
 }
 
-/// How far the review of a ticket is
+/// Report the status of a ticket's review
 #[utoipa::path(get, path = "/api/gateway/reviewer/status/{ticketId}", operation_id = "review_status", tag = "reviewer",
-    params(("ticketId" = String, Path, description = "Ticket", example = "pr-7"), ReviewQuery),
+    params(("ticketId" = String, Path, description = "Id of the ticket", example = "pr-7"), ReviewQuery),
     responses(
-        (status = 200, body = ReviewStatusAnswer, description = "The review, or that there is none"),
-        (status = 400, body = ErrorBody, description = "No repository",
+        (status = 200, body = ReviewStatusAnswer, description = "The review, or the reason for which there is none"),
+        (status = 400, body = ErrorBody, description = "Repository path missing",
             example = json!({"error": "repo query parameter is required", "code": "missing_field"})),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 500, body = ErrorBody, description = "The state of the review cannot be read",
             example = json!(ErrorBody::new(500, "Failed to read status: it is no such document"))),
     ))]
@@ -130,9 +130,9 @@ async fn read(
 ) -> JsonResult<ReviewStatusAnswer> {
     let repo = query.required("repo", "repo query parameter is required")?.to_owned();
     let reviews = reviews_of(&app, &Method::GET, PATH)?.clone();
-    // An unknown provider counts as none here.
+    // Unlike on the other routes, an unknown provider is ignored here.
     let providers = providers_of(&app, &query).unwrap_or(vec![ProviderId::ASSISTANT, ProviderId::REVIEWER]);
-    let answered = spawn_blocking(move || {
+    let status = spawn_blocking(move || {
         let (_, worktree) = locate(&app, &repo, &ticket)?;
         let answer = |has_review, review| ReviewStatusAnswer {
             has_review,
@@ -144,6 +144,7 @@ async fn read(
             return Ok(none("Worktree not found"));
         }
         let directory = ReviewDirectory::of(&app.sandbox, worktree.as_path())?;
+        // Only one review is reported: without `provider`, the assistant's takes precedence.
         for provider in providers {
             let report = reviews.report(&directory, &provider);
             let report = report.map_err(|error| HttpError::operation("Failed to read status", &error))?;
@@ -153,19 +154,19 @@ async fn read(
         }
         Ok(none("No review has been started"))
     });
-    answered.await?.map(Json)
+    status.await?.map(Json)
 }
 
-/// Forget the reviews of a ticket
+/// Delete the reviews of a ticket
 ///
-/// A review that runs goes on, and is not written down any more.
+/// A running review continues, but is no longer recorded.
 #[utoipa::path(delete, path = "/api/gateway/reviewer/status/{ticketId}", operation_id = "forget_review", tag = "reviewer",
-    params(("ticketId" = String, Path, description = "Ticket", example = "pr-7"), ReviewQuery),
+    params(("ticketId" = String, Path, description = "Id of the ticket", example = "pr-7"), ReviewQuery),
     responses(
-        (status = 200, body = SuccessResponse, description = "Forgotten, or there was nothing"),
-        (status = 400, body = ErrorBody, description = "No repository, or an unknown provider",
+        (status = 200, body = SuccessResponse, description = "Deleted, or nothing was stored"),
+        (status = 400, body = ErrorBody, description = "Repository path missing, or unknown provider",
             example = json!({"error": "ticketId and repo are required", "code": "missing_field"})),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
     ))]
 async fn forget(
     State(app): State<App>,
@@ -174,7 +175,7 @@ async fn forget(
 ) -> JsonResult<SuccessResponse> {
     let repo = query.required("repo", "ticketId and repo are required")?.to_owned();
     let providers = providers_of(&app, &query)?;
-    let forgotten = spawn_blocking(move || {
+    let removed = spawn_blocking(move || {
         let directory = review_directory(&app, &repo, &ticket)?;
         for provider in providers {
             let removed = directory.remove_review(&provider);
@@ -182,7 +183,7 @@ async fn forget(
         }
         Ok::<_, HttpError>(())
     });
-    forgotten.await??;
+    removed.await??;
     Ok(SuccessResponse::YES)
 }
 

@@ -1,4 +1,4 @@
-//! `/api/gateway/reviewer/stop/{ticketId}`: ends the review of a ticket.
+//! `/api/gateway/reviewer/stop/{ticketId}`: cancels the review of a ticket.
 
 use axum::Json;
 use axum::extract::State;
@@ -22,7 +22,7 @@ use crate::route::Endpoint;
 
 const PATH: &str = "/api/gateway/reviewer/stop/{ticketId}";
 
-/// Which review to end.
+/// The review to cancel.
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(example = json!({"repo": "~/src/shop", "provider": "reviewer"}))]
 struct StopBody {
@@ -30,47 +30,47 @@ struct StopBody {
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     repo: Option<String>,
-    /// Who reviews; the reviewer when it is missing or unknown.
+    /// Provider of the review: `reviewer` when it is missing or unknown.
     #[serde(default, deserialize_with = "lenient::non_blank")]
     provider: Option<String>,
 }
 
-/// What a stop did.
+/// Result of a cancellation.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"stopped": true, "pid": 4242}))]
 struct StopAnswer {
-    /// Whether a program is being ended, or was gone already.
+    /// Whether the program is being terminated or had already exited.
     stopped: bool,
-    /// Its pid.
+    /// Pid of the provider's program.
     #[serde(skip_serializing_if = "Option::is_none")]
     pid: Option<u32>,
-    /// Why nothing was done.
+    /// Reason for which nothing was stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
 }
 
-/// What was removed.
+/// Files that were removed.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"deleted": ["reviewer-review-reviewer.json", "reviewer-review-reviewer.log"]}))]
 struct DiscardAnswer {
-    /// Names of the files.
+    /// Names of the removed files.
     deleted: Vec<String>,
 }
 
-/// End the review of a ticket
+/// Cancel the review of a ticket
 ///
-/// Only a program that Loopgate started is ended, with everything that it started.
+/// Terminates the provider's program and its descendants, if Loopgate started it.
 #[utoipa::path(post, path = "/api/gateway/reviewer/stop/{ticketId}", operation_id = "stop_review", tag = "reviewer",
-    params(("ticketId" = String, Path, description = "Ticket", example = "pr-7")),
+    params(("ticketId" = String, Path, description = "Id of the ticket", example = "pr-7")),
     request_body = StopBody,
     responses(
-        (status = 200, body = StopAnswer, description = "It is being ended, or was not running"),
-        (status = 400, body = ErrorBody, description = "No repository, or no program is known",
+        (status = 200, body = StopAnswer, description = "The review is being cancelled, or was not running"),
+        (status = 400, body = ErrorBody, description = "Repository path missing, or no pid is recorded",
             example = json!({"error": "repo is required in body", "code": "missing_field"})),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox, or a process that Loopgate did not start",
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox, or the process was not started by Loopgate",
             example = json!({"error": "process not managed by this gateway", "code": "process_not_managed"})),
-        (status = 404, body = ErrorBody, description = "There is no review", example = json!(ErrorBody::new(404, "No review found"))),
-        (status = 500, body = ErrorBody, description = "Its state cannot be read or written",
+        (status = 404, body = ErrorBody, description = "No review is recorded", example = json!(ErrorBody::new(404, "No review found"))),
+        (status = 500, body = ErrorBody, description = "The state of the review cannot be read or written",
             example = json!(ErrorBody::new(500, "Failed to stop review: no space left"))),
     ))]
 async fn stop(
@@ -80,9 +80,9 @@ async fn stop(
 ) -> JsonResult<StopAnswer> {
     let repo = body.repo.ok_or_else(|| HttpError::missing_field("repo is required in body"))?;
     let reviews = reviews_of(&app, &Method::POST, PATH)?.clone();
-    let named = body.provider.and_then(|name| crate::routes::agents::known_provider(&app, &name).ok());
+    let provider = body.provider.and_then(|name| crate::routes::agents::parse_provider(&app, &name).ok());
     let directory = spawn_blocking(move || review_directory(&app, &repo, &ticket)).await??;
-    let stopped = reviews.stop(directory, named.unwrap_or(ProviderId::REVIEWER)).await;
+    let stopped = reviews.stop(directory, provider.unwrap_or(ProviderId::REVIEWER)).await;
     let stopped = stopped.map_err(|error| match &error {
         StopReviewError::NotFound => HttpError::not_found(error.to_string()),
         StopReviewError::NoPid => HttpError::bad_request(error.to_string()),
@@ -98,14 +98,14 @@ async fn stop(
     }))
 }
 
-/// End the reviews of a ticket and forget them
+/// Cancel the reviews of a ticket and delete them
 #[utoipa::path(delete, path = "/api/gateway/reviewer/stop/{ticketId}", operation_id = "discard_review", tag = "reviewer",
-    params(("ticketId" = String, Path, description = "Ticket", example = "pr-7"), ReviewQuery),
+    params(("ticketId" = String, Path, description = "Id of the ticket", example = "pr-7"), ReviewQuery),
     responses(
-        (status = 200, body = DiscardAnswer, description = "What was removed"),
-        (status = 400, body = ErrorBody, description = "No repository, or an unknown provider",
+        (status = 200, body = DiscardAnswer, description = "The removed files"),
+        (status = 400, body = ErrorBody, description = "Repository path missing, or unknown provider",
             example = json!({"error": "repo query param is required", "code": "missing_field"})),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 500, body = ErrorBody, description = "A file cannot be removed",
             example = json!(ErrorBody::new(500, "Failed to remove the review: read-only file system"))),
     ))]
@@ -120,6 +120,7 @@ async fn discard(
     let directory = spawn_blocking(move || review_directory(&app, &repo, &ticket)).await??;
     let mut deleted = Vec::new();
     for provider in providers {
+        // Stops a running review before its files are removed; otherwise it would write them again.
         let discarded = reviews.discard(directory.clone(), provider).await;
         let discarded =
             discarded.map_err(|error| HttpError::operation("Failed to remove the review", &error))?;

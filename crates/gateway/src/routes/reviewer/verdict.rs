@@ -1,4 +1,5 @@
-//! `POST /api/gateway/reviewer/review-verdict/{ticketId}`: what the one who reviewed makes of the change.
+//! `POST /api/gateway/reviewer/review-verdict/{ticketId}`: requests the verdict of the provider that reviewed
+//! a change.
 
 use axum::Json;
 use axum::extract::State;
@@ -9,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::{argument, body_of, existing_worktree, reviews_of};
+use super::{argument, existing_worktree, reviews_of, unwrap_body};
 use crate::app::App;
 use crate::approval::{At, Source};
 use crate::blocking::spawn_blocking;
@@ -22,7 +23,7 @@ use crate::routes::agents::agents_of;
 const PATH: &str = "/api/gateway/reviewer/review-verdict/{ticketId}";
 const REQUIRED: &str = "repoPath, sessionId, and provider are required";
 
-/// Whose review is asked about.
+/// The review whose verdict is requested.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"repoPath": "~/src/shop", "sessionId": "8c0c", "provider": "reviewer"}))]
@@ -31,42 +32,42 @@ struct AskVerdict {
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     repo_path: Option<String>,
-    /// Session of the review, which goes on.
+    /// Session of the review, which is resumed.
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     session_id: Option<String>,
-    /// Who reviewed.
+    /// Provider of the review.
     #[schema(value_type = String, required)]
     #[serde(default, deserialize_with = "lenient::non_blank")]
     provider: Option<String>,
 }
 
-/// A verdict, if there is one.
+/// The verdict on a change, if any.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"verdict": {"verdict": "approve", "reason": "The fix is needed and complete."}}))]
 struct VerdictBody {
-    /// Null when the answer holds no valid one.
+    /// Null when the provider's answer contains no valid verdict.
     #[schema(required = true)]
     verdict: Option<Verdict>,
-    /// Why the provider gave no answer.
+    /// Reason for which the provider did not answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
 }
 
-/// Ask for the verdict on a change
+/// Request the verdict on a change
 ///
-/// Goes on in the session of the review, and answers when the provider has: within 10 minutes. A question that is under
-/// way in that session is joined.
+/// Resumes the session of the review and responds when the provider has answered, within 10 minutes.
+/// Concurrent requests for the same session share one answer.
 #[utoipa::path(post, path = "/api/gateway/reviewer/review-verdict/{ticketId}", operation_id = "review_verdict", tag = "reviewer",
-    params(("ticketId" = String, Path, description = "Ticket", example = "pr-7")),
+    params(("ticketId" = String, Path, description = "Id of the ticket", example = "pr-7")),
     request_body = AskVerdict,
     responses(
-        (status = 200, body = VerdictBody, description = "The verdict, or why there is none"),
-        (status = 400, body = ErrorBody, description = "A member is missing, or the provider is unknown",
+        (status = 200, body = VerdictBody, description = "The verdict, or the reason for which there is none"),
+        (status = 400, body = ErrorBody, description = "A required member is missing, or the provider is unknown",
             example = json!({"error": "repoPath, sessionId, and provider are required", "code": "missing_field"})),
-        (status = 403, body = ErrorBody, description = "Outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
+        (status = 403, body = ErrorBody, description = "Path outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 404, body = ErrorBody, description = "The ticket has no worktree", example = json!(ErrorBody::new(404, "Work directory not found"))),
-        (status = 500, body = ErrorBody, description = "The provider cannot be asked",
+        (status = 500, body = ErrorBody, description = "The provider cannot be started",
             example = json!(ErrorBody::new(500, "Failed to ask for a verdict: no space left"))),
     ))]
 async fn verdict(
@@ -74,14 +75,17 @@ async fn verdict(
     TicketPath(ticket): TicketPath,
     body: Result<JsonBody<AskVerdict>, HttpError>,
 ) -> JsonResult<VerdictBody> {
-    let body = body_of(body)?;
+    let body = unwrap_body(body)?;
     let agents = agents_of(&app, PATH)?;
     let provider = body.provider.and_then(|name| agents.providers.named(&name));
     let (Some(repo), Some(session), Some(provider)) =
+        // The session id is passed to the provider's program, where a leading `-` would be an option.
         (body.repo_path, argument("sessionId", body.session_id)?, provider)
     else {
         return Err(HttpError::missing_field(REQUIRED));
     };
+    // The assistant stores sessions per working directory, so resuming one requires the worktree of the
+    // review.
     let worktree = {
         let app = app.clone();
         spawn_blocking(move || existing_worktree(&app, &repo, &ticket)).await??

@@ -1,4 +1,4 @@
-//! Paths of the five programs, over HTTP.
+//! The routes for the paths of the external programs.
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ const PATH: &str = "/api/gateway/settings/binary-paths";
 
 // GC-30
 #[tokio::test]
-async fn path_is_set_by_its_target_and_cleared() {
+async fn path_is_stored_with_symlinks_resolved_and_cleared() {
     let fixture = TestGateway::new().await;
     let get = || fixture.internal("GET", PATH).send();
     assert_eq!(get().await.json(), json!({"binaryPaths": {}}));
@@ -22,8 +22,8 @@ async fn path_is_set_by_its_target_and_cleared() {
     let target = git.canonicalize().unwrap();
     assert_eq!((reply.status, reply.json()), (200, json!({"binaryPaths": {"git": target}})));
     assert_eq!(get().await.json(), json!({"binaryPaths": {"git": target}}));
-    for nothing in ["", "{}"] {
-        assert_eq!(fixture.internal("PATCH", PATH).body(nothing).send().await.status, 200);
+    for body in ["", "{}"] {
+        assert_eq!(fixture.internal("PATCH", PATH).body(body).send().await.status, 200);
     }
     let reply = fixture.internal("PATCH", PATH).body(r#"{"git":null}"#).send().await;
     assert_eq!(reply.json(), json!({"binaryPaths": {}}));
@@ -31,12 +31,12 @@ async fn path_is_set_by_its_target_and_cleared() {
 
 // GC-31
 #[tokio::test]
-async fn first_wrong_member_answers_and_nothing_is_stored() {
+async fn first_invalid_member_is_reported_and_nothing_is_stored() {
     let fixture = TestGateway::new().await;
     let git = fixture.program("git", "");
     let plain = fixture.sandbox().join("plain");
     std::fs::write(&plain, "").unwrap();
-    // In the sandbox: the file itself, a link to it, and a link there to one that is elsewhere.
+    // In the sandbox: the file itself, a symlink to it from outside, and a symlink in it that points outside.
     let planted = fixture.sandbox().join("git");
     script(&planted, "");
     let (link_in, link_out) = (git.with_file_name("in"), fixture.sandbox().join("out"));
@@ -44,7 +44,10 @@ async fn first_wrong_member_answers_and_nothing_is_stored() {
     std::os::unix::fs::symlink(&git, &link_out).unwrap();
     let in_sandbox = |path: &std::path::Path| json!({"git": path}).to_string();
     let refused = |path: &std::path::Path| {
-        format!("Binary path for git lies in the sandbox, or is reached through it: {}", path.display())
+        format!(
+            "Binary path for git is inside the sandbox, or reached through a link inside it: {}",
+            path.display()
+        )
     };
     for (body, error, code) in [
         (json!({"git": git, "perl": "/x"}).to_string(), "unknown key: perl".to_owned(), "invalid_request"),
@@ -79,8 +82,9 @@ async fn first_wrong_member_answers_and_nothing_is_stored() {
 }
 
 #[tokio::test]
-async fn only_own_programs_skip_approval() {
+async fn only_local_token_holders_skip_approval() {
     let origin = "http://localhost:3000";
+    // Without a gateway token, every caller counts as a page.
     for no_auth in [false, true] {
         let fixture = TestGateway::with(TestOptions { no_auth, ..TestOptions::default() }).await;
         let approvals = fixture.gateway.approvals();
@@ -91,21 +95,21 @@ async fn only_own_programs_skip_approval() {
             std::time::Duration::from_secs(60),
             jiff::Timestamp::now(),
         );
-        let page = fixture.ask("PATCH", PATH).origin(origin).session(&token);
+        let page = fixture.anonymous("PATCH", PATH).origin(origin).session(&token);
         let page = page.header("Content-Type", "application/json").body(set.clone());
         let over_link = fixture.internal("PATCH", PATH).header("X-Desktop-Source", "cloud-socket").body(set);
-        // Nothing that was decided beforehand lets it pass.
+        // Neither this policy nor a rule lets the request pass.
         approvals.set_policy(Coverage::default(), Effect::Allow).unwrap();
-        for ask in [page, over_link] {
-            let (reply, pending) = held(&fixture, ask.clone()).await;
+        for request in [page, over_link] {
+            let (reply, pending) = held(&fixture, request.clone()).await;
             assert_eq!(approvals.always_allow(pending.id), Err(crate::AskEachTimeError));
             assert!(approvals.coverage_of(pending.id, crate::Remember::Origin, Effect::Allow).is_none());
-            assert_eq!(approvals.pending().len(), 1, "it still waits");
+            assert_eq!(approvals.pending().len(), 1, "still pending");
             approvals.approve(pending.id).unwrap();
             assert_eq!(within(reply).await.unwrap().status, 200);
-            let (reply, pending) = held(&fixture, ask).await;
+            let (reply, pending) = held(&fixture, request).await;
             approvals.deny(pending.id).unwrap();
-            assert_eq!(within(reply).await.unwrap().status, 403, "asked again");
+            assert_eq!(within(reply).await.unwrap().status, 403, "requires approval again");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Deploys: detection, runs, status and teardown.
+//! Deployments: detection, start, status and teardown.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,41 +16,41 @@ use crate::{Coverage, Effect};
 const DEPLOY: &str = "/api/gateway/deploy";
 const NEXT: &str = r#"{"scripts":{"dev":"next dev -p 3100"},"dependencies":{"next":"15"}}"#;
 
-async fn post(place: &TestGateway, route: &str, body: &Value) -> TestResponse {
-    place.internal("POST", &format!("{DEPLOY}{route}")).body(body.to_string()).send().await
+async fn post(fixture: &TestGateway, route: &str, body: &Value) -> TestResponse {
+    fixture.internal("POST", &format!("{DEPLOY}{route}")).body(body.to_string()).send().await
 }
 
-/// A clone that is in the list.
-async fn listed(place: &TestGateway, name: &str, files: &[(&str, &str)]) -> String {
-    let clone = place.clone_of(name, &format!("https://github.com/acme/{name}.git"));
+/// Creates a clone and adds it to the managed repositories.
+async fn add_repository(fixture: &TestGateway, name: &str, files: &[(&str, &str)]) -> String {
+    let clone = fixture.clone_of(name, &format!("https://github.com/acme/{name}.git"));
     let path = clone.to_string_lossy().into_owned();
-    let added =
-        place.internal("POST", "/api/gateway/repos").body(json!({"path": path}).to_string()).send().await;
-    assert_eq!(added.status, 200);
+    let response =
+        fixture.internal("POST", "/api/gateway/repos").body(json!({"path": path}).to_string()).send().await;
+    assert_eq!(response.status, 200);
     for (name, text) in files {
         std::fs::write(clone.join(name), text).unwrap();
     }
     path
 }
 
-fn entry(place: &TestGateway) -> Value {
-    let text = std::fs::read(place.repos_file()).unwrap();
+fn entry(fixture: &TestGateway) -> Value {
+    let text = std::fs::read(fixture.repos_file()).unwrap();
     serde_json::from_slice::<Value>(&text).unwrap()["repos"][0]["deployment"].clone()
 }
 
-/// Writes how the one listed repository is run, by hand.
-fn write_entry(place: &TestGateway, deployment: &Value) {
-    let text = std::fs::read(place.repos_file()).unwrap();
+/// Overwrites the deployment settings of the only managed repository, like a user who edits the file.
+fn write_entry(fixture: &TestGateway, deployment: &Value) {
+    let text = std::fs::read(fixture.repos_file()).unwrap();
     let mut file: Value = serde_json::from_slice(&text).unwrap();
     file["repos"][0]["deployment"] = deployment.clone();
-    std::fs::write(place.repos_file(), file.to_string()).unwrap();
+    std::fs::write(fixture.repos_file(), file.to_string()).unwrap();
 }
 
 async fn free_port() -> u16 {
     TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port()
 }
 
-/// A server that answers everything with one status.
+/// Starts a server that responds to every request with the given status.
 async fn server(status: &'static str) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -68,9 +68,9 @@ async fn server(status: &'static str) -> u16 {
 // DL-01, DL-05
 #[tokio::test]
 async fn detected_settings_are_returned_and_stored() {
-    let place = TestGateway::new().await;
-    let repo = listed(&place, "shop", &[("package.json", NEXT), ("index.html", "")]).await;
-    let answer = post(&place, "/detect", &json!({"repoPath": repo})).await;
+    let fixture = TestGateway::new().await;
+    let repo = add_repository(&fixture, "shop", &[("package.json", NEXT), ("index.html", "")]).await;
+    let answer = post(&fixture, "/detect", &json!({"repoPath": repo})).await;
     let body = answer.json();
     assert_eq!(
         (answer.status, &body["detected"], &body["config"]["port"]),
@@ -80,39 +80,39 @@ async fn detected_settings_are_returned_and_stored() {
     let kinds: Vec<&Value> =
         body["candidates"].as_array().unwrap().iter().map(|one| &one["config"]["type"]).collect();
     assert_eq!(kinds, ["next", "static"]);
-    assert_eq!(entry(&place)["framework"], "next");
+    assert_eq!(entry(&fixture)["framework"], "next");
 }
 
 // DL-06
 #[tokio::test]
 async fn settings_are_removed_when_nothing_is_detected() {
-    let place = TestGateway::new().await;
-    let repo = listed(&place, "shop", &[("package.json", NEXT)]).await;
-    let answer = post(&place, "/redetect", &json!({"repoPath": repo})).await.json();
-    assert_eq!((&answer["redetected"], &entry(&place)["type"]), (&json!(true), &json!("next")));
+    let fixture = TestGateway::new().await;
+    let repo = add_repository(&fixture, "shop", &[("package.json", NEXT)]).await;
+    let answer = post(&fixture, "/redetect", &json!({"repoPath": repo})).await.json();
+    assert_eq!((&answer["redetected"], &entry(&fixture)["type"]), (&json!(true), &json!("next")));
     std::fs::write(format!("{repo}/package.json"), "{}").unwrap();
-    let answer = post(&place, "/redetect", &json!({"repoPath": repo})).await;
+    let answer = post(&fixture, "/redetect", &json!({"repoPath": repo})).await;
     assert_eq!(answer.text(), r#"{"redetected":false}"#);
-    assert_eq!(entry(&place), Value::Null);
+    assert_eq!(entry(&fixture), Value::Null);
 }
 
 // DL-43
 #[tokio::test]
 async fn manual_settings_survive_detection() {
-    let place = TestGateway::new().await;
-    let repo = listed(&place, "shop", &[("package.json", NEXT)]).await;
-    write_entry(&place, &json!({"teardownCommand": "true", "unknown": {"a": 1}}));
-    post(&place, "/detect", &json!({"repoPath": repo})).await;
-    let stored = entry(&place);
-    assert_eq!((&stored["teardownCommand"], &stored["unknown"]["a"]), (&json!("true"), &json!(1)));
-    assert_eq!(stored["port"], 3100);
+    let fixture = TestGateway::new().await;
+    let repo = add_repository(&fixture, "shop", &[("package.json", NEXT)]).await;
+    write_entry(&fixture, &json!({"teardownCommand": "true", "unknown": {"a": 1}}));
+    post(&fixture, "/detect", &json!({"repoPath": repo})).await;
+    let deployment = entry(&fixture);
+    assert_eq!((&deployment["teardownCommand"], &deployment["unknown"]["a"]), (&json!("true"), &json!(1)));
+    assert_eq!(deployment["port"], 3100);
 }
 
 // DL-07, DL-15, DL-19, DL-20, DL-22
 #[tokio::test]
-async fn bad_input_is_refused_row_by_row() {
-    let place = TestGateway::new().await;
-    let repo = listed(&place, "shop", &[]).await;
+async fn invalid_requests_are_refused() {
+    let fixture = TestGateway::new().await;
+    let repo = add_repository(&fixture, "shop", &[]).await;
     let missing = format!("{repo}-none");
     let both = "repoPath and worktreePath are required";
     for (route, body, status, text) in [
@@ -144,28 +144,29 @@ async fn bad_input_is_refused_row_by_row() {
         ("/kill", json!({"pid": 0}), 400, "pid is required and must be a number"),
         ("/kill", json!({}), 400, "pid is required and must be a number"),
     ] {
-        let reply = post(&place, route, &body).await;
+        let reply = post(&fixture, route, &body).await;
         assert_eq!((reply.status, reply.json()["error"].as_str()), (status, Some(text)), "{route} {body}");
     }
-    let gone = post(&place, "", &json!({"ticketId": "T", "repoPath": repo, "worktreePath": missing})).await;
+    let missing_tree =
+        post(&fixture, "", &json!({"ticketId": "T", "repoPath": repo, "worktreePath": missing})).await;
     assert_eq!(
-        (gone.status, gone.json()["error"].clone()),
+        (missing_tree.status, missing_tree.json()["error"].clone()),
         (404, json!(format!("Worktree not found: {missing}")))
     );
-    let status = place.internal("GET", &format!("{DEPLOY}/status/T")).send().await;
+    let status = fixture.internal("GET", &format!("{DEPLOY}/status/T")).send().await;
     status.assert_error(400, "repo query param is required", "missing_field");
-    let status = place.internal("GET", &format!("{DEPLOY}/status/T?repo={repo}")).send().await;
+    let status = fixture.internal("GET", &format!("{DEPLOY}/status/T?repo={repo}")).send().await;
     assert_eq!(status.text(), r#"{"status":"not-started","logs":null,"pid":null}"#);
 }
 
 // DL-08
 #[tokio::test]
-async fn nothing_outside_the_sandbox_is_touched() {
-    let place = TestGateway::new().await;
-    let repo = listed(&place, "shop", &[]).await;
+async fn paths_outside_the_sandbox_are_refused() {
+    let fixture = TestGateway::new().await;
+    let repo = add_repository(&fixture, "shop", &[]).await;
     for route in ["", "/teardown", "/check-existing", "/detect", "/redetect", "/extract-info"] {
         let outside = json!({"ticketId": "T", "repoPath": "/etc", "worktreePath": repo});
-        post(&place, route, &outside).await.assert_error(
+        post(&fixture, route, &outside).await.assert_error(
             403,
             "directory not allowed",
             "directory_not_allowed",
@@ -173,127 +174,130 @@ async fn nothing_outside_the_sandbox_is_touched() {
     }
     for route in ["", "/teardown", "/check-existing"] {
         let outside = json!({"ticketId": "T", "repoPath": repo, "worktreePath": "/etc"});
-        post(&place, route, &outside).await.assert_error(
+        post(&fixture, route, &outside).await.assert_error(
             403,
             "directory not allowed",
             "directory_not_allowed",
         );
     }
-    let status = place.internal("GET", &format!("{DEPLOY}/status/T?repo=/etc")).send().await;
+    let status = fixture.internal("GET", &format!("{DEPLOY}/status/T?repo=/etc")).send().await;
     status.assert_error(403, "directory not allowed", "directory_not_allowed");
 }
 
 // DL-09, DL-20, DL-22
 #[tokio::test]
-async fn run_is_started_answers_and_is_torn_down() {
-    let place = TestGateway::new().await;
-    let repo = listed(&place, "shop", &[]).await;
+async fn deployment_is_started_reached_and_torn_down() {
+    let fixture = TestGateway::new().await;
+    let repo = add_repository(&fixture, "shop", &[]).await;
     for directory in ["refs", "worktrees"] {
         std::fs::create_dir_all(format!("{repo}/.git/{directory}")).unwrap();
     }
     std::fs::write(format!("{repo}/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
-    let tree = place.sandbox().join("shop-T-1");
+    let tree = fixture.sandbox().join("shop-T-1");
     worktree(Path::new(&repo), &tree);
     let port = free_port().await;
     let command =
         format!("PATH=/usr/local/bin:/usr/bin:/bin exec python3 -m http.server {port} --bind 127.0.0.1");
-    write_entry(&place, &json!({"command": command, "port": port, "type": "static"}));
-    let order = json!({"ticketId": "T-1", "repoPath": repo, "worktreePath": tree});
-    let started = post(&place, "", &order).await;
+    write_entry(&fixture, &json!({"command": command, "port": port, "type": "static"}));
+    let launch = json!({"ticketId": "T-1", "repoPath": repo, "worktreePath": tree});
+    let started = post(&fixture, "", &launch).await;
     assert_eq!(started.status, 200, "{}", started.text());
     let started = started.json();
     assert_eq!((&started["deployCommand"], &started["deployType"]), (&json!(command), &json!("static")));
     assert_eq!((&started["port"], &started["repoName"]), (&json!(port), &json!("shop")));
     let pid = started["pid"].as_u64().unwrap();
-    let asked = format!("{DEPLOY}/status/T-1?repo={repo}&pid={pid}");
-    let done = within(async {
+    let status_path = format!("{DEPLOY}/status/T-1?repo={repo}&pid={pid}");
+    let status = within(async {
         loop {
-            let status = place.internal("GET", &asked).send().await.json();
+            let status = fixture.internal("GET", &status_path).send().await.json();
             match status["status"].as_str() {
                 Some("running") => tokio::task::yield_now().await,
                 _ => return status,
             }
         }
     });
-    let done = done.await;
+    let status = status.await;
     assert_eq!(
-        (&done["status"], &done["deployedUrl"]),
+        (&status["status"], &status["deployedUrl"]),
         (&json!("completed"), &json!(format!("http://localhost:{port}")))
     );
     let both = json!({"repoPath": repo, "worktreePath": tree});
-    let existing = post(&place, "/check-existing", &both).await.json();
+    let existing = post(&fixture, "/check-existing", &both).await.json();
     assert_eq!(existing, json!({"active": true, "url": format!("http://localhost:{port}")}));
-    let ended = post(&place, "/teardown", &json!({"repoPath": repo, "worktreePath": tree, "pid": pid})).await;
-    assert_eq!(ended.text(), r#"{"success":true}"#);
-    let killed = post(&place, "/kill", &json!({"pid": pid.to_string()})).await;
+    let torn_down =
+        post(&fixture, "/teardown", &json!({"repoPath": repo, "worktreePath": tree, "pid": pid})).await;
+    assert_eq!(torn_down.text(), r#"{"success":true}"#);
+    let killed = post(&fixture, "/kill", &json!({"pid": pid.to_string()})).await;
     assert_eq!(killed.json(), json!({"success": true, "message": "Process already terminated", "pid": pid}));
-    assert_eq!(post(&place, "/check-existing", &both).await.text(), r#"{"active":false}"#);
-    assert_eq!(post(&place, "/teardown", &both).await.text(), r#"{"success":true}"#);
+    assert_eq!(post(&fixture, "/check-existing", &both).await.text(), r#"{"active":false}"#);
+    assert_eq!(post(&fixture, "/teardown", &both).await.text(), r#"{"success":true}"#);
 }
 
 // DL-21
 #[tokio::test]
-async fn processes_of_others_are_not_signalled() {
-    let place = TestGateway::new().await;
+async fn unmanaged_processes_are_not_signalled() {
+    let fixture = TestGateway::new().await;
     for pid in [json!(1), json!(-5), json!("-5"), json!(std::process::id())] {
-        let reply = post(&place, "/kill", &json!({"pid": pid})).await;
+        let reply = post(&fixture, "/kill", &json!({"pid": pid})).await;
         reply.assert_error(403, "process not managed by this gateway", "process_not_managed");
     }
-    let repo = listed(&place, "shop", &[]).await;
+    let repo = add_repository(&fixture, "shop", &[]).await;
     let body = json!({"repoPath": repo, "worktreePath": repo, "pid": std::process::id()});
-    assert_eq!(post(&place, "/teardown", &body).await.json()["success"], false);
+    assert_eq!(post(&fixture, "/teardown", &body).await.json()["success"], false);
 }
 
 // DL-17, DL-18
 #[tokio::test]
-async fn only_servers_of_this_machine_are_asked() {
-    let place = TestGateway::new().await;
+async fn health_checks_reach_loopback_servers_only() {
+    let fixture = TestGateway::new().await;
+    // Cloud metadata, another scheme, credentials in the URL, and no URL at all.
     for url in ["http://169.254.169.254/latest", "tcp://localhost:1", "http://a@localhost/", "nonsense"] {
-        let refused = post(&place, "/health", &json!({"url": url})).await.json();
+        let refused = post(&fixture, "/health", &json!({"url": url})).await.json();
         let expected = json!({"alive": false, "statusCode": null,
             "error": "url blocked by desktop outbound policy", "code": "OUTBOUND_URL_DENIED"});
         assert_eq!(refused, expected, "{url}");
     }
     for (status, code, alive) in [("204 x", 204, true), ("302 x", 302, true), ("500 x", 500, false)] {
         let url = format!("http://app.localhost:{}/", server(status).await);
-        let answer = post(&place, "/health", &json!({"url": url})).await.json();
+        let answer = post(&fixture, "/health", &json!({"url": url})).await.json();
         assert_eq!(answer, json!({"alive": alive, "statusCode": code}));
     }
     let url = format!("http://localhost:{}/", free_port().await);
-    let silent = post(&place, "/health", &json!({"url": url})).await.json();
+    let silent = post(&fixture, "/health", &json!({"url": url})).await.json();
     assert_eq!((&silent["alive"], &silent["statusCode"]), (&json!(false), &Value::Null));
     assert!(silent["reason"].as_str().unwrap().starts_with("nothing accepts connections"));
 }
 
 // DL-23, DL-24
 #[tokio::test]
-async fn stored_port_tells_whether_and_where_it_runs() {
-    let place = TestGateway::new().await;
-    let repo = listed(&place, "shop", &[]).await;
+async fn stored_port_determines_state_and_url() {
+    let fixture = TestGateway::new().await;
+    let repo = add_repository(&fixture, "shop", &[]).await;
     let both = json!({"repoPath": repo, "worktreePath": repo});
-    assert_eq!(post(&place, "/check-existing", &both).await.text(), r#"{"active":false}"#);
-    assert_eq!(post(&place, "/extract-info", &both).await.text(), r#"{"url":null}"#);
+    assert_eq!(post(&fixture, "/check-existing", &both).await.text(), r#"{"active":false}"#);
+    assert_eq!(post(&fixture, "/extract-info", &both).await.text(), r#"{"url":null}"#);
     let port = server("200 OK").await;
-    write_entry(&place, &json!({"port": port}));
+    write_entry(&fixture, &json!({"port": port}));
     let url = format!("http://localhost:{port}");
-    let active = post(&place, "/check-existing", &both).await.json();
+    let active = post(&fixture, "/check-existing", &both).await.json();
     assert_eq!(active, json!({"active": true, "url": url}));
-    assert_eq!(post(&place, "/extract-info", &both).await.json(), json!({"url": url}));
+    assert_eq!(post(&fixture, "/extract-info", &both).await.json(), json!({"url": url}));
     let logs = json!({"repoPath": repo, "logs": "  Local: http://localhost:5174/\n"});
-    assert_eq!(post(&place, "/extract-info", &logs).await.json(), json!({"url": "http://localhost:5174/"}));
-    write_entry(&place, &json!({"port": free_port().await}));
-    assert_eq!(post(&place, "/check-existing", &both).await.text(), r#"{"active":false}"#);
+    assert_eq!(post(&fixture, "/extract-info", &logs).await.json(), json!({"url": "http://localhost:5174/"}));
+    write_entry(&fixture, &json!({"port": free_port().await}));
+    assert_eq!(post(&fixture, "/check-existing", &both).await.text(), r#"{"active":false}"#);
 }
 
-/// Longer than any project here takes to be built and started on a busy machine.
+/// Upper bound for building and starting a project on a busy machine.
 const BUILD_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Programs of this machine that the projects need.
+/// Programs that the projects need. They are looked up on the PATH of the test process.
 const TOOLS: [&str; 4] = ["node", "npm", "cargo", "python3"];
 
-/// A small project, run for two tickets at once while `taken` holds the port that it asks for.
+/// A small project that is deployed for two tickets at once. `taken` occupies its configured port, so that
+/// both deployments need another one.
 struct Project {
-    place: TestGateway,
+    fixture: TestGateway,
     repo: String,
     files: Vec<(&'static str, String)>,
     taken: TcpListener,
@@ -301,20 +305,20 @@ struct Project {
 
 impl Project {
     async fn new(files: impl FnOnce(u16) -> Vec<(&'static str, String)>) -> Self {
-        let place = TestGateway::new().await;
-        // What a run starts sees the programs of this machine, and a home in which they work.
+        let fixture = TestGateway::new().await;
+        // Deployed programs need the PATH and HOME of this machine; the fixture's PATH contains only stubs.
         let (path, home) = (std::env::var("PATH").unwrap(), std::env::var("HOME").unwrap());
         for tool in TOOLS {
-            place.program(tool, &format!("PATH='{path}' HOME='{home}' exec {tool} \"$@\""));
+            fixture.program(tool, &format!("PATH='{path}' HOME='{home}' exec {tool} \"$@\""));
         }
         let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let files = files(taken.local_addr().unwrap().port());
-        let repo = listed(&place, "shop", &[]).await;
+        let repo = add_repository(&fixture, "shop", &[]).await;
         for directory in ["refs", "worktrees"] {
             std::fs::create_dir_all(format!("{repo}/.git/{directory}")).unwrap();
         }
         std::fs::write(format!("{repo}/.git/HEAD"), "ref: refs/heads/main\n").unwrap();
-        let project = Self { place, repo, files, taken };
+        let project = Self { fixture, repo, files, taken };
         project.write_files(Path::new(&project.repo));
         project
     }
@@ -328,21 +332,21 @@ impl Project {
     }
 
     fn worktree(&self, ticket: &str) -> PathBuf {
-        let tree = self.place.sandbox().join(format!("shop-{ticket}"));
+        let tree = self.fixture.sandbox().join(format!("shop-{ticket}"));
         worktree(Path::new(&self.repo), &tree);
         self.write_files(&tree);
         tree.canonicalize().unwrap()
     }
 
-    /// Detects how it is run, runs it for two tickets at once, and tears both down. Each must answer with `page`.
+    /// Detects the settings, deploys for two tickets at once, and tears both down. Each must serve `page`.
     async fn runs(&self, kind: &str, page: &str) {
-        let detected = post(&self.place, "/detect", &json!({"repoPath": self.repo})).await.json();
+        let detected = post(&self.fixture, "/detect", &json!({"repoPath": self.repo})).await.json();
         assert_eq!((&detected["detected"], &detected["config"]["type"]), (&json!(true), &json!(kind)));
         let mut started = Vec::new();
         for ticket in ["T-1", "T-2"] {
             let tree = self.worktree(ticket);
             let body = json!({"ticketId": ticket, "repoPath": self.repo, "worktreePath": tree});
-            let answer = post(&self.place, "", &body).await;
+            let answer = post(&self.fixture, "", &body).await;
             assert_eq!(answer.status, 200, "{}", answer.text());
             started.push((ticket, tree, answer.json()));
         }
@@ -352,35 +356,36 @@ impl Project {
         for (ticket, _, answer) in &started {
             let url = self.completed(ticket, &answer["pid"]).await;
             assert_eq!(url, format!("http://localhost:{}", answer["port"]));
-            let health = post(&self.place, "/health", &json!({"url": url})).await.json();
+            let health = post(&self.fixture, "/health", &json!({"url": url})).await.json();
             assert_eq!(health, json!({"alive": true, "statusCode": 200}));
-            let answered = get(answer["port"].as_u64().unwrap()).await;
-            assert!(answered.contains(page), "{answered}");
+            let body = get(answer["port"].as_u64().unwrap()).await;
+            assert!(body.contains(page), "{body}");
         }
         for (_, tree, answer) in &started {
             let both = json!({"repoPath": self.repo, "worktreePath": tree, "pid": answer["pid"]});
-            assert_eq!(post(&self.place, "/teardown", &both).await.text(), r#"{"success":true}"#);
+            assert_eq!(post(&self.fixture, "/teardown", &both).await.text(), r#"{"success":true}"#);
             assert_eq!(processes_in(tree), []);
             let url = format!("http://localhost:{}", answer["port"]);
-            let health = post(&self.place, "/health", &json!({"url": url})).await.json();
+            let health = post(&self.fixture, "/health", &json!({"url": url})).await.json();
             assert_eq!((&health["alive"], &health["statusCode"]), (&json!(false), &Value::Null));
         }
     }
 
-    /// Waits until a run is up; its URL.
+    /// Waits until a deployment is reachable and returns its URL.
     async fn completed(&self, ticket: &str, pid: &Value) -> String {
-        let asked = format!("{DEPLOY}/status/{ticket}?repo={}&pid={pid}", self.repo);
+        let status_path = format!("{DEPLOY}/status/{ticket}?repo={}&pid={pid}", self.repo);
         let wait = async {
             let mut ticks = tokio::time::interval(Duration::from_millis(100));
             loop {
                 ticks.tick().await;
-                let status = self.place.internal("GET", &asked).send().await.json();
+                let status = self.fixture.internal("GET", &status_path).send().await.json();
                 if status["status"] != "running" {
                     return status;
                 }
             }
         };
-        let status = tokio::time::timeout(BUILD_TIMEOUT, wait).await.expect("it runs on without answering");
+        let status =
+            tokio::time::timeout(BUILD_TIMEOUT, wait).await.expect("the deployment is not reachable in time");
         assert_eq!(status["status"], "completed", "{status}");
         status["deployedUrl"].as_str().unwrap().to_owned()
     }
@@ -398,7 +403,7 @@ async fn get(port: u64) -> String {
     String::from_utf8_lossy(&answer).into_owned()
 }
 
-/// A server whose greeting comes from a dependency, which `npm install` puts in place.
+/// The greeting is in a dependency, which only `npm install` makes available.
 #[tokio::test]
 async fn node_server_with_a_dependency_runs_for_two_tickets() {
     let project = Project::new(|port| {
@@ -419,7 +424,6 @@ async fn node_server_with_a_dependency_runs_for_two_tickets() {
     project.await.runs("node", "hello from node").await;
 }
 
-/// A server that `cargo build` builds and `cargo run` starts.
 #[tokio::test]
 async fn rust_server_is_built_and_runs_for_two_tickets() {
     let project = Project::new(|port| {
@@ -467,7 +471,7 @@ HTTPServer(("127.0.0.1", int(os.environ.get("PORT", {port}))), Handler).serve_fo
     project.await.runs("python", "hello from python").await;
 }
 
-/// Its port is the same for every static site, so another one is what the second ticket gets in any case.
+/// All static sites share one default port, so the second ticket needs another one.
 #[tokio::test]
 async fn static_site_runs_for_two_tickets() {
     let project = Project::new(|_| vec![("public/index.html", "<p>hello from a page</p>".to_owned())]);
@@ -477,36 +481,37 @@ async fn static_site_runs_for_two_tickets() {
 // DL-B03
 #[tokio::test]
 async fn worktree_of_another_repository_is_refused() {
-    let place = TestGateway::new().await;
-    let repo = listed(&place, "shop", &[]).await;
-    let other = place.clone_of("other", "https://github.com/acme/other.git");
+    let fixture = TestGateway::new().await;
+    let repo = add_repository(&fixture, "shop", &[]).await;
+    let other = fixture.clone_of("other", "https://github.com/acme/other.git");
     for route in ["", "/teardown", "/check-existing"] {
         let body = json!({"ticketId": "T", "repoPath": repo, "worktreePath": other});
-        let reply = post(&place, route, &body).await;
-        reply.assert_error(400, "worktreePath is no worktree of repoPath", "invalid_request");
+        let reply = post(&fixture, route, &body).await;
+        reply.assert_error(400, "worktreePath is not a worktree of repoPath", "invalid_request");
     }
 }
 
 // DL-B04
 #[tokio::test]
-async fn approval_shows_the_commands_and_ends_when_they_change() {
-    let place = TestGateway::new().await;
-    let repo = listed(&place, "shop", &[("package.json", NEXT)]).await;
-    let approvals = place.gateway.approvals();
+async fn approval_is_void_when_the_shown_commands_change() {
+    let fixture = TestGateway::new().await;
+    let repo = add_repository(&fixture, "shop", &[("package.json", NEXT)]).await;
+    let approvals = fixture.gateway.approvals();
     approvals.set_policy(Coverage::default(), Effect::Ask).unwrap();
-    let ask = |route: &str| {
+    let request = |route: &str| {
         let body = json!({"ticketId": "T", "repoPath": repo, "worktreePath": repo});
-        place.internal("POST", &format!("{DEPLOY}{route}")).body(body.to_string())
+        fixture.internal("POST", &format!("{DEPLOY}{route}")).body(body.to_string())
     };
-    let (reply, pending) = held(&place, ask("")).await;
+    let (reply, pending) = held(&fixture, request("")).await;
     assert_eq!(pending.action.as_deref(), Some("installCommand=npm install, command=npm run dev"));
+    // The lock file changes the detected package manager, and with it the install command.
     std::fs::write(format!("{repo}/yarn.lock"), "").unwrap();
     approvals.approve(pending.id).unwrap();
-    let text = "the request would run another command than when it was asked about; ask again";
+    let text = "the request would now run another command than the one approved; send it again";
     within(reply).await.unwrap().assert_error(409, text, "approval_outdated");
 
-    write_entry(&place, &json!({"teardownCommand": "docker\ncompose down"}));
-    let (reply, pending) = held(&place, ask("/teardown")).await;
+    write_entry(&fixture, &json!({"teardownCommand": "docker\ncompose down"}));
+    let (reply, pending) = held(&fixture, request("/teardown")).await;
     assert_eq!(pending.action.as_deref(), Some("teardownCommand=docker compose down"));
     approvals.deny(pending.id).unwrap();
     within(reply).await.unwrap().assert_error(403, "request denied", "request_denied");

@@ -1,4 +1,4 @@
-//! The health check, on a machine that holds exactly the programs that a test puts there.
+//! The health check on a machine with exactly the programs that a test installs.
 
 use std::time::{Duration, Instant};
 
@@ -32,7 +32,7 @@ fn install(fixture: &TestGateway) {
     }
 }
 
-async fn choose_worktrees(fixture: &TestGateway) {
+async fn configure_worktrees(fixture: &TestGateway) {
     let settings = json!({"worktreeParentDir": fixture.sandbox(), "worktreeParentDirConfirmed": true});
     fixture.internal("PATCH", "/api/gateway/repos").body(settings.to_string()).send().await;
 }
@@ -41,7 +41,7 @@ async fn choose_worktrees(fixture: &TestGateway) {
 async fn complete_machine_passes_all_checks() {
     let fixture = TestGateway::new().await;
     install(&fixture);
-    choose_worktrees(&fixture).await;
+    configure_worktrees(&fixture).await;
     let report = report(&fixture, "").await;
     assert_eq!(report["allRequiredPassed"], true, "{report}");
     let ids: Vec<&str> =
@@ -76,10 +76,10 @@ async fn complete_machine_passes_all_checks() {
 
 // GC-33
 #[tokio::test]
-async fn one_required_program_that_is_too_old_is_enough_to_fail() {
+async fn outdated_required_program_fails_the_check() {
     let fixture = TestGateway::new().await;
     install(&fixture);
-    choose_worktrees(&fixture).await;
+    configure_worktrees(&fixture).await;
     fixture.program("python3", "echo Python 3.9.2");
     let report = report(&fixture, "").await;
     let failed = report["checks"].as_array().unwrap().iter().filter(|check| check["passed"] == false);
@@ -108,10 +108,11 @@ async fn missing_program_has_a_remedy() {
 
 // GC-33
 #[tokio::test]
-async fn program_check_distinguishes_old_odd_and_failing() {
+async fn program_check_distinguishes_outdated_unparsable_and_failing() {
     let fixture = TestGateway::new().await;
     fixture.program("python3", "echo Python 3.9.2");
     fixture.program("codex", "echo broken pipes >&2; exit 3");
+    // Written without the executable bit, on the PATH of the fixture.
     std::fs::write(fixture.program("gh", "").with_file_name("claude"), "").unwrap();
     let first = report(&fixture, "").await;
     let python = row(&first, "python3");
@@ -128,18 +129,18 @@ async fn program_check_distinguishes_old_odd_and_failing() {
 
 // GC-32
 #[tokio::test]
-async fn missing_override_fails_its_row_alone() {
+async fn missing_override_fails_its_check_alone() {
     let fixture = TestGateway::new().await;
     install(&fixture);
-    let gone = fixture.data_dir().join("gone");
+    let missing = fixture.data_dir().join("missing");
     fixture
         .settings
-        .update(|s| drop(s.binary_paths.insert(loopgate_home::Program::Git, gone.clone().into())))
+        .update(|s| drop(s.binary_paths.insert(loopgate_home::Program::Git, missing.clone().into())))
         .unwrap();
     let report = report(&fixture, "").await;
     let git = row(&report, "git");
     assert_eq!(git["error"], "Override path does not exist or is not executable");
-    assert_eq!(git["debug"], json!({"overrideUsed": gone}));
+    assert_eq!(git["debug"], json!({"overrideUsed": missing}));
     assert_eq!(row(&report, "assistant-cli")["passed"], true);
 }
 
@@ -156,21 +157,22 @@ async fn override_in_the_sandbox_is_not_started() {
         .unwrap();
     let report = report(&fixture, "").await;
     let git = row(&report, "git");
-    assert_eq!(git["error"], "Override path lies in the sandbox and is not used");
+    assert_eq!(git["error"], "Override path is in the sandbox and is not used");
     assert_eq!(git["debug"], json!({"overrideUsed": planted}));
     assert!(!fixture.sandbox().join("git.ran").exists());
 }
 
 // GC-33
 #[tokio::test]
-async fn hanging_program_does_not_delay_other_rows() {
+async fn hanging_program_does_not_delay_other_checks() {
     let fixture = TestGateway::new().await;
     install(&fixture);
+    // The child process inherits the output pipe; killing the group ends it as well.
     fixture.program("git", "/bin/sleep 60 & wait");
     fixture.program("gh", "exec /bin/sleep 60");
-    let began = Instant::now();
+    let started = Instant::now();
     let report = report(&fixture, "").await;
-    assert!(began.elapsed() < Duration::from_secs(10));
+    assert!(started.elapsed() < Duration::from_secs(10));
     assert_eq!(row(&report, "git")["error"], "Timed out running git --version");
     assert_eq!(row(&report, "git")["debug"]["errorCode"], "ETIMEDOUT");
     assert_eq!(row(&report, "code-host-auth")["error"], "Not authenticated");
@@ -178,7 +180,7 @@ async fn hanging_program_does_not_delay_other_rows() {
 }
 
 #[tokio::test]
-async fn rows_are_not_cached() {
+async fn checks_are_not_cached() {
     let fixture = TestGateway::new().await;
     let count = fixture.sandbox().join("count");
     fixture.program("git", &format!("echo run >> {}; echo git version 2.46.1", count.display()));
@@ -190,27 +192,27 @@ async fn rows_are_not_cached() {
 
 // GC-34
 #[tokio::test]
-async fn own_version_is_compared_when_asked() {
+async fn own_version_is_compared_when_requested() {
     let fixture = TestGateway::new().await;
     let with = |query: &'static str| report(&fixture, query);
     let newer = with("?latestVersion=v99.0.0").await;
     assert_eq!(row(&newer, "app-version")["error"], "Update available: 99.0.0");
     assert_eq!(row(&with("?latestVersion=1.2.3").await, "app-version")["passed"], true);
-    let odd = with("?latestVersion=abc").await;
-    let odd = row(&odd, "app-version");
+    let unparsable = with("?latestVersion=abc").await;
+    let unparsable = row(&unparsable, "app-version");
     let note = "Version format unrecognized (installed: 1.2.3, latest: abc)";
-    assert_eq!((&odd["passed"], &odd["error"]), (&json!(true), &json!(note)));
+    assert_eq!((&unparsable["passed"], &unparsable["error"]), (&json!(true), &json!(note)));
     let without = with("").await;
     assert!(without["checks"].as_array().unwrap().iter().all(|check| check["id"] != "app-version"));
 }
 
 // GC-35
 #[tokio::test]
-async fn sign_in_of_mcp_hands_out_no_key() {
+async fn mcp_auth_does_not_return_an_api_key() {
     let fixture = TestGateway::new().await;
     let path = "/api/gateway/mcp-auth?expectedMcpUrl=https://mcp.example.test/mcp";
     let token = fixture.gateway.session_for_test(WEB_APP, Duration::from_secs(60), jiff::Timestamp::now());
-    let reply = fixture.ask("GET", path).origin(WEB_APP).session(&token).send().await;
+    let reply = fixture.anonymous("GET", path).origin(WEB_APP).session(&token).send().await;
     let body = reply.json();
     assert_eq!((reply.status, reply.header("Cache-Control")), (200, Some("no-store")));
     assert_eq!((&body["apiKey"], &body["authType"]), (&json!(""), &json!("oauth")));

@@ -1,4 +1,4 @@
-//! Learnings: listed, extracted by an assistant, processed by the plugin's program, used.
+//! Learnings: listing, extraction by the assistant, processing by the plugin's script, and recording of uses.
 
 use std::path::{Path, PathBuf};
 
@@ -8,9 +8,9 @@ use crate::tests::test_gateway::{TestGateway, TestOptions, TestResponse, script,
 
 const ANSWER: &str = r#"{"learnings":[{"what_happened":"Tests failed","why":"The schema was old","category":"mistake","pattern_to_remember":"Run the migrations before the tests","file":"src/a.rs","line":7}]}"#;
 
-/// A repository with the worktree of ticket `SHOP-7` beside it.
+/// A repository and the worktree of ticket `SHOP-7` next to it.
 struct Shop {
-    place: TestGateway,
+    fixture: TestGateway,
     repo: PathBuf,
     worktree: PathBuf,
     work: PathBuf,
@@ -18,20 +18,20 @@ struct Shop {
 
 impl Shop {
     async fn new() -> Self {
-        let place = TestGateway::with(TestOptions { runtime: true, ..TestOptions::default() }).await;
-        let repo = place.clone_of("shop", "https://github.com/acme/shop.git");
-        let worktree = place.sandbox().join("shop-SHOP-7");
+        let fixture = TestGateway::with(TestOptions { runtime: true, ..TestOptions::default() }).await;
+        let repo = fixture.clone_of("shop", "https://github.com/acme/shop.git");
+        let worktree = fixture.sandbox().join("shop-SHOP-7");
         let work = worktree.join(".loopgate/work");
         std::fs::create_dir_all(&work).unwrap();
-        Self { place, repo, worktree, work }
+        Self { fixture, repo, worktree, work }
     }
 
     fn home(&self) -> PathBuf {
-        self.place.discovery_file().parent().unwrap().parent().unwrap().to_owned()
+        self.fixture.discovery_file().parent().unwrap().parent().unwrap().to_owned()
     }
 
     fn patterns(&self) -> PathBuf {
-        self.place.discovery_file().with_file_name("learnings/org-patterns.toon")
+        self.fixture.discovery_file().with_file_name("learnings/org-patterns.toon")
     }
 
     fn write(&self, name: &str, text: &str) {
@@ -48,37 +48,37 @@ impl Shop {
         self.write(&format!(".learnings/pending/{name}.json"), &learning.to_string());
     }
 
-    /// The program of the plugin, in a version.
+    /// Installs a version of the plugin's script.
     fn plugin(&self, version: &str, line: &str) {
         let directory = self.home().join(".claude/plugins/cache/loopgate/self-learning").join(version);
         std::fs::create_dir_all(directory.join("scripts")).unwrap();
         script(&directory.join("scripts/process-chat-learnings.sh"), line);
     }
 
-    async fn get(&self, what: &str) -> TestResponse {
-        self.place.internal("GET", &format!("/api/gateway/{what}")).send().await
+    async fn get(&self, route: &str) -> TestResponse {
+        self.fixture.internal("GET", &format!("/api/gateway/{route}")).send().await
     }
 
-    async fn post(&self, what: &str, body: Value) -> TestResponse {
-        let path = format!("/api/gateway/orchestrator/{what}");
-        self.place.internal("POST", &path).body(body.to_string()).send().await
+    async fn post(&self, route: &str, body: Value) -> TestResponse {
+        let path = format!("/api/gateway/orchestrator/{route}");
+        self.fixture.internal("POST", &path).body(body.to_string()).send().await
     }
 
     fn ticket(&self) -> Value {
         json!({"ticketId": "SHOP-7", "repoPath": self.repo})
     }
 
-    async fn of_ticket(&self, what: &str, more: Value) -> TestResponse {
+    async fn post_for_ticket(&self, route: &str, more: Value) -> TestResponse {
         let mut body = self.ticket();
         body.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        self.post(what, body).await
+        self.post(route, body).await
     }
 
-    /// The first status of these, of work that goes on.
-    async fn ends(&self, what: &str) -> Value {
-        let ended = async {
+    /// Polls until the work is no longer in progress and returns its status.
+    async fn finished(&self, route: &str) -> Value {
+        let poll = async {
             loop {
-                let reply = self.get(what).await;
+                let reply = self.get(route).await;
                 assert_eq!(reply.status, 200, "{}", reply.text());
                 let status = reply.json();
                 if !["processing", "waiting"].contains(&status["status"].as_str().unwrap()) {
@@ -86,7 +86,7 @@ impl Shop {
                 }
             }
         };
-        within(ended).await
+        within(poll).await
     }
 
     fn extraction(&self) -> String {
@@ -105,7 +105,7 @@ fn put(path: &Path, text: &str) {
 
 // DL-25, DL-26
 #[tokio::test]
-async fn patterns_are_listed_row_by_row() {
+async fn patterns_are_listed() {
     let shop = Shop::new().await;
     assert_eq!(shop.get("learnings").await.json(), json!({"patterns": []}));
     put(&shop.home().join(".claude/.learnings/org-patterns.toon"), "* Old habits\n");
@@ -147,17 +147,18 @@ async fn extraction_needs_a_ticket_and_its_chat() {
     outside.assert_error(403, "directory not allowed", "directory_not_allowed");
     let other = shop.post("extract-learnings", json!({"ticketId": "NONE", "repoPath": shop.repo})).await;
     other.assert_error(404, "Work directory not found", "not_found");
-    let missing = shop.of_ticket("extract-learnings", json!({"chatFile": "finding-chats/f-1.json"})).await;
+    let missing =
+        shop.post_for_ticket("extract-learnings", json!({"chatFile": "finding-chats/f-1.json"})).await;
     let body = missing.assert_error(404, "No chat history found", "not_found");
     assert_eq!(body["path"], "finding-chats/f-1.json");
     for name in ["../../../secret.json", "a/b.json", "plan.md", ".json", "finding-chats/../x.json"] {
-        let refused = shop.of_ticket("extract-learnings", json!({"chatFile": name})).await;
+        let refused = shop.post_for_ticket("extract-learnings", json!({"chatFile": name})).await;
         refused.assert_error(400, "invalid chatFile", "invalid_request");
     }
     put(&shop.home().join("elsewhere.json"), "[]");
     std::os::unix::fs::symlink(shop.home().join("elsewhere.json"), shop.work.join("chat-history.json"))
         .unwrap();
-    let link = shop.of_ticket("extract-learnings", json!({})).await;
+    let link = shop.post_for_ticket("extract-learnings", json!({})).await;
     link.assert_error(403, "directory not allowed", "directory_not_allowed");
 }
 
@@ -170,10 +171,10 @@ async fn chat_is_extracted_into_pending_learnings() {
     shop.write(".learnings/chat-extraction-status.json", "{\"status\":");
     assert_eq!(shop.get(&shop.extraction()).await.json(), none);
     shop.write("chat-history.json", r#"{"messages":[{"role":"user","content":"the tests fail"}]}"#);
-    shop.place.program("claude", &format!("echo 'Sure: {ANSWER}'"));
-    let started = shop.of_ticket("extract-learnings", json!({"activeTab": "chat"})).await;
+    shop.fixture.program("claude", &format!("echo 'Sure: {ANSWER}'"));
+    let started = shop.post_for_ticket("extract-learnings", json!({"activeTab": "chat"})).await;
     assert_eq!(started.json(), json!({"status": "processing"}));
-    let status = shop.ends(&shop.extraction()).await;
+    let status = shop.finished(&shop.extraction()).await;
     assert_eq!((&status["status"], &status["count"]), (&json!("completed"), &json!(1)), "{status}");
     assert_eq!((&status["activeTab"], &status["ticketId"]), (&json!("chat"), &json!("SHOP-7")));
     let pending: Vec<_> =
@@ -184,10 +185,10 @@ async fn chat_is_extracted_into_pending_learnings() {
     assert_eq!(learning["context"], json!({"file": "src/a.rs", "line": 7}));
     assert_eq!(learning["source"]["ticket"], "SHOP-7");
     assert_eq!(learning["source"]["repo"], "shop");
-    for (says, message) in [("echo rubbish", "does not fit"), ("exit 3", "The assistant failed")] {
-        shop.place.program("claude", says);
-        shop.of_ticket("extract-learnings", json!({})).await;
-        let status = shop.ends(&shop.extraction()).await;
+    for (script, message) in [("echo rubbish", "does not fit"), ("exit 3", "The assistant failed")] {
+        shop.fixture.program("claude", script);
+        shop.post_for_ticket("extract-learnings", json!({})).await;
+        let status = shop.finished(&shop.extraction()).await;
         assert_eq!(status["status"], "error");
         assert!(status["message"].as_str().unwrap().contains(message), "{status}");
     }
@@ -198,7 +199,7 @@ async fn chat_is_extracted_into_pending_learnings() {
 async fn processing_is_skipped_or_fails_without_the_plugin() {
     let shop = Shop::new().await;
     let skipped = async |reason: &str| {
-        let reply = shop.of_ticket("process-learnings", json!({})).await;
+        let reply = shop.post_for_ticket("process-learnings", json!({})).await;
         assert_eq!(reply.json(), json!({"status": "skipped", "reason": reason}));
     };
     assert_eq!(shop.get(&shop.processing()).await.json(), json!({"status": "none"}));
@@ -206,35 +207,39 @@ async fn processing_is_skipped_or_fails_without_the_plugin() {
     std::fs::create_dir_all(shop.work.join(".learnings/pending")).unwrap();
     skipped("No pending learning files").await;
     shop.pending("plan-writer-1");
-    let reply = shop.of_ticket("process-learnings", json!({})).await;
+    let reply = shop.post_for_ticket("process-learnings", json!({})).await;
     assert_eq!(reply.json(), json!({"status": "processing", "pid": null}));
-    let status = shop.ends(&shop.processing()).await;
+    let status = shop.finished(&shop.processing()).await;
     assert_eq!(status["status"], "error");
     assert!(status["message"].as_str().unwrap().contains("plugin"), "{status}");
     let query = "ticketId and repo are required";
     shop.get("orchestrator/process-learnings").await.assert_error(400, query, "missing_field");
 }
 
-/// Atomically, because it may be read at any time.
+// Renamed into fixture, because the gateway may read the file at any time.
 const COMPLETES: &str = "printf '{\"status\":\"completed\",\"processed\":1}' > \"$1/.learnings/status.tmp\"\n\
     /bin/mv \"$1/.learnings/status.tmp\" \"$1/.learnings/processing-status.json\"";
 
 // DL-33
 #[tokio::test]
-async fn newest_plugin_processes() {
+async fn newest_plugin_version_processes() {
     let shop = Shop::new().await;
-    let assistant = shop.place.program("claude", "exit 0");
+    let assistant = shop.fixture.program("claude", "exit 0");
     shop.plugin("1.2.0", "exit 9");
-    let says = "printf '%s|%s|%s' \"$1\" \"$LOOPGATE_WORKDIR\" \"$LOOPGATE_ASSISTANT_BIN\" > \"$1/told\"";
-    shop.plugin("1.10.0", &format!("{says}\n{COMPLETES}\necho a line"));
+    let record =
+        "printf '%s|%s|%s' \"$1\" \"$LOOPGATE_WORKDIR\" \"$LOOPGATE_ASSISTANT_BIN\" > \"$1/arguments\"";
+    shop.plugin("1.10.0", &format!("{record}\n{COMPLETES}\necho a line"));
     shop.pending("plan-writer-1");
-    let reply = shop.of_ticket("process-learnings", json!({})).await.json();
+    let reply = shop.post_for_ticket("process-learnings", json!({})).await.json();
     assert_eq!(reply["status"], "processing");
     assert!(reply["pid"].as_u64().is_some_and(|pid| pid > 1), "{reply}");
     assert!(reply["logFile"].as_str().unwrap().ends_with(".loopgate/work/process-learnings.log"), "{reply}");
-    assert_eq!(shop.ends(&shop.processing()).await, json!({"status": "completed", "processed": 1}));
+    assert_eq!(shop.finished(&shop.processing()).await, json!({"status": "completed", "processed": 1}));
     let work = shop.work.canonicalize().unwrap();
-    assert_eq!(shop.read("told"), format!("{}|{}|{}", work.display(), work.display(), assistant.display()));
+    assert_eq!(
+        shop.read("arguments"),
+        format!("{}|{}|{}", work.display(), work.display(), assistant.display())
+    );
     within(async {
         while !shop.read("process-learnings.log").contains("a line") {
             tokio::task::yield_now().await;
@@ -244,23 +249,24 @@ async fn newest_plugin_processes() {
 }
 
 #[tokio::test]
-async fn script_that_is_about_to_exit_does_not_take_a_new_request() {
+async fn request_while_the_script_exits_starts_another_run() {
     let shop = Shop::new().await;
     let go = shop.home().join("go");
-    shop.place.pipe(&go);
+    shop.fixture.pipe(&go);
     shop.plugin("1.0.0", &format!("{COMPLETES}\nread line < {}", go.display()));
     shop.pending("plan-writer-1");
-    let first = shop.of_ticket("process-learnings", json!({})).await.json();
-    assert_eq!(shop.ends(&shop.processing()).await["status"], "completed");
-    // A script that writes no result has failed.
+    // The script has written its result but still runs: it waits for the pipe.
+    let first = shop.post_for_ticket("process-learnings", json!({})).await.json();
+    assert_eq!(shop.finished(&shop.processing()).await["status"], "completed");
+    // A script that exits without writing a result has failed.
     shop.plugin("1.0.0", "exit 0");
     let release = tokio::task::spawn_blocking(move || std::fs::write(go, "\n"));
-    let (second, released) = tokio::join!(shop.of_ticket("process-learnings", json!({})), release);
+    let (second, released) = tokio::join!(shop.post_for_ticket("process-learnings", json!({})), release);
     released.unwrap().unwrap();
     let second = second.json();
     assert_eq!(second["status"], "processing");
     assert_ne!(first["pid"], second["pid"]);
-    assert_eq!(shop.ends(&shop.processing()).await["status"], "error");
+    assert_eq!(shop.finished(&shop.processing()).await["status"], "error");
 }
 
 // DL-34
@@ -270,38 +276,39 @@ async fn processing_waits_for_the_extraction() {
     shop.plugin("1.0.0", COMPLETES);
     shop.write("chat-history.json", "[]");
     let (go, pipe) = (shop.home().join("go"), shop.home().join("go").display().to_string());
-    shop.place.pipe(&go);
-    shop.place.program("claude", &format!("read line < {pipe}\necho '{ANSWER}'"));
-    shop.of_ticket("extract-learnings", json!({})).await;
-    let reply = shop.of_ticket("process-learnings", json!({"waitForExtraction": true})).await;
+    shop.fixture.pipe(&go);
+    shop.fixture.program("claude", &format!("read line < {pipe}\necho '{ANSWER}'"));
+    shop.post_for_ticket("extract-learnings", json!({})).await;
+    // The extraction is blocked at the pipe, so processing has to wait.
+    let reply = shop.post_for_ticket("process-learnings", json!({"waitForExtraction": true})).await;
     assert_eq!(reply.json(), json!({"status": "waiting"}));
     assert_eq!(shop.get(&shop.processing()).await.json()["status"], "waiting");
     tokio::task::spawn_blocking(move || std::fs::write(go, "\n")).await.unwrap().unwrap();
-    assert_eq!(shop.ends(&shop.processing()).await, json!({"status": "completed", "processed": 1}));
-    assert_eq!(shop.ends(&shop.extraction()).await["count"], 1);
+    assert_eq!(shop.finished(&shop.processing()).await, json!({"status": "completed", "processed": 1}));
+    assert_eq!(shop.finished(&shop.extraction()).await["count"], 1);
 }
 
 #[tokio::test]
-async fn nothing_is_learned_while_the_settings_say_so() {
+async fn learnings_can_be_disabled_in_the_settings() {
     let shop = Shop::new().await;
     shop.plugin("1.0.0", COMPLETES);
     shop.pending("plan-writer-1");
     shop.write("chat-history.json", "[]");
-    shop.place.settings.update(|settings| settings.learnings_enabled = false).unwrap();
-    let skipped = json!({"status": "skipped", "reason": "Learnings are turned off in the settings"});
+    shop.fixture.settings.update(|settings| settings.learnings_enabled = false).unwrap();
+    let skipped = json!({"status": "skipped", "reason": "Learnings are disabled in the settings"});
     for (route, body) in [
         ("extract-learnings", json!({})),
         ("process-learnings", json!({})),
         ("process-learnings", json!({"waitForExtraction": true})),
         ("process-all-learnings", json!({})),
     ] {
-        assert_eq!(shop.of_ticket(route, body).await.json(), skipped, "{route}");
+        assert_eq!(shop.post_for_ticket(route, body).await.json(), skipped, "{route}");
     }
     assert_eq!(shop.get(&shop.extraction()).await.json()["status"], "none");
     assert_eq!(shop.get(&shop.processing()).await.json()["status"], "none");
-    shop.place.settings.update(|settings| settings.learnings_enabled = true).unwrap();
-    assert_eq!(shop.of_ticket("process-learnings", json!({})).await.json()["status"], "processing");
-    assert_eq!(shop.ends(&shop.processing()).await["status"], "completed");
+    shop.fixture.settings.update(|settings| settings.learnings_enabled = true).unwrap();
+    assert_eq!(shop.post_for_ticket("process-learnings", json!({})).await.json()["status"], "processing");
+    assert_eq!(shop.finished(&shop.processing()).await["status"], "completed");
 }
 
 // DL-35, DL-36
@@ -310,14 +317,14 @@ async fn nothing_is_pending_without_repositories() {
     let shop = Shop::new().await;
     let zeros = json!({"totalCount": 0, "worktreeCount": 0});
     assert_eq!(shop.get("orchestrator/pending-learnings").await.json(), zeros);
-    assert!(shop.place.repos_file().exists());
-    assert!(!shop.place.sandbox().join(".loopgate/repos.json").exists());
-    let gone = shop.place.sandbox().join("gone");
-    put(&shop.place.repos_file(), &json!({"repos": [{"path": gone, "addedAt": ""}]}).to_string());
+    assert!(shop.fixture.repos_file().exists());
+    assert!(!shop.fixture.sandbox().join(".loopgate/repos.json").exists());
+    let missing = shop.fixture.sandbox().join("missing");
+    put(&shop.fixture.repos_file(), &json!({"repos": [{"path": missing, "addedAt": ""}]}).to_string());
     assert_eq!(shop.get("orchestrator/pending-learnings").await.json(), zeros);
 }
 
-/// Runs the real git.
+/// Runs the real git, which lists the worktrees.
 async fn git(directory: &Path, args: &[&str]) {
     use loopgate_tools::process::{Command, Limits};
     let command = Command::new("git").args(["-c", "user.name=Sam", "-c", "user.email=sam@example.test"]);
@@ -328,25 +335,25 @@ async fn git(directory: &Path, args: &[&str]) {
 
 // DL-37, DL-38, DL-39
 #[tokio::test]
-async fn all_worktrees_are_processed_one_after_the_other() {
+async fn all_worktrees_are_processed_sequentially() {
     let shop = Shop::new().await;
     let batch = "orchestrator/process-all-learnings";
     assert_eq!(shop.get(batch).await.json(), json!({"status": "none"}));
-    shop.place.program("git", "exec /usr/bin/git \"$@\"");
-    let repo = shop.place.sandbox().join("garden");
+    shop.fixture.program("git", "exec /usr/bin/git \"$@\"");
+    let repo = shop.fixture.sandbox().join("garden");
     std::fs::create_dir_all(&repo).unwrap();
     git(&repo, &["init", "--quiet"]).await;
     git(&repo, &["commit", "--quiet", "--allow-empty", "-m", "first"]).await;
     let learning = json!({"pattern_to_remember": "Run the migrations before the tests"}).to_string();
     for name in ["one", "two", "three"] {
-        let worktree = shop.place.sandbox().join(name);
+        let worktree = shop.fixture.sandbox().join(name);
         git(&repo, &["worktree", "add", "--quiet", "-b", name, &worktree.to_string_lossy()]).await;
     }
-    put(&shop.place.repos_file(), &json!({"repos": [{"path": repo, "addedAt": ""}]}).to_string());
-    let post = async || shop.place.internal("POST", &format!("/api/gateway/{batch}")).send().await;
+    put(&shop.fixture.repos_file(), &json!({"repos": [{"path": repo, "addedAt": ""}]}).to_string());
+    let post = async || shop.fixture.internal("POST", &format!("/api/gateway/{batch}")).send().await;
     assert_eq!(post().await.json(), json!({"status": "skipped", "reason": "No pending learnings found"}));
     let pending =
-        |name: &str| shop.place.sandbox().join(name).join(".loopgate/work/.learnings/pending/a.json");
+        |name: &str| shop.fixture.sandbox().join(name).join(".loopgate/work/.learnings/pending/a.json");
     put(&pending("one"), &learning);
     put(&pending("two"), &learning);
     put(&pending("three"), r#"{"no_learnings":true,"reason":"none"}"#);
@@ -354,13 +361,13 @@ async fn all_worktrees_are_processed_one_after_the_other() {
     assert_eq!(shop.get("orchestrator/pending-learnings").await.json(), counted);
     let text = "process-chat-learnings.sh not found in self-learning plugin";
     post().await.assert_error(404, text, "not_found");
-    // A batch whose process is gone holds nobody up.
+    // Pid 1 with another start time: the recorded process has exited, so it must not block a new batch.
     let dead = json!({"status": "processing", "worktreeCount": 9, "pid": 1, "pidStarted": 1});
     let status_file = shop.patterns().with_file_name("batch-processing-status.json");
     put(&status_file, &dead.to_string());
     assert_eq!(shop.get(batch).await.json()["status"], "error");
-    let pipe = |name: &str| shop.place.sandbox().join(name).join(".loopgate/work/go");
-    ["one", "two"].into_iter().for_each(|name| shop.place.pipe(&pipe(name)));
+    let pipe = |name: &str| shop.fixture.sandbox().join(name).join(".loopgate/work/go");
+    ["one", "two"].into_iter().for_each(|name| shop.fixture.pipe(&pipe(name)));
     shop.plugin("1.0.0", "read line < \"$1/go\"\necho ran > \"$1/ran\"\nexit 1");
     let started = post().await.json();
     assert_eq!(
@@ -373,14 +380,14 @@ async fn all_worktrees_are_processed_one_after_the_other() {
     for go in ["one", "two"].map(pipe) {
         tokio::task::spawn_blocking(move || std::fs::write(go, "\n")).await.unwrap().unwrap();
     }
-    let status = shop.ends(batch).await;
+    let status = shop.finished(batch).await;
     assert_eq!(
         (&status["status"], &status["processedWorktrees"]),
         (&json!("completed"), &json!(2)),
         "{status}"
     );
     for name in ["one", "two"] {
-        assert!(shop.place.sandbox().join(name).join(".loopgate/work/ran").exists(), "{name}");
+        assert!(shop.fixture.sandbox().join(name).join(".loopgate/work/ran").exists(), "{name}");
     }
 }
 
@@ -392,7 +399,7 @@ async fn uses_are_recorded_and_raise_confidence() {
     put(&shop.patterns(), row);
     let learnings = json!({"learnings": [{"summary": "Check the lock, then write", "id": "P-001"},
         {"summary": "a|b\nc"}, {"x": 1}, "text"]});
-    let reply = shop.of_ticket("record-learning-use", learnings).await;
+    let reply = shop.post_for_ticket("record-learning-use", learnings).await;
     assert_eq!(reply.json(), json!({"status": "recorded", "count": 2}));
     let log = shop.read(".learnings/outcomes.log");
     let lines: Vec<Vec<&str>> = log.lines().map(|line| line.split('|').skip(1).collect()).collect();
@@ -407,18 +414,18 @@ async fn uses_are_recorded_and_raise_confidence() {
     assert_eq!((&pattern["seen_count"], &pattern["success_rate"]), (&json!(6), &json!(1.0)), "{pattern}");
     let empty = "learnings array is required and must not be empty";
     for learnings in [json!([]), json!([{"x": 1}]), json!("text")] {
-        let reply = shop.of_ticket("record-learning-use", json!({"learnings": learnings})).await;
+        let reply = shop.post_for_ticket("record-learning-use", json!({"learnings": learnings})).await;
         reply.assert_error(400, empty, "missing_field");
     }
     let body = json!({"ticketId": "SHOP-7", "repoPath": "/etc", "learnings": [{"summary": "s"}]});
     let outside = shop.post("record-learning-use", body).await;
     outside.assert_error(403, "directory not allowed", "directory_not_allowed");
-    // A link in the worktree leads nowhere.
+    // A symlink in the worktree is not followed.
     std::fs::remove_dir_all(shop.work.join(".learnings")).unwrap();
     let elsewhere = shop.home().join("elsewhere");
     std::fs::create_dir_all(&elsewhere).unwrap();
     std::os::unix::fs::symlink(&elsewhere, shop.work.join(".learnings")).unwrap();
-    let reply = shop.of_ticket("record-learning-use", json!({"learnings": [{"summary": "s"}]})).await;
+    let reply = shop.post_for_ticket("record-learning-use", json!({"learnings": [{"summary": "s"}]})).await;
     assert_eq!(reply.status, 500, "{}", reply.text());
     assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0);
     assert!(shop.worktree.is_dir());

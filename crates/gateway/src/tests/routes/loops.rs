@@ -1,4 +1,4 @@
-//! The two loop routes, as far as they refuse; what a loop does is tested where loops live.
+//! Refusals of the loop routes. Loops themselves are tested in `loopgate-runtime`.
 
 use serde_json::json;
 
@@ -9,12 +9,13 @@ const KILL: &str = "/api/gateway/orchestrator/loop/kill";
 const ID: &str = "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718";
 
 async fn fixture() -> TestGateway {
+    // The discard port, on which nothing listens: no test gets far enough to connect.
     let api_origin = Some("http://127.0.0.1:9".to_owned());
     TestGateway::with(TestOptions { runtime: true, api_origin, ..TestOptions::default() }).await
 }
 
 #[tokio::test]
-async fn bad_order_is_refused_with_its_text() {
+async fn invalid_orders_are_refused() {
     let fixture = fixture().await;
     let order = |command: &str, id: &str| {
         json!({"loopId": id, "command": command, "loopgateAuthToken": "t", "artifacts": []}).to_string()
@@ -39,7 +40,7 @@ async fn loop_needs_a_control_plane() {
 }
 
 #[tokio::test]
-async fn loop_that_does_not_run_cannot_be_ended() {
+async fn kill_of_an_unknown_loop_is_not_found() {
     let fixture = fixture().await;
     let end = |body: &str| fixture.internal("POST", KILL).body(body.to_owned()).send();
     end("").await.assert_error(400, "Invalid JSON body", "invalid_json_body");
@@ -51,7 +52,7 @@ async fn loop_that_does_not_run_cannot_be_ended() {
 }
 
 #[tokio::test]
-async fn without_a_runtime_loops_are_not_implemented() {
+async fn loop_routes_are_not_implemented_without_a_runtime() {
     let fixture = TestGateway::new().await;
     for path in [LOOP, KILL] {
         let reply = fixture.internal("POST", path).body("{}").send().await;

@@ -1,4 +1,4 @@
-//! Whether an expected MCP server is reached, with programs that print what a test wants.
+//! Detection of an expected MCP server, with stub programs.
 
 use std::time::Duration;
 
@@ -17,39 +17,40 @@ async fn servers(fixture: &TestGateway, path: &str) -> Value {
     body[name].clone()
 }
 
-fn look() -> String {
+fn health_check_path() -> String {
     format!("/api/gateway/health-check?expectedMcpUrl={SERVER}")
 }
 
 #[tokio::test]
-async fn connected_server_is_found_by_both() {
+async fn connected_server_is_reported_for_its_provider() {
     let fixture = TestGateway::new().await;
-    let asked = fixture.sandbox().join("asked");
+    let calls = fixture.sandbox().join("calls");
     fixture.program(
         "claude",
         &format!(
             "echo \"$@\" >> '{}'\ncase \"$*\" in\n'mcp list') echo 'team: {SERVER}/ (HTTP) - ✓ Connected';;\n\
              'mcp get team') printf 'team:\\n  Scope: User config\\n  Status: ✓ Connected\\n  URL: {SERVER}/\\n';;\n\
              *) echo 2.1.0;;\nesac",
-            asked.display()
+            calls.display()
         ),
     );
     fixture.program("codex", &format!("echo 'Name Url Status'; echo 'squad {SERVER} disabled'"));
-    let known = format!("/api/gateway/mcp-auth?expectedMcpUrl={SERVER}");
-    assert_eq!(servers(&fixture, &known).await["assistant"]["serverName"], Value::Null);
-    assert!(!asked.exists(), "signing in starts nothing");
+    let mcp_auth = format!("/api/gateway/mcp-auth?expectedMcpUrl={SERVER}");
+    assert_eq!(servers(&fixture, &mcp_auth).await["assistant"]["serverName"], Value::Null);
+    assert!(!calls.exists(), "mcp-auth starts no program");
 
-    let found = servers(&fixture, &look()).await;
-    let (assistant, reviewer) = (&found["assistant"], &found["reviewer"]);
+    let records = servers(&fixture, &health_check_path()).await;
+    let (assistant, reviewer) = (&records["assistant"], &records["reviewer"]);
     assert_eq!((&assistant["available"], &assistant["loopgateAvailable"]), (&json!(true), &json!(true)));
     assert_eq!(assistant["serverName"], "team");
-    assert_eq!(assistant["matchedUrl"], format!("{SERVER}/"), "as the provider has it");
+    assert_eq!(assistant["matchedUrl"], format!("{SERVER}/"), "as the provider prints it");
     assert_eq!((&reviewer["available"], &reviewer["serverName"]), (&json!(false), &json!("squad")));
 
-    servers(&fixture, &look()).await;
+    // The detector caches results per provider, so the second request starts no program.
+    servers(&fixture, &health_check_path()).await;
     let mcp = |text: &str| text.lines().filter(|line| line.starts_with("mcp")).count();
-    assert_eq!(mcp(&std::fs::read_to_string(&asked).unwrap()), 2, "a fresh result is not asked for again");
-    assert_eq!(servers(&fixture, &known).await["assistant"], *assistant);
+    assert_eq!(mcp(&std::fs::read_to_string(&calls).unwrap()), 2, "cached results are reused");
+    assert_eq!(servers(&fixture, &mcp_auth).await["assistant"], *assistant);
     assert_eq!(servers(&fixture, "/api/gateway/health-check").await["assistant"], *assistant);
 
     fixture
@@ -58,14 +59,14 @@ async fn connected_server_is_found_by_both() {
         .send()
         .await;
     assert_eq!(
-        servers(&fixture, &known).await["assistant"]["available"],
+        servers(&fixture, &mcp_auth).await["assistant"]["available"],
         false,
-        "another program may be meant now"
+        "changed paths invalidate the cache"
     );
 }
 
 #[tokio::test]
-async fn server_of_one_project_does_not_count() {
+async fn project_local_server_does_not_count() {
     let fixture = TestGateway::new().await;
     fixture.program(
         "claude",
@@ -75,10 +76,10 @@ async fn server_of_one_project_does_not_count() {
         ),
     );
     fixture.program("codex", "echo broken >&2; exit 3");
-    let found = servers(&fixture, &look()).await;
-    assert_eq!(found["assistant"]["available"], false);
-    assert_eq!(found["assistant"]["error"], "Project-local config unsupported");
-    assert_eq!(found["reviewer"]["error"], "Discovery failed");
+    let records = servers(&fixture, &health_check_path()).await;
+    assert_eq!(records["assistant"]["available"], false);
+    assert_eq!(records["assistant"]["error"], "Project-local config unsupported");
+    assert_eq!(records["reviewer"]["error"], "Discovery failed");
 }
 
 #[tokio::test]
@@ -87,8 +88,8 @@ async fn slow_program_does_not_block_and_is_detected_later() {
     options.limits.probe_timeout = Duration::from_millis(200);
     let fixture = TestGateway::with(options).await;
     let go = fixture.sandbox().join("go");
-    let made = Command::new("mkfifo").arg(&go).run(Limits::time(Duration::from_secs(20))).await;
-    assert!(made.unwrap().status.success());
+    let result = Command::new("mkfifo").arg(&go).run(Limits::time(Duration::from_secs(20))).await;
+    assert!(result.unwrap().status.success());
     fixture.program(
         "claude",
         &format!(
@@ -96,10 +97,11 @@ async fn slow_program_does_not_block_and_is_detected_later() {
             go = go.display()
         ),
     );
-    assert_eq!(servers(&fixture, &look()).await["assistant"]["available"], false);
-    // Opening waits for the reader.
+    assert_eq!(servers(&fixture, &health_check_path()).await["assistant"]["available"], false);
+    // Opening a pipe for writing blocks until the stub opens it for reading.
     let opened = tokio::task::spawn_blocking(move || std::fs::write(&go, "go\n").unwrap());
     within(opened).await.unwrap();
-    let detected = async { while servers(&fixture, &look()).await["assistant"]["available"] == false {} };
+    let detected =
+        async { while servers(&fixture, &health_check_path()).await["assistant"]["available"] == false {} };
     within(detected).await;
 }

@@ -1,4 +1,4 @@
-//! The routes, one file a resource.
+//! Tests of the routes, one file per resource.
 
 mod binary_paths;
 mod deploy;

@@ -1,66 +1,66 @@
-//! The examples of the OpenAPI document: every request and every answer of the local routes has
-//! one, and each of them is what its schema and the error codes say.
+//! The examples of the OpenAPI document: every request and response of the local routes has one that is valid
+//! against its schema and has the right error code.
 
-use crate::tests::contract_codes::contract_code;
+use crate::tests::error_codes::expected_code;
 use serde_json::{Map, Value, json};
 
 use crate::tests::test_gateway::TestGateway;
 
-/// Routes of loops; the others are local.
+/// Prefix of the loop routes; the others are local.
 const LOOPS: &str = "/api/gateway/orchestrator/";
-const LOCAL_BESIDE_LOOPS: [&str; 2] = ["attachments", "upload"];
-/// A route that only tests have.
-const OF_TESTS: &str = "/api/gateway/git/panicking";
+const LOCAL_EXCEPTIONS: [&str; 2] = ["attachments", "upload"];
+/// A route that exists in test builds only.
+const TEST_ONLY: &str = "/api/gateway/git/panicking";
 
 fn document() -> Value {
     serde_json::to_value(crate::openapi()).unwrap()
 }
 
 fn is_local(path: &str) -> bool {
-    let among_loops = |rest: &str| LOCAL_BESIDE_LOOPS.iter().any(|name| rest.starts_with(name));
-    path != OF_TESTS && path.strip_prefix(LOOPS).is_none_or(among_loops)
+    let is_exception = |suffix: &str| LOCAL_EXCEPTIONS.iter().any(|name| suffix.starts_with(name));
+    path != TEST_ONLY && path.strip_prefix(LOOPS).is_none_or(is_exception)
 }
 
-/// The local operations with their names.
+/// Returns the local operations with their names.
 fn operations(document: &Value) -> Vec<(String, &Value)> {
     let paths = document["paths"].as_object().unwrap().iter().filter(|(path, _)| is_local(path));
     let methods = |(path, item): (&String, &'_ Value)| {
         let path = path.clone();
         item.as_object().unwrap().keys().map(move |method| format!("{method} {path}")).collect::<Vec<_>>()
     };
-    let named = |name: String| {
+    let with_operation = |name: String| {
         let (method, path) = name.split_once(' ').unwrap();
         let operation = &document["paths"][path][method];
         (name, operation)
     };
-    paths.flat_map(methods).map(named).collect()
+    paths.flat_map(methods).map(with_operation).collect()
 }
 
-/// The examples of a body: its own, else those of its type.
+/// Returns the examples of a body, or those of its schema.
 fn examples(document: &Value, body: &Value) -> Vec<Value> {
-    let own = body["examples"].as_object().into_iter().flatten().map(|(_, example)| &example["value"]);
+    let direct = body["examples"].as_object().into_iter().flatten().map(|(_, example)| &example["value"]);
     let reference = body["schema"]["$ref"].as_str().unwrap_or_default();
     let of_type = document.pointer(reference.trim_start_matches('#')).map(|schema| &schema["example"]);
-    let all = own.chain([&body["example"]]).chain(of_type);
-    let found: Vec<_> = all.filter(|example| !example.is_null()).cloned().collect();
-    found
+    let all = direct.chain([&body["example"]]).chain(of_type);
+    let examples: Vec<_> = all.filter(|example| !example.is_null()).cloned().collect();
+    examples
 }
 
-fn assert_valid(document: &Value, what: &str, body: &Value, example: &Value) {
+fn assert_valid(document: &Value, context: &str, body: &Value, example: &Value) {
     let mut schema: Map<String, Value> = body["schema"].as_object().unwrap().clone();
     schema.insert("components".to_owned(), document["components"].clone());
     let validator = jsonschema::validator_for(&Value::Object(schema)).unwrap();
     let problems: Vec<_> = validator.iter_errors(example).map(|problem| problem.to_string()).collect();
-    assert!(problems.is_empty(), "{what}: {problems:?} in {example}");
+    assert!(problems.is_empty(), "{context}: {problems:?} in {example}");
 }
 
-/// Bodies with their media types, from the `content` of a request or an answer.
+/// Returns the bodies of a request or response by media type.
 fn bodies(holder: &Value) -> impl Iterator<Item = (&String, &Value)> {
     holder["content"].as_object().into_iter().flatten()
 }
 
 #[test]
-fn every_request_and_answer_has_examples_that_are_right() {
+fn requests_and_responses_have_valid_examples() {
     let document = document();
     let operations = operations(&document);
     assert!(operations.len() > 30, "{}", operations.len());
@@ -69,26 +69,26 @@ fn every_request_and_answer_has_examples_that_are_right() {
             assert!(parameter["example"].is_string(), "{name}: {}", parameter["name"]);
         }
         for (media_type, body) in bodies(&operation["requestBody"]) {
-            let found = examples(&document, body);
-            assert!(!found.is_empty(), "{name}: request as {media_type}");
-            found.iter().for_each(|example| assert_valid(&document, &name, body, example));
+            let body_examples = examples(&document, body);
+            assert!(!body_examples.is_empty(), "{name}: request as {media_type}");
+            body_examples.iter().for_each(|example| assert_valid(&document, &name, body, example));
         }
         for (status, answer) in operation["responses"].as_object().unwrap() {
-            assert!(bodies(answer).count() > 0, "{name}: nothing is said of what {status} carries");
+            assert!(bodies(answer).count() > 0, "{name}: response {status} has no body");
             for (media_type, body) in bodies(answer) {
-                let what = format!("{name}: {status} as {media_type}");
-                let found = examples(&document, body);
-                assert!(!found.is_empty(), "{what}");
-                // Bytes cannot be written down here.
-                let found = found.iter().filter(|_| media_type == "application/json");
-                found.for_each(|example| assert_valid(&document, &what, body, example));
+                let context = format!("{name}: {status} as {media_type}");
+                let body_examples = examples(&document, body);
+                assert!(!body_examples.is_empty(), "{context}");
+                // Binary bodies have no JSON example.
+                let json_examples = body_examples.iter().filter(|_| media_type == "application/json");
+                json_examples.for_each(|example| assert_valid(&document, &context, body, example));
             }
         }
     }
 }
 
 #[test]
-fn errors_of_the_examples_carry_the_code_of_their_status() {
+fn example_errors_have_the_code_of_their_status() {
     let document = document();
     let mut seen = 0;
     for (name, operation) in operations(&document) {
@@ -99,18 +99,19 @@ fn errors_of_the_examples_carry_the_code_of_their_status() {
             }
             let body = &answer["content"]["application/json"]["example"];
             let (error, code) = (body["error"].as_str().unwrap(), body["code"].as_str().unwrap());
-            let own = code.chars().all(|letter| letter.is_ascii_uppercase() || letter == '_');
-            assert!(own || code == contract_code(status, error), "{name}: {status} {body}");
+            let is_route_specific = code.chars().all(|letter| letter.is_ascii_uppercase() || letter == '_');
+            assert!(is_route_specific || code == expected_code(status, error), "{name}: {status} {body}");
             seen += 1;
         }
     }
+    // Guards against a document in which the examples are not found.
     assert!(seen > 80, "{seen}");
 }
 
 #[test]
-fn document_is_the_one_that_is_checked_in() {
+fn checked_in_document_is_up_to_date() {
     let mut document = document();
-    document["paths"].as_object_mut().unwrap().remove(OF_TESTS);
+    document["paths"].as_object_mut().unwrap().remove(TEST_ONLY);
     let checked_in: Value =
         serde_json::from_str(include_str!("../../../../../docs/openapi/gateway.json")).unwrap();
     for part in ["info", "security", "tags"] {
@@ -118,17 +119,17 @@ fn document_is_the_one_that_is_checked_in() {
     }
     for (part, names) in [("/paths", "path"), ("/components/schemas", "schema")] {
         let of = |document: &Value| document.pointer(part).unwrap().as_object().unwrap().clone();
-        let (now, before) = (of(&document), of(&checked_in));
-        for name in now.keys().chain(before.keys()) {
-            assert_eq!(now.get(name), before.get(name), "{names} {name}: run `cargo xtask openapi`");
+        let (current, checked_in) = (of(&document), of(&checked_in));
+        for name in current.keys().chain(checked_in.keys()) {
+            assert_eq!(current.get(name), checked_in.get(name), "{names} {name}: run `cargo xtask openapi`");
         }
     }
 }
 
 #[tokio::test]
-async fn document_is_served_to_whoever_is_signed_in() {
+async fn served_document_requires_authentication() {
     let fixture = TestGateway::new().await;
-    let reply = fixture.ask("GET", "/api/gateway/openapi.json").send().await;
+    let reply = fixture.anonymous("GET", "/api/gateway/openapi.json").send().await;
     reply.assert_error(401, "unauthorized", "unauthorized");
     let reply = fixture.internal("GET", "/api/gateway/openapi.json").send().await;
     assert_eq!(reply.status, 200);

@@ -1,4 +1,4 @@
-//! Version, managed repositories, and the way from a full name to a clone.
+//! Version, managed repositories, and the resolution of full names to clones.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,10 +23,10 @@ async fn repo_path(fixture: &TestGateway, name: &str) -> Value {
 
 // GC-35
 #[tokio::test]
-async fn version_is_the_desktops() {
+async fn version_returns_the_desktop_version() {
     let fixture = TestGateway::new().await;
     let token = fixture.gateway.session_for_test(WEB_APP, Duration::from_secs(60), jiff::Timestamp::now());
-    let reply = fixture.ask("GET", "/api/gateway/version").origin(WEB_APP).session(&token).send().await;
+    let reply = fixture.anonymous("GET", "/api/gateway/version").origin(WEB_APP).session(&token).send().await;
     assert_eq!((reply.status, reply.text()), (200, r#"{"version":"1.2.3","commits":[]}"#));
     assert_eq!(reply.header("content-type"), Some("application/json"));
 }
@@ -34,7 +34,7 @@ async fn version_is_the_desktops() {
 #[tokio::test]
 async fn document_is_served_behind_authentication() {
     let fixture = TestGateway::new().await;
-    assert_eq!(fixture.ask("GET", "/api/gateway/openapi.json").send().await.status, 401);
+    assert_eq!(fixture.anonymous("GET", "/api/gateway/openapi.json").send().await.status, 401);
     let document = fixture.internal("GET", "/api/gateway/openapi.json").send().await.json();
     assert!(document["paths"]["/api/gateway/version"]["get"].is_object());
 }
@@ -73,7 +73,7 @@ async fn repository_is_added_and_removed() {
 }
 
 #[tokio::test]
-async fn bad_input_is_refused_row_by_row() {
+async fn invalid_requests_are_refused() {
     let fixture = TestGateway::new().await;
     std::fs::write(fixture.sandbox().join("file"), "").unwrap();
     let file = json!({"path": fixture.sandbox().join("file")}).to_string();
@@ -103,7 +103,7 @@ async fn bad_input_is_refused_row_by_row() {
 
 // GC-36
 #[tokio::test]
-async fn without_a_sandbox_nothing_is_configured() {
+async fn routes_require_a_configured_sandbox() {
     let fixture = TestGateway::with(TestOptions {
         set_up: false,
         settings: "onboarding_completed = true",
@@ -123,13 +123,13 @@ async fn without_a_sandbox_nothing_is_configured() {
             "not_configured",
         );
     }
-    let unnamed = fixture.internal("GET", "/api/gateway/git/repo-path").send().await;
-    unnamed.assert_error(400, "repoFullName is required", "missing_field");
+    let without_name = fixture.internal("GET", "/api/gateway/git/repo-path").send().await;
+    without_name.assert_error(400, "repoFullName is required", "missing_field");
 }
 
 // GC-46
 #[tokio::test]
-async fn broken_list_is_moved_aside() {
+async fn malformed_list_is_moved_aside() {
     let fixture = TestGateway::new().await;
     std::fs::create_dir_all(fixture.repos_file().parent().unwrap()).unwrap();
     std::fs::write(fixture.repos_file(), "{").unwrap();
@@ -154,12 +154,13 @@ async fn concurrent_requests_lose_no_entry() {
         })
         .collect();
     let (file, written) = (fixture.repos_file(), Arc::new(AtomicBool::new(false)));
+    // Reads continuously: the file is replaced atomically, so it must be valid at every moment.
     let reading = std::thread::spawn({
         let written = written.clone();
         move || {
             while !written.load(Ordering::Relaxed) {
                 let stored = std::fs::read(&file).unwrap_or_else(|_| b"{}".to_vec());
-                serde_json::from_slice::<Value>(&stored).expect("whole at every moment");
+                serde_json::from_slice::<Value>(&stored).expect("the file is always valid JSON");
             }
         }
     });
@@ -173,17 +174,17 @@ async fn concurrent_requests_lose_no_entry() {
 }
 
 #[tokio::test]
-async fn full_name_leads_to_its_clone() {
+async fn full_name_resolves_to_its_clone() {
     let fixture = TestGateway::new().await;
     assert_eq!(repo_path(&fixture, "acme/shop").await, Value::Null);
     let shop = fixture.clone_of("shop", "git@github.com:Acme/Shop.git");
     add(&fixture, &json!({"path": shop})).await;
     assert_eq!(repo_path(&fixture, "Acme/Shop").await, json!(shop));
-    assert_eq!(repo_path(&fixture, "acme%2Fshop").await, json!(shop), "case does not count");
+    assert_eq!(repo_path(&fixture, "acme%2Fshop").await, json!(shop), "names are case-insensitive");
     assert_eq!(repo_path(&fixture, "acme/other").await, Value::Null);
     let exact = fixture.clone_of("exact", "https://github.com/acme/shop");
     add(&fixture, &json!({"path": exact})).await;
-    assert_eq!(repo_path(&fixture, "acme/shop").await, json!(exact), "the same case goes first");
+    assert_eq!(repo_path(&fixture, "acme/shop").await, json!(exact), "an exact match takes precedence");
     assert_eq!(repo_path(&fixture, "Acme/Shop").await, json!(shop));
     fixture.internal("DELETE", &format!("{REPOS}?path={}", shop.display())).send().await;
     assert_eq!(repo_path(&fixture, "Acme/Shop").await, json!(exact));
@@ -192,6 +193,7 @@ async fn full_name_leads_to_its_clone() {
 #[tokio::test]
 async fn forged_entry_reveals_no_repository_outside_of_the_sandbox() {
     let fixture = TestGateway::new().await;
+    // A repository outside, and a directory inside whose `.git` file points to it.
     let outside = fixture.clone_of("../secret", "git@github.com:acme/secret.git");
     let shop = fixture.clone_of("shop", "git@github.com:acme/shop.git");
     let pointing = fixture.sandbox().join("pointing");
@@ -208,7 +210,7 @@ async fn forged_entry_reveals_no_repository_outside_of_the_sandbox() {
 }
 
 #[tokio::test]
-async fn pipes_and_devices_keep_no_route_waiting() {
+async fn pipes_and_devices_do_not_block_routes() {
     let fixture = TestGateway::new().await;
     fixture.pipe(&fixture.repos_file());
     fixture.pipe(&fixture.sandbox().join(".loopgate/sessions.json"));
@@ -227,7 +229,7 @@ async fn pipes_and_devices_keep_no_route_waiting() {
 }
 
 #[tokio::test]
-async fn lists_are_not_read_or_written_through_a_link() {
+async fn lists_are_not_read_or_written_through_a_symlink() {
     let fixture = TestGateway::new().await;
     let shop = fixture.clone_of("shop", "git@github.com:acme/shop.git");
     let outside = fixture.sandbox().join("../outside");
@@ -249,7 +251,7 @@ async fn lists_are_not_read_or_written_through_a_link() {
 }
 
 #[tokio::test]
-async fn broken_list_of_sessions_is_moved_aside() {
+async fn malformed_list_of_sessions_is_moved_aside() {
     let fixture = TestGateway::new().await;
     let (shop, file) = (fixture.clone_of("shop", "x/y"), fixture.sandbox().join(".loopgate/sessions.json"));
     std::fs::create_dir_all(file.parent().unwrap()).unwrap();

@@ -1,4 +1,4 @@
-//! Status, logs and plan, read from the files of a worktree.
+//! Status, logs and plan, read from files in a worktree.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::tests::test_gateway::{TestGateway, TestResponse};
 
-/// A repository with the worktree of ticket `SHOP-7` beside it.
+/// A repository and the worktree of ticket `SHOP-7` next to it.
 struct TicketFixture {
     fixture: TestGateway,
     repo: PathBuf,
@@ -30,9 +30,9 @@ impl TicketFixture {
         std::fs::write(self.work.join(name), text).unwrap();
     }
 
-    async fn get(&self, what: &str) -> TestResponse {
-        let path = format!("/api/gateway/orchestrator/{what}");
-        let separator = if what.contains('?') { '&' } else { '?' };
+    async fn get(&self, route: &str) -> TestResponse {
+        let path = format!("/api/gateway/orchestrator/{route}");
+        let separator = if route.contains('?') { '&' } else { '?' };
         self.fixture.internal("GET", &format!("{path}{separator}repo={}", self.repo.display())).send().await
     }
 
@@ -49,7 +49,7 @@ fn make_old(path: &Path) {
 }
 
 #[tokio::test]
-async fn ticket_without_a_worktree_is_answered() {
+async fn ticket_without_a_worktree_does_not_exist() {
     let ticket = TicketFixture::new().await;
     assert_eq!(
         ticket.get("status/OTHER").await.text(),
@@ -67,21 +67,21 @@ async fn ticket_without_a_worktree_is_answered() {
 
 // OR-07, OR-08
 #[tokio::test]
-async fn bad_input_is_refused_row_by_row() {
+async fn invalid_requests_are_refused() {
     let ticket = TicketFixture::new().await;
-    for (what, text) in [
+    for (route, text) in [
         ("status/SHOP-7", "repo query parameter is required"),
         ("logs/SHOP-7", "repo parameter is required"),
         ("plan/SHOP-7", "repo query parameter is required"),
         ("status", "workDir parameter is required"),
         ("status?workDir=", "workDir parameter is required"),
     ] {
-        let path = format!("/api/gateway/orchestrator/{what}");
+        let path = format!("/api/gateway/orchestrator/{route}");
         ticket.fixture.internal("GET", &path).send().await.assert_error(400, text, "missing_field");
     }
-    for what in ["status/SHOP-7?repo=/etc", "logs/X?repo=relative", "plan/X?repo=/", "status?workDir=~/.ssh"]
+    for route in ["status/SHOP-7?repo=/etc", "logs/X?repo=relative", "plan/X?repo=/", "status?workDir=~/.ssh"]
     {
-        let path = format!("/api/gateway/orchestrator/{what}");
+        let path = format!("/api/gateway/orchestrator/{route}");
         let reply = ticket.fixture.internal("GET", &path).send().await;
         reply.assert_error(403, "directory not allowed", "directory_not_allowed");
     }
@@ -100,9 +100,11 @@ async fn full_status_has_every_member() {
     ticket.write("state.json", &state.to_string());
     ticket.write(
         "plan.json",
+        // Plans are written by an assistant and may contain a trailing comma.
         r#"{"pendingTasks":[{"id":"T-2"},{"id":"T-3"}],"completedTasks":[{"id":"T-1"}],}"#,
     );
     ticket.write(".agent-types/a1", "code:implementer|implementer|2026-01-05T09:59:00Z");
+    // Incomplete entries are skipped.
     ticket.write(".agent-types/a-2", "skipped|x|");
     ticket.write(".agent-types/b", "onlytype");
     assert_eq!(
@@ -124,7 +126,7 @@ async fn full_status_has_every_member() {
 }
 
 #[tokio::test]
-async fn process_corrects_the_state() {
+async fn process_state_overrides_the_state_file() {
     let ticket = TicketFixture::new().await;
     let own = std::process::id();
     let started = loopgate_tools::process::identity(own).unwrap();
@@ -135,7 +137,7 @@ async fn process_corrects_the_state() {
     assert_eq!((&running["status"], &running["phase"]), (&json!("IN_PROGRESS"), &json!("Running")));
     assert_eq!((&running["pid"], &running["processRunning"]), (&json!(own), &json!(true)));
 
-    // The pid lives, but it is another process than the recorded one.
+    // The pid was reused: its start time differs from the recorded one.
     ticket.write("process.start", "1000");
     ticket.write("state.json", r#"{"status":"IN_PROGRESS"}"#);
     let stopped = ticket.status().await;
@@ -151,11 +153,12 @@ async fn process_corrects_the_state() {
 
 // OR-14
 #[tokio::test]
-async fn launch_log_is_the_last_witness() {
+async fn launch_log_decides_when_the_state_is_stale() {
     let ticket = TicketFixture::new().await;
     ticket.write("state.json", r#"{"status":"IN_PROGRESS","phase":"p"}"#);
     ticket.write("orchestrator-launch.log", "work\n<promise>COMPLETE</promise>\n");
-    assert_eq!(ticket.status().await["status"], "IN_PROGRESS", "a fresh state is believed");
+    assert_eq!(ticket.status().await["status"], "IN_PROGRESS", "a fresh state file takes precedence");
+    // Older than the grace period within which the state file takes precedence.
     make_old(&ticket.work.join("state.json"));
     assert_eq!(ticket.status().await["status"], "COMPLETED");
     ticket.write("orchestrator-launch.log", "Plan created\n<promise>COMPLETE</promise>\n");
@@ -169,7 +172,7 @@ async fn launch_log_is_the_last_witness() {
 }
 
 #[tokio::test]
-async fn end_of_the_log_comes_in_both_formats() {
+async fn log_tail_is_returned_in_both_formats() {
     let ticket = TicketFixture::new().await;
     let none = ticket.get("logs/SHOP-7").await;
     assert_eq!(none.json()["exists"], false);
@@ -187,20 +190,20 @@ async fn end_of_the_log_comes_in_both_formats() {
 }
 
 #[tokio::test]
-async fn link_out_of_the_sandbox_is_no_file() {
+async fn symlinks_out_of_the_sandbox_are_not_read() {
     let ticket = TicketFixture::new().await;
     let secret = ticket.fixture.data_dir().join("secret");
     std::fs::write(&secret, "{\"status\":\"SECRET\"}\n").unwrap();
     for name in ["state.json", "plan.json", "assistant-output.jsonl", "orchestrator-launch.log"] {
         std::os::unix::fs::symlink(&secret, ticket.work.join(name)).unwrap();
     }
-    for what in ["status/SHOP-7", "logs/SHOP-7", "plan/SHOP-7"] {
-        assert!(!ticket.get(what).await.text().contains("SECRET"), "{what}");
+    for route in ["status/SHOP-7", "logs/SHOP-7", "plan/SHOP-7"] {
+        assert!(!ticket.get(route).await.text().contains("SECRET"), "{route}");
     }
 }
 
 #[tokio::test]
-async fn plan_is_shown_as_markdown_beside_its_source() {
+async fn plan_is_returned_as_markdown_with_its_source() {
     let ticket = TicketFixture::new().await;
     let missing = ticket.get("plan/SHOP-7").await;
     assert_eq!(missing.assert_error(404, "Plan not found yet", "not_found")["planExists"], false);
@@ -244,9 +247,10 @@ async fn links_and_pipes_in_a_work_directory_are_ignored() {
         std::fs::write(outside.join(name), secret).unwrap();
         std::os::unix::fs::symlink(outside.join(name), ticket.work.join(name)).unwrap();
     }
-    let untold = |reply: &TestResponse| assert!(!reply.text().contains("secret"), "{}", reply.text());
-    for what in ["status/SHOP-7", "plan/SHOP-7", "logs/SHOP-7"] {
-        untold(&ticket.get(what).await);
+    let assert_no_secret =
+        |reply: &TestResponse| assert!(!reply.text().contains("secret"), "{}", reply.text());
+    for route in ["status/SHOP-7", "plan/SHOP-7", "logs/SHOP-7"] {
+        assert_no_secret(&ticket.get(route).await);
     }
     for name in ["state.json", "plan.json"] {
         std::fs::remove_file(ticket.work.join(name)).unwrap();
@@ -256,14 +260,15 @@ async fn links_and_pipes_in_a_work_directory_are_ignored() {
     std::os::unix::fs::symlink("/dev/zero", ticket.work.join("assistant-output.name.txt")).unwrap();
     std::os::unix::fs::symlink("/dev/zero", ticket.work.join("orchestrator-launch.log")).unwrap();
     assert_eq!(ticket.status().await["stateExists"], false);
-    for what in ["plan/SHOP-7", "logs/SHOP-7"] {
-        assert!(ticket.get(what).await.status < 500, "{what}");
+    for route in ["plan/SHOP-7", "logs/SHOP-7"] {
+        assert!(ticket.get(route).await.status < 500, "{route}");
     }
-    // The whole work directory of another place in the sandbox, by a link that the repository tracks.
+    // A work directory that is a symlink to another directory in the sandbox; a repository can track such a
+    // symlink.
     let other = ticket.fixture.sandbox().join("other");
     std::fs::create_dir(&other).unwrap();
     std::fs::write(other.join("state.json"), secret).unwrap();
     std::fs::remove_dir_all(&ticket.work).unwrap();
     std::os::unix::fs::symlink(&other, &ticket.work).unwrap();
-    untold(&ticket.get("status/SHOP-7").await);
+    assert_no_secret(&ticket.get("status/SHOP-7").await);
 }

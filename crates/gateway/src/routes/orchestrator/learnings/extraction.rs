@@ -1,4 +1,4 @@
-//! `extract-learnings` and `learnings-status`: a ticket's chat becomes pending learnings.
+//! `extract-learnings` and `learnings-status`: extracts pending learnings from the chat of a ticket.
 
 use axum::Json;
 use axum::extract::State;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::{StartStatus, TICKET_MEMBERS, TURNED_OFF, is_enabled, worktree};
+use super::{DISABLED, StartStatus, TICKET_MEMBERS, is_enabled, worktree};
 use crate::app::App;
 use crate::approval::{At, Source};
 use crate::blocking::spawn_blocking;
@@ -23,43 +23,44 @@ use crate::routes::orchestrator::runtime::runtime_of;
 
 const PATH: &str = "/api/gateway/orchestrator/extract-learnings";
 const CHAT_FILE: &str = "chat-history.json";
-/// Folder of chats about findings.
+/// Directory of the chats about findings, in the work directory.
 const FINDING_CHATS: &str = "finding-chats/";
 
-/// The chat to read.
+/// The chat from which learnings are extracted.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"ticketId": "AB-1", "repoPath": "~/src/shop", "activeTab": "chat"}))]
 struct ExtractLearnings {
     #[serde(flatten)]
     ticket: TicketMembers,
-    /// Given back by the status.
+    /// Tab of the page; returned by the status.
     #[serde(default, deserialize_with = "lenient::non_blank")]
     active_tab: Option<String>,
-    /// A name that ends in `.json`, also below `finding-chats/`; `chat-history.json` when it is missing.
+    /// Name of a `.json` file in the work directory or its `finding-chats/`; `chat-history.json` when it is
+    /// missing.
     #[serde(default, deserialize_with = "lenient::non_blank")]
     chat_file: Option<String>,
 }
 
-/// Outcome of a request to extract.
+/// Outcome of a request to extract learnings.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = LearningsExtractionStart, example = json!({"status": "processing"}))]
 struct ExtractionStarted {
     status: StartStatus,
-    /// Why it was skipped.
+    /// Reason for which the extraction was skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'static str>,
 }
 
-/// Extract learnings from a ticket's chat
+/// Extract learnings from the chat of a ticket
 ///
-/// In the background; the status tells when it is done.
+/// Runs in the background; `learnings-status` reports when it has finished.
 #[utoipa::path(post, path = "/api/gateway/orchestrator/extract-learnings", operation_id = "extract_learnings", tag = "learnings",
     request_body = ExtractLearnings,
     responses(
-        (status = 200, body = ExtractionStarted, description = "It runs, or learnings are turned off"),
+        (status = 200, body = ExtractionStarted, description = "Extraction was started, or learnings are disabled"),
         TicketErrors,
-        (status = 404, body = ErrorBody, description = "No worktree, or no chat"),
+        (status = 404, body = ErrorBody, description = "The ticket has no worktree, or no chat"),
         (status = 500, body = ErrorBody, description = "The status cannot be written"),
     ))]
 async fn start(
@@ -71,19 +72,22 @@ async fn start(
     let (repository, place) = reference.existing(&app).await?;
     let worktree = worktree(&place);
     let chat = worktree.work_dir.join(&chat_file);
-    let reading = spawn_blocking(move || (untrusted::read_text(&chat), repo_name(&repository)));
-    let (text, repo) = reading.await?;
+    let read = spawn_blocking(move || (untrusted::read_text(&chat), repo_name(&repository)));
+    let (text, repo) = read.await?;
     let text = text.map_err(|error| match error {
+        // A symbolic link out of the work directory is a denied path, not a missing file.
         error if led_away(&error) => HttpError::directory_not_allowed(),
         _ => HttpError::not_found("No chat history found").with("path", chat_file.as_str()),
     })?;
+    // After the chat was read, so that an invalid request fails whether or not learnings are enabled.
     if !is_enabled(&app) {
-        return Ok(Json(ExtractionStarted { status: StartStatus::Skipped, reason: Some(TURNED_OFF) }));
+        return Ok(Json(ExtractionStarted { status: StartStatus::Skipped, reason: Some(DISABLED) }));
     }
     runtime_of(&app, PATH)?;
     let source = LearningSource {
         run: place.base_name(),
         ticket: reference.ticket.as_str().to_owned(),
+        // Best-effort: a repository without a commit still has a chat to learn from.
         commit: app.git.commit_of(&worktree.root, "HEAD").await.ok().flatten().unwrap_or_default(),
         repo,
         chat: chat_file,
@@ -95,26 +99,30 @@ async fn start(
     Ok(Json(ExtractionStarted { status: StartStatus::Processing, reason: None }))
 }
 
-/// A file of a work directory that a client may name.
-fn chat_file(named: Option<String>) -> Result<String, HttpError> {
-    let named = named.unwrap_or_else(|| CHAT_FILE.to_owned());
-    let base = named.strip_prefix(FINDING_CHATS).unwrap_or(&named);
+/// Validates a chat file name. Names with further separators could leave the work directory.
+///
+/// # Errors
+/// 400 for any other name.
+fn chat_file(name: Option<String>) -> Result<String, HttpError> {
+    let name = name.unwrap_or_else(|| CHAT_FILE.to_owned());
+    let base = name.strip_prefix(FINDING_CHATS).unwrap_or(&name);
     let is_name = base.len() > ".json".len() && base.ends_with(".json") && !base.contains(['/', '\\', '\0']);
-    if is_name { Ok(named) } else { Err(HttpError::bad_request("invalid chatFile")) }
+    if is_name { Ok(name) } else { Err(HttpError::bad_request("invalid chatFile")) }
 }
 
-/// The name of a repository at its host, else that of its directory. Blocks on the disk.
+/// Returns the name of a repository at its host, or the name of its directory without a remote. Performs
+/// blocking I/O.
 fn repo_name(repository: &SandboxedPath) -> String {
     let origin = loopgate_home::origin_of_chosen(repository.as_path());
     let name = origin.and_then(|name| name.as_str().rsplit('/').next().map(str::to_owned));
     name.unwrap_or_else(|| repository.base_name())
 }
 
-/// How an extraction stands
+/// Return the status of an extraction
 #[utoipa::path(get, path = "/api/gateway/orchestrator/learnings-status/{ticketId}", operation_id = "learnings_status", tag = "learnings",
-    params(("ticketId" = String, Path, description = "Ticket", example = "AB-1"), RepositoryQuery),
+    params(("ticketId" = String, Path, description = "Id of the ticket", example = "AB-1"), RepositoryQuery),
     responses(
-        (status = 200, body = ExtractionStatus, description = "Its status, also when there was none"),
+        (status = 200, body = ExtractionStatus, description = "Status of the last extraction; also when there was none"),
         TicketErrors,
     ))]
 async fn status(

@@ -1,4 +1,4 @@
-//! `/api/gateway/orchestrator/*-learnings*`: what a ticket taught is extracted, processed, counted and used.
+//! `/api/gateway/orchestrator/*-learnings*`: extraction, processing, counting and use of learnings.
 
 pub(crate) mod batch;
 pub(crate) mod extraction;
@@ -13,26 +13,26 @@ use utoipa::ToSchema;
 use crate::app::App;
 use crate::approval::{At, Source};
 
-/// Where bodies name what they are about.
+/// Body members that name the directories of a request.
 const TICKET_MEMBERS: &[Source] = &[Source::Path(At::Body("repoPath")), Source::Ticket(At::Body("ticketId"))];
 
-/// Where the work that a request asks for stands.
+/// State of the work after a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = LearningsStartStatus)]
 enum StartStatus {
-    /// It runs in the background.
+    /// The work runs in the background.
     Processing,
-    /// It starts when the extraction has ended.
+    /// The work starts when the running extraction finishes.
     Waiting,
     /// There is nothing to do.
     Skipped,
 }
 
-/// Why nothing starts while the settings say so.
-const TURNED_OFF: &str = "Learnings are turned off in the settings";
+/// `reason` while learnings are disabled.
+const DISABLED: &str = "Learnings are disabled in the settings";
 
-/// Whether the person wants to learn from chats and loops.
+/// Whether learnings are enabled in the settings.
 fn is_enabled(app: &App) -> bool {
     app.settings.get().learnings_enabled
 }

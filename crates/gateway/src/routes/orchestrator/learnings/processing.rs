@@ -1,4 +1,4 @@
-//! `process-learnings`: the pending learnings of a ticket become patterns.
+//! `process-learnings`: merges the pending learnings of a ticket into the patterns.
 
 use axum::Json;
 use axum::extract::State;
@@ -10,7 +10,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::{StartStatus, TICKET_MEMBERS, TURNED_OFF, is_enabled, worktree};
+use super::{DISABLED, StartStatus, TICKET_MEMBERS, is_enabled, worktree};
 use crate::app::App;
 use crate::approval::{At, Source};
 use crate::blocking::spawn_blocking;
@@ -31,22 +31,22 @@ const PATH: &str = "/api/gateway/orchestrator/process-learnings";
 struct ProcessLearnings {
     #[serde(flatten)]
     ticket: TicketMembers,
-    /// Start when the extraction that runs has ended.
+    /// Whether to start only after the running extraction finishes. Any truthy JSON value is accepted.
     #[schema(value_type = bool)]
     #[serde(default)]
     wait_for_extraction: Value,
 }
 
-/// Outcome of a request to process.
+/// Outcome of a request to process learnings.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = LearningsProcessingStart, example = json!({"status": "processing", "pid": 4242, "logFile": "/home/sam/src/worktrees/shop-AB-1/.loopgate/work/process-learnings.log"}))]
 pub(crate) struct ProcessingStarted {
     status: StartStatus,
-    /// Why it was skipped.
+    /// Reason for which the processing was skipped.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'static str>,
-    /// Its process; null when the plugin is missing.
+    /// Pid of the script; null when the plugin is not installed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<u32>)]
     pid: Option<Option<u32>>,
@@ -76,16 +76,16 @@ impl From<ProcessingStart> for ProcessingStarted {
     }
 }
 
-/// Process a ticket's pending learnings
+/// Process the pending learnings of a ticket
 ///
 /// Merges them into the patterns, in the background.
 #[utoipa::path(post, path = "/api/gateway/orchestrator/process-learnings", operation_id = "process_learnings", tag = "learnings",
     request_body = ProcessLearnings,
     responses(
-        (status = 200, body = ProcessingStarted, description = "It runs, waits for the extraction, or there is nothing to do"),
+        (status = 200, body = ProcessingStarted, description = "Processing was started, waits for the extraction, or is not necessary"),
         TicketErrors,
-        (status = 404, body = ErrorBody, description = "No worktree"),
-        (status = 500, body = ErrorBody, description = "The program does not start"),
+        (status = 404, body = ErrorBody, description = "The ticket has no worktree"),
+        (status = 500, body = ErrorBody, description = "The script cannot be started"),
     ))]
 async fn start(
     State(app): State<App>,
@@ -93,13 +93,14 @@ async fn start(
 ) -> JsonResult<ProcessingStarted> {
     let (_, place) = body.ticket.required()?.existing(&app).await?;
     if !is_enabled(&app) {
-        return Ok(Json(ProcessingStart::Skipped(TURNED_OFF).into()));
+        return Ok(Json(ProcessingStart::Skipped(DISABLED).into()));
     }
     runtime_of(&app, PATH)?;
     let worktree = worktree(&place);
     if is_truthy(&body.wait_for_extraction) {
         let (extractions, work_dir) = (app.learnings.extractions.clone(), worktree.work_dir.clone());
         let extracted = async move { extractions.ended(&work_dir).await };
+        // Waits in a background task: an extraction takes minutes, longer than clients wait for a response.
         app.learnings.processing.start_after(worktree, extracted).await;
         return Ok(Json(ProcessingStarted::new(StartStatus::Waiting)));
     }
@@ -108,6 +109,7 @@ async fn start(
     Ok(Json(start.into()))
 }
 
+// JavaScript truthiness: clients send this member as a boolean, number or string.
 fn is_truthy(value: &Value) -> bool {
     match value {
         Value::Null => false,
@@ -118,11 +120,11 @@ fn is_truthy(value: &Value) -> bool {
     }
 }
 
-/// How the processing of a ticket's learnings stands
+/// Return the status of processing a ticket's learnings
 #[utoipa::path(get, path = "/api/gateway/orchestrator/process-learnings", operation_id = "processing_status", tag = "learnings",
-    params(("ticketId" = String, Query, description = "Ticket", example = "AB-1"), RepositoryQuery),
+    params(("ticketId" = String, Query, description = "Id of the ticket", example = "AB-1"), RepositoryQuery),
     responses(
-        (status = 200, body = ProcessingStatus, description = "Its status, also when nothing was processed"),
+        (status = 200, body = ProcessingStatus, description = "Status of the last processing; also when there was none"),
         TicketErrors,
     ))]
 async fn status(State(app): State<App>, query: QueryMembers) -> JsonResult<ProcessingStatus> {

@@ -1,4 +1,4 @@
-//! `record-learning-use`: learnings that helped.
+//! `record-learning-use`: records which learnings helped with a ticket.
 
 use axum::Json;
 use axum::extract::State;
@@ -33,11 +33,11 @@ struct RecordLearningUse {
 /// A learning that helped.
 #[derive(Debug, Deserialize, ToSchema)]
 struct UsedLearning {
-    /// What it says, as its pattern does.
+    /// Summary of the learning; identifies its pattern.
     summary: String,
 }
 
-/// Uses that were recorded.
+/// Number of recorded uses.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = LearningUsesRecorded, example = json!({"status": "recorded", "count": 2}))]
 struct RecordedUses {
@@ -46,13 +46,13 @@ struct RecordedUses {
     count: usize,
 }
 
-/// Record that learnings were used
+/// Record that learnings helped
 #[utoipa::path(post, path = "/api/gateway/orchestrator/record-learning-use", operation_id = "record_learning_use", tag = "learnings",
     request_body = RecordLearningUse,
     responses(
-        (status = 200, body = RecordedUses, description = "Recorded"),
+        (status = 200, body = RecordedUses, description = "The uses were recorded"),
         TicketErrors,
-        (status = 404, body = ErrorBody, description = "No worktree"),
+        (status = 404, body = ErrorBody, description = "The ticket has no worktree"),
         (status = 500, body = ErrorBody, description = "The log cannot be written"),
     ))]
 async fn record(
@@ -60,6 +60,7 @@ async fn record(
     JsonBody(body): JsonBody<RecordLearningUse>,
 ) -> JsonResult<RecordedUses> {
     let reference = body.ticket.required()?;
+    // A blank summary cannot be attributed to a pattern.
     let used = body.learnings.into_iter().filter(|used| !used.summary.trim().is_empty());
     let uses: Vec<_> = used.map(|used| LearningUse { summary: used.summary, verified: true }).collect();
     if uses.is_empty() {
@@ -67,15 +68,16 @@ async fn record(
     }
     let (_, place) = reference.existing(&app).await?;
     let count = uses.len();
-    let recording = spawn_blocking(move || {
+    let recorded = spawn_blocking(move || {
         let now = Timestamp::now();
         record_uses(&worktree(&place).work_dir, reference.ticket.as_str(), &uses, now)?;
+        // Not an error for the caller: the uses are already in the log of the work directory.
         if let Err(error) = app.learnings.patterns.count_uses(&uses, now) {
-            tracing::warn!(%error, "uses of learnings are in the log, and not counted yet");
+            tracing::warn!(%error, "failed to count learning uses");
         }
         Ok::<_, std::io::Error>(())
     });
-    recording.await?.map_err(|error| HttpError::operation("Failed to record learning use", &error))?;
+    recorded.await?.map_err(|error| HttpError::operation("Failed to record learning use", &error))?;
     Ok(Json(RecordedUses { status: "recorded", count }))
 }
 

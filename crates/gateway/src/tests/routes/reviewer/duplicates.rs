@@ -1,4 +1,4 @@
-//! Which findings of two reviews are the same.
+//! Detection of findings that two reviews have in common.
 
 use serde_json::{Value, json};
 
@@ -26,29 +26,29 @@ async fn equal_findings_are_paired() {
         (json!([{}]), json!([{}]), json!([])),
     ] {
         let body = review.lists(first, second);
-        let answer = review.ask("POST", ROUTE, &body).await;
+        let answer = review.request("POST", ROUTE, &body).await;
         assert_eq!((answer.status, answer.json()), (200, json!({"duplicates": expected})), "{body}");
     }
-    // Without agents nobody can be asked, and the words decide.
+    // Without agents, the comparison falls back to equal words.
     let mut body = review.lists(finding.clone(), json!([{"message": "The sum may wrap"}]));
     body["provider"] = json!("reviewer");
-    assert_eq!(review.ask("POST", ROUTE, &body).await.json(), json!({"duplicates": []}));
+    assert_eq!(review.request("POST", ROUTE, &body).await.json(), json!({"duplicates": []}));
 }
 
 #[tokio::test]
-async fn lists_of_other_things_are_refused() {
+async fn malformed_lists_are_refused() {
     let review = Review::new().await;
-    let answer = review.ask("POST", ROUTE, &review.lists(json!([null]), json!([]))).await;
-    answer.assert_error(400, "findingsA and findingsB must hold nothing but findings", "invalid_request");
+    let answer = review.request("POST", ROUTE, &review.lists(json!([null]), json!([]))).await;
+    answer.assert_error(400, "findingsA and findingsB must contain only findings", "invalid_request");
     let missing = "repoPath, providerA, and providerB are required";
     for body in [Value::Null, json!({"repoPath": review.repo, "providerA": " ", "providerB": "x"})] {
-        review.ask("POST", ROUTE, &body).await.assert_error(400, missing, "missing_field");
+        review.request("POST", ROUTE, &body).await.assert_error(400, missing, "missing_field");
     }
     let broken =
-        review.place.internal("POST", "/api/gateway/reviewer/review-dedup/T-1").body("{").send().await;
+        review.fixture.internal("POST", "/api/gateway/reviewer/review-dedup/T-1").body("{").send().await;
     broken.assert_error(400, "Invalid or empty JSON body", "invalid_json_body");
     let mut outside = review.lists(json!([]), json!([]));
     outside["repoPath"] = json!("/etc");
-    let refused = review.ask("POST", ROUTE, &outside).await;
+    let refused = review.request("POST", ROUTE, &outside).await;
     refused.assert_error(403, "directory not allowed", "directory_not_allowed");
 }

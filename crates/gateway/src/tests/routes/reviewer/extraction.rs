@@ -1,4 +1,4 @@
-//! The findings in the log of a review.
+//! Extraction of findings from the log of a review.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ impl Review {
 
     async fn extract(&self, provider: Value) -> Value {
         let body = json!({"repoPath": self.repo, "sessionId": "s-1", "provider": provider});
-        let answer = self.ask("POST", ROUTE, &body).await;
+        let answer = self.request("POST", ROUTE, &body).await;
         assert_eq!(answer.status, 200, "{}", answer.text());
         answer.json()["findings"].clone()
     }
@@ -43,7 +43,7 @@ async fn findings_are_read_from_a_log() {
     let own = json!([{"severity": "medium", "priority": "P2", "file": "src/b.rs", "line": 3,
         "message": "Unused\nRemove it.", "commented": false}]);
     assert_eq!(review.extract(json!("reviewer")).await, own);
-    assert_eq!(review.extract(json!("../x")).await, expected, "an unknown provider is none");
+    assert_eq!(review.extract(json!("../x")).await, expected, "an unknown provider counts as absent");
     review.write_log("assistant", " \n");
     assert_eq!(review.extract(json!("assistant")).await, own, "a blank log counts as missing");
     review.write_log("reviewer", "No findings.");
@@ -54,12 +54,12 @@ async fn findings_are_read_from_a_log() {
 async fn incomplete_requests_are_refused() {
     let review = Review::new().await;
     for body in [Value::Null, json!({"repoPath": review.repo}), json!({"sessionId": "s-1"})] {
-        let refused = review.ask("POST", ROUTE, &body).await;
+        let refused = review.request("POST", ROUTE, &body).await;
         refused.assert_error(400, "repoPath and sessionId are required", "missing_field");
     }
-    let outside = review.ask("POST", ROUTE, &json!({"repoPath": "/etc", "sessionId": "s-1"})).await;
+    let outside = review.request("POST", ROUTE, &json!({"repoPath": "/etc", "sessionId": "s-1"})).await;
     outside.assert_error(403, "directory not allowed", "directory_not_allowed");
     let broken =
-        review.place.internal("POST", "/api/gateway/reviewer/review-extract/T-1").body("[").send().await;
+        review.fixture.internal("POST", "/api/gateway/reviewer/review-extract/T-1").body("[").send().await;
     broken.assert_error(400, "Invalid or empty JSON body", "invalid_json_body");
 }

@@ -1,4 +1,4 @@
-//! What a review found, and what became of it.
+//! Findings of a review and their state.
 
 use serde_json::{Value, json};
 
@@ -9,13 +9,13 @@ const ROUTE: &str = "review-findings/T-1";
 
 impl Review {
     async fn findings(&self) -> Value {
-        let answer = self.ask("GET", ROUTE, &Value::Null).await;
+        let answer = self.request("GET", ROUTE, &Value::Null).await;
         assert_eq!(answer.status, 200, "{}", answer.text());
         answer.json()
     }
 
     async fn store(&self, body: Value) -> TestResponse {
-        self.ask("POST", ROUTE, &body).await
+        self.request("POST", ROUTE, &body).await
     }
 }
 
@@ -38,10 +38,10 @@ async fn findings_are_stored_and_read_back() {
     ]});
     assert_eq!(review.findings().await, expected);
     assert_eq!(review.stored("review-findings-reviewer.json"), expected);
-    // Each provider has its own.
+    // Findings are stored per provider.
     let route = format!("{ROUTE}?provider=assistant");
-    let own = json!({"findings": [{"message": "x"}]});
-    assert_eq!(review.ask("POST", &route, &own).await.status, 200);
+    let body = json!({"findings": [{"message": "x"}]});
+    assert_eq!(review.request("POST", &route, &body).await.status, 200);
     let stored = review.stored("review-findings-assistant.json");
     assert_eq!((&stored["provider"], &stored["model"]), (&json!("assistant"), &json!("unknown")));
     assert_eq!(review.findings().await, expected);
@@ -72,7 +72,7 @@ async fn finding_is_marked_as_posted() {
 
 // RC-28
 #[tokio::test]
-async fn change_is_declined_until_it_is_reviewed_again() {
+async fn declined_change_is_reset_by_new_findings() {
     let review = Review::new().await;
     let decline = json!({"declined": true, "declineReason": "duplicate of #12"});
     review.store(decline.clone()).await.assert_error(404, "No findings file found", "not_found");
@@ -99,30 +99,30 @@ async fn change_is_declined_until_it_is_reviewed_again() {
 
 // RC-25
 #[tokio::test]
-async fn nothing_but_a_provider_names_a_file() {
+async fn provider_parameter_cannot_name_other_files() {
     let review = Review::new().await;
     review.write(".loopgate/x.json", r#"{"findings":[{"message":"private"}]}"#);
     for provider in ["../../x", "..%2F..%2Fx", "other"] {
         let route = format!("{ROUTE}?provider={provider}");
         for (method, body) in [("GET", Value::Null), ("POST", json!({"findings": []}))] {
-            let refused = review.ask(method, &route, &body).await;
+            let refused = review.request(method, &route, &body).await;
             refused.assert_error(400, "unsupported provider", "invalid_request");
         }
     }
     assert!(!review.worktree.join(".loopgate/work").exists());
     let outside = format!("/api/gateway/reviewer/{ROUTE}?repo=/etc");
-    let refused = review.place.internal("GET", &outside).send().await;
+    let refused = review.fixture.internal("GET", &outside).send().await;
     refused.assert_error(403, "directory not allowed", "directory_not_allowed");
-    let bare = review.place.internal("GET", &format!("/api/gateway/reviewer/{ROUTE}")).send().await;
+    let bare = review.fixture.internal("GET", &format!("/api/gateway/reviewer/{ROUTE}")).send().await;
     bare.assert_error(400, "ticketId and repo are required", "missing_field");
 }
 
 #[tokio::test]
-async fn findings_follow_their_lines() {
+async fn findings_follow_moved_lines() {
     let review = Review::new().await;
     review.write("src/a.rs", "fn a() {\n    one();\n    two();\n}\n");
     let absolute = review.worktree.canonicalize().unwrap().join("src/a.rs");
-    let secret = review.place.sandbox().join("secret");
+    let secret = review.fixture.sandbox().join("secret");
     std::fs::write(&secret, "one\ntwo\n").unwrap();
     std::os::unix::fs::symlink(&secret, review.worktree.join("link")).unwrap();
     let finding = |file: &str| json!({"file": file, "line": 2});
@@ -138,6 +138,7 @@ async fn findings_follow_their_lines() {
     let stored = review.findings().await;
     let anchor = json!({"line": 2, "before": ["fn a() {"], "text": "one();", "after": ["two();", "}"]});
     assert_eq!((&stored["findings"][0]["anchor"], &stored["findings"][1]["anchor"]), (&anchor, &anchor));
+    // The other four are outside of the worktree, behind a symlink, or missing.
     for unread in 2..6 {
         assert_eq!(stored["findings"][unread].get("anchor"), None, "{stored}");
     }
@@ -149,16 +150,16 @@ async fn findings_follow_their_lines() {
     let at = |line: u64| (json!(line), None);
     review.write("src/a.rs", "use b;\n\nfn a() {\n    one();\n    two();\n}\n");
     assert_eq!(lines().await, [at(4), at(4)]);
-    let gone = || (json!(2), Some(json!(true)));
+    let outdated = || (json!(2), Some(json!(true)));
     review.write("src/a.rs", "fn a() {\n    two();\n}\n");
-    assert_eq!(lines().await, [gone(), gone()]);
+    assert_eq!(lines().await, [outdated(), outdated()]);
     std::fs::remove_file(review.worktree.join("src/a.rs")).unwrap();
-    assert_eq!(lines().await, [gone(), gone()]);
-    // What a client read and stores again keeps the anchor that it had.
-    let read = review.findings().await;
+    assert_eq!(lines().await, [outdated(), outdated()]);
+    // A client that stores what it read keeps the anchors, also of outdated findings.
+    let stored = review.findings().await;
     review.write("src/a.rs", "fn b() {}\nfn c() {}\n");
-    review.store(json!({"findings": read["findings"]})).await;
-    assert_eq!(lines().await, [gone(), gone()]);
+    review.store(json!({"findings": stored["findings"]})).await;
+    assert_eq!(lines().await, [outdated(), outdated()]);
     review.write("src/a.rs", "fn a() {\n    one();\n    two();\n}\n");
     assert_eq!(lines().await, [at(2), at(2)]);
     assert_eq!(review.stored("review-findings-reviewer.json")["findings"][0].get("outdated"), None);

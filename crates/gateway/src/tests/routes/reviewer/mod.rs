@@ -11,25 +11,25 @@ use serde_json::{Value, json};
 use crate::tests::approval_subjects::worktree;
 use crate::tests::test_gateway::{TestGateway, TestResponse};
 
-/// A gateway, and a repository with the worktree of ticket `T-1`.
+/// A gateway and a repository with the worktree of ticket `T-1`.
 struct Review {
-    place: TestGateway,
+    fixture: TestGateway,
     repo: PathBuf,
     worktree: PathBuf,
 }
 
 impl Review {
     async fn new() -> Self {
-        let place = TestGateway::new().await;
-        let repo = place.clone_of("shop", "https://github.com/acme/shop.git");
-        let parent = place.sandbox().join("worktrees");
+        let fixture = TestGateway::new().await;
+        let repo = fixture.clone_of("shop", "https://github.com/acme/shop.git");
+        let parent = fixture.sandbox().join("worktrees");
         let worktree_dir = parent.join("shop-T-1");
         worktree(&repo, &worktree_dir);
         let repos =
             json!({"repos": [{"path": repo, "addedAt": ""}], "settings": {"worktreeParentDir": parent}});
-        std::fs::create_dir_all(place.repos_file().parent().unwrap()).unwrap();
-        std::fs::write(place.repos_file(), repos.to_string()).unwrap();
-        Self { place, repo, worktree: worktree_dir }
+        std::fs::create_dir_all(fixture.repos_file().parent().unwrap()).unwrap();
+        std::fs::write(fixture.repos_file(), repos.to_string()).unwrap();
+        Self { fixture, repo, worktree: worktree_dir }
     }
 
     fn write(&self, file: &str, text: &str) {
@@ -43,11 +43,11 @@ impl Review {
         serde_json::from_slice(&text).unwrap()
     }
 
-    /// Asks about the repository; `route` may have further members of the query.
-    async fn ask(&self, method: &str, route: &str, body: &Value) -> TestResponse {
+    /// Sends a request about the repository. `route` may contain query parameters.
+    async fn request(&self, method: &str, route: &str, body: &Value) -> TestResponse {
         let separator = if route.contains('?') { '&' } else { '?' };
         let route = format!("/api/gateway/reviewer/{route}{separator}repo={}", self.repo.display());
         let body = if body.is_null() { String::new() } else { body.to_string() };
-        self.place.internal(method, &route).body(body).send().await
+        self.fixture.internal(method, &route).body(body).send().await
     }
 }

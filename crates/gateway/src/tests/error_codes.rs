@@ -1,9 +1,9 @@
-//! The codes that the contract gives to texts and statuses, to hold against what is answered.
+//! The error codes that the interface defines for its messages and statuses, for comparison with responses.
 
 use loopgate_api::error::code_of_status;
 
-/// The code of a case by its text and status.
-pub(in crate::tests) fn contract_code(status: u16, text: &str) -> &'static str {
+/// Returns the code for an error message and status.
+pub(in crate::tests) fn expected_code(status: u16, text: &str) -> &'static str {
     match text {
         "unauthorized" => "unauthorized",
         "host not allowed" => "host_not_allowed",
@@ -24,12 +24,12 @@ pub(in crate::tests) fn contract_code(status: u16, text: &str) -> &'static str {
         "internal error" => "internal_error",
         _ if text.starts_with("Unmapped operation: ") => "unmapped_operation",
         _ if status == 403 && text == "directory not allowed" => "directory_not_allowed",
-        _ if status == 400 && says_missing(text) => "missing_field",
+        _ if status == 400 && reports_missing_field(text) => "missing_field",
         _ => code_of_status(status),
     }
 }
 
-fn says_missing(text: &str) -> bool {
+fn reports_missing_field(text: &str) -> bool {
     text.contains(" is required")
         || text.contains(" are required")
         || text.starts_with("Missing ")
