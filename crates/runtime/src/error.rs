@@ -1,7 +1,7 @@
-//! What a loop route answers when it cannot do what was asked: a status and an exact text.
+//! Error responses of the loop routes: a status, a code and an exact text.
 //!
-//! The texts are matched by clients and never reworded. Nothing here holds a secret: whatever came
-//! from a program or the network has passed the redactor before it gets in.
+//! Clients match the texts, so they must not be reworded. Text from programs or from the network is redacted
+//! before it becomes part of an error.
 
 use loopgate_api::error::{
     DIRECTORY_NOT_ALLOWED, ErrorBody, INTERNAL_ERROR, INVALID_JSON_BODY, MISSING_FIELD,
@@ -9,80 +9,77 @@ use loopgate_api::error::{
 };
 use thiserror::Error;
 
-/// A refusal or failure of a loop route.
+/// Error response of a loop route.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{message}")]
 pub struct LoopRequestError {
-    /// HTTP status.
     pub status: u16,
-    /// The exact text.
     pub message: String,
-    /// Stable code of the case.
+    /// Stable error code for programs.
     pub code: &'static str,
-    /// Tells cases of one code apart, for programs.
+    /// Distinguishes cases that share one code.
     pub reason: Option<&'static str>,
 }
 
 impl LoopRequestError {
-    /// A refusal with the general code of its status.
+    /// Creates an error with the default code of its status.
     pub fn new(status: u16, message: impl Into<String>) -> Self {
         Self { status, message: message.into(), code: code_of_status(status), reason: None }
     }
 
-    /// 409 for a loop that runs, or is being started, here.
+    /// Returns 409 for a loop that is running or starting on this desktop.
     #[must_use]
     pub fn already_running() -> Self {
         let error = Self::new(409, "Loop is already running on this machine");
         Self { reason: Some(loopgate_api::launch::ALREADY_RUNNING), ..error }
     }
 
-    /// 400.
     pub fn bad_request(message: impl Into<String>) -> Self {
         Self::new(400, message)
     }
 
-    /// 400 for a member that is needed.
+    /// Returns 400 for a missing required member.
     pub fn missing_field(message: impl Into<String>) -> Self {
         Self { code: MISSING_FIELD, ..Self::bad_request(message) }
     }
 
-    /// 400 for a body that is no JSON.
+    /// Returns 400 for a body that is not valid JSON.
     #[must_use]
     pub fn invalid_json() -> Self {
         Self { code: INVALID_JSON_BODY, ..Self::bad_request("Invalid JSON body") }
     }
 
-    /// 400 for a member of the wrong shape.
+    /// Returns 400 for a member of the wrong type or format.
     #[must_use]
     pub fn malformed(field: &str, reason: &str) -> Self {
         Self::bad_request(format!("{field} is malformed: {reason}"))
     }
 
-    /// 403 for a path outside the sandbox.
+    /// Returns 403 for a path outside the sandbox.
     #[must_use]
     pub fn not_allowed() -> Self {
         Self::path_not_allowed("directory not allowed")
     }
 
-    /// 403 for a path outside the sandbox, in the words of its route.
+    /// Returns 403 for a path outside the sandbox, with the text of the route.
     pub fn path_not_allowed(message: impl Into<String>) -> Self {
         Self { code: DIRECTORY_NOT_ALLOWED, ..Self::new(403, message) }
     }
 
-    /// 500 without a reason for the caller; the reason belongs in the log.
+    /// Returns 500 without details; the caller logs the cause.
     #[must_use]
     pub fn internal() -> Self {
         Self { code: INTERNAL_ERROR, ..Self::new(500, "internal error") }
     }
 
-    /// 501 for what is not built yet, with what exactly.
+    /// Returns 501 and names the operation that is not implemented.
     #[must_use]
-    pub fn not_implemented(what: &str) -> Self {
-        let message = format!("operation not implemented: {what}");
+    pub fn not_implemented(operation: &str) -> Self {
+        let message = format!("operation not implemented: {operation}");
         Self { code: OPERATION_NOT_IMPLEMENTED, ..Self::new(501, message) }
     }
 
-    /// The body of the answer.
+    /// Returns the JSON body of the response.
     #[must_use]
     pub fn body(&self) -> ErrorBody {
         let body = ErrorBody::new(self.status, self.message.clone()).with_code(self.code);

@@ -1,9 +1,8 @@
-//! Executes loop commands and loses nothing when anything dies.
+//! Executes loop commands on this desktop and survives the crash of any process involved.
 //!
-//! Owns a loop from the request to the last event: the job record, the worktree, the inputs on
-//! disk, the process under its shim, what it prints, how its work is delivered, and what the
-//! control plane hears of it. Knows nothing of HTTP serving; the gateway turns its answers into
-//! responses.
+//! Owns a loop from the request to its last event: the job record, the worktree, the input files, the process
+//! under its shim, its output, the delivery of its work, and the reports to the control plane. Does not serve
+//! HTTP: the gateway maps results to responses.
 
 mod commands;
 mod delivery;

@@ -1,4 +1,4 @@
-//! Builds the services of the runtime and hands them to each other.
+//! Builds the services of the runtime and wires them together.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -53,112 +53,97 @@ use loopgate_tools::environment::ProcessEnvironment;
 use loopgate_tools::shim::ProcessRegistry;
 use loopgate_tools::shim::Shims;
 
-/// How long a shutdown waits for the runtime's tasks.
+/// Upper bound of a shutdown. The next process resumes interrupted work from the records.
 const SHUTDOWN_TIME: Duration = Duration::from_secs(1);
 
-/// What the runtime is built from.
+/// Dependencies and settings of a [`Runtime`].
 pub struct RuntimeConfig {
-    /// Directory of the database and of the shims' sockets.
+    /// Directory of the database (`desktop.db`) and of the shims' sockets (`run`).
     pub data_dir: PathBuf,
-    /// Settings.
     pub settings: Arc<SettingsStore>,
-    /// The sandbox.
     pub sandbox: Arc<Sandbox>,
-    /// Managed repositories.
     pub repos: Arc<Repos>,
-    /// Identity and keys.
     pub credentials: Arc<Credentials>,
-    /// The five programs.
+    /// External programs that the runtime starts.
     pub programs: Arc<Programs>,
-    /// Origin of the control plane; the settings' one when absent.
+    /// Origin of the control plane; overrides the one in the settings.
     pub api_origin: Option<String>,
-    /// This program: what shims and loop drivers are started from.
+    /// Path of this executable, from which shims and loop drivers are started.
     pub loopgate_exe: PathBuf,
-    /// Directory with one folder a plugin; `code` must be there for PLAN and EXECUTE.
+    /// Directory with one folder per plugin; PLAN and EXECUTE need the folder `code`.
     pub plugin_dirs: PathBuf,
-    /// Version of this program.
     pub version: String,
-    /// Waits.
     pub timing: RuntimeTiming,
 }
 
-/// Why a runtime cannot be opened.
+/// Error that prevents the runtime from opening.
 #[derive(Debug, Error)]
 pub enum RuntimeError {
-    /// The database.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The directory of the sockets.
-    #[error("the data directory cannot be used: {0}")]
+    #[error("cannot create the directory for the shims' sockets: {0}")]
     Io(#[from] std::io::Error),
-    /// The client for the control plane.
-    #[error("the client for the control plane cannot be made: {0}")]
+    #[error("cannot create the HTTP client for the control plane: {0}")]
     Client(#[from] reqwest::Error),
 }
 
 /// The services of the runtime.
 pub struct Runtime {
-    /// Records of loops.
     pub jobs: Jobs,
-    /// Progress of the control plane's commands.
+    /// Progress of commands from the control plane.
     pub command_log: CommandLogTable,
-    /// The control plane.
     pub control_plane: ControlPlaneClient,
-    /// Records together with what processes and files say at this moment.
+    /// Job records combined with the state of processes and files.
     pub snapshots: Snapshots,
-    /// Starts loops.
     pub launcher: Arc<Launcher>,
-    /// Ends loops and other processes.
+    /// Terminates loops and other processes that Loopgate started.
     pub stopper: Arc<Stopper>,
-    /// Takes over what an earlier process left.
+    /// Recovers the loops of an earlier process.
     pub recovery: Arc<Recovery>,
     /// Detects loops that are stuck.
     pub stall_detector: StallDetector,
-    /// Notifies the person.
     pub notifications: Arc<Notifications>,
-    /// Decides where worktrees are.
+    /// Determines the paths of worktrees.
     pub worktree_layout: WorktreeLayout,
-    /// Removes worktrees that are not needed any more.
+    /// Removes worktrees that are no longer needed.
     pub worktree_gc: WorktreeGc,
     /// Work that was saved before its worktree was removed.
     pub saved_work: SavedWorkStore,
     /// Launches the loop scripts of tickets.
     pub tickets: Arc<TicketLauncher>,
-    /// Plans that a page agrees on with the control plane.
+    /// PLAN loops that a page starts and registers with the control plane.
     pub plan_loops: PlanLoops,
-    /// Writes commit messages.
     pub commit_texts: CommitTextWriter,
     /// Prepares the programs that learnings need.
     pub learning_programs: Arc<PreparedPrograms>,
-    /// Diagnoses loops for a report.
+    /// Collects diagnostics of loops for support reports.
     pub support_reports: SupportReports,
     /// Diagnostics for the control plane.
     pub telemetry: TelemetrySender,
-    /// Finds the MCP servers that loops expect; clones share what it knows.
+    /// Detects the MCP servers that loops expect; clones share its cache.
     pub mcp: Detector,
-    /// How programs are started and found again, for services beside loops.
+    /// Starts and finds programs, for services other than loops.
     pub process_services: ProcessServices,
     tasks: Tasks,
 }
 
-/// What starts programs under shims and follows them; clones share everything.
+/// Services that start programs under shims and follow them; clones share state.
 #[derive(Clone)]
 pub struct ProcessServices {
-    /// Environment of the programs.
+    /// Environment in which programs are started.
     pub environment: ProcessEnvironment,
-    /// Starts them.
     pub shims: Shims,
-    /// Living programs by their pid, which [`Stopper`] ends.
+    /// Running programs by pid; [`Stopper`] terminates them.
     pub processes: ProcessRegistry,
-    /// Reports that a program wrote a file.
+    /// Notifies when a program writes a file.
     pub directory_watch: DirectoryWatch,
 }
 
 impl Runtime {
-    /// Opens the database and builds the services; starts nothing.
+    /// Opens the database and builds the services; starts no tasks.
     ///
     /// # Errors
-    /// [`RuntimeError`].
+    /// Fails with [`RuntimeError`] when the database or the socket directory cannot be opened.
     pub async fn open(config: RuntimeConfig) -> Result<Arc<Self>, RuntimeError> {
         let RuntimeConfig {
             data_dir,
@@ -176,6 +161,7 @@ impl Runtime {
         let sockets = data_dir.join("run");
         loopgate_home::files::create_private_dir(&sockets)?;
         let store = JobStore::open(&data_dir.join("desktop.db"), credentials.clone()).await?;
+        // Earlier versions stored launch requests and the command log in files.
         store.import_launch_requests(&data_dir.join("queue")).await?;
         let command_log = CommandLogTable::open(store.clone(), &data_dir.join("commands.jsonl")).await?;
 
@@ -387,19 +373,20 @@ impl Runtime {
         }))
     }
 
-    /// Ends the runtime's tasks. Loops keep running and are found again by the next process.
+    /// Stops the runtime's tasks. Loops keep running under their shims; the next process recovers them.
     pub async fn shutdown(&self) {
         if tokio::time::timeout(SHUTDOWN_TIME, self.tasks.shut_down()).await.is_err() {
-            tracing::warn!("some tasks of the runtime did not end in time");
+            tracing::warn!("runtime tasks did not stop within the shutdown timeout");
         }
     }
 }
 
-/// Restores the queue of the previous process; orphaned launch requests are deleted.
+/// Loads the queue of the previous process and deletes launch requests of loops that are no longer pending.
 async fn load_queue(store: &JobStore, reservations: &Reservations) -> Result<QueueEntries, StoreError> {
     let active = store.active().await?;
     let requests = store.loops_with_launch_request().await?;
     let entries = QueueEntries::load(&active, &requests, reservations);
+    // A launch request contains the runner token, so it is deleted as soon as no start can use it.
     let unstarted =
         active.iter().filter(|job| matches!(job.status(), JobStatus::Queued | JobStatus::Starting));
     store.retain_launch_requests(&unstarted.map(|job| job.id).collect::<Vec<_>>()).await?;

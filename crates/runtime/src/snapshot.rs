@@ -1,6 +1,6 @@
-//! Status of a job: its record, its process and its files at this moment.
+//! Current state of a job: its record combined with the state of its process and files.
 //!
-//! Read-only: only the task that follows the loop changes its record.
+//! Read-only: only the supervision task changes the record of a loop.
 
 use std::sync::Arc;
 
@@ -19,30 +19,30 @@ use crate::launch::launch_queue::LaunchQueue;
 use crate::process::stall_detection::{Activities, Activity};
 use crate::transcript::state_file;
 
-/// A job that was accepted and has no process after this long is a ghost, in seconds.
+/// Seconds after which an accepted job without a process is shown as failed: its launch was interrupted.
 const GHOST_AGE: i64 = 60;
 
-/// A job at this moment.
+/// The current state of a job.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Snapshot {
-    /// The record; its status is the one to show.
+    /// The record, with the status to display.
     #[serde(flatten)]
     pub job: Job,
-    /// Whether its process lives.
+    /// Whether the loop's process is alive.
     pub process_running: bool,
-    /// Its place among the loops that wait, from 1.
+    /// Position in the launch queue, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_place: Option<usize>,
-    /// What it does, while it runs.
+    /// Activity of a running loop.
     #[serde(rename = "stillness", skip_serializing_if = "Option::is_none")]
     pub activity: Option<Activity>,
-    /// Why the control plane will never take something that this desktop reported of it.
+    /// Error of a report that the control plane rejected permanently.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused_report: Option<String>,
 }
 
-/// Reads jobs as they are at this moment.
+/// Reads the current state of jobs.
 pub struct Snapshots {
     pub(crate) store: JobStore,
     pub(crate) reservations: Reservations,
@@ -51,14 +51,15 @@ pub struct Snapshots {
 }
 
 impl Snapshots {
-    /// The loops that have not ended: those that run, then those that wait, in their order; and ended
-    /// ones of which the control plane refused a report.
+    /// Returns the active loops, running ones before queued ones in queue order, and ended loops with a
+    /// rejected report.
     ///
     /// # Errors
     /// [`StoreError`] when the records cannot be read.
     pub async fn active(&self) -> Result<Vec<Snapshot>, StoreError> {
         let mut jobs = self.store.active().await?;
         let mut refusals = self.store.rejections().await?;
+        // The user would not learn of a rejection otherwise, because ended loops are not listed.
         for id in refusals.keys() {
             jobs.extend(self.store.job(*id).await?.filter(|job| job.status().is_terminal()));
         }
@@ -67,17 +68,19 @@ impl Snapshots {
             let refused_report = refusals.remove(&job.id);
             snapshots.push(Snapshot { refused_report, ..self.of(job).await });
         }
+        // Stable: loops without a queue position come first and retain the order of the query.
         snapshots.sort_by_key(|snapshot| snapshot.queue_place);
         Ok(snapshots)
     }
 
-    /// The job as it is at this moment.
+    /// Returns the current state of a job.
     pub async fn of(&self, job: Job) -> Snapshot {
         let followed = self.reservations.is_followed(job.id);
         let (queue_place, activity) = (self.queue.position(job.id), self.activities.of(job.id));
-        let stored = job.clone();
-        let looked = tokio::task::spawn_blocking(move || observe(stored, followed)).await;
-        let snapshot = looked.unwrap_or_else(|_| Snapshot::of(job, false));
+        let record = job.clone();
+        // Reads the loop's files and the process table.
+        let observed = tokio::task::spawn_blocking(move || observe(record, followed)).await;
+        let snapshot = observed.unwrap_or_else(|_| Snapshot::of(job, false));
         Snapshot { queue_place, activity, ..snapshot }
     }
 }
@@ -90,6 +93,7 @@ impl Snapshot {
 
 fn observe(mut job: Job, followed: bool) -> Snapshot {
     job.progress.phase = None;
+    // Sealed secrets never leave the runtime, even though they are encrypted.
     job.run.sealed_failure_secret = None;
     job.run.sealed_driver_launch = None;
     let process_running = match (job.run.pid, job.run.pid_started_at) {
@@ -107,7 +111,7 @@ fn observe(mut job: Job, followed: bool) -> Snapshot {
     }
     let file_status = state_file::status(&work_dir);
     if let Some(event) = event(&job, file_status, process_running, followed) {
-        // What cannot happen to this job is not shown either.
+        // An event that the state machine rejects does not change the displayed status.
         let _ = job.apply(event);
     }
     Snapshot::of(job, process_running)
@@ -117,17 +121,18 @@ fn progress_of(text: &str) -> Option<(TaskProgress, Option<String>)> {
     plan::progress(&plan::parse(text).ok()?)
 }
 
-/// An event that happened and was not recorded yet.
+/// Derives an event that has happened but is not recorded yet.
 fn event(
     job: &Job,
     file_status: Option<JobStatus>,
     process_running: bool,
     followed: bool,
 ) -> Option<JobEvent> {
-    // Somebody works on the loop: what it claims about its own end is not yet the whole truth.
+    // The loop is followed or its process is alive. Its state file may report the end before the delivery is
+    // done, so only a question counts.
     if followed || process_running {
-        let asks = file_status == Some(JobStatus::AwaitingUser) && process_running;
-        return (asks && job.status() == JobStatus::Running).then_some(JobEvent::QuestionAsked);
+        let awaits_user = file_status == Some(JobStatus::AwaitingUser) && process_running;
+        return (awaits_user && job.status() == JobStatus::Running).then_some(JobEvent::QuestionAsked);
     }
     match (job.status(), file_status) {
         (JobStatus::CancelPending, _) => Some(JobEvent::Cancelled),
@@ -139,7 +144,7 @@ fn event(
     }
 }
 
-/// Seconds since the job was accepted.
+/// Returns the seconds since the job was accepted.
 fn age(job: &Job) -> i64 {
     let started: Option<jiff::Timestamp> = job.started_at.parse().ok();
     started.map_or(i64::MAX, |at| jiff::Timestamp::now().as_second() - at.as_second())
@@ -180,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn job_without_a_process_becomes_unknown() {
+    fn job_without_a_process_fails_after_the_ghost_age() {
         let mut ghost = job(&[]);
         assert_eq!(shown(ghost.clone(), None, false), JobStatus::Starting);
         ghost.started_at = "2020-01-01T00:00:00.000Z".to_owned();
@@ -199,12 +204,13 @@ mod tests {
         let outside = dir.path().join("state");
         std::fs::rename(&state, &outside).unwrap();
         std::os::unix::fs::symlink(&outside, &state).unwrap();
-        assert!(!asks(), "a link");
+        assert!(!asks(), "a symbolic link is not followed");
         std::fs::remove_file(&state).unwrap();
         let mode = rustix::fs::Mode::from_raw_mode(0o600);
         rustix::fs::mkfifoat(rustix::fs::CWD, &state, mode).unwrap();
+        // An unbounded read of this file would never end.
         std::os::unix::fs::symlink("/dev/zero", work_dir.join(PLAN_JSON)).unwrap();
-        assert!(!asks(), "a pipe");
+        assert!(!asks(), "a FIFO is not opened");
         let mut job = job(&[JobEvent::Spawned]);
         job.workspace.work_dir = Some(work_dir.to_string_lossy().into_owned());
         assert_eq!(observe(job, true).job.progress.task_progress, None);

@@ -1,7 +1,7 @@
-//! One task a loop: follows its process to the end, then works on what the end means.
+//! Supervision: one task per loop follows its process to the end and then finalizes the loop.
 //!
-//! The task owns the loop's reservation. When the runtime stops, the task ends and the process goes
-//! on; the next runtime finds both again by the record.
+//! The task owns the loop's reservation. On shutdown the task ends and the process keeps running; the next
+//! runtime recovers it from the record.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,22 +23,21 @@ use crate::tasks::Tasks;
 use crate::transcript::perf::PerfEvents;
 use crate::transcript::tailer::Transcripts;
 
-/// What a shim that was killed may leave running gets this long to end.
+/// Grace period for processes that outlive a killed shim.
 const SWEEP_GRACE: Duration = Duration::from_secs(3);
-/// Waits between tries to store the end of a loop, while the disk is full; the last one again and
-/// again.
+/// Delays between attempts to store the end of a loop, e.g. while the disk is full; the last one repeats.
 const STORE_RETRY: [Duration; 4] =
     [Duration::from_millis(200), Duration::from_secs(2), Duration::from_secs(10), Duration::from_secs(30)];
 
-/// The process of a loop when its task begins.
+/// State of a loop's process when supervision starts.
 pub(crate) enum ProcessState {
-    /// The process lives under its shim.
+    /// The process runs under its shim.
     Running(ShimHandle),
-    /// The process is gone.
+    /// The process has exited or was lost.
     Exited(ExitKind),
 }
 
-/// Follows loops to their end.
+/// Follows loops to their end and finalizes them.
 #[derive(Clone)]
 pub(crate) struct Supervisor {
     pub jobs: Jobs,
@@ -52,7 +51,7 @@ pub(crate) struct Supervisor {
 }
 
 impl Supervisor {
-    /// Follows a loop to its end and finishes it.
+    /// Spawns the task that follows a loop to its end and finalizes it.
     pub fn follow(
         &self,
         id: LoopId,
@@ -66,16 +65,18 @@ impl Supervisor {
                 let stop = task.services.tasks.stop.clone();
                 tokio::select! {
                     () = stop.cancelled() => {}
+                    // Never completes; it is dropped with the end of another branch.
                     () = task.services.heartbeat.keep_alive(task.id) => {}
                     () = task.run(state) => {}
                 }
             });
-            // Aborted with its owner; a panic inside must not take the reservation's release along.
-            if let Err(error) = AbortOnDrop(inner).await_it().await {
-                tracing::error!(loop_id = %id, %error, "the task of a loop ended unexpectedly");
+            // A panic in the inner task must not skip the release of the reservation below. Dropping the
+            // outer task aborts the inner one.
+            if let Err(error) = AbortOnDrop(inner).join().await {
+                tracing::error!(loop_id = %id, %error, "supervision task failed");
             }
             drop(reservation);
-            tracing::info!(loop_id = %id, "the place of a loop is free");
+            tracing::info!(loop_id = %id, "loop reservation released");
         });
     }
 }
@@ -83,7 +84,7 @@ impl Supervisor {
 struct AbortOnDrop(tokio::task::JoinHandle<()>);
 
 impl AbortOnDrop {
-    async fn await_it(mut self) -> Result<(), tokio::task::JoinError> {
+    async fn join(mut self) -> Result<(), tokio::task::JoinError> {
         (&mut self.0).await
     }
 }
@@ -106,19 +107,20 @@ impl SupervisionTask {
             Ok(Some(job)) => job,
             Ok(None) => return,
             Err(error) => {
-                tracing::error!(loop_id = %self.id, %error, "the record of a loop cannot be read");
+                tracing::error!(loop_id = %self.id, %error, "cannot read the job record");
                 return;
             }
         };
-        // On the heap: it holds a whole tailer.
-        let (ended, summary) = Box::pin(self.to_the_end(&job, begin)).await;
+        // Boxed because the future contains a whole tailer.
+        let (ended, summary) = Box::pin(self.follow_to_end(&job, begin)).await;
         let mut waits = STORE_RETRY.iter();
         let mut wait = Duration::ZERO;
         let mut failures = FailureStreak::default();
         loop {
             let finished = self.services.finalizer.finish(self.id, &ended, &summary, self.source).await;
             let Err(error) = finished else { return };
-            tracing::error!(loop_id = %self.id, %error, "the end of a loop could not be stored");
+            tracing::error!(loop_id = %self.id, %error, "cannot store the end of the loop");
+            // Retrying an error of the record itself, e.g. invalid JSON, would never end.
             if !error.may_pass() {
                 return;
             }
@@ -128,35 +130,39 @@ impl SupervisionTask {
         }
     }
 
-    /// Follows process and output until both are over.
-    async fn to_the_end(&self, job: &Job, begin: ProcessState) -> (ExitKind, StreamSummary) {
+    /// Follows the process and its output until both have ended.
+    async fn follow_to_end(&self, job: &Job, begin: ProcessState) -> (ExitKind, StreamSummary) {
         let work_dir = job.work_dir();
         let ended = CancellationToken::new();
         let tailer = self.services.transcripts.follow(job, work_dir.clone(), ended.clone());
         let perf = self.services.perf.follow(job, &work_dir, &ended);
         let process = async {
-            let mut how = match begin {
+            let mut exit = match begin {
                 ProcessState::Running(shim) => self.wait(&shim).await,
-                ProcessState::Exited(how) => how,
+                ProcessState::Exited(exit) => exit,
             };
-            while let Some(shim) = self.services.restarts.restart(self.id, &how).await {
-                how = self.wait(&shim).await;
+            // A driver that died early may be restarted; the exit of the loop is that of its last process.
+            while let Some(shim) = self.services.restarts.restart(self.id, &exit).await {
+                exit = self.wait(&shim).await;
             }
-            if let Err(error) = self.record_exit(&how).await {
-                tracing::error!(loop_id = %self.id, %error, "how a loop ended could not be stored");
+            if let Err(error) = self.record_exit(&exit).await {
+                tracing::error!(loop_id = %self.id, %error, "cannot store the exit of the loop's process");
             }
+            // The tailer and the timing reader stop at the end of their files only after this signal.
             ended.cancel();
-            how
+            exit
         };
-        let (how, summary, ()) = tokio::join!(process, tailer, perf);
-        (how, summary)
+        let (exit, summary, ()) = tokio::join!(process, tailer, perf);
+        (exit, summary)
     }
 
     async fn wait(&self, shim: &ShimHandle) -> ExitKind {
         match shim.wait().await {
             Ok(exit) => ExitKind::Exit { code: exit.code, signal: exit.signal },
             Err(error) => {
-                tracing::warn!(loop_id = %self.id, %error, "a loop's shim is gone");
+                tracing::warn!(loop_id = %self.id, %error, "lost the loop's shim");
+                // Processes outlive a shim that was killed. Without it their exit is never recorded, so
+                // terminate them.
                 if matches!(error, ShimError::Lost) {
                     shim::reap(self.id, SWEEP_GRACE).await;
                 }
@@ -165,11 +171,11 @@ impl SupervisionTask {
         }
     }
 
-    /// Stored before anything else, so that no reader takes a loop that is being finished for one
-    /// that vanished.
-    async fn record_exit(&self, how: &ExitKind) -> Result<(), StoreError> {
-        if let Some(code) = how.exit_code() {
-            let signal = how.signal_name();
+    /// Stores the exit before the loop is finalized, so that readers do not mistake a loop in finalization
+    /// for a lost one.
+    async fn record_exit(&self, exit: &ExitKind) -> Result<(), StoreError> {
+        if let Some(code) = exit.exit_code() {
+            let signal = exit.signal_name();
             self.services
                 .jobs
                 .store

@@ -1,6 +1,6 @@
-//! What a report about a loop needs: what the records say of it, and which files tell more.
+//! Diagnostics of a loop for a support report: values from its records, and the files to attach.
 //!
-//! Everything in here has passed the redactor; the files have not, and whoever copies one cleans it.
+//! All values are redacted. The files are not: the caller that copies a file redacts it.
 
 use std::path::{Path, PathBuf};
 
@@ -15,50 +15,46 @@ use crate::jobs::Job;
 use crate::jobs::store::{JobStore, StoreError};
 use crate::transcript::stream_file;
 
-/// What is known of a loop, without secrets.
+/// Diagnostics of a loop, without secrets.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LoopDiagnostics {
-    /// The loop.
     pub loop_id: LoopId,
-    /// Its record.
+    /// The redacted job record.
     pub job: Value,
-    /// How it was started, how it ended, what it used.
+    /// Exit, elapsed time, output size, token spend and warnings.
     pub diagnostics: Value,
-    /// What the control plane has not heard yet, in order.
+    /// Messages that the control plane has not acknowledged, in order.
     pub unsent: Vec<Value>,
-    /// End of the loop's log, at most 32 KiB.
+    /// Tail of the loop's log, at most 32 KiB.
     pub log_tail: Option<String>,
-    /// End of the assistant's standard error, at most 4 KiB.
+    /// Tail of the assistant's standard error, at most 4 KiB.
     pub stderr_tail: Option<String>,
-    /// Files that tell more; they need not be there.
+    /// Files with more detail; some may not exist.
     pub files: Vec<SupportFile>,
 }
 
-/// A file of a loop.
+/// A file for a support report.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SupportFile {
-    /// Its name in a report.
+    /// File name in the report.
     pub name: String,
-    /// Where it lies.
     pub path: PathBuf,
 }
 
-/// Collects what a report about a loop needs.
+/// Collects diagnostics of loops for support reports.
 pub struct SupportReports {
     pub(crate) store: JobStore,
 }
 
 impl SupportReports {
-    /// What is known of a loop, or of the one that was started last; `None` when there is none.
+    /// Returns the diagnostics of a loop, by default the one that started last; `None` when there is no such
+    /// loop.
     ///
     /// # Errors
     /// [`StoreError`] when the records cannot be read.
-    pub async fn loop_diagnostics(
-        &self,
-        which: Option<LoopId>,
-    ) -> Result<Option<LoopDiagnostics>, StoreError> {
-        let job = match which {
+    pub async fn loop_diagnostics(&self, id: Option<LoopId>) -> Result<Option<LoopDiagnostics>, StoreError> {
+        let job = match id {
             Some(id) => self.store.job(id).await?,
             None => self.store.jobs().await?.into_iter().max_by(|a, b| a.started_at.cmp(&b.started_at)),
         };
@@ -66,12 +62,12 @@ impl SupportReports {
         let unsent = self.store.unsent_messages(job.id).await?;
         let unsent = unsent.iter().filter_map(|outgoing| serde_json::from_str(&outgoing.body).ok());
         let unsent = unsent.map(redact::json).collect();
-        let diagnosed = tokio::task::spawn_blocking(move || diagnose(job, unsent)).await;
-        Ok(diagnosed.ok())
+        let report = tokio::task::spawn_blocking(move || diagnose(job, unsent)).await;
+        Ok(report.ok())
     }
 }
 
-/// Blocks on the disk.
+/// Builds the diagnostics of a loop. Performs blocking I/O.
 fn diagnose(mut job: Job, unsent: Vec<Value>) -> LoopDiagnostics {
     job.run.sealed_failure_secret = None;
     job.run.sealed_driver_launch = None;
@@ -80,8 +76,8 @@ fn diagnose(mut job: Job, unsent: Vec<Value>) -> LoopDiagnostics {
     let file = |name: &str, path| SupportFile { name: name.to_owned(), path };
     let mut files = vec![file(ASSISTANT_OUTPUT, stream.clone())];
     files.extend([PERF_JSONL, STATE_JSON, EXIT_FILE].map(|name| file(name, directory.join(name))));
-    let tested = job.delivery.iter().flat_map(|delivery| delivery.tests.values());
-    let runs = tested.flat_map(|evidence| evidence.base.iter().chain(&evidence.head));
+    let test_evidence = job.delivery.iter().flat_map(|delivery| delivery.tests.values());
+    let runs = test_evidence.flat_map(|evidence| evidence.base.iter().chain(&evidence.head));
     files.extend(runs.map(|run| file(&run.log, directory.join(&run.log))));
     let tails = diagnostics::tails(&directory);
     LoopDiagnostics {
@@ -96,7 +92,8 @@ fn diagnose(mut job: Job, unsent: Vec<Value>) -> LoopDiagnostics {
 }
 
 fn diagnosis(job: &Job, stream: &Path) -> Value {
-    let written =
+    // The stream may also contain earlier runs; `stream_start` is subtracted below.
+    let stream_bytes =
         loopgate_home::untrusted::metadata(stream).map(|metadata| metadata.len()).unwrap_or_default();
     let ended = job.report.completed_at.as_deref().and_then(|text| text.parse::<jiff::Timestamp>().ok());
     let ended = ended.unwrap_or_else(jiff::Timestamp::now).as_millisecond();
@@ -107,7 +104,7 @@ fn diagnosis(job: &Job, stream: &Path) -> Value {
         "exitCode": job.run.exit_code,
         "exitSignal": job.run.exit_signal,
         "elapsedMs": elapsed,
-        "stdoutBytes": written.saturating_sub(job.transcript.stream_start),
+        "stdoutBytes": stream_bytes.saturating_sub(job.transcript.stream_start),
         "spawnMeta": job.run.spawn_meta,
         "spend": job.transcript.spend,
         "warnings": job.warnings(),

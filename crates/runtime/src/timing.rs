@@ -1,37 +1,40 @@
-//! How often and how fast: the waits that people may tune by the environment.
+//! Intervals, timeouts and backoff of the runtime; some are configurable by environment variables.
 
 use std::time::Duration;
 
-/// Waits of the runtime.
+/// Intervals and timeouts of the runtime.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RuntimeTiming {
-    /// How often a stream is looked at when the file system reports nothing.
+    /// Poll interval of a stream, for file systems that report no changes.
     pub tail_poll: Duration,
-    /// Longest time between two reads of a growing stream; see [`RuntimeTiming::tail_wait`].
+    /// Upper bound of the delay between two reads of a growing stream; see [`RuntimeTiming::tail_wait`].
     pub tail_gap: Duration,
-    /// First wait after an event that could not be delivered, while its loop runs.
+    /// Backoff base for events of a running loop; doubles with each attempt.
     pub retry_base: Duration,
-    /// Longest such wait. There is no last try: what is queued waits until the control plane is back.
+    /// Backoff cap. The number of attempts is unlimited: events stay queued until the control plane is
+    /// reachable.
     pub retry_max: Duration,
-    /// Waits once the loop has ended; the last one again and again.
+    /// Delays between attempts after the loop has ended; the last one repeats.
     pub ended_retry: [Duration; 4],
-    /// Between two heartbeats.
+    /// Interval between two heartbeats of a loop.
     pub heartbeat: Duration,
-    /// How long before its end a token is renewed.
+    /// Time before its expiry at which a token is renewed.
     pub refresh_skew: Duration,
-    /// How long a request for a loop waits for its process before it is answered as accepted.
+    /// Time that a launch request waits for the process before it is answered as accepted.
     pub launch_answer: Duration,
-    /// How long the assistant may take to commit.
+    /// Timeout for the assistant's commit.
     pub commit: Duration,
-    /// How long the assistant may take to write the agents of a repository before its loop begins.
+    /// Timeout of a bootstrap, in which the assistant writes the agents of a repository before the loop
+    /// starts.
     pub bootstrap: Duration,
-    /// How long a start waits until it is known whether the assistant has the expected MCP server.
+    /// Timeout of the check for the expected MCP server during a launch.
     pub mcp: Duration,
-    /// How long a loop may be quiet before it counts as stuck.
+    /// Time without activity after which a loop counts as stuck.
     pub stuck_after: Duration,
-    /// Between two checks whether the machine slept. Every fourth also looks for loops that no task follows.
+    /// Interval of the check for suspends and clock changes. Every fourth check also recovers loops that no
+    /// task follows.
     pub watch: Duration,
-    /// Between SIGTERM and SIGKILL when a loop is killed.
+    /// Grace period between SIGTERM and SIGKILL when a loop is killed.
     pub kill_grace: Duration,
 }
 
@@ -57,7 +60,7 @@ impl Default for RuntimeTiming {
 }
 
 impl RuntimeTiming {
-    /// The defaults with what the environment says otherwise; what is no number changes nothing.
+    /// Returns the defaults, overridden by environment variables in milliseconds; invalid values are ignored.
     #[must_use]
     pub fn from_environment() -> Self {
         let ms = |name: &str, least: u64, default: Duration| {
@@ -79,15 +82,16 @@ impl RuntimeTiming {
         }
     }
 
-    /// From one look at a stream that grows to the next. A part is left to chance, so that loops which
-    /// print at once do not come all in one moment, again and again.
+    /// Returns the delay before the next read of a growing stream. Jitter of up to a quarter keeps loops that
+    /// print at the same time from being read in lockstep.
     #[must_use]
     pub fn tail_wait(&self) -> Duration {
         self.tail_gap.mul_f64(1.0 - rand::random::<f64>() / 4.0)
     }
 
-    /// The wait before another try. While the loop runs, anything up to a bound that doubles; after
-    /// its end a step of the ladder, of which up to a half is left out so that not all come at once.
+    /// Returns the delay before the next attempt; `tries` counts from 1. A running loop uses full jitter
+    /// below an exponential bound. An ended loop uses a step of [`RuntimeTiming::ended_retry`] minus up to
+    /// half of it, so that the retries of many loops spread out.
     #[must_use]
     pub fn retry_wait(&self, tries: u32, ended: bool) -> Duration {
         let step = tries.saturating_sub(1);
@@ -96,6 +100,8 @@ impl RuntimeTiming {
             let wait = self.ended_retry[usize::try_from(step).unwrap_or(last).min(last)];
             return wait.mul_f64(1.0 - rand::random::<f64>() / 2.0);
         }
+        // The exponent is capped: 2^10 times the base already exceeds the default cap, and `1 << 32`
+        // overflows.
         let bound = self.retry_base.saturating_mul(1 << step.min(10)).min(self.retry_max);
         bound.mul_f64(rand::random::<f64>())
     }

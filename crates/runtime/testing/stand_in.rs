@@ -1,4 +1,4 @@
-//! Runs a shim, as the real program does when it is started as `loopgate shim <spec>`.
+//! Test double of the `loopgate` executable: runs a shim for `loopgate shim <spec>`.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -1,5 +1,5 @@
-//! What happens around a loop while nobody looks: its process dies in a state of its own, its
-//! worktree or a program goes, a lock is left, the control plane is away for long, the machine sleeps.
+//! Faults around a loop: its process dies while it waits, its worktree or a program is deleted, a git lock
+//! remains, the control plane is unreachable for long, the machine is suspended.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -7,7 +7,7 @@ mod support;
 
 use loopgate_api::job::JobStatus;
 use serde_json::json;
-use support::life::{RuntimeInstance, world};
+use support::instance::{RuntimeInstance, outer};
 use support::{COMMITS, Desktop, IMPLEMENTS, PLANS, new_id, request, start};
 
 const WORKTREE: &str = "box/api-loop-plan-5";
@@ -15,42 +15,43 @@ const BRANCH: &str = "orchestrator/plan-5";
 
 #[test]
 fn loop_awaiting_the_user_ends_with_its_process() {
-    let (world, desktop) = world();
+    let (outer, desktop) = outer();
     let waits = "printf '{\"content\":\"# Plan\"}' > \"$W/plan.json\"\n\
                  printf '{\"status\":\"AWAITING_USER\",\"phase\":\"Checkpoint\"}' > \"$W/state.json\"\n\
-                 echo up > \"$STATE/up\"; until_there never";
+                 echo up > \"$STATE/up\"; wait_for_signal never";
     desktop.driver(waits);
-    let (life, id) = RuntimeInstance::with_loop(&desktop, "PLAN");
+    let (instance, id) = RuntimeInstance::with_loop(&desktop, "PLAN");
     let up = || async { (!desktop.state("up").is_empty()).then_some(()) };
-    life.block_on(desktop.eventually("it waits", up));
-    let job = life.block_on(life.runtime.jobs.get(id)).unwrap().unwrap();
-    let shown = life.block_on(life.runtime.snapshots.of(job)).job;
-    assert_eq!(shown.status(), JobStatus::AwaitingUser, "while it lives it is shown as waiting");
-    drop(life);
-    world.block_on(desktop.kill_shim());
-    let life = RuntimeInstance::start(&desktop);
-    assert_eq!(life.reported(id).status(), JobStatus::Completed);
+    instance.block_on(desktop.eventually("it waits", up));
+    let job = instance.block_on(instance.runtime.jobs.get(id)).unwrap().unwrap();
+    let shown = instance.block_on(instance.runtime.snapshots.of(job)).job;
+    assert_eq!(shown.status(), JobStatus::AwaitingUser, "shown as waiting while its process runs");
+    drop(instance);
+    // Without its shim, the outcome is derived from the state file and the outputs.
+    outer.block_on(desktop.kill_shim());
+    let instance = RuntimeInstance::start(&desktop);
+    assert_eq!(instance.reported(id).status(), JobStatus::Completed);
     let files = &desktop.cloud.accepted(id, "upload-artifacts")[0].body;
     assert_eq!(files["artifacts"]["plan"]["content"], "# Plan");
 }
 
 #[test]
-fn driver_that_died_while_it_waited_for_a_limit_is_started_again() {
-    let (world, desktop) = world();
+fn driver_that_died_waiting_for_a_limit_is_restarted() {
+    let (outer, desktop) = outer();
     let waits = "mkdir -p .loopgate; echo state > .loopgate/loopgate-loop.local.md\n\
                  printf '{\"status\":\"IN_PROGRESS\",\"waitingUntil\":\"2030-01-01T00:00:00Z\"}' > \"$W/state.json\"\n\
-                 echo up > \"$STATE/up\"; until_there never";
+                 echo up > \"$STATE/up\"; wait_for_signal never";
     desktop.driver(waits);
-    let (life, id) = RuntimeInstance::with_loop(&desktop, "PLAN");
+    let (instance, id) = RuntimeInstance::with_loop(&desktop, "PLAN");
     let up = || async { (!desktop.state("up").is_empty()).then_some(()) };
-    life.block_on(desktop.eventually("it waits", up));
+    instance.block_on(desktop.eventually("it waits", up));
     let first = desktop.state("env");
-    drop(life);
-    world.block_on(desktop.kill_shim());
-    // Without a work directory the driver goes on with the loop of its directory.
+    drop(instance);
+    outer.block_on(desktop.kill_shim());
+    // Without a work directory argument, the driver continues the loop of its directory.
     desktop.driver(&format!("[ -z \"$1\" ] || exit 3\nW=\"$LOOPGATE_WORKDIR\"\n{PLANS}"));
-    let life = RuntimeInstance::start(&desktop);
-    assert_eq!(life.reported(id).status(), JobStatus::Completed);
+    let instance = RuntimeInstance::start(&desktop);
+    assert_eq!(instance.reported(id).status(), JobStatus::Completed);
     assert_eq!(desktop.cloud.events(id, "completed").len(), 1);
     let variable = |env: &str, name: &str| {
         let line = env.lines().find_map(|line| line.strip_prefix(&format!("{name}=")).map(str::to_owned));
@@ -63,30 +64,31 @@ fn driver_that_died_while_it_waited_for_a_limit_is_started_again() {
 }
 
 #[test]
-fn execution_that_did_nothing_is_found_out_after_a_restart_too() {
-    let (world, desktop) = world();
-    desktop.driver("until_there go; echo over > \"$STATE/over\"");
-    let (life, id) = RuntimeInstance::with_loop(&desktop, "EXECUTE");
-    drop(life);
-    world.block_on(desktop.ends_alone());
-    let life = RuntimeInstance::start(&desktop);
-    assert_eq!(life.reported(id).status(), JobStatus::Failed);
+fn execution_without_work_fails_after_a_restart() {
+    let (outer, desktop) = outer();
+    desktop.driver("wait_for_signal go; echo over > \"$STATE/over\"");
+    let (instance, id) = RuntimeInstance::with_loop(&desktop, "EXECUTE");
+    drop(instance);
+    outer.block_on(desktop.end_without_runtime());
+    let instance = RuntimeInstance::start(&desktop);
+    assert_eq!(instance.reported(id).status(), JobStatus::Failed);
     let error = &desktop.cloud.events(id, "error")[0];
     assert_eq!((&error["code"], &error["abortReason"]), (&json!("NO_WORK_PRODUCED"), &json!("ghost-loop")));
 }
 
 #[test]
 fn unfollowed_loop_is_recovered_without_a_restart() {
-    let (_world, desktop) = world();
-    desktop.driver(&format!("until_there go\n{PLANS}"));
-    let (life, id) = RuntimeInstance::with_loop(&desktop, "PLAN");
-    drop(life);
-    let life = RuntimeInstance::start_idle(&desktop);
-    assert!(!life.runtime.launcher.is_followed(id));
-    let runtime = life.runtime.clone();
-    life.spawn(async move { runtime.recovery.run_watch().await });
+    let (_outer, desktop) = outer();
+    desktop.driver(&format!("wait_for_signal go\n{PLANS}"));
+    let (instance, id) = RuntimeInstance::with_loop(&desktop, "PLAN");
+    drop(instance);
+    // No recovery at the start: only the periodic check finds the loop.
+    let instance = RuntimeInstance::start_idle(&desktop);
+    assert!(!instance.runtime.launcher.is_followed(id));
+    let runtime = instance.runtime.clone();
+    instance.spawn(async move { runtime.recovery.run_watch().await });
     desktop.signal("go");
-    assert_eq!(life.reported(id).status(), JobStatus::Completed);
+    assert_eq!(instance.reported(id).status(), JobStatus::Completed);
     assert_eq!(desktop.cloud.events(id, "completed").len(), 1);
 }
 
@@ -109,9 +111,10 @@ async fn deleted_worktree_blocks_nothing() {
         delete();
         desktop.signal("go");
     };
-    assert_eq!(plan("until_there go", &during).await, JobStatus::Failed);
+    // The worktree disappears while the loop runs.
+    assert_eq!(plan("wait_for_signal go", &during).await, JobStatus::Failed);
     assert_eq!(plan(PLANS, &|| ()).await, JobStatus::Completed);
-    assert!(desktop.at(WORKTREE).join(".git").is_file(), "made anew");
+    assert!(desktop.at(WORKTREE).join(".git").is_file(), "recreated");
     delete();
     assert_eq!(plan(PLANS, &|| ()).await, JobStatus::Completed);
     let listed = desktop.git(&desktop.at("box/api"), &["worktree", "list", "--porcelain"]).await;
@@ -122,7 +125,7 @@ async fn deleted_worktree_blocks_nothing() {
 async fn replaced_or_missing_assistant_does_not_prevent_delivery() {
     let desktop = Desktop::new().await;
     let runtime = desktop.open().await;
-    for (slug, path) in [("replaced", "llm"), ("gone", "git-fallback")] {
+    for (slug, path) in [("replaced", "llm"), ("missing", "git-fallback")] {
         desktop.program("claude", "exit 1");
         desktop.driver(&format!("echo up > \"$STATE/up-{slug}\"\nuntil_there go-{slug}\n{IMPLEMENTS}"));
         let id = new_id();
@@ -131,7 +134,8 @@ async fn replaced_or_missing_assistant_does_not_prevent_delivery() {
         start(&runtime, &body).await.unwrap();
         let up = || async { (!desktop.state(&format!("up-{slug}")).is_empty()).then_some(()) };
         desktop.eventually("it runs", up).await;
-        if slug == "gone" {
+        // The executable that was resolved at the launch is replaced or deleted before the commit.
+        if slug == "missing" {
             std::fs::remove_file(desktop.at("bin/claude")).unwrap();
         } else {
             desktop.program("claude", COMMITS);
@@ -149,6 +153,7 @@ async fn stale_git_lock_does_not_block_delivery() {
     let desktop = Desktop::new().await;
     let runtime = desktop.open().await;
     desktop.program("claude", COMMITS);
+    // A killed git process leaves `index.lock` behind.
     desktop.driver(&format!("{IMPLEMENTS}\n: > \"$(git rev-parse --git-path index.lock)\""));
     let id = new_id();
     start(&runtime, &request(id, "EXECUTE")).await.unwrap();
@@ -168,7 +173,7 @@ async fn events_of_an_outage_arrive_in_order_and_once() {
              \"text\":\"{text}\"}}],\"usage\":{{\"input_tokens\":1,\"output_tokens\":1}}}}}}'\n"
         )
     };
-    desktop.driver(&format!("until_there go\n{}{PLANS}", says("one") + &says("two") + &says("three")));
+    desktop.driver(&format!("wait_for_signal go\n{}{PLANS}", says("one") + &says("two") + &says("three")));
     let id = new_id();
     start(&runtime, &request(id, "PLAN")).await.unwrap();
     let away = json!({"success": false, "error": "away"});
@@ -176,22 +181,23 @@ async fn events_of_an_outage_arrive_in_order_and_once() {
     desktop.cloud.answer_always("upload-artifacts", 503, away);
     desktop.signal("go");
     desktop.has_status(&runtime, id, JobStatus::Completed).await;
-    // More often than anything may be refused.
-    let refused = |cloud: &loopgate_testkit::cloud::Cloud| {
+    // More often than the limit of rejections: these are failures that do not count.
+    let many_failures = |cloud: &loopgate_testkit::cloud::Cloud| {
         (cloud.requests().iter().filter(|received| received.status == 502).count() > 15).then_some(())
     };
-    desktop.cloud.seen(refused).await;
+    desktop.cloud.seen(many_failures).await;
     desktop.cloud.answer_well();
     let job = desktop.reported(&runtime, id).await;
     assert!(job.warnings().is_empty(), "{job:?}");
     let output = desktop.cloud.output(id);
-    let places: Vec<_> =
+    let positions: Vec<_> =
         ["one", "two", "three"].map(|text| output.iter().position(|line| line == text)).into();
-    assert!(places.is_sorted() && places.iter().all(Option::is_some), "{output:?}");
+    assert!(positions.is_sorted() && positions.iter().all(Option::is_some), "{output:?}");
     assert_eq!(output.iter().filter(|line| *line == "one").count(), 1, "{output:?}");
     assert_eq!(desktop.cloud.events(id, "completed").len(), 1);
     assert_eq!(desktop.cloud.accepted(id, "upload-artifacts").len(), 1);
     let received = desktop.cloud.requests();
+    // Every attempt to send an event uses the same nonce.
     for received in received.iter().filter(|received| received.route == "events") {
         let mut same = desktop.cloud.requests();
         same.retain(|other| other.route == "events" && other.body == received.body);
@@ -200,10 +206,10 @@ async fn events_of_an_outage_arrive_in_order_and_once() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn after_a_sleep_a_loop_renews_its_token_and_then_says_that_it_lives() {
+async fn resume_from_suspend_renews_the_token_and_sends_a_heartbeat() {
     let desktop = Desktop::new().await;
     let runtime = desktop.open().await;
-    desktop.driver("until_there go");
+    desktop.driver("wait_for_signal go");
     let id = new_id();
     start(&runtime, &request(id, "PLAN")).await.unwrap();
     let calls = |cloud: &loopgate_testkit::cloud::Cloud| -> Vec<String> {
@@ -212,9 +218,9 @@ async fn after_a_sleep_a_loop_renews_its_token_and_then_says_that_it_lives() {
     };
     desktop.cloud.seen(|cloud| (calls(cloud) == ["heartbeat"]).then_some(())).await;
     runtime.recovery.wake_up();
-    let usual = ["heartbeat", "refresh-token", "heartbeat"];
-    desktop.cloud.seen(|cloud| (calls(cloud) == usual).then_some(())).await;
-    // A refusal of the token keeps no heartbeat back.
+    let expected = ["heartbeat", "refresh-token", "heartbeat"];
+    desktop.cloud.seen(|cloud| (calls(cloud) == expected).then_some(())).await;
+    // A failed renewal does not suppress the heartbeat.
     desktop.cloud.answer_always("refresh-token", 404, json!({"success": false, "error": "unknown"}));
     runtime.recovery.wake_up();
     desktop.cloud.seen(|cloud| (calls(cloud).len() == 5).then_some(())).await;

@@ -1,4 +1,5 @@
-//! Tokens on the way: refused, renewed once for everybody, kept with their key when interrupted.
+//! Runner tokens: rejected, refreshed once for all callers, and retried with the same key after an
+//! interruption.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
@@ -8,13 +9,13 @@ use loopgate_api::job::JobStatus;
 use serde_json::json;
 use support::{Desktop, new_id, request, start};
 
-const REFUSED: &str = "Invalid or expired runner token";
+const REJECTED: &str = "Invalid or expired runner token";
 
 // LR-47
 #[tokio::test(flavor = "multi_thread")]
-async fn refused_token_is_renewed_and_the_event_keeps_its_nonce() {
+async fn rejected_token_is_renewed_and_the_event_keeps_its_nonce() {
     let desktop = Desktop::new().await;
-    desktop.driver(&format!("until_there go\n{}", support::PLANS));
+    desktop.driver(&format!("wait_for_signal go\n{}", support::PLANS));
     let runtime = desktop.open().await;
     let id = new_id();
     start(&runtime, &request(id, "PLAN")).await.unwrap();
@@ -23,15 +24,15 @@ async fn refused_token_is_renewed_and_the_event_keeps_its_nonce() {
             desktop.cloud.requests().iter().any(|h| h.route == "heartbeat").then_some(())
         })
         .await;
-    desktop.cloud.answer_once("events", 401, json!({"success": false, "error": REFUSED}));
+    desktop.cloud.answer_once("events", 401, json!({"success": false, "error": REJECTED}));
     desktop.signal("go");
     assert_eq!(desktop.reported(&runtime, id).await.status(), JobStatus::Completed);
     let received = desktop.cloud.requests();
     assert_eq!(received.iter().filter(|h| h.route == "refresh-token").count(), 1);
-    let refused = received.iter().find(|h| h.status == 401).unwrap();
-    let again = received.iter().find(|h| h.nonce == refused.nonce && h.status == 200).unwrap();
-    assert_eq!((refused.token.as_str(), again.token.as_str()), ("token-1", "token-2"));
-    assert_eq!(refused.body, again.body);
+    let rejected = received.iter().find(|h| h.status == 401).unwrap();
+    let retried = received.iter().find(|h| h.nonce == rejected.nonce && h.status == 200).unwrap();
+    assert_eq!((rejected.token.as_str(), retried.token.as_str()), ("token-1", "token-2"));
+    assert_eq!(rejected.body, retried.body);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -39,14 +40,14 @@ async fn lost_refresh_race_is_retried_with_a_new_key() {
     let desktop = Desktop::new().await;
     let runtime = desktop.open().await;
     let lost = || json!({"success": false, "error": "race", "code": "RACE_LOST"});
-    desktop.driver("until_there go");
+    desktop.driver("wait_for_signal go");
     let id = new_id();
     start(&runtime, &request(id, "PLAN")).await.unwrap();
     desktop.cloud.answer_always("refresh-token", 409, lost());
-    desktop.cloud.answer_always("events", 401, json!({"success": false, "error": REFUSED}));
+    desktop.cloud.answer_always("events", 401, json!({"success": false, "error": REJECTED}));
     desktop.signal("go");
     let keys = desktop
-        .eventually("two questions", || async {
+        .eventually("two refresh requests", || async {
             let received = desktop.cloud.requests();
             let keys: Vec<String> =
                 received.into_iter().filter(|h| h.route == "refresh-token").map(|h| h.nonce).collect();
@@ -60,14 +61,15 @@ async fn lost_refresh_race_is_retried_with_a_new_key() {
 
 // LR-63
 #[tokio::test(flavor = "multi_thread")]
-async fn answer_that_was_lost_counts_as_delivered() {
+async fn lost_response_counts_as_delivered() {
     let desktop = Desktop::new().await;
-    // It prints nothing: its last word is all that there is to tell.
-    desktop.driver("until_there go\nprintf '{\"content\":\"# Plan\"}' > \"$W/plan.json\"");
+    // It prints nothing, so the final event is the only message to send.
+    desktop.driver("wait_for_signal go\nprintf '{\"content\":\"# Plan\"}' > \"$W/plan.json\"");
     let runtime = desktop.open().await;
     let id = new_id();
     start(&runtime, &request(id, "PLAN")).await.unwrap();
     desktop.has_reported_all().await;
+    // The control plane records the event, but its response is lost; the retry is a replay.
     let lost = json!({"success": false, "error": "Failed to record loop event"});
     let replay = json!({"success": false, "error": "Replay detected"});
     desktop.cloud.answer_once("events", 500, lost);
@@ -85,10 +87,11 @@ async fn answer_that_was_lost_counts_as_delivered() {
 #[tokio::test(flavor = "multi_thread")]
 async fn rejected_event_does_not_block_others() {
     let desktop = Desktop::new().await;
-    desktop.driver(&format!("until_there go\n{}", support::PLANS));
+    desktop.driver(&format!("wait_for_signal go\n{}", support::PLANS));
     let runtime = desktop.open().await;
     let id = new_id();
     start(&runtime, &request(id, "PLAN")).await.unwrap();
+    // Three rejections are the limit, after which the message is dropped from the queue.
     for _ in 0..3 {
         desktop.cloud.answer_once("events", 400, json!({"success": false, "error": "chunk: too odd"}));
     }

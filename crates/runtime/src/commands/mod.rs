@@ -1,4 +1,4 @@
-//! What single loop commands need beyond the common path, and the plugins that they use.
+//! Parts of individual loop commands, and the lookup of the plugins that they use.
 
 pub(crate) mod bootstrap;
 pub(crate) mod plugins;

@@ -1,32 +1,31 @@
-//! Finds a plugin of the assistant: a bundled one, else one that the user has installed.
+//! Finds plugins of the assistant: bundled with Loopgate, or installed by the user.
 
 use std::path::{Path, PathBuf};
 
 use loopgate_home::{expand_home, newest_version_with};
 use serde_json::Value;
 
-/// Directory in which the assistant installs plugins of Loopgate's marketplace.
+// Directory in which the assistant installs plugins of the `loopgate` marketplace.
 const INSTALLED: &str = "~/.claude/plugins/cache/loopgate";
-/// The assistant's list of installed plugins.
+// The assistant's registry of installed plugins.
 const REGISTRY: &str = "~/.claude/plugins/installed_plugins.json";
 const MANIFEST: &str = ".claude-plugin/plugin.json";
 
-/// The folder of a plugin; of several installed versions the newest. Looks at the disk.
-pub(crate) fn find(ours: &Path, name: &str) -> Option<PathBuf> {
-    let own = ours.join(name);
-    if own.is_dir() {
-        return Some(own);
+/// Returns the directory of a plugin: the bundled one, or the newest installed version. Blocks on the disk.
+pub(crate) fn find(bundled_dirs: &Path, name: &str) -> Option<PathBuf> {
+    let bundled = bundled_dirs.join(name);
+    if bundled.is_dir() {
+        return Some(bundled);
     }
     newest_version_with(&expand_home(INSTALLED).join(name), MANIFEST)
 }
 
-/// A file of a plugin that the user has installed; of several versions that have it the newest's.
-/// Looks at the disk.
+/// Returns a file of an installed plugin, from the newest version that contains it. Blocks on the disk.
 pub(crate) fn installed_file(name: &str, file: &str) -> Option<PathBuf> {
     newest_version_with(&expand_home(INSTALLED).join(name), file).map(|plugin| plugin.join(file))
 }
 
-/// Whether the user has installed a plugin of ours for the assistant, whatever the project. Looks at
+/// Checks whether the user has installed a plugin of the `loopgate` marketplace for all projects. Blocks on
 /// the disk.
 pub(crate) fn installed_for_user(name: &str) -> bool {
     let registry = std::fs::read(expand_home(REGISTRY)).unwrap_or_default();
@@ -37,8 +36,10 @@ fn is_registered(registry: &[u8], name: &str) -> bool {
     let registry: Value = serde_json::from_slice(registry).unwrap_or_default();
     let entries = registry["plugins"][format!("{name}@loopgate")].as_array().cloned().unwrap_or_default();
     entries.iter().any(|entry| {
-        let of_user = entry["scope"].as_str().is_none_or(|scope| scope == "user");
-        of_user && entry["installPath"].as_str().is_some_and(|path| Path::new(path).exists())
+        // Entries without a scope were written by assistant versions that only knew installations for the
+        // user.
+        let user_scope = entry["scope"].as_str().is_none_or(|scope| scope == "user");
+        user_scope && entry["installPath"].as_str().is_some_and(|path| Path::new(path).exists())
     })
 }
 
@@ -48,7 +49,7 @@ mod tests {
 
     // PL-42
     #[test]
-    fn bundled_plugin_comes_first() {
+    fn bundled_plugin_takes_precedence() {
         let dir = tempfile::tempdir().unwrap();
         let plugin = dir.path().join("judges");
         std::fs::create_dir(&plugin).unwrap();
@@ -64,9 +65,10 @@ mod tests {
         };
         assert!(entry("user", dir.path()));
         assert!(!entry("project", dir.path()));
-        assert!(!entry("user", &dir.path().join("gone")));
-        for odd in ["", "[]", "{}", r#"{"plugins":{"bootstrap@loopgate":7}}"#] {
-            assert!(!is_registered(odd.as_bytes(), "bootstrap"), "{odd}");
+        assert!(!entry("user", &dir.path().join("missing")));
+        // The file belongs to another program and may change its format at any time.
+        for malformed in ["", "[]", "{}", r#"{"plugins":{"bootstrap@loopgate":7}}"#] {
+            assert!(!is_registered(malformed.as_bytes(), "bootstrap"), "{malformed}");
         }
     }
 }

@@ -1,5 +1,4 @@
-//! A review of the code in a worktree: what it compares with, what it finds, and that it changes
-//! nothing.
+//! CODE_REVIEW: the base to compare with, the verdict, and the check that the review changed no files.
 
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -20,24 +19,25 @@ use crate::request::LoopRequest;
 use crate::workspace::Workspace;
 use crate::workspace::repository::LoopRepository;
 
-/// The result of a review.
+/// File with the verdict of a review.
 pub(crate) const VERDICT: &str = "verdict.json";
-/// Where reviews have their sessions, below the worktree.
+// Directory of the review plugin's sessions, relative to the worktree.
 const SESSIONS: &str = ".loopgate/code-review";
-/// What the name of a session begins with.
+// Prefix of session directories.
 const SESSION: &str = "cr-";
-/// Where the loop driver keeps the commit that it began at, below the files of the run.
+// File in which the loop driver records the commit that it started from, relative to the work directory.
 const DRIVER_CONFIG: &str = ".loopgate/config.env";
 const START_SHA: &str = "LOOPGATE_START_SHA=";
-/// Answers of a review.
+// Values of `verdict` that are part of the interface.
 const VERDICTS: [&str; 3] = ["approve", "needs_attention", "decline"];
 
-/// Whether a command is one.
+/// Checks whether the command is a review.
 pub(crate) fn is_review(spec: &CommandSpec) -> bool {
     spec.inputs == Inputs::Review
 }
 
-/// What a review compares with: the base branch, else the commit at which the work began.
+/// Returns the base of a review: the base branch on `origin`, or else the commit that the loop's work started
+/// from. Fails with 400 when neither exists.
 pub(crate) async fn base(
     git: &Git,
     request: &LoopRequest,
@@ -45,10 +45,10 @@ pub(crate) async fn base(
     workspace: &Workspace,
 ) -> Result<String, Refusal> {
     let context = request.code_evaluation_context.as_ref();
-    let named = context.and_then(|context| context.pull_request.as_ref()?.base_branch.clone());
+    let pull_request_base = context.and_then(|context| context.pull_request.as_ref()?.base_branch.clone());
     let clone = repository.map(|repository| repository.path.as_path());
-    let branch = match (named, clone) {
-        (Some(named), _) => Some(named),
+    let branch = match (pull_request_base, clone) {
+        (Some(base), _) => Some(base),
         (None, Some(clone)) if workspace.is_temporary => git.default_branch(clone).await.unwrap_or_default(),
         (None, _) => Some(request.base_branch().to_owned()),
     };
@@ -57,10 +57,11 @@ pub(crate) async fn base(
     {
         return Ok(branch.to_string());
     }
+    // Loops without a remote have no `origin` branch to compare with.
     let config = workspace.work_dir.join(DRIVER_CONFIG);
-    let started = tokio::task::spawn_blocking(move || start_commit(&config)).await.ok().flatten();
-    if let Some(started) = started
-        && let Ok(Some(commit)) = git.commit_of(&workspace.dir, &started).await
+    let start = tokio::task::spawn_blocking(move || start_commit(&config)).await.ok().flatten();
+    if let Some(start) = start
+        && let Ok(Some(commit)) = git.commit_of(&workspace.dir, &start).await
     {
         return Ok(commit);
     }
@@ -71,13 +72,16 @@ pub(crate) async fn base(
 fn start_commit(config: &Path) -> Option<String> {
     let text = untrusted::read_text(config).ok()?;
     let value = text.lines().find_map(|line| line.strip_prefix(START_SHA))?.trim().trim_matches('"');
+    // The file is in an untrusted working tree, and the value becomes an argument of git.
     let is_hash = value.len() >= 7 && value.chars().all(|letter| letter.is_ascii_hexdigit());
     is_hash.then(|| value.to_owned())
 }
 
-/// A digest of HEAD and of every tracked file; `None` when git cannot tell.
+/// Returns a digest of HEAD and all tracked files, or `None` when git fails.
 pub(crate) async fn tracked_state(git: &Git, worktree: &Path) -> Option<String> {
     let head = git.head(worktree).await.ok()?;
+    // External diff and textconv programs must not run. The excluded directories belong to the assistant and
+    // to Loopgate.
     let args = [
         "diff",
         "HEAD",
@@ -94,38 +98,40 @@ pub(crate) async fn tracked_state(git: &Git, worktree: &Path) -> Option<String> 
     Some(hex::encode(Sha256::digest(format!("{head}\n{changes}").as_bytes())))
 }
 
-/// Whether a review has changed tracked files.
+/// Checks whether a review has changed tracked files.
 pub(crate) async fn changed_files(git: &Git, job: &Job) -> bool {
     let Some(worktree) = job.workspace.worktree_dir.as_deref() else { return false };
     let Some(before) = &job.workspace.reviewed_state else { return false };
-    tracked_state(git, Path::new(worktree)).await.is_some_and(|now| now != *before)
+    tracked_state(git, Path::new(worktree)).await.is_some_and(|current| current != *before)
 }
 
-/// Takes the verdict of this run out of its session and puts it among the files of the run; answers
-/// it. A verdict that cannot be read is none.
+/// Copies the verdict of this run from its session directory into the work directory, and returns it. A
+/// malformed verdict counts as missing.
 pub(crate) async fn conclude(job: &Job, work_dir: PathBuf) -> Option<Value> {
     let root = PathBuf::from(job.workspace.worktree_dir.clone()?);
     let since = job.spawned()?;
     let concluded = tokio::task::spawn_blocking(move || {
-        let place = work_dir.join(VERDICT);
+        let copy = work_dir.join(VERDICT);
         let verdict = newest(&root.join(SESSIONS), since).and_then(|path| read(&path));
-        if let Some(found) = &verdict
-            && let Err(error) = write_private(&place, found.to_string().as_bytes())
+        if let Some(verdict) = &verdict
+            && let Err(error) = write_private(&copy, verdict.to_string().as_bytes())
         {
-            tracing::warn!(%error, "the verdict of a review could not be kept");
+            tracing::warn!(%error, "failed to write the review verdict");
         }
-        verdict.or_else(|| read(&place))
+        // Fall back to the copy in the work directory, which an interrupted attempt may have left.
+        verdict.or_else(|| read(&copy))
     });
-    let whole = concluded.await.ok().flatten()?;
-    let reason = whole.get("reason").and_then(Value::as_str).unwrap_or_default();
-    Some(json!({"verdict": whole["verdict"], "reason": redact::message(reason)}))
+    let verdict = concluded.await.ok().flatten()?;
+    let reason = verdict.get("reason").and_then(Value::as_str).unwrap_or_default();
+    Some(json!({"verdict": verdict["verdict"], "reason": redact::message(reason)}))
 }
 
-/// The newest verdict that was written since.
+/// Returns the newest verdict that was written at or after `since`. Worktrees are reused, so older ones may
+/// exist.
 fn newest(sessions: &Path, since: SystemTime) -> Option<PathBuf> {
     let entries = untrusted::entries(sessions).into_iter();
-    let own = entries.filter(|entry| entry.name.to_string_lossy().starts_with(SESSION));
-    let dated = own.filter_map(|entry| {
+    let session_dirs = entries.filter(|entry| entry.name.to_string_lossy().starts_with(SESSION));
+    let dated = session_dirs.filter_map(|entry| {
         let path = sessions.join(entry.name).join(VERDICT);
         let written = untrusted::metadata(&path).ok()?.modified().ok()?;
         (written >= since).then_some((written, path))
@@ -134,9 +140,9 @@ fn newest(sessions: &Path, since: SystemTime) -> Option<PathBuf> {
 }
 
 fn read(path: &Path) -> Option<Value> {
-    let whole: Value = untrusted::read_json(path)?;
-    let known = whole["verdict"].as_str().is_some_and(|verdict| VERDICTS.contains(&verdict));
-    known.then_some(whole)
+    let document: Value = untrusted::read_json(path)?;
+    let is_valid = document["verdict"].as_str().is_some_and(|verdict| VERDICTS.contains(&verdict));
+    is_valid.then_some(document)
 }
 
 #[cfg(test)]
@@ -146,27 +152,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_verdict_of_this_run_that_says_something_counts() {
+    fn only_a_valid_verdict_of_this_run_is_accepted() {
         let dir = tempfile::tempdir().unwrap();
         let put = |session: &str, text: &str| {
-            let place = dir.path().join(session);
-            std::fs::create_dir_all(&place).unwrap();
-            std::fs::write(place.join(VERDICT), text).unwrap();
+            let session_dir = dir.path().join(session);
+            std::fs::create_dir_all(&session_dir).unwrap();
+            std::fs::write(session_dir.join(VERDICT), text).unwrap();
         };
         let (minute, now) = (Duration::from_secs(60), SystemTime::now());
         let before = now - minute;
+        // Not a session of the plugin.
         put("other", r#"{"verdict":"approve"}"#);
         assert_eq!(newest(dir.path(), before), None);
         put("cr-00001", r#"{"verdict":"decline","reason":"r"}"#);
-        let found = newest(dir.path(), before).unwrap();
-        assert_eq!(read(&found).unwrap()["verdict"], "decline");
+        let path = newest(dir.path(), before).unwrap();
+        assert_eq!(read(&path).unwrap()["verdict"], "decline");
         assert_eq!(newest(dir.path(), now + minute), None);
+        // An unknown verdict must not be treated as an approval.
         put("cr-00002", r#"{"verdict":"fine"}"#);
         assert_eq!(read(&dir.path().join("cr-00002").join(VERDICT)), None);
     }
 
     #[test]
-    fn commit_at_the_start_is_read_as_the_driver_writes_it() {
+    fn start_commit_is_parsed_from_driver_config() {
         let dir = tempfile::tempdir().unwrap();
         let config = dir.path().join("config.env");
         std::fs::write(&config, "LOOPGATE_WORKDIR=\"/w\"\nLOOPGATE_START_SHA=\"0123abcd\"\n").unwrap();

@@ -1,4 +1,4 @@
-//! The files of a loop that the control plane keeps, as one document.
+//! Collects the output files of a loop into one upload for the control plane.
 
 use std::path::{Path, PathBuf};
 
@@ -14,18 +14,18 @@ use super::judges;
 use super::outcome::{LoopOutcome, worktree};
 use crate::jobs::{FinalizationSource, Job};
 
-/// A file that is larger is left out; the control plane takes 20 MB in all.
+// 8 MiB. Larger files are skipped: the control plane rejects uploads of more than 20 MB in total.
 const MAX_FILE: u64 = 8 * 1024 * 1024;
 
-/// The body of an upload.
+/// Builds the upload: the artifacts of the command and metadata about the run. Unreadable files are skipped.
 pub(super) async fn collect(job: &Job, outcome: &LoopOutcome<'_>) -> Value {
-    let (places, command) = (OutputPaths::of(job), job.command);
-    let artifacts = tokio::task::spawn_blocking(move || read(&places, command)).await.unwrap_or_default();
+    let (paths, command) = (OutputPaths::of(job), job.command);
+    let artifacts = tokio::task::spawn_blocking(move || read(&paths, command)).await.unwrap_or_default();
     let branch = outcome.branch_of(job).await;
     json!({"artifacts": artifacts, "metadata": metadata(job, outcome, branch)})
 }
 
-/// Where the outputs of a loop lie.
+/// Directories that contain the outputs of a loop.
 #[derive(Debug, Clone)]
 pub(crate) struct OutputPaths {
     work_dir: PathBuf,
@@ -33,43 +33,45 @@ pub(crate) struct OutputPaths {
 }
 
 impl OutputPaths {
-    /// Those of a job.
     pub fn of(job: &Job) -> Self {
         let work_dir = job.work_dir();
         let root = worktree(job).map_or_else(|| work_dir.clone(), Path::to_owned);
         Self { work_dir, root }
     }
 
-    /// The path of an output.
+    /// Returns the path at which the command writes `output`.
     pub fn path(&self, output: &CommandOutput) -> PathBuf {
-        let place = if output.in_project_root() { &self.root } else { &self.work_dir };
-        place.join(output.file)
+        let directory = if output.in_project_root() { &self.root } else { &self.work_dir };
+        directory.join(output.file)
     }
 
-    /// Whether a required output is missing. Looks at the disk.
-    pub fn lack(&self, command: LoopCommand) -> bool {
+    /// Checks whether a required output is missing. Blocks on the disk.
+    pub fn is_output_missing(&self, command: LoopCommand) -> bool {
         command.spec().required_outputs().any(|output| !untrusted::is_file(&self.path(output)))
     }
 }
 
-fn read(places: &OutputPaths, command: LoopCommand) -> Map<String, Value> {
+fn read(paths: &OutputPaths, command: LoopCommand) -> Map<String, Value> {
     let spec = command.spec();
     let mut artifacts = Map::new();
     for output in spec.outputs {
         let Some((name, form)) = output.upload else { continue };
-        let path = places.path(output);
+        let path = paths.path(output);
         let value = match form {
             UploadForm::Plan => read_plan(&path).or_else(|| {
-                // An execution that was given the text alone has no other plan.
-                let imported = text(&places.work_dir.join(IMPORTED_PLAN));
+                // EXECUTE may have been started with a Markdown plan only. It was staged under this name, and
+                // no plan.json exists that could be uploaded instead.
+                let imported = text(&paths.work_dir.join(IMPORTED_PLAN));
                 let content = imported.filter(|_| spec.inputs == Inputs::Plan)?;
                 Some(json!(PlanArtifact { content, raw: None }))
             }),
             UploadForm::Object => object(&path).map(redact::json),
             UploadForm::Judges => object(&path).map(|report| {
-                let run = places.work_dir.file_name().unwrap_or_default().to_string_lossy();
+                let run = paths.work_dir.file_name().unwrap_or_default().to_string_lossy();
+                // Judge reports are written by a model. Ids, timestamps and statuses are recomputed so that
+                // they cannot contradict the scores.
                 let report = report.as_object().cloned().unwrap_or_default();
-                redact::json(judges::computed(report, &run, output.file).into())
+                redact::json(judges::normalize(report, &run, output.file).into())
             }),
             UploadForm::Text => text(&path).map(Value::String),
             UploadForm::Document => text(&path).map(|content| json!({"content": content})),
@@ -80,6 +82,7 @@ fn read(places: &OutputPaths, command: LoopCommand) -> Map<String, Value> {
 }
 
 fn read_plan(path: &Path) -> Option<Value> {
+    // A plan without `raw` has no tasks: the caller then falls back to the staged Markdown.
     let plan = PlanArtifact::from_value(plan::parse(&text(path)?).ok()?);
     plan.filter(|plan| plan.raw.is_some()).map(|plan| json!(plan))
 }
@@ -109,17 +112,18 @@ fn metadata(job: &Job, outcome: &LoopOutcome<'_>, branch: Option<String>) -> Val
     metadata
 }
 
-/// How an execution was delivered, for uploads and for the completed event.
+/// Returns the members that describe how an EXECUTE was delivered. Shared by uploads and the `completed`
+/// event.
 pub(super) fn execution_facts(job: &Job, source: FinalizationSource) -> Vec<(&'static str, Value)> {
-    let mut known = vec![("finalizationSource", json!(source))];
+    let mut facts = vec![("finalizationSource", json!(source))];
     if let Some(delivery) = &job.delivery {
-        known.push(("executeFinalizationStatus", json!(delivery.status.as_str())));
+        facts.push(("executeFinalizationStatus", json!(delivery.status.as_str())));
         if let Some(completion) = &delivery.completion {
-            known.push(("executeFinalizationPath", json!(completion.path.as_str())));
-            known.extend(completion.reason.as_ref().map(|text| ("executeFinalizationReason", json!(text))));
+            facts.push(("executeFinalizationPath", json!(completion.path.as_str())));
+            facts.extend(completion.reason.as_ref().map(|text| ("executeFinalizationReason", json!(text))));
         }
     }
-    known
+    facts
 }
 
 #[cfg(test)]
@@ -127,26 +131,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn staged_markdown_stands_in_for_a_plan_that_is_gone() {
+    fn staged_markdown_is_uploaded_when_plan_json_is_missing() {
         let dir = tempfile::tempdir().unwrap();
-        let places = OutputPaths { work_dir: dir.path().to_owned(), root: dir.path().to_owned() };
+        let paths = OutputPaths { work_dir: dir.path().to_owned(), root: dir.path().to_owned() };
         std::fs::write(dir.path().join(IMPORTED_PLAN), "# P").unwrap();
-        let files = read(&places, LoopCommand::Execute);
+        let files = read(&paths, LoopCommand::Execute);
         assert_eq!(files["plan"], json!({"content": "# P"}));
-        assert!(!read(&places, LoopCommand::Plan).contains_key("plan"));
+        assert!(!read(&paths, LoopCommand::Plan).contains_key("plan"));
+        // The trailing comma is deliberate: models write such JSON and the parser must accept it.
         std::fs::write(dir.path().join("plan.json"), r##"{"content":"# Q","tasks":[],}"##).unwrap();
-        let files = read(&places, LoopCommand::Execute);
+        let files = read(&paths, LoopCommand::Execute);
         assert_eq!(files["plan"], json!({"content": "# Q", "raw": {"content": "# Q", "tasks": []}}));
     }
 
     #[test]
-    fn every_command_uploads_what_it_leaves() {
+    fn every_command_uploads_its_outputs() {
         let dir = tempfile::tempdir().unwrap();
         let (work_dir, root) = (dir.path().join("work"), dir.path().join("root"));
-        for place in [&work_dir, &root] {
-            std::fs::create_dir(place).unwrap();
+        for directory in [&work_dir, &root] {
+            std::fs::create_dir(directory).unwrap();
         }
-        let places = OutputPaths { work_dir: work_dir.clone(), root: root.clone() };
+        let paths = OutputPaths { work_dir: work_dir.clone(), root: root.clone() };
         std::fs::write(root.join("prd.md"), "# What").unwrap();
         for name in
             ["features", "verdict", "judges", "prd-judges", "feature-judges", "plan-judges", "code-judges"]
@@ -163,43 +168,45 @@ mod tests {
             (LoopCommand::EvaluateCode, vec!["codeJudges"]),
             (LoopCommand::CodeReview, vec!["verdict", "codeJudges"]),
         ] {
-            assert_eq!(read(&places, command).keys().collect::<Vec<_>>(), keys, "{command}");
-            assert!(!places.lack(command), "{command}");
+            assert_eq!(read(&paths, command).keys().collect::<Vec<_>>(), keys, "{command}");
+            assert!(!paths.is_output_missing(command), "{command}");
         }
-        assert_eq!(read(&places, LoopCommand::GeneratePrd)["prd"], json!({"content": "# What"}));
-        assert!(places.lack(LoopCommand::RequestChanges));
-        // A directory or a text is no result.
+        assert_eq!(read(&paths, LoopCommand::GeneratePrd)["prd"], json!({"content": "# What"}));
+        assert!(paths.is_output_missing(LoopCommand::RequestChanges));
+        // Only JSON objects are accepted: a model may write an array into the expected file.
         std::fs::write(work_dir.join("features.json"), "[1]").unwrap();
-        assert!(read(&places, LoopCommand::Decompose).is_empty());
+        assert!(read(&paths, LoopCommand::Decompose).is_empty());
     }
 
     #[test]
-    fn links_and_pipes_are_no_results() {
+    fn links_and_pipes_are_not_uploaded() {
         let dir = tempfile::tempdir().unwrap();
         let (root, outside) = (dir.path().join("root"), dir.path().join("outside"));
         let work_dir = root.join(".loopgate/work");
         std::fs::create_dir_all(&work_dir).unwrap();
         std::fs::create_dir_all(outside.join("work")).unwrap();
-        let places = OutputPaths { work_dir: work_dir.clone(), root: root.clone() };
+        let paths = OutputPaths { work_dir: work_dir.clone(), root: root.clone() };
         for name in ["prd.md", "plan.json", "judges.json", "work/plan.json", "work/code-judges.json"] {
             std::fs::write(outside.join(name), r#"{"content":"secret","tasks":[]}"#).unwrap();
         }
         let link =
-            |target: &str, place: &Path| std::os::unix::fs::symlink(outside.join(target), place).unwrap();
+            |target: &str, path: &Path| std::os::unix::fs::symlink(outside.join(target), path).unwrap();
         link("prd.md", &root.join("prd.md"));
         link("plan.json", &work_dir.join("plan.json"));
         link("judges.json", &work_dir.join("code-judges.json"));
+        // A FIFO must not block the upload: opening it for reading waits for a writer.
         let mode = rustix::fs::Mode::from_raw_mode(0o600);
         rustix::fs::mkfifoat(rustix::fs::CWD, work_dir.join("features.json"), mode).unwrap();
         let commands =
             [LoopCommand::GeneratePrd, LoopCommand::Plan, LoopCommand::EvaluateCode, LoopCommand::Decompose];
         for command in commands {
-            assert!(read(&places, command).is_empty() && places.lack(command), "{command}");
+            assert!(read(&paths, command).is_empty() && paths.is_output_missing(command), "{command}");
         }
+        // Repeat with a link in a parent directory instead of the file itself.
         std::fs::remove_dir_all(root.join(".loopgate")).unwrap();
         link("", &root.join(".loopgate"));
         for command in commands {
-            assert!(read(&places, command).is_empty() && places.lack(command), "{command}");
+            assert!(read(&paths, command).is_empty() && paths.is_output_missing(command), "{command}");
         }
     }
 }

@@ -1,5 +1,7 @@
-//! The assistant commits, pushes and opens the pull request: a second process of the loop, under a
-//! shim of its own, so that it is found again when this program dies.
+//! Lets the assistant commit, push and open the pull request.
+//!
+//! The assistant runs as a second process of the loop under its own shim, so that a restarted runtime can
+//! attach to it again.
 
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -20,29 +22,32 @@ use crate::jobs::store::{OutboxMessage, StoreError};
 use crate::jobs::{Job, ProcessKind, ProcessRecord};
 use crate::process::spawn;
 
+// The tools needed to commit and to write the result file. `Edit` is left out: sources are final at this
+// point.
 const TOOLS: &str = "Bash,Read,Write,Glob,Grep";
 const GRACE: Duration = Duration::from_secs(5);
 const SWEEP_GRACE: Duration = Duration::from_secs(3);
 
-/// How the commit went; whether it is really there is looked at afterwards.
+/// Exit of the commit process. Callers verify separately that the push happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum CommitOutcome {
-    /// The assistant ended well.
+    /// The assistant exited with code 0.
     Done,
-    /// It did not, or not in time.
+    /// The assistant failed or timed out. Contains the reason.
     Failed(String),
-    /// Its account could not be used.
+    /// The assistant's account was rejected, for example because the sign-in expired or a usage limit was
+    /// reached.
     Auth(String),
-    /// A person asked for the loop's end.
+    /// The user cancelled or stopped the loop.
     Cancelled,
 }
 
-/// The process that commits in a repository: each has its own file for how it ended.
+/// Returns the process record of the commit in one repository. Each repository has its own exit file.
 pub(super) fn process(outcome: &LoopOutcome<'_>, job: &Job, context: &DeliveryContext) -> ProcessRecord {
     ProcessRecord::new(&outcome.finalizer.shims, job.id, ProcessKind::Commit, &context.work_dir)
 }
 
-/// Starts the assistant and waits for its end.
+/// Starts the assistant in the repository and waits until it exits or times out.
 pub(super) async fn run(
     outcome: &LoopOutcome<'_>,
     job: &Job,
@@ -52,19 +57,21 @@ pub(super) async fn run(
     let process = process(outcome, job, context);
     let spec = spec(outcome, job, context, &process).await;
     let stdout = spec.stdout.clone();
+    // The shim appends to this file. Remove the stream of a previous attempt, because account errors are
+    // searched in it. An error is ignored: the file usually does not exist.
     let _ = tokio::task::spawn_blocking(move || loopgate_home::untrusted::remove(&stdout)).await;
-    // Recorded before it is started: a later process must know where to look.
-    let noted = LoopEvent::new(
-        "output",
-        &json!({"data": {"chunk": format!("Committing the changes {}and opening a pull request", whose(job, context))}}),
-    );
+    // Write-ahead: the process is recorded before it is spawned. If Loopgate crashes in between, recovery
+    // finds the socket path in the record and can attach to the shim.
+    let label = repository_label(job, context);
+    let text = format!("Committing the changes {label}and opening a pull request");
+    let notice = LoopEvent::new("output", &json!({"data": {"chunk": text}}));
     let recorded = process.clone();
     let now = finalizer
         .jobs
         .change(job.id, |now| {
             if !now.job.is_cancelled() {
                 now.job.run.process = Some(recorded);
-                now.send(OutboxMessage::event(&noted));
+                now.send(OutboxMessage::event(&notice));
             }
             Ok(())
         })
@@ -76,8 +83,9 @@ pub(super) async fn run(
         Ok(started) => started,
         Err(error) => return Ok(CommitOutcome::Failed(error.to_string())),
     };
-    let (traces, written) = (job.work_dir(), state.clone());
-    let _ = tokio::task::spawn_blocking(move || spawn::write_pid_files(&traces, &written)).await;
+    let (work_dir, written) = (job.work_dir(), state.clone());
+    // Best-effort: the pid files only help other programs; the runtime uses the job record.
+    let _ = tokio::task::spawn_blocking(move || spawn::write_pid_files(&work_dir, &written)).await;
     let now = finalizer
         .jobs
         .change(job.id, |now| {
@@ -86,6 +94,8 @@ pub(super) async fn run(
             Ok(())
         })
         .await?;
+    // A cancellation that arrived between the two changes found no pid to signal, so the process is
+    // terminated here.
     if now.is_cancelled() {
         let _ = shim.kill(GRACE).await;
         return Ok(CommitOutcome::Cancelled);
@@ -93,27 +103,29 @@ pub(super) async fn run(
     Ok(wait(outcome, &shim, &context.work_dir).await)
 }
 
-/// Finds a commit that an earlier process had started, and waits for its end.
+/// Attaches to a commit process that a previous runtime process started, and waits until it exits.
 pub(super) async fn resume(outcome: &LoopOutcome<'_>, job: &Job, context: &DeliveryContext) -> CommitOutcome {
     let Some(process) = &job.run.process else {
-        return CommitOutcome::Failed("no commit was started".into());
+        return CommitOutcome::Failed("no commit process was recorded".into());
     };
     let (socket, exit_file) = (PathBuf::from(&process.socket), PathBuf::from(&process.exit_file));
     if let Some(shim) = shim::attach(&socket, &exit_file).await {
         return wait(outcome, &shim, &context.work_dir).await;
     }
+    // The shim has exited. It writes the exit file as its last action, so a missing file means that it was
+    // killed; its child may still be running.
     let exit = tokio::task::spawn_blocking(move || Exit::read(&exit_file)).await.ok().flatten();
     match exit {
         Some(exit) => commit_outcome(&exit, &context.work_dir).await,
         None => {
             shim::reap(job.id, SWEEP_GRACE).await;
-            CommitOutcome::Failed("the commit was interrupted".into())
+            CommitOutcome::Failed("the commit process was killed before it finished".into())
         }
     }
 }
 
-/// Names the repository where there are several.
-fn whose(job: &Job, context: &DeliveryContext) -> String {
+/// Returns the repository's name for messages of loops with peer repositories.
+fn repository_label(job: &Job, context: &DeliveryContext) -> String {
     let several = !job.workspace.additional_worktree_dirs.is_empty();
     if several { format!("of {} ", context.full_name) } else { String::new() }
 }
@@ -126,27 +138,29 @@ async fn wait(outcome: &LoopOutcome<'_>, shim: &ShimHandle, work_dir: &Path) -> 
             CommitOutcome::Failed(error.to_string())
         }
         Err(_) => {
+            // The commit is repeated with git below, so only the termination matters, not its result.
             let _ = shim.kill(GRACE).await;
-            CommitOutcome::Failed("the assistant took too long to commit".into())
+            CommitOutcome::Failed("the assistant timed out while committing".into())
         }
     }
 }
 
-/// What was used, the commits included.
+/// Adds the token usage of all commit processes to the loop's usage.
 pub(super) async fn with_spend(summary: &StreamSummary, job: &Job) -> StreamSummary {
     let mut summary = summary.clone();
     let peers = job.workspace.additional_worktree_dirs.iter().map(|peer| Path::new(&peer.dir).join(WORK_DIR));
     let streams: Vec<PathBuf> =
         [job.work_dir()].into_iter().chain(peers).map(|dir| dir.join(COMMIT_OUTPUT)).collect();
     let ledger = summary.ledger.clone();
-    let read = tokio::task::spawn_blocking(move || add_up(ledger, &streams)).await;
+    let read = tokio::task::spawn_blocking(move || sum_ledgers(ledger, &streams)).await;
     summary.ledger = read.unwrap_or(summary.ledger);
     summary
 }
 
-fn add_up(mut ledger: Box<Ledger>, streams: &[PathBuf]) -> Box<Ledger> {
+fn sum_ledgers(mut ledger: Box<Ledger>, streams: &[PathBuf]) -> Box<Ledger> {
     for stream in streams {
         let Ok(file) = loopgate_home::untrusted::open(stream) else { continue };
+        // Bounded: the stream is written by a process that works in an untrusted repository.
         for line in BufReader::new(file.take(failure::MAX_SCAN)).lines().map_while(Result::ok) {
             if let Ok(record) = serde_json::from_str(&line) {
                 ledger.feed(&record);
@@ -161,11 +175,12 @@ async fn commit_outcome(exit: &Exit, work_dir: &Path) -> CommitOutcome {
         return CommitOutcome::Done;
     }
     let stream = work_dir.join(COMMIT_OUTPUT);
+    // The exit code does not distinguish an expired sign-in from other errors; only the stream does.
     let auth = tokio::task::spawn_blocking(move || failure::auth_challenge_in(&stream)).await.ok().flatten();
     match auth {
         Some(text) => CommitOutcome::Auth(text),
         None => CommitOutcome::Failed(match exit.signal {
-            Some(signal) => format!("the assistant was ended by signal {signal}"),
+            Some(signal) => format!("the assistant was terminated by signal {signal}"),
             None => format!("the assistant exited with code {}", exit.code.unwrap_or(1)),
         }),
     }
@@ -184,8 +199,8 @@ async fn spec(
     environment.insert(env::LOOP_ID.into(), job.id.to_string().into());
     spawn::add_committer(&mut environment, job.launch.committer.as_ref());
     let prompt = prompt(job, context);
-    let own = ["-p", &prompt, "--allowedTools", TOOLS, "--output-format", "stream-json", "--verbose"];
-    let args = guard.args.iter().chain(&own).map(OsString::from).collect();
+    let options = ["-p", &prompt, "--allowedTools", TOOLS, "--output-format", "stream-json", "--verbose"];
+    let args = guard.args.iter().chain(&options).map(OsString::from).collect();
     Spec {
         program: PathBuf::from(job.run.assistant_path.as_deref().unwrap_or("claude")),
         args,
@@ -201,8 +216,8 @@ async fn spec(
     }
 }
 
-/// What the assistant is asked to do. Everything in it that came from outside is a name of a
-/// restricted alphabet.
+/// Returns the prompt. All external values in it have a restricted character set (a validated branch name, a
+/// repository name, a filtered slug), so that they cannot add instructions.
 fn prompt(job: &Job, context: &DeliveryContext) -> String {
     let base = &context.base;
     let prefix = match job.launch.artifact_slug.as_deref().map(plain_slug) {
@@ -234,7 +249,7 @@ Then stop."
     )
 }
 
-/// The characters of a slug that may be in a prompt.
+/// Drops all characters of a slug that have no place in a prompt.
 fn plain_slug(slug: &str) -> String {
     slug.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_')).collect()
 }

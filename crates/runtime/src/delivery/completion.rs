@@ -1,4 +1,4 @@
-//! The `completed` event: schema v1, and v2 when a valid result lists its repositories.
+//! The `completed` event: schema v1, extended to v2 by `results` when a valid execution result exists.
 
 use loopgate_api::command::LoopCommand;
 use loopgate_api::event::{Completed, LoopEvent};
@@ -10,7 +10,7 @@ use super::outcome::LoopOutcome;
 use super::result::DeliveryOutcome;
 use crate::jobs::Job;
 
-/// Builds the event.
+/// Builds the event from the job record, the stream summary and the delivery.
 pub(super) async fn event(
     job: &Job,
     outcome: &LoopOutcome<'_>,
@@ -27,6 +27,7 @@ pub(super) async fn event(
             result.insert(name.to_owned(), value);
         }
     }
+    // Results name the pushed branch, which may differ from the worktree's. Ask git only without one.
     if !result.contains_key("branchName") {
         let branch = outcome.branch_of(job).await;
         result.extend(branch.map(|branch| ("branchName".to_owned(), Value::from(branch))));
@@ -48,7 +49,7 @@ pub(super) async fn event(
     event
 }
 
-/// Adds what a loop had delivered to the event that tells of its other end.
+/// Adds delivered pull requests to the terminal event of a loop that did not complete.
 pub(super) fn add_delivery(event: &mut LoopEvent, job: &Job, results: Option<&[ResultEntry]>) {
     if let Some(results) = results {
         event.members.insert("result".to_owned(), delivery(job, Some(results)).into());
@@ -56,7 +57,7 @@ pub(super) fn add_delivery(event: &mut LoopEvent, job: &Job, results: Option<&[R
     }
 }
 
-/// What became of the loop's own repository.
+/// Returns the members that describe the loop's primary repository.
 fn delivery(job: &Job, results: Option<&[ResultEntry]>) -> Map<String, Value> {
     let primary = results.and_then(|entries| primary(job, entries));
     let mut members = Map::new();
@@ -69,11 +70,13 @@ fn delivery(job: &Job, results: Option<&[ResultEntry]>) -> Map<String, Value> {
     members
 }
 
-/// The entry of the loop's own repository, when its work was delivered.
+/// Returns the entry of the loop's primary repository if its work was delivered.
 fn primary<'a>(job: &Job, entries: &'a [ResultEntry]) -> Option<&'a SuccessEntry> {
-    let wanted = job.workspace.primary_repo_full_name.as_deref();
-    let own = entries.iter().find(|entry| Some(entry.full_name()) == wanted).or_else(|| entries.first())?;
-    match own {
+    let primary_name = job.workspace.primary_repo_full_name.as_deref();
+    // Loops without a recorded repository name report it as the first entry.
+    let entry =
+        entries.iter().find(|entry| Some(entry.full_name()) == primary_name).or_else(|| entries.first())?;
+    match entry {
         ResultEntry::Success(entry) => Some(entry),
         _ => None,
     }

@@ -1,6 +1,7 @@
-//! Diagnostics of a loop: ends of its outputs, how it was started, how it ended.
+//! Diagnostics of a loop: the tails of its output files and a redacted description of its command line.
 //!
-//! Everything passes the redactor before it is cut, and only allow-listed variables are looked at.
+//! Text is redacted before it is truncated, so that no truncated secret escapes the patterns. Environment
+//! variables are taken from an allow-list.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -15,21 +16,21 @@ use crate::jobs::SpawnMeta;
 const STDERR_BYTES: usize = 4096;
 const LOG_BYTES: usize = 32_768;
 const TAIL_LINES: usize = 50;
-/// Read more than is kept: colours and secrets vanish before the cut.
+// Read four times the reported size: removing escape sequences and secrets shrinks the text.
 const READ_FACTOR: u64 = 4;
-const SHOWN_VARIABLE: &str = "NODE_ENV";
-const SHOWN_PREFIX: &str = "CLAUDE_CODE_USE_";
+const ALLOWED_VARIABLE: &str = "NODE_ENV";
+const ALLOWED_PREFIX: &str = "CLAUDE_CODE_USE_";
 
-/// Ends of a loop's outputs.
+/// Tails of a loop's output files. `None` when a file is missing or empty.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OutputTails {
-    /// Of the combined log.
+    /// Tail of the combined log, at most 32 KiB.
     pub log: Option<String>,
-    /// Of the assistant's standard error.
+    /// Tail of the assistant's standard error, at most 4 KiB.
     pub stderr: Option<String>,
 }
 
-/// Reads the ends of a loop's outputs. Blocks on the disk.
+/// Reads the tails of a loop's output files. Blocks on the disk.
 #[must_use]
 pub fn tails(work_dir: &Path) -> OutputTails {
     OutputTails {
@@ -41,17 +42,18 @@ pub fn tails(work_dir: &Path) -> OutputTails {
 fn tail_of(path: &Path, max_bytes: usize) -> Option<String> {
     let mut file = loopgate_home::untrusted::open(path).ok()?;
     let length = file.metadata().ok()?.len();
-    let wanted = (max_bytes as u64).saturating_mul(READ_FACTOR);
-    let start = length.saturating_sub(wanted);
+    let read_limit = (max_bytes as u64).saturating_mul(READ_FACTOR);
+    let start = length.saturating_sub(read_limit);
     file.seek(SeekFrom::Start(start)).ok()?;
     let mut bytes = Vec::new();
-    file.take(wanted).read_to_end(&mut bytes).ok()?;
+    file.take(read_limit).read_to_end(&mut bytes).ok()?;
     let text = String::from_utf8_lossy(&bytes);
+    // The read starts at an arbitrary byte, possibly inside a secret. Drop the first partial line.
     let whole = if start > 0 { redact::after_the_cut(&text) } else { &text };
     redact::tail(whole, max_bytes, TAIL_LINES)
 }
 
-/// Describes a start without its secrets.
+/// Describes a command line without secrets.
 #[must_use]
 pub fn spawn_meta(
     program: &Path,
@@ -60,7 +62,7 @@ pub fn spawn_meta(
     binary: &Path,
     environment: &BTreeMap<OsString, OsString>,
 ) -> SpawnMeta {
-    let shown = |name: &str| name == SHOWN_VARIABLE || name.starts_with(SHOWN_PREFIX);
+    let is_allowed = |name: &str| name == ALLOWED_VARIABLE || name.starts_with(ALLOWED_PREFIX);
     SpawnMeta {
         command: program.to_string_lossy().into_owned(),
         args: redact::args(args.iter().map(|arg| arg.to_string_lossy())),
@@ -70,13 +72,13 @@ pub fn spawn_meta(
         env_snapshot: environment
             .iter()
             .filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)))
-            .filter(|(name, _)| shown(name))
+            .filter(|(name, _)| is_allowed(name))
             .map(|(name, value)| (name.to_owned(), redact::credentials(value)))
             .collect(),
     }
 }
 
-/// The harness keeps its login in a directory of its own name below the home directory.
+/// Checks whether the harness has a configuration directory, such as `~/.claude`. It contains its sign-in.
 fn auth_files_exist(binary: &Path) -> bool {
     let Some(name) = binary.file_stem().and_then(|name| name.to_str()) else { return false };
     loopgate_home::expand_home(&format!("~/.{name}")).is_dir()
@@ -101,9 +103,9 @@ mod tests {
     }
 
     #[test]
-    fn start_is_described_without_its_secrets() {
+    fn spawn_meta_contains_no_secrets() {
         let args: Vec<OsString> =
-            ["-p", "the wish", "--model", "m", &"x".repeat(201)].iter().map(OsString::from).collect();
+            ["-p", "the request", "--model", "m", &"x".repeat(201)].iter().map(OsString::from).collect();
         let environment: BTreeMap<OsString, OsString> = [
             ("NODE_ENV", "test"),
             ("CLAUDE_CODE_USE_BEDROCK", "1"),

@@ -1,4 +1,4 @@
-//! Why a loop failed, and its `error` event.
+//! Classifies why a loop failed, and builds its `error` event.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -21,22 +21,21 @@ use super::outcome::{ExitKind, LoopOutcome, worktree};
 use crate::jobs::lifecycle::JobEvent;
 use crate::jobs::{Job, UserVisibleFailure};
 
-/// A loop driver that ran out of context says so by this code.
+// Exit code that reports an exhausted context window, in addition to the patterns in the output.
 const CONTEXT_EXIT_CODE: i32 = 2;
-/// What an execution whose processes vanished leaves.
-const WORK_IS_KEPT: &str = "What was done stays in the worktree; the next execution goes on with it";
-/// Exit code of a loop driver that was told to stop.
+const WORK_RETAINED: &str = "Changes are kept in the worktree; the next execution continues from them";
+// 128 + SIGINT: the loop driver exits with it after a signal or when its state file was removed.
 const INTERRUPTED_EXIT_CODE: i32 = 130;
 const INTERRUPTED: &str =
-    "The loop was interrupted: its process was told to end, or its state file was removed";
+    "The loop was interrupted: its process was terminated, or its state file was removed";
 const CONTEXT_LIMIT: &str = "Context limit exceeded";
-const SPENDING_LIMIT: &str = "The loop reached its spending limit before it was done";
-/// Bytes of the log's end in a report.
+const SPENDING_LIMIT: &str = "The loop reached its spending limit before it finished";
+// Limit of the log tail in telemetry, in bytes. The `error` event carries a longer one.
 const REPORTED_LOG: usize = 4096;
 const AUTH_HINT: &str =
-    "The assistant's account cannot be used at present. Log in again, or wait for its limit.";
+    "The assistant's account cannot be used. Sign in again, or wait until its usage limit resets.";
 
-/// Why a loop did not come to a good end.
+/// Failure of a loop, as reported by its `error` event and stored in the job.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct LoopFailure {
     pub code: String,
@@ -45,7 +44,7 @@ pub(super) struct LoopFailure {
     pub result: Option<Map<String, Value>>,
     pub live_activity: Option<String>,
     pub job_event: JobEvent,
-    /// What was delivered all the same.
+    /// Pull requests that were opened before the loop failed.
     pub results: Option<Vec<ResultEntry>>,
 }
 
@@ -70,7 +69,7 @@ impl LoopFailure {
         }
     }
 
-    /// A person stopped the process, not the loop.
+    /// The user stopped the process without cancelling the loop.
     pub fn stopped() -> Self {
         Self {
             abort_reason: AbortReason::Cancelled,
@@ -87,8 +86,8 @@ impl LoopFailure {
         }
     }
 
-    /// The loop can go on only with an answer.
-    pub fn asks(question: String) -> Self {
+    /// The assistant needs an answer from the user before it can continue.
+    pub fn awaiting_user(question: String) -> Self {
         Self {
             live_activity: Some(question.clone()),
             job_event: JobEvent::QuestionAsked,
@@ -96,7 +95,8 @@ impl LoopFailure {
         }
     }
 
-    /// Tests fail that did not fail before the loop. Its work is delivered, and a further execution goes on with it.
+    /// Tests fail at the head that passed at the base. The work has been delivered; a later EXECUTE continues
+    /// from it.
     pub fn new_test_failures(message: String, results: Option<Vec<ResultEntry>>) -> Self {
         Self { live_activity: Some(message.clone()), results, ..Self::new(code::NEW_TEST_FAILURES, message) }
     }
@@ -110,12 +110,12 @@ impl LoopFailure {
         }
     }
 
-    /// What the loop worked in was deleted while it ran.
+    /// The worktree was deleted while the loop was running.
     fn worktree_deleted(worktree: &Path, branch: Option<&str>) -> Self {
-        let kept = branch.map(|name| format!("; what was committed before is on branch {name}"));
+        let branch = branch.map(|name| format!("; earlier commits are on branch {name}"));
         let name = worktree.file_name().unwrap_or_default().to_string_lossy();
         let message =
-            format!("the worktree {name} was deleted while the loop ran{}", kept.unwrap_or_default());
+            format!("the worktree {name} was deleted while the loop ran{}", branch.unwrap_or_default());
         Self { live_activity: Some(message.clone()), ..Self::new(code::PROCESS_FAILED, message) }
     }
 
@@ -129,18 +129,21 @@ impl LoopFailure {
 
     fn marked(marker: UserVisibleFailure) -> Self {
         let subcode = marker.result.get("subcode").and_then(Value::as_str);
+        // The driver reports all limits with one code. Two subcodes are error codes of their own, because
+        // clients offer different actions for them.
         let limits = [code::ITERATION_LIMIT, code::SPENDING_LIMIT];
         let code = limits.into_iter().find(|limit| subcode == Some(limit)).unwrap_or(&marker.code);
         let failure = Self::new(code, &marker.message);
         Self { live_activity: Some(marker.message), result: Some(marker.result), ..failure }
     }
 
-    /// The loop used up its iterations or its money; what it did is not finished, and not lost.
+    /// Checks whether the loop reached its iteration or spending limit. Its work is unfinished but worth
+    /// committing.
     pub fn is_limit_of_loop(&self) -> bool {
         [code::ITERATION_LIMIT, code::SPENDING_LIMIT].contains(&self.code.as_str())
     }
 
-    /// How it is reported.
+    /// Returns severity and category for telemetry.
     pub fn report(&self) -> (Severity, &'static str) {
         match self.code.as_str() {
             code::AUTH_CHALLENGE => (Severity::Error, "job.auth_challenge"),
@@ -150,12 +153,12 @@ impl LoopFailure {
     }
 }
 
-/// The failure of a loop whose worktree is not there any more, or holds only what its driver has written
-/// since.
-pub(super) async fn of_deleted_worktree(job: &Job) -> Option<LoopFailure> {
+/// Returns the failure of a loop whose worktree was deleted. The driver recreates `.loopgate` when it writes
+/// its state, so a directory with nothing else in it counts as deleted.
+pub(super) async fn detect_deleted_worktree(job: &Job) -> Option<LoopFailure> {
     let worktree = worktree(job)?.to_owned();
-    let place = worktree.clone();
-    let is_deleted = tokio::task::spawn_blocking(move || match std::fs::read_dir(place) {
+    let path = worktree.clone();
+    let is_deleted = tokio::task::spawn_blocking(move || match std::fs::read_dir(path) {
         Ok(entries) => entries.flatten().all(|entry| entry.file_name() == STATE_DIR),
         Err(error) => error.kind() == ErrorKind::NotFound,
     });
@@ -163,22 +166,25 @@ pub(super) async fn of_deleted_worktree(job: &Job) -> Option<LoopFailure> {
     is_deleted.then(|| LoopFailure::worktree_deleted(&worktree, job.workspace.worktree_branch.as_deref()))
 }
 
-/// Decides why a loop failed. A trusted marker is stored before anything is reported, so that a later
-/// process reports the same.
+/// Determines why a loop failed. A marker that the driver signed takes precedence and is stored before the
+/// failure is reported: after a crash in between, the next process reports the same failure even if the file
+/// has changed.
 pub(super) async fn classify(job: &Job, outcome: &LoopOutcome<'_>) -> LoopFailure {
     if let Some(marker) = trusted_marker(job, outcome).await {
         let stored = marker.clone();
-        let noted = outcome
+        let result = outcome
             .finalizer
             .jobs
             .store
             .update(job.id, |job| job.progress.user_visible_loop_failure = Some(stored))
             .await;
-        if let Err(error) = noted {
-            tracing::warn!(loop_id = %job.id, %error, "the loop's own failure could not be stored");
+        if let Err(error) = result {
+            tracing::warn!(loop_id = %job.id, %error, "failed to store the failure reported by the driver");
         }
         return LoopFailure::marked(marker);
     }
+    // Checked from the most to the least specific source: the structured stream, then exit codes, then
+    // patterns in the printed text. Any of these failures also exits with a generic code.
     if outcome.summary.failure.as_deref() == Some(BUDGET_USED_UP) {
         return LoopFailure::new(code::SPENDING_LIMIT, SPENDING_LIMIT);
     }
@@ -202,7 +208,9 @@ pub(super) async fn classify(job: &Job, outcome: &LoopOutcome<'_>) -> LoopFailur
     match outcome.exit {
         ExitKind::Lost => LoopFailure {
             job_event: JobEvent::Lost,
-            live_activity: (job.command == LoopCommand::Execute).then(|| WORK_IS_KEPT.to_owned()),
+            live_activity: (job.command == LoopCommand::Execute).then(|| WORK_RETAINED.to_owned()),
+            // The processes vanished without an exit status, for example by a reboot. Reassure the user that
+            // the changes of an EXECUTE are not lost.
             ..LoopFailure::new(code::PROCESS_STOPPED, "Process ended with terminal status UNKNOWN")
         },
         ExitKind::ReportedStop => LoopFailure {
@@ -223,6 +231,7 @@ async fn trusted_marker(job: &Job, outcome: &LoopOutcome<'_>) -> Option<UserVisi
     if let Some(stored) = &job.progress.user_visible_loop_failure {
         return Some(stored.clone());
     }
+    // The secret is stored sealed, because the marker's signature must be verifiable after a restart.
     let sealed = STANDARD.decode(job.run.sealed_failure_secret.as_ref()?).ok()?;
     let secret = String::from_utf8(outcome.finalizer.credentials.open_sealed(&sealed)?).ok()?;
     let spawned = job.spawned()?;
@@ -240,7 +249,7 @@ async fn read_tails(job: &Job) -> OutputTails {
     tokio::task::spawn_blocking(move || diagnostics::tails(&directory)).await.unwrap_or_default()
 }
 
-/// The `error` event of a failure, diagnostics included.
+/// Builds the `error` event of a failure, with diagnostics.
 pub(super) async fn event(job: &Job, outcome: &LoopOutcome<'_>, failure: &LoopFailure) -> LoopEvent {
     let tails = read_tails(job).await;
     let summary = outcome.summary;
@@ -269,8 +278,9 @@ pub(super) async fn event(job: &Job, outcome: &LoopOutcome<'_>, failure: &LoopFa
     event
 }
 
-/// What is reported of a loop that did not come to a good end, beside its `error` event.
+/// Builds the telemetry diagnostics of a loop that failed or was cancelled.
 pub(super) fn diagnostics(job: &Job, outcome: &LoopOutcome<'_>, event: &LoopEvent) -> Value {
+    // Bytes of this run only: the stream file may begin with the output of earlier runs.
     let read_to = job.transcript.last_observed_jsonl_offset.unwrap_or(job.transcript.stream_start);
     let mut diagnostics = json!({
         "lifecycle": {"command": job.command},
@@ -292,7 +302,7 @@ pub(super) fn diagnostics(job: &Job, outcome: &LoopOutcome<'_>, event: &LoopEven
     diagnostics
 }
 
-/// Whether a stream that a program printed tells of an account that cannot be used.
+/// Scans a stream for an error about the assistant's account. Blocks on the disk.
 pub(super) fn auth_challenge_in(stream: &Path) -> Option<String> {
     use std::io::{BufRead as _, BufReader, Read as _};
     let file = loopgate_home::untrusted::open(stream).ok()?;
@@ -303,5 +313,5 @@ pub(super) fn auth_challenge_in(stream: &Path) -> Option<String> {
     summary.auth_failure
 }
 
-/// Bytes of a commit's stream that are looked at.
+// 64 MiB: far more than any commit prints, and a bound for a file that an untrusted process writes.
 pub(super) const MAX_SCAN: u64 = 64 * 1024 * 1024;

@@ -1,4 +1,5 @@
-//! Reads `loop-error.json`, the signed failure report of the loop driver.
+//! Reads `loop-error.json`, in which the loop driver reports a failure. The file is signed, because every
+//! program in the worktree can write it.
 
 use std::path::Path;
 use std::time::SystemTime;
@@ -12,9 +13,10 @@ use serde_json::json;
 
 use crate::jobs::UserVisibleFailure;
 
+// A marker is a code and a short message; a larger file was not written by the driver.
 const MAX_BYTES: u64 = 8192;
 
-/// A secret for one run.
+/// Generates the HMAC secret that the driver of one run signs its marker with.
 #[must_use]
 pub fn new_secret() -> SecretString {
     use base64::Engine as _;
@@ -22,10 +24,11 @@ pub fn new_secret() -> SecretString {
     base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(bytes).into()
 }
 
-/// The failure in a work directory, if it was signed in this run. Blocks on the disk.
+/// Returns the failure in a work directory if it was signed with this run's secret. Blocks on the disk.
 #[must_use]
 pub fn read(work_dir: &Path, secret: &SecretString, spawned: SystemTime) -> Option<UserVisibleFailure> {
     let path = work_dir.join(LOOP_ERROR);
+    // A marker of an earlier run of the same loop must not fail this one.
     if untrusted::metadata(&path).ok()?.modified().ok()? < spawned {
         return None;
     }
@@ -47,7 +50,7 @@ mod tests {
 
     // LR-37
     #[test]
-    fn marker_counts_when_it_is_signed_in_this_run() {
+    fn marker_is_accepted_only_when_signed_in_this_run() {
         let dir = tempfile::tempdir().unwrap();
         let secret = new_secret();
         let marker =

@@ -1,5 +1,5 @@
-//! Delivering with git and the code host's command line alone: commit what is there, push, open or
-//! find the pull request. Every step may be repeated.
+//! Delivers a repository with git and the code host's CLI, without the assistant: commits the working tree,
+//! pushes the branch, and creates or reuses the pull request. All steps are idempotent.
 
 use std::path::PathBuf;
 
@@ -28,17 +28,19 @@ pub(super) async fn deliver(
     let title = commit_title(job);
     let held = held_back::find(outcome, context).await?;
     held.announce(outcome, context).await?;
-    let message = held.take_out(outcome, context).await?.unwrap_or_else(|| title.clone());
+    let message = held.remove_from_commits(outcome, context).await?.unwrap_or_else(|| title.clone());
     let commit = async || {
+        // A git process of the assistant that was killed may have left an index.lock behind.
         free_locks(outcome.finalizer.sandbox.clone(), directory).await;
         let committer = job.launch.committer.as_ref();
         Ok(git.commit_all_but(directory, &message, committer, &held.paths).await?)
     };
-    repeat(outcome, "the commit", commit).await?;
+    repeat(outcome, "committing", commit).await?;
+    // With held-back files only, the commit above is a no-op; the branch may hold nothing to push.
     if !held.entries.is_empty() && git.ahead_of(directory, &context.base_revision).await? == 0 {
         return Ok(no_changes(outcome, context, &held));
     }
-    let branch = match own_branch(outcome, context).await {
+    let branch = match delivery_branch(outcome, context).await {
         Ok(branch) => branch,
         Err(reason) => return Ok(git_failed(&reason)),
     };
@@ -56,14 +58,14 @@ fn success(
     head: &str,
     held_back: Vec<HeldBackFile>,
 ) -> ExecutionResult {
-    let named = result_file::repository_and_number(&pull_request.url).and_then(|(name, _)| name);
+    // Clones without an `origin` of the code host have no name; the pull request's URL contains it.
+    let url_name = result_file::repository_and_number(&pull_request.url).and_then(|(name, _)| name);
     let name =
-        if context.full_name.is_empty() { named.unwrap_or_default() } else { context.full_name.clone() };
+        if context.full_name.is_empty() { url_name.unwrap_or_default() } else { context.full_name.clone() };
     result_file::success(&name, pull_request.number, branch.as_str(), context.base.as_str(), head, held_back)
 }
 
-/// The open pull request of a delivery that was broken off, when `origin` has the work that is
-/// checked out.
+/// Returns the open pull request of an interrupted delivery if `origin` already has the checked-out commit.
 pub(super) async fn open_pull_request(
     outcome: &LoopOutcome<'_>,
     context: &DeliveryContext,
@@ -75,43 +77,44 @@ pub(super) async fn open_pull_request(
     if head != remote || git.ahead_of(directory, &context.base_revision).await.ok()? == 0 {
         return None;
     }
-    let found = outcome.finalizer.code_host.pr_view(directory, &branch).await.ok()??;
-    Some(success(context, &found, &branch, &head, Vec::new()))
+    let pull_request = outcome.finalizer.code_host.pr_view(directory, &branch).await.ok()??;
+    Some(success(context, &pull_request, &branch, &head, Vec::new()))
 }
 
-/// Commits the work of one repository on its branch.
+/// Commits the work of one repository on its branch without pushing it.
 ///
 /// # Errors
-/// Why not, for the log.
+/// A reason for the log.
 pub(super) async fn commit_unfinished(
     outcome: &LoopOutcome<'_>,
     job: &Job,
     context: &DeliveryContext,
 ) -> Result<(), String> {
-    own_branch(outcome, context).await?;
+    delivery_branch(outcome, context).await?;
     let title = format!("{} (unfinished)", commit_title(job));
     let held = held_back::find(outcome, context).await.map_err(|error| error.to_string())?;
     let (git, committer) = (&outcome.finalizer.git, job.launch.committer.as_ref());
-    let committed = git.commit_all_but(&context.directory, &title, committer, &held.paths).await;
-    committed.map(|_| ()).map_err(|error| error.to_string())
+    let commit = git.commit_all_but(&context.directory, &title, committer, &held.paths).await;
+    commit.map(|_| ()).map_err(|error| error.to_string())
 }
 
-/// The branch that the work belongs on.
-async fn own_branch(outcome: &LoopOutcome<'_>, context: &DeliveryContext) -> Result<BranchName, String> {
+/// Returns the branch that is checked out. Fails on a detached HEAD and on the base branch.
+async fn delivery_branch(outcome: &LoopOutcome<'_>, context: &DeliveryContext) -> Result<BranchName, String> {
     let branch =
         outcome.finalizer.git.current_branch(&context.directory).await.map_err(|error| error.to_string())?;
     let branch: BranchName = branch
-        .ok_or("the worktree is on no branch")?
+        .ok_or("the worktree has a detached HEAD")?
         .parse()
-        .map_err(|_| "the worktree's branch has a name that cannot be used")?;
+        .map_err(|_| "the worktree's branch name contains unsupported characters")?;
+    // Work reaches the base branch only through a pull request, never by a push.
     if branch == context.base {
-        return Err("the worktree is on its base branch; nothing is pushed there".to_owned());
+        return Err("the worktree is on its base branch, which is never pushed to".to_owned());
     }
     Ok(branch)
 }
 
-/// Pushes the branch. When `origin` has other work on it, that work stays and ours gets a branch of
-/// its own: nothing is ever forced.
+/// Pushes the branch and returns the name under which it was pushed. When the remote branch has diverged, the
+/// work is pushed to a new branch named after the loop. Never force-pushes.
 async fn push(
     outcome: &LoopOutcome<'_>,
     job: &Job,
@@ -119,34 +122,36 @@ async fn push(
     branch: BranchName,
 ) -> Result<BranchName, DeliveryError> {
     let (git, directory) = (&outcome.finalizer.git, context.directory.as_path());
-    let step = format!("the push of {branch}");
-    let sent = repeat(outcome, &step, async || Ok(git.push(directory, &branch, time::PUSH).await?)).await;
-    let Err(refused) = sent else { return Ok(branch) };
-    if !diverged(&refused) {
-        return Err(refused);
+    let step = format!("pushing {branch}");
+    let push = repeat(outcome, &step, async || Ok(git.push(directory, &branch, time::PUSH).await?)).await;
+    let Err(rejected) = push else { return Ok(branch) };
+    if !diverged(&rejected) {
+        return Err(rejected);
     }
-    // It was pushed before, and the remote branch has newer commits.
+    // The remote branch may contain this commit already, followed by newer ones: nothing to push then.
     if repeat(outcome, &step, async || Ok(git.is_pushed(directory, &branch).await?)).await? {
         return Ok(branch);
     }
-    let Ok(own) = format!("{branch}-{}", job.id.short()).parse::<BranchName>() else {
-        return Err(refused);
+    let Ok(fallback) = format!("{branch}-{}", job.id.short()).parse::<BranchName>() else {
+        return Err(rejected);
     };
+    // This is the loop's fallback branch and it has diverged, too. Fail instead of adding suffixes.
     if branch.as_str().ends_with(&job.id.short()) {
-        return Err(refused);
+        return Err(rejected);
     }
-    tracing::info!(loop_id = %job.id, %branch, %own, "the remote branch has other work; ours gets its own");
-    git.text(directory, &["switch", "--quiet", "-C", own.as_str()], time::LOCAL).await?;
-    repeat(outcome, &step, async || Ok(git.push(directory, &own, time::PUSH).await?)).await?;
-    Ok(own)
+    tracing::info!(loop_id = %job.id, %branch, %fallback, "remote branch has diverged; pushing to a new branch");
+    // -C resets a branch of that name that a previous attempt created.
+    git.text(directory, &["switch", "--quiet", "-C", fallback.as_str()], time::LOCAL).await?;
+    repeat(outcome, &step, async || Ok(git.push(directory, &fallback, time::PUSH).await?)).await?;
+    Ok(fallback)
 }
 
-/// Whether `origin` has commits on the branch that the clone has not seen there.
+/// Checks whether the push was rejected because `origin` has commits that the local branch does not contain.
 fn diverged(error: &DeliveryError) -> bool {
     let DeliveryError::Git(error) = error else { return false };
     error
         .printed()
-        .is_some_and(|printed| ["non-fast-forward", "fetch first"].iter().any(|sign| printed.contains(sign)))
+        .is_some_and(|printed| ["non-fast-forward", "fetch first"].iter().any(|text| printed.contains(text)))
 }
 
 async fn pull_request(
@@ -157,88 +162,95 @@ async fn pull_request(
     title: &str,
 ) -> Result<PullRequest, DeliveryError> {
     let (host, directory) = (&outcome.finalizer.code_host, context.directory.as_path());
-    let known = match host.pr_view(directory, branch).await {
+    let existing = match host.pr_view(directory, branch).await {
+        // Without knowing whether a pull request exists, creating one could produce a duplicate: retry.
         Err(error) if error.is_transient() => return Err(error.into()),
-        known => known.unwrap_or_else(|error| {
-            tracing::info!(%error, "the code host could not say whether there is a pull request");
+        result => result.unwrap_or_else(|error| {
+            tracing::info!(%error, "failed to look up the pull request; creating one");
             None
         }),
     };
     let body_file = context.work_dir.join("pr-body.md");
-    let pull_request = match known {
-        Some(known) => {
-            ensure_footer(outcome, job, context, &known, body_file).await;
-            known
+    let pull_request = match existing {
+        Some(existing) => {
+            ensure_footer(outcome, job, context, &existing, body_file).await;
+            existing
         }
         None => {
             let body = write_body(job, context, body_file, None).await?;
             let title = subject(outcome, context).await.unwrap_or_else(|| title.to_owned());
             let new = NewPullRequest { title: &title, body: &body, base: &context.base, head: Some(branch) };
             match host.pr_create(directory, &new).await {
-                Ok(made) => made,
-                // Somebody may have made it meanwhile, or the answer was lost on its way.
+                Ok(created) => created,
+                // Another process may have created it, or the response was lost after the code host had
+                // created it.
                 Err(error) => match host.pr_view(directory, branch).await {
-                    Ok(Some(there)) => there,
+                    Ok(Some(existing)) => existing,
                     _ => return Err(error.into()),
                 },
             }
         }
     };
+    // Best-effort: the repository may not define this label.
     if let Err(error) = host.pr_add_label(directory, pull_request.number, LABEL).await {
-        tracing::debug!(%error, "the pull request has no label");
+        tracing::debug!(%error, "failed to label the pull request");
     }
     Ok(pull_request)
 }
 
-/// An existing pull request learns which loop changed it.
+/// Adds the loop's footer to an existing pull request. Best-effort: failures are logged.
 async fn ensure_footer(
     outcome: &LoopOutcome<'_>,
     job: &Job,
     context: &DeliveryContext,
-    known: &PullRequest,
+    pull_request: &PullRequest,
     body_file: PathBuf,
 ) {
     let (host, directory) = (&outcome.finalizer.code_host, context.directory.as_path());
-    let Ok(body) = host.pr_body(directory, known.number).await else { return };
+    let Ok(body) = host.pr_body(directory, pull_request.number).await else { return };
+    // A repeated delivery must not append the footer again.
     if body.contains(&format!("Loop ID: {}", job.id)) {
         return;
     }
-    let edited = match write_body(job, context, body_file, Some(body)).await {
-        Ok(body) => host.pr_edit_body(directory, known.number, &body).await.map_err(|e| e.to_string()),
+    let result = match write_body(job, context, body_file, Some(body)).await {
+        Ok(body) => host.pr_edit_body(directory, pull_request.number, &body).await.map_err(|e| e.to_string()),
         Err(error) => Err(error.to_string()),
     };
-    if let Err(error) = edited {
-        tracing::debug!(error, "the pull request's text was not completed");
+    if let Err(error) = result {
+        tracing::debug!(error, "failed to add the footer to the pull request");
     }
 }
 
-/// The last commit's subject says more than a name made by a rule.
+/// Returns the subject of the last commit, which describes the change better than the generated title.
 async fn subject(outcome: &LoopOutcome<'_>, context: &DeliveryContext) -> Option<String> {
     let args = ["log", "-1", "--format=%s"];
     let text = outcome.finalizer.git.text(&context.directory, &args, time::LOCAL).await.ok()?;
     Some(text).filter(|text| !text.is_empty())
 }
 
-/// Nothing is there to be delivered, or nothing but what is held back.
+/// Returns the outcome of a repository without changes, or whose changes are all held back.
 pub(super) fn no_changes(
     outcome: &LoopOutcome<'_>,
     context: &DeliveryContext,
     held: &HeldBack,
 ) -> DeliveryOutcome {
     let reason = match held.describe() {
-        what if what.is_empty() => NO_CHANGES.to_owned(),
-        what => format!("Held back, and nothing else has changed: {what}"),
+        description if description.is_empty() => NO_CHANGES.to_owned(),
+        description => format!("All changes were held back: {description}"),
     };
-    let mut delivered = DeliveryOutcome::new(DeliveryStatus::NoChanges, DeliveryPath::None).because(&reason);
-    delivered.nothing_was_done = outcome.summary.ledger.usage().is_zero();
+    let mut delivered =
+        DeliveryOutcome::new(DeliveryStatus::NoChanges, DeliveryPath::None).with_reason(&reason);
+    // No tokens and no changes: the assistant never ran. The caller reports this as a failure.
+    delivered.no_work = outcome.summary.ledger.usage().is_zero();
     delivered.held_back = !held.entries.is_empty();
-    delivered.with(result_file::skipped(&context.full_name, &reason))
+    delivered.with_result(result_file::skipped(&context.full_name, &reason))
 }
 
 fn by_git(result: ExecutionResult, held: &HeldBack) -> DeliveryOutcome {
-    let delivered = DeliveryOutcome::new(DeliveryStatus::Success, DeliveryPath::GitFallback).with(result);
+    let delivered =
+        DeliveryOutcome::new(DeliveryStatus::Success, DeliveryPath::GitFallback).with_result(result);
     if held.entries.is_empty() {
         return delivered;
     }
-    DeliveryOutcome { held_back: true, ..delivered }.because(format!("held back: {}", held.describe()))
+    DeliveryOutcome { held_back: true, ..delivered }.with_reason(format!("held back: {}", held.describe()))
 }

@@ -1,6 +1,8 @@
-//! What a delivery holds back: files that look like secrets, and dependencies and build output that no
-//! rule of the repository ignores. They stay in the worktree, and what is pushed has never held them:
-//! commits that did are made anew without them.
+//! Finds files that a delivery must not push: files that look like secrets, and dependencies or build output
+//! that the repository does not ignore.
+//!
+//! Such files stay in the worktree. Unpushed commits that contain them are rewritten without them, so that
+//! they never appear in the history of the remote.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ffi::OsStr;
@@ -20,27 +22,28 @@ use super::outcome::LoopOutcome;
 use super::result::DeliveryContext;
 use super::retry::DeliveryError;
 
-/// Bytes of a file that is looked into.
+// 1 MiB. Larger files are not scanned for secrets: keys are stored in small files, and a scan reads whole
+// files.
 const MAX_READ: u64 = 1024 * 1024;
-/// Entries that are named to a person.
-const MAX_NAMED: usize = 10;
+// Entries listed in messages, to keep them readable. The result contains all of them.
+const MAX_LISTED: usize = 10;
 
-/// What is held back in one repository.
+/// Files of one repository that are excluded from its delivery.
 #[derive(Debug, Default)]
 pub(super) struct HeldBack {
-    /// For people: files, and directories as a whole.
+    /// Entries to report. A generated directory is one entry.
     pub entries: Vec<HeldBackFile>,
-    /// Every path.
+    /// Every path to leave unstaged, including each file of a generated directory.
     pub paths: HashSet<Vec<u8>>,
-    /// Whether something else has changed since the last commit.
+    /// Whether the working tree has changes that are not held back.
     pub others_changed: bool,
-    /// Whether commits that are not pushed hold some of it, or the index does.
+    /// Whether the index or an unpushed commit contains a held-back file.
     recorded: bool,
-    /// The branch as `origin` has it, when HEAD goes on from there.
+    /// Commit of the remote-tracking branch, if HEAD is based on it.
     pushed: Option<String>,
 }
 
-/// Looks at everything that a delivery would send.
+/// Examines the working tree and all unpushed commits.
 pub(super) async fn find(outcome: &LoopOutcome<'_>, context: &DeliveryContext) -> Result<HeldBack, GitError> {
     let (git, directory) = (&outcome.finalizer.git, context.directory.as_path());
     let changes = git.changed_files(directory).await?;
@@ -49,21 +52,24 @@ pub(super) async fn find(outcome: &LoopOutcome<'_>, context: &DeliveryContext) -
         return Ok(held);
     }
     held.pushed = pushed(outcome, context).await?;
-    let known: Vec<String> =
+    // Commits that the base or the remote branch contains are public already; holding them back is pointless.
+    let public: Vec<String> =
         std::iter::once(context.base_revision.clone()).chain(held.pushed.clone()).collect();
-    let outgoing = git.outgoing_files(directory, &known).await?;
+    let outgoing = git.outgoing_files(directory, &public).await?;
+    // Deleted files have no content that could leak.
     let present =
         changes.iter().filter(|change| change.tree != 'D' && !(change.index == 'D' && change.tree == ' '));
     let present: Vec<Vec<u8>> = present.map(|change| change.path.clone()).collect();
-    let every: BTreeSet<&[u8]> =
+    let all_paths: BTreeSet<&[u8]> =
         present.iter().chain(outgoing.iter().map(|file| &file.path)).map(Vec::as_slice).collect();
 
-    let mut reasons = by_name(&every);
+    let mut reasons = held_by_name(&all_paths);
+    // A path that the base branch tracks was committed on purpose.
     if !reasons.is_empty() {
         let tracked = git.tracked_paths(directory, &context.base_revision).await?;
         reasons.retain(|path, entry| !is_tracked(&tracked, path, entry));
     }
-    for path in keys_in(outcome, context, &present, &outgoing, &reasons).await? {
+    for path in paths_with_keys(outcome, context, &present, &outgoing, &reasons).await? {
         let entry = HeldBackFile { path: text(&path), reason: HeldBackReason::Secret };
         reasons.insert(path, entry);
     }
@@ -75,7 +81,7 @@ pub(super) async fn find(outcome: &LoopOutcome<'_>, context: &DeliveryContext) -
     Ok(held)
 }
 
-/// The branch of `origin` that HEAD goes on from.
+/// Returns the commit of the remote-tracking branch if HEAD is a descendant of it.
 async fn pushed(outcome: &LoopOutcome<'_>, context: &DeliveryContext) -> Result<Option<String>, GitError> {
     let (git, directory) = (&outcome.finalizer.git, context.directory.as_path());
     let Some(branch) = git.current_branch(directory).await? else { return Ok(None) };
@@ -86,77 +92,79 @@ async fn pushed(outcome: &LoopOutcome<'_>, context: &DeliveryContext) -> Result<
     Ok(common.filter(|common| *common == commit))
 }
 
-/// The paths that are held back by their names, and the entry that each is reported in.
-fn by_name(every: &BTreeSet<&[u8]>) -> HashMap<Vec<u8>, HeldBackFile> {
-    let texts = || every.iter().map(|path| (*path, String::from_utf8_lossy(path)));
+/// Returns the paths that are held back because of their names, each with the entry to report.
+fn held_by_name(all_paths: &BTreeSet<&[u8]>) -> HashMap<Vec<u8>, HeldBackFile> {
+    let texts = || all_paths.iter().map(|path| (*path, String::from_utf8_lossy(path)));
     let marked: BTreeSet<String> =
         texts().filter_map(|(_, path)| marked_directory(&path).map(str::to_owned)).collect();
     let entry = |path: &str| {
         let generated = generated_directory(path).or_else(|| {
-            let within = path.match_indices('/').map(|(end, _)| &path[..=end]);
-            within.into_iter().find(|directory| marked.contains(*directory))
+            let parents = path.match_indices('/').map(|(end, _)| &path[..=end]);
+            parents.into_iter().find(|directory| marked.contains(*directory))
         });
         match generated {
             Some(directory) => Some((directory.to_owned(), HeldBackReason::Generated)),
             None => is_secret_name(path).then(|| (path.to_owned(), HeldBackReason::Secret)),
         }
     };
-    let found = texts().filter_map(|(path, text)| {
-        let (named, reason) = entry(&text)?;
-        Some((path.to_owned(), HeldBackFile { path: named, reason }))
+    let held = texts().filter_map(|(path, text)| {
+        let (shown_path, reason) = entry(&text)?;
+        Some((path.to_owned(), HeldBackFile { path: shown_path, reason }))
     });
-    found.collect()
+    held.collect()
 }
 
-/// What the base holds is no secret any more, and meant to be there.
+/// Checks whether the base branch tracks the path or, for generated files, any file in the directory.
 fn is_tracked(tracked: &HashSet<Vec<u8>>, path: &[u8], entry: &HeldBackFile) -> bool {
     match entry.reason {
         HeldBackReason::Secret => tracked.contains(path),
-        HeldBackReason::Generated => tracked.iter().any(|known| known.starts_with(entry.path.as_bytes())),
+        HeldBackReason::Generated => tracked.iter().any(|path| path.starts_with(entry.path.as_bytes())),
     }
 }
 
-/// Paths with a key or a token in them that the base has not.
-async fn keys_in(
+/// Returns the paths whose content has a key or token that the base branch does not have.
+async fn paths_with_keys(
     outcome: &LoopOutcome<'_>,
     context: &DeliveryContext,
     present: &[Vec<u8>],
     outgoing: &[OutgoingFile],
-    known: &HashMap<Vec<u8>, HeldBackFile>,
+    held_by_name: &HashMap<Vec<u8>, HeldBackFile>,
 ) -> Result<BTreeSet<Vec<u8>>, GitError> {
     let (git, directory) = (&outcome.finalizer.git, context.directory.as_path());
-    let unknown = |path: &Vec<u8>| !known.contains_key(path);
-    let on_disk: Vec<Vec<u8>> = present.iter().filter(|path| unknown(path)).cloned().collect();
-    let committed: Vec<&OutgoingFile> = outgoing.iter().filter(|file| unknown(&file.path)).collect();
+    let is_candidate = |path: &Vec<u8>| !held_by_name.contains_key(path);
+    let on_disk: Vec<Vec<u8>> = present.iter().filter(|path| is_candidate(path)).cloned().collect();
+    let committed: Vec<&OutgoingFile> = outgoing.iter().filter(|file| is_candidate(&file.path)).collect();
     let root = directory.to_owned();
-    let read = tokio::task::spawn_blocking(move || {
+    // Read through a directory handle: the working tree is untrusted and may contain links and pipes.
+    let scan = tokio::task::spawn_blocking(move || {
         let Ok(root) = Directory::of(&root) else { return BTreeSet::new() };
-        let holds = |path: &Vec<u8>| {
+        let has_key = |path: &Vec<u8>| {
             let read = root.read(Path::new(OsStr::from_bytes(path)), MAX_READ);
             read.is_ok_and(|bytes| holds_key(&bytes))
         };
-        on_disk.into_iter().filter(holds).collect()
+        on_disk.into_iter().filter(has_key).collect()
     });
-    let mut found: BTreeSet<Vec<u8>> = read.await.unwrap_or_default();
+    let mut matches: BTreeSet<Vec<u8>> = scan.await.unwrap_or_default();
+    // Commits are scanned as well. A file that was committed and deleted later is still in the history.
     let objects: Vec<String> = committed.iter().map(|file| file.object.clone()).collect();
     let contents = git.contents(directory, &objects, MAX_READ).await?;
     let with_key =
         committed.iter().zip(contents).filter(|(_, bytes)| bytes.as_deref().is_some_and(holds_key));
-    found.extend(with_key.map(|(file, _)| file.path.clone()));
-    if found.is_empty() {
-        return Ok(found);
+    matches.extend(with_key.map(|(file, _)| file.path.clone()));
+    if matches.is_empty() {
+        return Ok(matches);
     }
-    // Keys that the base branch has in the same file are not held back.
-    let paths: Vec<Vec<u8>> = found.iter().cloned().collect();
+    // Files that contain a key on the base branch, such as test fixtures, are not held back.
+    let paths: Vec<Vec<u8>> = matches.iter().cloned().collect();
     let names =
         paths.iter().map(|path| format!("{}:{}", context.base_revision, text(path))).collect::<Vec<_>>();
-    let before = git.contents(directory, &names, MAX_READ).await?;
-    for (path, before) in paths.iter().zip(before) {
-        if before.is_some_and(|bytes| holds_key(&bytes)) {
-            found.remove(path);
+    let base_contents = git.contents(directory, &names, MAX_READ).await?;
+    for (path, content) in paths.iter().zip(base_contents) {
+        if content.is_some_and(|bytes| holds_key(&bytes)) {
+            matches.remove(path);
         }
     }
-    Ok(found)
+    Ok(matches)
 }
 
 fn holds_key(bytes: &[u8]) -> bool {
@@ -168,18 +176,18 @@ fn text(path: &[u8]) -> String {
 }
 
 impl HeldBack {
-    /// For a person: what, and why.
+    /// Describes the entries for messages, for example `.env (looks like a secret)`.
     pub fn describe(&self) -> String {
-        let named = self.entries.iter().take(MAX_NAMED);
-        let mut named: Vec<String> =
-            named.map(|entry| format!("{} ({})", entry.path, entry.reason.as_text())).collect();
-        if self.entries.len() > MAX_NAMED {
-            named.push(format!("{} more", self.entries.len() - MAX_NAMED));
+        let listed = self.entries.iter().take(MAX_LISTED);
+        let mut listed: Vec<String> =
+            listed.map(|entry| format!("{} ({})", entry.path, entry.reason.as_text())).collect();
+        if self.entries.len() > MAX_LISTED {
+            listed.push(format!("{} more", self.entries.len() - MAX_LISTED));
         }
-        named.join(", ")
+        listed.join(", ")
     }
 
-    /// Tells it on the loop's page and in the log.
+    /// Reports the held-back files in the log and in the loop's output.
     pub async fn announce(
         &self,
         outcome: &LoopOutcome<'_>,
@@ -188,11 +196,12 @@ impl HeldBack {
         if self.entries.is_empty() {
             return Ok(());
         }
-        let what = self.describe();
-        tracing::warn!(loop_id = %outcome.id, repository = context.full_name, what, "files are held back from a delivery");
+        let files = self.describe();
+        tracing::warn!(loop_id = %outcome.id, repository = context.full_name, files, "files held back from the delivery");
         let text = format!(
-            "Held back from the delivery: {what}. The worktree keeps it. To deliver such files, ignore or track \
-             them yourself, or set hold_back_files = false in the settings."
+            "Held back from the delivery: {files}. They remain in the worktree. To deliver them, commit them to the \
+             base branch or set hold_back_files = false in the settings; to silence this warning, add them to \
+             .gitignore."
         );
         outcome
             .finalizer
@@ -202,9 +211,9 @@ impl HeldBack {
         Ok(())
     }
 
-    /// Takes it out of the commits that are not pushed: what they hold besides is uncommitted again.
-    /// Returns the messages of those commits.
-    pub async fn take_out(
+    /// Removes the held-back files from unpushed commits by resetting the branch to the last pushed commit;
+    /// all changes remain in the working tree. Returns the messages of the removed commits, joined into one.
+    pub async fn remove_from_commits(
         &self,
         outcome: &LoopOutcome<'_>,
         context: &DeliveryContext,
@@ -213,20 +222,24 @@ impl HeldBack {
             return Ok(None);
         }
         let (git, directory) = (&outcome.finalizer.git, context.directory.as_path());
+        // Nothing before this commit is rewritten: pushed history must stay as it is.
         let onto = match &self.pushed {
             Some(pushed) => Some(pushed.clone()),
             None => git.merge_base(directory, &context.base_revision, "HEAD").await?,
         };
         let onto = onto.ok_or_else(|| {
-            let what = self.describe();
+            let files = self.describe();
             std::io::Error::other(format!(
-                "the commits hold what is not delivered, and share none with the base: {what}"
+                "unpushed commits contain files that must be held back, and share no ancestor with the base: {files}"
             ))
         })?;
         let range = format!("{onto}..HEAD");
         let args = ["log", "--reverse", "--format=%B", "--end-of-options", &range];
-        let words = git.text(directory, &args, time::LOCAL).await?;
+        let messages = git.text(directory, &args, time::LOCAL).await?;
+        // A mixed reset keeps the working tree, so the caller can commit everything except the held-back
+        // files.
         git.change(directory, &["reset", "--quiet", &onto], time::COMMIT).await?;
-        Ok((!words.is_empty()).then(|| redact::credentials(&words)))
+        // The messages were written by a model and may quote a secret.
+        Ok((!messages.is_empty()).then(|| redact::credentials(&messages)))
     }
 }

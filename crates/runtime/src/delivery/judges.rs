@@ -1,18 +1,19 @@
-//! Reports of judges: what can be computed from their metrics is computed here, whatever the model wrote.
+//! Normalizes the reports of judges. Values that follow from the metrics are computed; the model's values are
+//! replaced.
 
 use loopgate_api::time::now_iso;
 use serde_json::{Map, Value, json};
 
-/// Every metric of the judge reaches its threshold.
+// Each metric reaches its threshold.
 const PASSED: u8 = 1;
-/// A metric does not.
+// At least one metric is below its threshold.
 const BELOW: u8 = 2;
-/// The judge could not judge.
+// The judge reported that it could not evaluate, or its scores are missing.
 const NOT_JUDGED: u8 = 3;
 
-/// The report with its id, its time and the status of each judge. `run` names the run, `file` is the report's own,
-/// such as `plan-judges.json`.
-pub(super) fn computed(mut report: Map<String, Value>, run: &str, file: &str) -> Map<String, Value> {
+/// Returns the report with id, timestamp and the status of each judge filled in. `run` is the id of the run
+/// and `file` the name of the report, such as `plan-judges.json`.
+pub(super) fn normalize(mut report: Map<String, Value>, run: &str, file: &str) -> Map<String, Value> {
     let kind = file.trim_end_matches(".json");
     report.insert("report_id".to_owned(), format!("{run}-{kind}").into());
     report.insert("timestamp".to_owned(), now_iso().into());
@@ -26,7 +27,8 @@ pub(super) fn computed(mut report: Map<String, Value>, run: &str, file: &str) ->
     report
 }
 
-/// The status that follows from the metrics. That a judge could not judge is the only thing that it says itself.
+/// Computes the status of a judge from its metrics. The only status accepted from the model is
+/// [`NOT_JUDGED`].
 fn status(judge: &Value) -> u8 {
     let metrics = judge["metrics"].as_array().map(Vec::as_slice).unwrap_or_default();
     let scores: Option<Vec<bool>> = metrics.iter().map(reaches_threshold).collect();
@@ -43,7 +45,8 @@ fn status(judge: &Value) -> u8 {
     }
 }
 
-/// Whether a metric reaches its threshold; one without a threshold always does, one without a score says nothing.
+/// Checks whether a metric reaches its threshold. Metrics without a threshold pass; returns `None` without a
+/// score.
 fn reaches_threshold(metric: &Value) -> Option<bool> {
     let score = metric["score"].as_f64()?;
     Some(metric["threshold"].as_f64().is_none_or(|threshold| score >= threshold))
@@ -54,17 +57,17 @@ mod tests {
     use super::*;
 
     fn statuses(stats: &Value) -> Vec<Value> {
-        let report = json!({"report_id": "made up", "stats": stats});
-        let report = computed(report.as_object().unwrap().clone(), "run-7", "plan-judges.json");
+        let report = json!({"report_id": "chosen by the model", "stats": stats});
+        let report = normalize(report.as_object().unwrap().clone(), "run-7", "plan-judges.json");
         assert_eq!(report["report_id"], "run-7-plan-judges");
         assert!(report["timestamp"].is_string());
         report["stats"].as_array().unwrap().iter().map(|judge| judge["final_status"].clone()).collect()
     }
 
     #[test]
-    fn status_of_a_judge_follows_from_its_metrics() {
+    fn judge_status_is_computed_from_its_metrics() {
         let metric = |score: f64| json!({"metric_name": "m", "threshold": 0.8, "score": score});
-        let found = statuses(&json!([
+        let statuses = statuses(&json!([
             {"case_id": "a", "final_status": 2, "metrics": [metric(0.8), metric(1.0)]},
             {"case_id": "b", "final_status": 1, "metrics": [metric(0.9), metric(0.79)]},
             {"case_id": "c", "final_status": 3, "metrics": [metric(1.0)]},
@@ -72,6 +75,6 @@ mod tests {
             {"case_id": "e", "metrics": [{"metric_name": "m", "score": "high"}]},
             {"case_id": "f", "metrics": [{"metric_name": "m", "score": 0.1, "threshold": null}]},
         ]));
-        assert_eq!(found, [json!(1), json!(2), json!(3), json!(3), json!(3), json!(1)]);
+        assert_eq!(statuses, [json!(1), json!(2), json!(3), json!(3), json!(3), json!(1)]);
     }
 }

@@ -1,8 +1,8 @@
-//! The end of a loop: deliver, judge, record and report, each once, however often it is begun.
+//! Finishes a loop: delivers its work, determines its terminal status, and records and reports it.
 //!
-//! The final status and the event that reports it are stored in one transaction. Everything before
-//! that may be repeated after a crash without doing anything twice: results on disk are reused,
-//! pushed commits stay pushed, an open pull request is found again.
+//! The terminal status and the event that reports it are stored in one transaction. All earlier steps are
+//! idempotent and may be repeated after a crash: stored results, pushed commits and open pull requests are
+//! reused.
 
 mod artifacts;
 mod assistant_commit;
@@ -45,10 +45,10 @@ use result::DeliveryOutcome;
 pub(crate) use outcome::{ExitKind, Finalizer, LoopOutcome};
 
 impl Finalizer {
-    /// Works on the end of a loop until it is stored.
+    /// Finishes a loop and stores its terminal status. A no-op for a loop that is finished already.
     ///
     /// # Errors
-    /// [`StoreError`]; the same call may be repeated.
+    /// [`StoreError`]; the call may be repeated.
     pub async fn finish(
         &self,
         id: LoopId,
@@ -58,28 +58,30 @@ impl Finalizer {
     ) -> Result<(), StoreError> {
         let Some(job) = self.jobs.store.job(id).await? else { return Ok(()) };
         if job.status().is_terminal() {
+            // The status was stored before a crash, but its event may not have been sent yet.
             self.outbox.wake(id);
             return Ok(());
         }
         let outcome = LoopOutcome { finalizer: self, id, exit: *exit, summary, source };
-        // On the heap: the future of a whole delivery is large.
-        Box::pin(outcome.work(job)).await
+        // Boxed: the future of a whole delivery is large.
+        Box::pin(outcome.process_exit(job)).await
     }
 }
 
-/// What became of a try to store an end.
+/// Result of an attempt to store the terminal status.
 enum StoreResult {
-    Yes(Box<Job>),
-    /// A person had asked for the end in the meantime.
+    Stored(Box<Job>),
+    /// The user cancelled the loop in the meantime; nothing was stored.
     Cancelled,
 }
 
 impl LoopOutcome<'_> {
-    async fn work(&self, job: Job) -> Result<(), StoreError> {
+    async fn process_exit(&self, job: Job) -> Result<(), StoreError> {
         if job.is_cancelled() {
             return self.cancel(&job, None).await;
         }
-        if let Some(failure) = failure::of_deleted_worktree(&job).await {
+        // Check before the exit code: a deleted worktree makes every later step fail with a misleading error.
+        if let Some(failure) = failure::detect_deleted_worktree(&job).await {
             return self.fail(&job, failure).await;
         }
         if self.exit.is_success() {
@@ -98,13 +100,17 @@ impl LoopOutcome<'_> {
         let summary;
         let mut context = *self;
         if job.command == LoopCommand::Execute {
+            // The driver exits with 0 when the assistant asks the user a question. The work is unfinished
+            // then.
             if let Some(question) = open_question(&job).await {
                 execution::commit_unfinished(self, &job).await;
-                return self.fail(&job, LoopFailure::asks(question)).await;
+                return self.fail(&job, LoopFailure::awaiting_user(question)).await;
             }
             let outcome = execution::deliver(self, &job).await?;
+            // The commits consume tokens as well, so the usage is computed after the delivery.
             summary = assistant_commit::with_spend(self.summary, &job).await;
             context.summary = &summary;
+            // The delivery takes minutes and changes the record. Load it again.
             job = self.finalizer.jobs.store.job(self.id).await?.ok_or(StoreError::NoJob)?;
             if job.is_cancelled() {
                 return context.cancel(&job, Some(&outcome)).await;
@@ -112,10 +118,11 @@ impl LoopOutcome<'_> {
             if let Some(text) = &outcome.auth_challenge {
                 return context.fail(&job, LoopFailure::auth(text)).await;
             }
-            if outcome.nothing_was_done {
+            if outcome.no_work {
                 return context.fail(&job, LoopFailure::no_work()).await;
             }
             if let Some(reason) = evidence::failure(&job) {
+                // The failed loop is delivered, so its delivery warnings must be reported as well.
                 let warnings = context.warnings(&job, Some(&outcome), None).await;
                 let warn = |job: &mut Job| warnings.iter().for_each(|code| job.warn(code));
                 let job = self.finalizer.jobs.store.update(self.id, warn).await?;
@@ -133,13 +140,14 @@ impl LoopOutcome<'_> {
         let files = artifacts::collect(&job, self).await;
         let mut completed = completion::event(&job, &context, delivered.as_ref(), &warnings).await;
         if let Some(verdict) = verdict {
-            // A review that came to no verdict says so; it is never taken for an approval.
+            // Without a verdict the member is null, so that clients cannot mistake the review for an
+            // approval.
             completed.members["result"]["verdict"] = verdict.unwrap_or_default();
         }
         match context.store(&job, JobEvent::Completed, Some(files), completed, &warnings, None).await? {
-            StoreResult::Yes(job) => {
-                let facts = json!({"lifecycle": {"command": job.command}});
-                self.report(&job, Severity::Info, self.category(), "loop completed", facts);
+            StoreResult::Stored(job) => {
+                let lifecycle = json!({"lifecycle": {"command": job.command}});
+                self.report(&job, Severity::Info, self.category(), "loop completed", lifecycle);
                 Ok(())
             }
             StoreResult::Cancelled => context.cancel(&job, delivered.as_ref()).await,
@@ -150,11 +158,11 @@ impl LoopOutcome<'_> {
         let mut event = failure::event(job, self, &failure).await;
         completion::add_delivery(&mut event, job, failure.results.as_deref());
         let diagnostics = failure::diagnostics(job, self, &event);
-        let has_plan = job.command == LoopCommand::Execute;
-        let files = if has_plan { Some(artifacts::collect(job, self).await) } else { None };
+        let uploads_plan = job.command == LoopCommand::Execute;
+        let files = if uploads_plan { Some(artifacts::collect(job, self).await) } else { None };
         let activity = failure.live_activity.clone();
         match self.store(job, failure.job_event, files, event, &[], activity).await? {
-            StoreResult::Yes(job) => {
+            StoreResult::Stored(job) => {
                 let (severity, category) = failure.report();
                 self.report(&job, severity, category, &failure.message, diagnostics);
                 Ok(())
@@ -163,7 +171,7 @@ impl LoopOutcome<'_> {
         }
     }
 
-    /// A cancelled loop uploads nothing and completes nothing; it says so, and what it had delivered.
+    /// Cancels the loop. Uploads no artifacts; the event lists the pull requests that were opened already.
     async fn cancel(&self, job: &Job, delivered: Option<&DeliveryOutcome>) -> Result<(), StoreError> {
         let stopped = job.run.stopped_by_person;
         let failure = if stopped { LoopFailure::stopped() } else { LoopFailure::cancelled() };
@@ -189,7 +197,8 @@ impl LoopOutcome<'_> {
         Ok(())
     }
 
-    /// Stores status, files and event as one, unless a person has asked for the end meanwhile.
+    /// Stores the terminal status, artifacts and event in one transaction, unless the loop has been
+    /// cancelled.
     async fn store(
         &self,
         job: &Job,
@@ -206,6 +215,8 @@ impl LoopOutcome<'_> {
             .finalizer
             .jobs
             .change(job.id, |now| {
+                // Checked inside the transaction: a cancellation between this check and the write is
+                // impossible.
                 if now.job.is_cancelled() {
                     cancelled = true;
                     return Ok(());
@@ -218,6 +229,7 @@ impl LoopOutcome<'_> {
                 job.progress.live_activity = activity;
                 job.transcript.spend = Some(spend);
                 job.run.exit_code.get_or_insert(i32::from(event != JobEvent::Completed));
+                // A repeated finish after a crash must not upload the artifacts twice.
                 let uploaded = job.report.artifacts_uploaded_at.is_some();
                 if let Some(files) = files.filter(|_| !uploaded) {
                     now.send(OutboxMessage::new(MessageKind::Artifacts, &files));
@@ -229,12 +241,12 @@ impl LoopOutcome<'_> {
         if cancelled {
             return Ok(StoreResult::Cancelled);
         }
-        tracing::info!(loop_id = %self.id, ?session, status = ?stored.status(), "the loop is over");
+        tracing::info!(loop_id = %self.id, ?session, status = ?stored.status(), "loop finished");
         self.finalizer.workspaces.clean_up(&stored).await;
-        Ok(StoreResult::Yes(Box::new(stored)))
+        Ok(StoreResult::Stored(Box::new(stored)))
     }
 
-    /// `verdict` is that of a review, if it came to one.
+    /// Returns the warning codes of the loop. `verdict` is `Some(None)` for a review without a verdict.
     async fn warnings(
         &self,
         job: &Job,
@@ -243,7 +255,7 @@ impl LoopOutcome<'_> {
     ) -> Vec<String> {
         let mut warnings = job.warnings();
         let mut add = |code: &str| {
-            if !warnings.iter().any(|known| known == code) {
+            if !warnings.iter().any(|existing| existing == code) {
                 warnings.push(code.to_owned());
             }
         };
@@ -254,8 +266,8 @@ impl LoopOutcome<'_> {
             add("FILES_HELD_BACK");
         }
         evidence::warnings(job).into_iter().for_each(&mut add);
-        let (places, command) = (artifacts::OutputPaths::of(job), job.command);
-        let missing = tokio::task::spawn_blocking(move || places.lack(command));
+        let (paths, command) = (artifacts::OutputPaths::of(job), job.command);
+        let missing = tokio::task::spawn_blocking(move || paths.is_output_missing(command));
         if missing.await.unwrap_or(false) || verdict.is_some_and(Option::is_none) {
             add("REQUIRED_OUTPUT_MISSING");
         }
@@ -285,15 +297,15 @@ impl LoopOutcome<'_> {
     }
 }
 
-/// What the assistant wants to know before it goes on, when that is how its run ended.
+/// Returns the question of the assistant if the driver ended because it waits for the user.
 async fn open_question(job: &Job) -> Option<String> {
     let job = job.clone();
     tokio::task::spawn_blocking(move || {
         let state = state_file::of_run(&job, &job.work_dir())?;
-        let asks = state.get("status")?.as_str()?.eq_ignore_ascii_case("AWAITING_USER");
+        let is_waiting = state.get("status")?.as_str()?.eq_ignore_ascii_case("AWAITING_USER");
         let question = state.pointer("/userAction/description").and_then(Value::as_str).map(redact::message);
         let question = question.filter(|text| !text.is_empty());
-        asks.then(|| question.unwrap_or_else(|| "The assistant waits for an answer of yours.".to_owned()))
+        is_waiting.then(|| question.unwrap_or_else(|| "The assistant is waiting for your answer.".to_owned()))
     })
     .await
     .ok()

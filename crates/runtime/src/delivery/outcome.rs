@@ -1,4 +1,4 @@
-//! How a loop ended, and the services with which that is worked on.
+//! How a loop's process exited, and the services that finish the loop.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,28 +18,23 @@ use crate::workspace::worktree_layout::WorktreeLayout;
 use loopgate_tools::environment::ProcessEnvironment;
 use loopgate_tools::shim::Shims;
 
-/// How a loop's process ended.
+/// How a loop's process exited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ExitKind {
-    /// With a code, or by a signal.
-    Exit {
-        /// Its code.
-        code: Option<i32>,
-        /// The signal.
-        signal: Option<i32>,
-    },
-    /// It exited while Loopgate was down, and its files say that its work is done.
+    /// Observed by the shim: an exit code, or the signal that terminated the process.
+    Exit { code: Option<i32>, signal: Option<i32> },
+    /// The process exited while Loopgate was down; its output files are complete.
     Done,
-    /// It exited while Loopgate was down, and its state file says that it failed.
+    /// The process exited while Loopgate was down; its state file reports a failure.
     ReportedFailure,
-    /// It exited while Loopgate was down, and its state file says that it stopped.
+    /// The process exited while Loopgate was down; its state file reports that it was stopped.
     ReportedStop,
-    /// It exited while Loopgate was down, without an exit status, a state or results.
+    /// The process exited while Loopgate was down and left no exit status, state or outputs.
     Lost,
 }
 
 impl ExitKind {
-    /// The code to record; a signal counts as 1.
+    /// Returns the exit code to record. Termination by a signal counts as 1.
     pub fn exit_code(&self) -> Option<i32> {
         match self {
             Self::Exit { code, .. } => Some(code.unwrap_or(1)),
@@ -47,7 +42,6 @@ impl ExitKind {
         }
     }
 
-    /// The signal's name.
     pub fn signal_name(&self) -> Option<String> {
         match self {
             Self::Exit { signal: Some(signal), .. } => Some(signal_name(*signal)),
@@ -61,7 +55,8 @@ impl ExitKind {
 }
 
 fn signal_name(signal: i32) -> String {
-    let known = [
+    // The numbers of Linux and macOS agree for these. SIGBUS and SIGUSR1, for example, do not.
+    let names = [
         (1, "SIGHUP"),
         (2, "SIGINT"),
         (3, "SIGQUIT"),
@@ -74,13 +69,13 @@ fn signal_name(signal: i32) -> String {
         (14, "SIGALRM"),
         (15, "SIGTERM"),
     ];
-    known
+    names
         .iter()
         .find(|(number, _)| *number == signal)
         .map_or_else(|| format!("signal {signal}"), |(_, name)| (*name).to_owned())
 }
 
-/// Finishes loops: delivers their work, and records and reports how they ended.
+/// Finishes loops: delivers their work, and records and reports their terminal status.
 pub(crate) struct Finalizer {
     pub jobs: Jobs,
     pub outbox: Outbox,
@@ -97,7 +92,7 @@ pub(crate) struct Finalizer {
     pub timing: RuntimeTiming,
 }
 
-/// Everything that is known of an end.
+/// The exit of a loop together with the services that process it.
 #[derive(Clone, Copy)]
 pub(crate) struct LoopOutcome<'a> {
     pub finalizer: &'a Finalizer,
@@ -108,7 +103,7 @@ pub(crate) struct LoopOutcome<'a> {
 }
 
 impl LoopOutcome<'_> {
-    /// The branch that the worktree is on, when the sandbox still allows a look.
+    /// Returns the branch checked out in the loop's worktree, or `None` outside the current sandbox.
     pub(super) async fn branch_of(&self, job: &Job) -> Option<String> {
         let directory = self.finalizer.layout.allowed(worktree(job)?)?;
         self.finalizer.git.current_branch(directory.as_path()).await.ok().flatten()

@@ -1,8 +1,8 @@
-//! Delivering the peer repositories, one after the other in the order of the
-//! request. A failure of one is reported in its entry and stops no other.
+//! Delivers the peer repositories sequentially, in the order of the request. A failure is reported in the
+//! entry of its repository and does not affect the others.
 //!
-//! Each keeps its own result among its files until all are done, so that an interrupted delivery
-//! goes on where it was.
+//! Each repository stores its result in its own work directory, so that an interrupted delivery resumes with
+//! the first repository that has none.
 
 use std::path::Path;
 
@@ -12,48 +12,57 @@ use loopgate_api::names::WORK_DIR;
 use super::evidence;
 use super::outcome::LoopOutcome;
 use super::repository::{RepositoryWork, deliver_repository};
-use super::result::{DeliveryOutcome, NO_CHANGES, stored};
+use super::result::{DeliveryOutcome, NO_CHANGES, store_result};
 use crate::jobs::store::StoreError;
 use crate::jobs::{DeliveryStatus, Job, PeerWorktree};
 
-/// Delivers them, and puts what became of each behind what became of the primary one.
+/// Delivers the peers and appends their entries to the result of the primary repository.
 pub(super) async fn deliver(
     outcome: &LoopOutcome<'_>,
     job: &Job,
     primary: DeliveryOutcome,
 ) -> Result<DeliveryOutcome, StoreError> {
-    let whole = primary.result.as_ref().is_some_and(|result| result.results.len() > 1);
-    if whole || primary.auth_challenge.is_some() {
+    // A result with several entries was written by an earlier, complete delivery. With an unusable account,
+    // the commits in the peers would fail as well.
+    let is_complete = primary.result.as_ref().is_some_and(|result| result.results.len() > 1);
+    if is_complete || primary.auth_challenge.is_some() {
         return Ok(primary);
     }
-    let own = job.workspace.primary_repo_full_name.clone().unwrap_or_default();
-    let mut entries = vec![entry(&own, &primary)];
-    let mut nothing = primary.nothing_was_done;
+    let primary_name = job.workspace.primary_repo_full_name.clone().unwrap_or_default();
+    let mut entries = vec![entry(&primary_name, &primary)];
+    let mut no_work = primary.no_work;
     let (mut incomplete, mut held_back) = (primary.incomplete, primary.held_back);
     for peer in &job.workspace.additional_worktree_dirs {
+        // Check between repositories: each delivery can take minutes, and a cancellation must not wait for
+        // all.
         let now = outcome.finalizer.jobs.store.job(job.id).await?;
         let Some(now) = now.filter(|now| !now.is_cancelled()) else {
-            return Ok(DeliveryOutcome { incomplete: true, ..primary }.with(ExecutionResult::v2(entries)));
+            return Ok(
+                DeliveryOutcome { incomplete: true, ..primary }.with_result(ExecutionResult::v2(entries))
+            );
         };
-        let Some(part) = part(peer) else {
-            tracing::warn!(directory = peer.dir, "incomplete-metadata: a peer repository is passed over");
+        let Some(part) = repository_work(peer) else {
+            tracing::warn!(
+                directory = peer.dir,
+                "incomplete-metadata: skipping peer repository without a name"
+            );
             continue;
         };
         let name = part.full_name.clone().unwrap_or_default();
         let delivered = deliver_repository(outcome, &now, &part).await?;
         let delivered = evidence::attach(outcome, &now, &part, delivered).await?;
         held_back |= delivered.held_back;
-        let one = entry(&name, &delivered);
-        nothing &= !matches!(one, ResultEntry::Success(_));
-        incomplete |= matches!(one, ResultEntry::Failed { .. });
-        entries.push(one);
+        let result = entry(&name, &delivered);
+        no_work &= !matches!(result, ResultEntry::Success(_));
+        incomplete |= matches!(result, ResultEntry::Failed { .. });
+        entries.push(result);
     }
-    let delivered = DeliveryOutcome { nothing_was_done: nothing, incomplete, held_back, ..primary };
-    // A loop that used nothing and changed nothing leaves no result behind.
-    Ok(stored(&job.work_dir(), delivered.with(ExecutionResult::v2(entries))).await)
+    let delivered = DeliveryOutcome { no_work, incomplete, held_back, ..primary };
+    // `store_result` writes no file for a loop without work, so that a retry does not reuse it.
+    Ok(store_result(&job.work_dir(), delivered.with_result(ExecutionResult::v2(entries))).await)
 }
 
-pub(super) fn part(peer: &PeerWorktree) -> Option<RepositoryWork> {
+pub(super) fn repository_work(peer: &PeerWorktree) -> Option<RepositoryWork> {
     let full_name = peer.full_name.clone().filter(|name| !name.is_empty())?;
     let directory = Path::new(&peer.dir).to_owned();
     Some(RepositoryWork {
@@ -68,19 +77,19 @@ pub(super) fn part(peer: &PeerWorktree) -> Option<RepositoryWork> {
     })
 }
 
-/// The one entry of a repository.
+/// Returns the result entry of one repository.
 pub(super) fn entry(full_name: &str, delivered: &DeliveryOutcome) -> ResultEntry {
-    let known = delivered.result.as_ref().and_then(|result| result.results.first()).cloned();
+    let stored_entry = delivered.result.as_ref().and_then(|result| result.results.first()).cloned();
     let reason = || delivered.reason.clone();
-    match (known, delivered.status) {
-        (Some(known), status) if status != DeliveryStatus::Error => known,
+    match (stored_entry, delivered.status) {
+        (Some(entry), status) if status != DeliveryStatus::Error => entry,
         (_, DeliveryStatus::Skipped | DeliveryStatus::NoChanges) => ResultEntry::Skipped {
             full_name: full_name.to_owned(),
             reason: reason().unwrap_or_else(|| NO_CHANGES.to_owned()),
         },
         _ => ResultEntry::Failed {
             full_name: full_name.to_owned(),
-            error: reason().unwrap_or_else(|| "its work was not delivered".to_owned()),
+            error: reason().unwrap_or_else(|| "the work was not delivered".to_owned()),
         },
     }
 }

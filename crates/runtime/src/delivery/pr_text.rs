@@ -1,5 +1,4 @@
-//! The texts of a delivery that no assistant worded: title of the commit, body and footer of the
-//! pull request.
+//! Generated texts of a delivery: commit title, pull request body and footer.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -11,8 +10,9 @@ use url::{Host, Url};
 use super::result::DeliveryContext;
 use crate::jobs::Job;
 
-/// Bytes of a pull request's template.
+// 256 KiB. Code hosts reject larger bodies; GitHub's limit is 65,536 characters.
 const MAX_TEMPLATE: u64 = 256 * 1024;
+// In the order in which GitHub searches them.
 const TEMPLATES: [&str; 4] = [
     ".github/pull_request_template.md",
     ".github/PULL_REQUEST_TEMPLATE.md",
@@ -20,28 +20,29 @@ const TEMPLATES: [&str; 4] = [
     "pull_request_template.md",
 ];
 
-/// Title of a commit that no person and no assistant worded.
+/// Returns the title of a commit that the assistant did not write.
 pub(super) fn commit_title(job: &Job) -> String {
     let prefix = job.launch.artifact_slug.as_ref().map(|slug| format!("{slug}: ")).unwrap_or_default();
     format!("{prefix}Automated changes from loop {}", job.id.short())
 }
 
-/// What is appended to the text of every pull request of a loop.
+/// Returns the footer of all pull requests of a loop.
 pub(super) fn footer(job: &Job) -> String {
     let mut footer = format!("---\nLoop ID: {}", job.id);
-    let origin = job.launch.web_app_origin.as_deref().filter(|origin| others_reach(origin));
+    let origin = job.launch.web_app_origin.as_deref().filter(|origin| is_reachable_by_others(origin));
     if let (Some(origin), Some(slug)) = (origin, &job.launch.artifact_slug) {
         let _ = write!(footer, "\nArtifact: {}/implementation-plans/{slug}", origin.trim_end_matches('/'));
     }
     footer
 }
 
-/// Whether other people can open a page of this web app: its host is not this machine alone.
-fn others_reach(origin: &str) -> bool {
+/// Checks whether other people can reach the web app: its host is not loopback and not unspecified.
+fn is_reachable_by_others(origin: &str) -> bool {
     let Ok(url) = Url::parse(origin) else { return false };
     match url.host() {
         Some(Host::Domain(name)) => name != "localhost" && !name.ends_with(".localhost"),
         Some(Host::Ipv4(address)) => !address.is_loopback() && !address.is_unspecified(),
+        // IPv4-mapped addresses such as ::ffff:127.0.0.1 are loopback, too.
         Some(Host::Ipv6(address)) => {
             let address = address.to_canonical();
             !address.is_loopback() && !address.is_unspecified()
@@ -50,14 +51,15 @@ fn others_reach(origin: &str) -> bool {
     }
 }
 
-/// The text that the repository wants pull requests to begin with. Blocks on the disk.
+/// Returns the pull request template of the repository. Blocks on the disk.
 fn template_in(directory: &Path) -> Option<String> {
     let directory = Directory::of(directory).ok()?;
     let bytes = TEMPLATES.iter().find_map(|name| directory.read(Path::new(name), MAX_TEMPLATE).ok())?;
     String::from_utf8(bytes).ok()
 }
 
-/// Keeps the text of a pull request in a file, and answers it.
+/// Writes the body of a pull request to a file, and returns it. `present` is the body of an existing pull
+/// request.
 pub(super) async fn write_body(
     job: &Job,
     context: &DeliveryContext,
@@ -89,7 +91,7 @@ mod tests {
 
     #[test]
     fn plan_link_is_written_only_for_a_reachable_web_app() {
-        for (origin, reached) in [
+        for (origin, expected) in [
             ("https://loops.example.org", true),
             ("http://192.168.1.7:3000", true),
             ("http://[2001:db8::1]:3000", true),
@@ -102,12 +104,12 @@ mod tests {
             ("http://[::ffff:127.0.0.1]", false),
             ("nonsense", false),
         ] {
-            assert_eq!(others_reach(origin), reached, "{origin}");
+            assert_eq!(is_reachable_by_others(origin), expected, "{origin}");
         }
     }
 
     #[test]
-    fn template_is_a_file_of_the_repository_and_nothing_else() {
+    fn template_is_read_only_from_regular_files_of_the_repository() {
         let dir = tempfile::tempdir().unwrap();
         let (tree, key) = (dir.path().join("tree"), dir.path().join("id_ed25519"));
         std::fs::create_dir_all(tree.join("docs")).unwrap();
@@ -115,6 +117,7 @@ mod tests {
         std::fs::write(tree.join("pull_request_template.md"), "What and why").unwrap();
         let of = || template_in(&tree);
         assert_eq!(of().as_deref(), Some("What and why"));
+        // An endless device, links out of the repository, a pipe: none of them may be read or block.
         std::os::unix::fs::symlink("/dev/zero", tree.join("docs/pull_request_template.md")).unwrap();
         std::os::unix::fs::symlink(dir.path(), tree.join(".github")).unwrap();
         std::fs::copy(&key, dir.path().join("pull_request_template.md")).unwrap();

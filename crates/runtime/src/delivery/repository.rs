@@ -1,5 +1,5 @@
-//! Delivering one repository: committed, pushed, and in a pull request; or found to be nothing. Safe to begin
-//! again at any point.
+//! Delivers one repository: commits, pushes and opens a pull request, or reports that there is nothing to
+//! deliver. Can be repeated after an interruption at any point.
 
 use std::path::{Path, PathBuf};
 
@@ -13,27 +13,28 @@ use super::assistant_commit::{self, CommitOutcome};
 use super::git_delivery::{self, no_changes};
 use super::held_back;
 use super::outcome::{LoopOutcome, worktree};
-use super::result::{DeliveryContext, DeliveryOutcome, PR_BODY, git_failed, stored};
+use super::result::{DeliveryContext, DeliveryOutcome, PR_BODY, git_failed, store_result};
 use super::result_file::{self, ReportedPullRequest};
 use super::retry::{DeliveryError, ensure_not_cancelled};
 use crate::jobs::store::StoreError;
 use crate::jobs::{DeliveryPath, DeliveryStatus, Job};
 use crate::workspace::worktree::deliver_from_branch;
 
-/// One repository of a loop, as the record knows it.
+/// One repository of a loop, as recorded in the job.
 #[derive(Debug, Clone)]
 pub(super) struct RepositoryWork {
-    /// The worktree.
+    /// Path of the worktree.
     pub directory: Option<PathBuf>,
-    /// The clone that the worktree belongs to.
+    /// The clone that the worktree was created from.
     pub repository: Option<PathBuf>,
     pub work_dir: PathBuf,
     pub full_name: Option<String>,
     pub base: Option<String>,
-    /// The branch that the loop works on.
+    /// Branch of the worktree.
     pub branch: Option<String>,
     pub start_sha: Option<String>,
-    /// Repositories that a result may speak of; any when the loop's own has no name.
+    /// Repositories whose entries are accepted in a result. Empty accepts all: the loop's repository has no
+    /// name.
     pub names: Vec<String>,
 }
 
@@ -54,37 +55,38 @@ impl RepositoryWork {
     }
 }
 
-/// Delivers the work of one repository: it is committed, pushed and in a pull request then.
+/// Delivers the work of one repository. Errors of git and the code host become part of the outcome.
 pub(super) async fn deliver_repository(
     outcome: &LoopOutcome<'_>,
     job: &Job,
     part: &RepositoryWork,
 ) -> Result<DeliveryOutcome, StoreError> {
     let (directory, name, names) = (part.work_dir.clone(), part.full_name.clone(), part.names.clone());
-    let found = tokio::task::spawn_blocking(move || {
+    let stored = tokio::task::spawn_blocking(move || {
         result_file::authoritative(&directory, name.as_deref()).filter(|result| result.is_about(&names))
     });
-    if let Some(result) = found.await.unwrap_or_default() {
-        return Ok(existing(part, result).await);
+    if let Some(result) = stored.await.unwrap_or_default() {
+        return Ok(reuse_result(part, result).await);
     }
     let context = match inspect(outcome, part).await {
         Ok(context) => context,
         Err(refused) => return Ok(refused),
     };
     match deliver_from(outcome, job, &context).await {
-        Ok(delivered) => Ok(stored(&context.work_dir, delivered).await),
+        Ok(delivered) => Ok(store_result(&context.work_dir, delivered).await),
         Err(DeliveryError::Store(error)) => Err(error),
-        Err(DeliveryError::Cancelled) => Ok(stopped(outcome, &context).await),
+        Err(DeliveryError::Cancelled) => Ok(cancelled_outcome(outcome, &context).await),
         Err(error) => Ok(git_failed(&error.to_string())),
     }
 }
 
-/// A result that is there is the result; in its canonical form it is stored again.
-async fn existing(part: &RepositoryWork, result: ExecutionResult) -> DeliveryOutcome {
+/// Reuses a stored result. Rewrites it, because the assistant may have written it in a non-canonical form.
+async fn reuse_result(part: &RepositoryWork, result: ExecutionResult) -> DeliveryOutcome {
     let changed =
         result.results.iter().any(|entry| matches!(entry, ResultEntry::Success(e) if e.has_changes));
     let status = if changed { DeliveryStatus::Success } else { DeliveryStatus::NoChanges };
     let (directory, written) = (part.work_dir.clone(), result.clone());
+    // Best-effort: the caller reports the result in memory.
     let _ = tokio::task::spawn_blocking(move || result_file::write(&directory, &written)).await;
     let incomplete = result.results.iter().any(|entry| matches!(entry, ResultEntry::Failed { .. }));
     let held_back = result
@@ -94,33 +96,36 @@ async fn existing(part: &RepositoryWork, result: ExecutionResult) -> DeliveryOut
     DeliveryOutcome {
         incomplete,
         held_back,
-        ..DeliveryOutcome::new(status, DeliveryPath::ArtifactExisting).with(result)
+        ..DeliveryOutcome::new(status, DeliveryPath::ArtifactExisting).with_result(result)
     }
 }
 
-/// Where the work lies, if it may and can be looked at.
+/// Returns the location and base of the work. Fails when the worktree is missing or outside the sandbox.
 pub(super) async fn inspect(
     outcome: &LoopOutcome<'_>,
     part: &RepositoryWork,
 ) -> Result<DeliveryContext, DeliveryOutcome> {
     let skipped =
-        |reason: &str| DeliveryOutcome::new(DeliveryStatus::Skipped, DeliveryPath::None).because(reason);
+        |reason: &str| DeliveryOutcome::new(DeliveryStatus::Skipped, DeliveryPath::None).with_reason(reason);
     let failed =
-        |reason: &str| DeliveryOutcome::new(DeliveryStatus::Error, DeliveryPath::None).because(reason);
+        |reason: &str| DeliveryOutcome::new(DeliveryStatus::Error, DeliveryPath::None).with_reason(reason);
     let directory = part.directory.as_deref().filter(|directory| directory.is_dir());
     let directory =
         directory.ok_or_else(|| skipped("worktree directory unavailable for execute finalization"))?;
+    // The sandbox may have been narrowed in the settings since the loop was started.
     if outcome.finalizer.layout.allowed(directory).is_none() {
         return Err(skipped("worktree directory not allowed by current sandbox"));
     }
     let git = &outcome.finalizer.git;
+    // Without its `.git` file the directory is not a worktree for git. `git worktree repair` recreates it.
     if let Some(clone) = part.repository.as_deref().filter(|_| !directory.join(".git").exists())
         && let Err(error) = git.worktree_repair(clone).await
     {
-        tracing::warn!(loop_id = %outcome.id, %error, "a worktree has no link to its repository any more");
+        tracing::warn!(loop_id = %outcome.id, %error, "failed to repair the worktree's link to its repository");
     }
-    // A git of the loop that was killed may have left them; nothing could be committed then.
+    // A git process of the loop that was killed may have left lock files, which would make the commit fail.
     free_locks(outcome.finalizer.sandbox.clone(), directory).await;
+    // The assistant may have switched branches. The work is delivered from the loop's branch.
     if let Some(branch) = part.branch.as_deref().and_then(|branch| branch.parse().ok()) {
         deliver_from_branch(&outcome.finalizer.workspaces.worktrees, outcome.id, directory, &branch).await;
     }
@@ -129,15 +134,17 @@ pub(super) async fn inspect(
         None => git.usual_base(directory).await.ok().flatten().unwrap_or_default(),
     };
     let base = base.parse::<BranchName>().map_err(|error| failed(&error.to_string()))?;
-    let known = git.base_ref(directory, &base).await.map_err(|error| failed(&error.to_string()))?;
-    let base_revision = known
+    let base_ref = git.base_ref(directory, &base).await.map_err(|error| failed(&error.to_string()))?;
+    // The base branch may have been deleted since. The commit at the start of the loop serves as the base
+    // then.
+    let base_revision = base_ref
         .or_else(|| part.start_sha.clone())
-        .ok_or_else(|| failed("the base branch does not exist any more"))?;
+        .ok_or_else(|| failed("the base branch no longer exists"))?;
     let full_name = match &part.full_name {
         Some(name) => name.clone(),
         None => {
-            let found = git.repository(directory).await.ok();
-            found.and_then(|found| found.origin()).map(|name| name.to_string()).unwrap_or_default()
+            let clone = git.repository(directory).await.ok();
+            clone.and_then(|clone| clone.origin()).map(|name| name.to_string()).unwrap_or_default()
         }
     };
     let work_dir = part.work_dir.clone();
@@ -150,17 +157,18 @@ async fn deliver_from(
     context: &DeliveryContext,
 ) -> Result<DeliveryOutcome, DeliveryError> {
     let git = &outcome.finalizer.git;
-    // A commit that was under way when an earlier process died comes first.
-    let own = assistant_commit::process(outcome, job, context);
-    let committed = if job.run.process.as_ref() == Some(&own) {
+    // A commit process that was running when the runtime was restarted takes precedence.
+    let commit_process = assistant_commit::process(outcome, job, context);
+    let commit = if job.run.process.as_ref() == Some(&commit_process) {
         assistant_commit::resume(outcome, job, context).await
     } else {
-        let claimed = verified_claim(outcome, context).await;
+        // The main process may have committed and pushed by itself, which is accepted if `origin` confirms
+        // it.
+        let pushed = verified_claim(outcome, context).await;
         clear_scratch(outcome, context).await;
-        if let Some(result) = claimed {
-            return Ok(
-                DeliveryOutcome::new(DeliveryStatus::Success, DeliveryPath::ArtifactExisting).with(result)
-            );
+        if let Some(result) = pushed {
+            return Ok(DeliveryOutcome::new(DeliveryStatus::Success, DeliveryPath::ArtifactExisting)
+                .with_result(result));
         }
         let held = held_back::find(outcome, context).await?;
         let ahead = git.ahead_of(&context.directory, &context.base_revision).await? > 0;
@@ -168,16 +176,17 @@ async fn deliver_from(
             held.announce(outcome, context).await?;
             return Ok(no_changes(outcome, context, &held));
         }
-        // Committed, and perhaps pushed, already: there is nothing for an assistant to do. And what is
-        // held back is no business of one that commits and pushes what it finds.
+        // Without uncommitted changes there is nothing for the assistant to do. With held-back files it is
+        // not started: it would stage and push them.
         if !held.others_changed || !held.entries.is_empty() {
             return git_delivery::deliver(outcome, job, context).await;
         }
         assistant_commit::run(outcome, job, context).await?
     };
-    match committed {
+    match commit {
         CommitOutcome::Auth(text) => {
-            let mut delivered = DeliveryOutcome::new(DeliveryStatus::Error, DeliveryPath::Llm).because(&text);
+            let mut delivered =
+                DeliveryOutcome::new(DeliveryStatus::Error, DeliveryPath::Llm).with_reason(&text);
             delivered.auth_challenge = Some(text);
             return Ok(delivered);
         }
@@ -185,42 +194,44 @@ async fn deliver_from(
         CommitOutcome::Done => {
             if let Some(result) = verified_claim(outcome, context).await {
                 clear_scratch(outcome, context).await;
-                return Ok(DeliveryOutcome::new(DeliveryStatus::Success, DeliveryPath::Llm).with(result));
+                return Ok(
+                    DeliveryOutcome::new(DeliveryStatus::Success, DeliveryPath::Llm).with_result(result)
+                );
             }
         }
         CommitOutcome::Failed(reason) => {
-            tracing::info!(loop_id = %job.id, reason, "the assistant did not commit; git does");
+            tracing::info!(loop_id = %job.id, reason, "assistant did not commit; falling back to git");
         }
     }
-    // A commit that ended because a person ended the loop is not made up for.
+    // The commit may have failed because the user cancelled the loop. Do not continue with git then.
     ensure_not_cancelled(outcome).await?;
     clear_scratch(outcome, context).await;
     free_locks(outcome.finalizer.sandbox.clone(), &context.directory).await;
     git_delivery::deliver(outcome, job, context).await
 }
 
-/// What a delivery that a person ended has left at the code host.
-async fn stopped(outcome: &LoopOutcome<'_>, context: &DeliveryContext) -> DeliveryOutcome {
-    let found = match verified_claim(outcome, context).await {
+/// Returns what a cancelled delivery has left at the code host.
+async fn cancelled_outcome(outcome: &LoopOutcome<'_>, context: &DeliveryContext) -> DeliveryOutcome {
+    let pull_request = match verified_claim(outcome, context).await {
         None => git_delivery::open_pull_request(outcome, context).await,
-        claimed => claimed,
+        verified => verified,
     };
     clear_scratch(outcome, context).await;
-    match found {
-        Some(result) => DeliveryOutcome::new(DeliveryStatus::Success, DeliveryPath::Llm).with(result),
-        None => DeliveryOutcome::new(DeliveryStatus::Error, DeliveryPath::Llm).because("cancelled"),
+    match pull_request {
+        Some(result) => DeliveryOutcome::new(DeliveryStatus::Success, DeliveryPath::Llm).with_result(result),
+        None => DeliveryOutcome::new(DeliveryStatus::Error, DeliveryPath::Llm).with_reason("cancelled"),
     }
 }
 
-/// What the assistant says it delivered, when the clone agrees: HEAD is that commit, and `origin`
-/// has it on that branch.
+/// Returns the pull request that the assistant reports, if the clone confirms it: HEAD is the reported commit
+/// and the remote-tracking branch points to it.
 async fn verified_claim(outcome: &LoopOutcome<'_>, context: &DeliveryContext) -> Option<ExecutionResult> {
     let scratch = context.directory.join(EXECUTION_RESULT);
     let claim = tokio::task::spawn_blocking(move || result_file::claim(&scratch)).await.ok().flatten()?;
     let ReportedPullRequest { full_name, pr_number, branch, commit } = claim;
-    let own = full_name.as_ref().is_none_or(|name| name.eq_ignore_ascii_case(&context.full_name));
-    if !own && !context.full_name.is_empty() {
-        tracing::warn!("the assistant named a pull request of another repository");
+    let same_repository = full_name.as_ref().is_none_or(|name| name.eq_ignore_ascii_case(&context.full_name));
+    if !same_repository && !context.full_name.is_empty() {
+        tracing::warn!("assistant reported a pull request of another repository");
         return None;
     }
     let name = if context.full_name.is_empty() { full_name? } else { context.full_name.clone() };
@@ -230,14 +241,14 @@ async fn verified_claim(outcome: &LoopOutcome<'_>, context: &DeliveryContext) ->
     let remote = git.commit_of(&context.directory, &format!("refs/remotes/origin/{branch}")).await.ok()??;
     let agrees = head == remote && head.starts_with(&commit.to_lowercase());
     if !agrees {
-        tracing::warn!("the assistant reported a push that did not happen");
+        tracing::warn!("assistant reported a push that origin does not confirm");
         return None;
     }
     Some(result_file::success(&name, pr_number, branch.as_str(), context.base.as_str(), &head, Vec::new()))
 }
 
-/// Removes the assistant's scratch files, so that they are never committed; files of the repository
-/// with these names stay.
+/// Removes the assistant's scratch files so that they are not committed. Files of these names that the
+/// repository tracks are kept.
 pub(super) async fn clear_scratch(outcome: &LoopOutcome<'_>, context: &DeliveryContext) {
     for name in [EXECUTION_RESULT, PR_BODY] {
         if !outcome.finalizer.git.tracks(&context.directory, name).await.unwrap_or(true) {

@@ -1,4 +1,4 @@
-//! `execution-result.json`: reading what an assistant wrote, canonical form, writing ours.
+//! Reads and writes `execution-result.json`. The assistant may have written it, so its content is validated.
 
 use std::path::Path;
 
@@ -9,30 +9,30 @@ use loopgate_api::redact;
 use loopgate_home::untrusted::{self, write_private};
 use serde_json::{Value, json};
 
-/// Fewest digits of a commit's hash.
+// The length of git's default abbreviation. Shorter prefixes are too ambiguous to identify a commit.
 const MIN_SHA: usize = 7;
 
-/// The result in a work directory that need not be made again: a pushed commit with its pull
-/// request, or nothing to do. Blocks on the disk.
+/// Returns the stored result if the delivery need not be repeated: a pushed commit with its pull request, or
+/// nothing to deliver. Blocks on the disk.
 pub(super) fn authoritative(work_dir: &Path, full_name: Option<&str>) -> Option<ExecutionResult> {
     let mut document = read(&work_dir.join(EXECUTION_RESULT))?;
     canonicalize(&mut document);
     let result = ExecutionResult::parse(&document, full_name).ok()?;
-    let settled = match result.results.first()? {
+    let is_final = match result.results.first()? {
         ResultEntry::Success(entry) => entry.commit_sha.is_some() || !entry.has_changes,
         ResultEntry::Skipped { .. } => true,
         ResultEntry::Failed { .. } => false,
     };
-    settled.then_some(result)
+    is_final.then_some(result)
 }
 
-/// Stores a result in the work directory, clean of credentials. Blocks on the disk.
+/// Writes a redacted result into the work directory. Blocks on the disk.
 pub(super) fn write(work_dir: &Path, result: &ExecutionResult) -> std::io::Result<()> {
     let document = redact::json(serde_json::to_value(result)?);
     write_private(&work_dir.join(EXECUTION_RESULT), &serde_json::to_vec_pretty(&document)?)
 }
 
-/// What an assistant says it delivered.
+/// Pull request that the assistant claims to have opened. Not verified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ReportedPullRequest {
     pub full_name: Option<String>,
@@ -41,19 +41,21 @@ pub(super) struct ReportedPullRequest {
     pub commit: String,
 }
 
-/// The claim in a scratch file, in either spelling of its members. Blocks on the disk.
+/// Parses the claim from the assistant's scratch file, with members in camelCase or snake_case. Blocks on the
+/// disk.
 pub(super) fn claim(path: &Path) -> Option<ReportedPullRequest> {
     let document = read(path)?;
     let text = |names: [&str; 2]| names.iter().find_map(|name| document.get(name)?.as_str()).map(str::trim);
     let (name, number) = repository_and_number(text(["prUrl", "pr_url"])?)?;
-    let claimed = ["prNumber", "pr_number"].iter().find_map(|name| {
+    // Models write the number as a JSON string as well.
+    let claimed_number = ["prNumber", "pr_number"].iter().find_map(|name| {
         let value = document.get(name)?;
         value.as_u64().or_else(|| value.as_str()?.parse().ok())
     });
     let commit = text(["commitSha", "commit_sha"])?;
     let branch = text(["branchName", "branch_name"]).filter(|branch| !branch.is_empty())?;
     let is_hash = commit.len() >= MIN_SHA && commit.chars().all(|c| c.is_ascii_hexdigit());
-    (is_hash && claimed.is_none_or(|claimed| claimed == number)).then(|| ReportedPullRequest {
+    (is_hash && claimed_number.is_none_or(|claimed| claimed == number)).then(|| ReportedPullRequest {
         full_name: name,
         pr_number: number,
         branch: branch.to_owned(),
@@ -61,7 +63,7 @@ pub(super) fn claim(path: &Path) -> Option<ReportedPullRequest> {
     })
 }
 
-/// A delivered repository as the one entry of a result.
+/// Returns a result with one entry for a delivered repository.
 pub(super) fn success(
     full_name: &str,
     pr_number: u64,
@@ -85,20 +87,21 @@ pub(super) fn success(
     })])
 }
 
-/// A repository in which nothing was to be done.
+/// Returns a result with one entry for a repository without changes.
 pub(super) fn skipped(full_name: &str, reason: &str) -> ExecutionResult {
     let entry = ResultEntry::Skipped { full_name: full_name.to_owned(), reason: reason.to_owned() };
     ExecutionResult::v2(vec![entry])
 }
 
-/// Repository and number that a pull request's page names, whatever its host and whatever follows.
+/// Parses repository and number from a pull request URL of any host. Trailing path segments, such as
+/// `/files`, are ignored. The repository is `None` when the path has no owner.
 pub(super) fn repository_and_number(url: &str) -> Option<(Option<String>, u64)> {
     let rest = url.strip_prefix("https://").or_else(|| url.strip_prefix("http://"))?;
     let segments: Vec<&str> = rest.split(['/', '?', '#']).collect();
-    let at = segments.iter().position(|segment| *segment == "pull")?;
-    let number = segments.get(at + 1)?.parse().ok()?;
-    let name = match segments.get(at.checked_sub(2)?..at)? {
-        [org, name] if at >= 3 => Some(format!("{org}/{name}")),
+    let index = segments.iter().position(|segment| *segment == "pull")?;
+    let number = segments.get(index + 1)?.parse().ok()?;
+    let name = match segments.get(index.checked_sub(2)?..index)? {
+        [org, name] if index >= 3 => Some(format!("{org}/{name}")),
         _ => None,
     };
     Some((name, number))
@@ -108,8 +111,8 @@ fn read(path: &Path) -> Option<Value> {
     untrusted::read_json(path)
 }
 
-/// Brings the pages of pull requests into the one form that the control plane accepts. What a file of the work
-/// directory says of tests is not believed: an assistant may have written it.
+/// Rewrites pull request URLs into the form that the control plane accepts. Removes test evidence: only the
+/// runtime may report it, and the assistant can write this file.
 fn canonicalize(document: &mut Value) {
     let Some(entries) = document.get_mut("results").and_then(Value::as_array_mut) else { return };
     for entry in entries {
@@ -120,9 +123,9 @@ fn canonicalize(document: &mut Value) {
         else {
             continue;
         };
-        let given = entry.get("fullName").and_then(Value::as_str).filter(|name| !name.is_empty());
-        let Some(full_name) = given.map(str::to_owned).or_else(|| name.clone()) else { continue };
-        // A page of another repository is not made ours.
+        let stated_name = entry.get("fullName").and_then(Value::as_str).filter(|name| !name.is_empty());
+        let Some(full_name) = stated_name.map(str::to_owned).or_else(|| name.clone()) else { continue };
+        // A URL of another repository stays as it is, and is rejected by the validation later.
         if name.is_none_or(|name| name.eq_ignore_ascii_case(&full_name)) {
             entry["prUrl"] = json!(pull_request_url(&full_name, number));
             entry["fullName"] = json!(full_name);
@@ -146,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn web_origins_are_normalized_and_others_refused() {
+    fn pull_request_urls_are_canonicalized_and_foreign_repositories_rejected() {
         for url in ["https://github.com/acme/api/pull/41/files", "https://git.example.org/acme/api/pull/41#x"]
         {
             let result = authoritative_of(entry(url)).unwrap();
@@ -157,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn evidence_in_a_file_is_not_believed() {
+    fn test_evidence_in_a_result_file_is_removed() {
         let mut document = entry("https://github.com/acme/api/pull/41");
         document["results"][0]["tests"] = json!({"outcome": "passed"});
         let result = authoritative_of(document).unwrap();
@@ -166,36 +169,36 @@ mod tests {
     }
 
     #[test]
-    fn older_form_counts_when_it_is_complete() {
+    fn v1_result_is_accepted_when_complete() {
         let v1 = |sha: Value| {
             json!({"has_changes": true, "pr_url": "https://github.com/acme/api/pull/4", "pr_number": "4",
                 "branch_name": "b", "base_ref": "origin/main", "commit_sha": sha})
         };
         assert!(authoritative_of(v1(json!("abcdef1"))).is_some());
-        assert!(authoritative_of(v1(Value::Null)).is_none(), "no commit: nobody knows that it was pushed");
+        assert!(authoritative_of(v1(Value::Null)).is_none(), "without a commit the push cannot be verified");
         assert!(authoritative_of(json!({"has_changes": false})).is_some());
     }
 
     #[test]
-    fn claim_needs_a_page_a_hash_and_a_branch() {
+    fn claim_requires_url_commit_and_branch() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("scratch.json");
         let read = |document: Value| {
             std::fs::write(&path, document.to_string()).unwrap();
             claim(&path)
         };
-        let good = json!({"prUrl": "https://github.com/acme/api/pull/7", "prNumber": 7, "branchName": "b",
+        let valid = json!({"prUrl": "https://github.com/acme/api/pull/7", "prNumber": 7, "branchName": "b",
             "commitSha": "0123abc"});
-        assert_eq!(read(good.clone()).unwrap().pr_number, 7);
+        assert_eq!(read(valid.clone()).unwrap().pr_number, 7);
         for (name, value) in [
             ("prUrl", json!("nope")),
             ("commitSha", json!("zz")),
             ("prNumber", json!(8)),
             ("branchName", json!("")),
         ] {
-            let mut bad = good.clone();
-            bad[name] = value;
-            assert_eq!(read(bad), None, "{name}");
+            let mut invalid = valid.clone();
+            invalid[name] = value;
+            assert_eq!(read(invalid), None, "{name}");
         }
     }
 }

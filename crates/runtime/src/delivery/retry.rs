@@ -1,7 +1,7 @@
-//! Repeats a step of a delivery until it succeeds, is refused for good, or the loop is to end.
+//! Retries a delivery step with backoff until it succeeds, fails permanently, or the loop is cancelled.
 //!
-//! How far a delivery has come is recorded in the repositories themselves: a step that was done is found done by
-//! whoever begins again, also another process of Loopgate.
+//! The progress of a delivery is recorded in the repositories: each step first checks whether it has been
+//! done, so another runtime process can repeat the delivery from the beginning.
 
 use loopgate_api::event::LoopEvent;
 use loopgate_api::redact;
@@ -12,7 +12,7 @@ use serde_json::json;
 use super::outcome::LoopOutcome;
 use crate::jobs::store::{OutboxMessage, StoreError};
 
-/// Why a step of a delivery did not happen.
+/// Error of a delivery step.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum DeliveryError {
     #[error(transparent)]
@@ -23,7 +23,7 @@ pub(super) enum DeliveryError {
     CodeHost(#[from] CodeHostError),
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// A person asked for the loop's end.
+    /// The user cancelled or stopped the loop.
     #[error("cancelled")]
     Cancelled,
 }
@@ -33,12 +33,13 @@ impl DeliveryError {
         match self {
             Self::Git(error) => error.is_transient(),
             Self::CodeHost(error) => error.is_transient(),
+            // Local failures do not pass by waiting.
             Self::Store(_) | Self::Io(_) | Self::Cancelled => false,
         }
     }
 }
 
-/// Works on a step until it is done. `step` names it for a person.
+/// Runs `attempt` until it returns something other than a transient error. `step` names it in messages.
 pub(super) async fn repeat<T, F>(
     outcome: &LoopOutcome<'_>,
     step: &str,
@@ -51,11 +52,13 @@ where
     let mut stop_requests = finalizer.jobs.stop_requests.subscribe();
     let mut tries = 0;
     loop {
+        // Mark before the check: a request that arrives after it wakes the wait below.
         stop_requests.mark_unchanged();
         ensure_not_cancelled(outcome).await?;
         let error = match attempt().await {
             Err(error) if error.is_transient() => error,
             result if tries == 0 => return result,
+            // The step was announced as waiting. Clear the announcement.
             result => {
                 outcome
                     .finalizer
@@ -67,7 +70,8 @@ where
             }
         };
         tries += 1;
-        tracing::warn!(loop_id = %outcome.id, step, tries, %error, "a step of a delivery failed and is repeated");
+        tracing::warn!(loop_id = %outcome.id, step, tries, %error, "delivery step failed; retrying");
+        // Announce only the first failure. Retries may continue for hours and would flood the loop's output.
         if tries == 1 {
             announce(outcome, step, &error).await?;
         }
@@ -79,7 +83,7 @@ where
     }
 }
 
-/// Refuses to go on with a loop that a person asked to end.
+/// Fails with [`DeliveryError::Cancelled`] when the user has cancelled or stopped the loop.
 pub(super) async fn ensure_not_cancelled(outcome: &LoopOutcome<'_>) -> Result<(), DeliveryError> {
     match outcome.finalizer.jobs.store.job(outcome.id).await? {
         Some(job) if !job.is_cancelled() => Ok(()),
@@ -87,11 +91,11 @@ pub(super) async fn ensure_not_cancelled(outcome: &LoopOutcome<'_>) -> Result<()
     }
 }
 
-/// Says on the loop's page, and where its state is shown, what it waits for.
+/// Reports the failed step in the loop's output and as its live activity.
 async fn announce(outcome: &LoopOutcome<'_>, step: &str, error: &DeliveryError) -> Result<(), StoreError> {
     let reason = redact::cause(&error.to_string());
     let text = format!(
-        "The delivery waits: {step} failed ({reason}). It is repeated until it succeeds; stop the loop to end that."
+        "Delivery is waiting: {step} failed ({reason}). Loopgate retries until it succeeds; cancel the loop to stop."
     );
     let event = LoopEvent::new("output", &json!({"data": {"chunk": text}}));
     outcome

@@ -1,36 +1,35 @@
 //! The state machine of a job: its states, its events, and the table of allowed transitions.
 //!
-//! A status changes only through [`next`], and only [`crate::jobs::Job`] can hold one. A terminal
-//! status is final; only a new start request for the same loop replaces it, with a new record.
-//! A test compares the table with the one in `docs/loops.md`.
+//! A status changes only through [`next`], and only [`crate::jobs::Job`] stores one. A terminal status is
+//! final; only a new launch of the same loop replaces it, with a new record. A test compares the table with
+//! the one in `docs/loops.md`.
 
 use loopgate_api::job::JobStatus;
 use thiserror::Error;
 
-/// What can happen to a job.
+/// An event in the lifecycle of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum JobEvent {
-    /// Its start was requested.
+    /// The launch was requested.
     StartRequested,
-    /// It waits for capacity.
+    /// The loop waits for capacity.
     Queued,
-    /// Its process runs.
+    /// The process was started.
     Spawned,
-    /// It waits for an answer of the user.
+    /// The loop waits for an answer of the user.
     QuestionAsked,
-    /// A person wants it to stop.
+    /// The user requested a stop.
     CancelRequested,
-    /// Its work is done and delivered.
+    /// The work is done and delivered.
     Completed,
-    /// It ended badly.
     Failed,
-    /// It ended after a cancel request.
+    /// The loop ended after a cancellation.
     Cancelled,
-    /// It ended after a person had stopped its process, not the loop.
+    /// The process ended after the user had stopped it without cancelling the loop.
     Stopped,
-    /// Its process is gone without an exit status.
+    /// The process disappeared without an exit status.
     Vanished,
-    /// How it ended is unknown.
+    /// The outcome is unknown.
     Lost,
 }
 
@@ -39,7 +38,7 @@ use JobStatus as S;
 
 const QUEUED: [Option<S>; 1] = [Some(S::Queued)];
 const STARTING: [Option<S>; 1] = [Some(S::Starting)];
-/// States before there is a process.
+/// States before a process exists.
 const NOT_STARTED: [Option<S>; 2] = [Some(S::Queued), Some(S::Starting)];
 /// The process runs, or its result is being delivered.
 const RUNNING: [Option<S>; 1] = [Some(S::Running)];
@@ -60,13 +59,13 @@ const INACTIVE: [Option<S>; 8] = [
     Some(S::TimedOut),
 ];
 
-/// Allowed transitions: from one of these states, on this event, to that state.
+/// Allowed transitions: states before the event, event, state after it.
 pub const TABLE: [(&[Option<S>], E, S); 18] = [
     (&INACTIVE, E::StartRequested, S::Starting),
-    // The queue has capacity for it.
+    // The queue has capacity for the loop.
     (&QUEUED, E::StartRequested, S::Starting),
     (&INACTIVE, E::Queued, S::Queued),
-    // Loopgate died before there was a process.
+    // Loopgate terminated before the process was started; recovery requeues the loop.
     (&STARTING, E::Queued, S::Queued),
     (&NOT_STARTED, E::Spawned, S::Running),
     (&RUNNING, E::QuestionAsked, S::AwaitingUser),
@@ -85,20 +84,19 @@ pub const TABLE: [(&[Option<S>], E, S); 18] = [
     (&CANCELLING, E::Lost, S::Cancelled),
 ];
 
-/// An event that cannot happen to a job in this state.
+/// Error for an event that the current state does not allow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("{event:?} cannot happen to a job whose state is {from:?}")]
+#[error("the event {event:?} is not allowed for a job in the state {from:?}")]
 pub struct InvalidTransition {
-    /// Its state; `None` when there is no such job.
+    /// State of the job; `None` without a record.
     pub from: Option<JobStatus>,
-    /// What was tried.
     pub event: JobEvent,
 }
 
-/// The state that follows; `from` is `None` for a loop without a record.
+/// Returns the state after an event; `from` is `None` for a loop without a record.
 ///
 /// # Errors
-/// [`InvalidTransition`] for a transition that is not in the table.
+/// Fails with [`InvalidTransition`] for a transition that is not in the table.
 pub fn next(from: Option<JobStatus>, event: JobEvent) -> Result<JobStatus, InvalidTransition> {
     let row = TABLE.iter().find(|(states, on, _)| *on == event && states.contains(&from));
     row.map(|(_, _, to)| *to).ok_or(InvalidTransition { from, event })
@@ -110,19 +108,19 @@ pub(crate) mod tests {
 
     use super::*;
 
-    /// Every event, in the order in which the page explains them.
+    /// Every event with its description in `docs/loops.md`, in the order of that page.
     pub(crate) const EVENTS: [(JobEvent, &str); 11] = [
-        (E::StartRequested, "its start is requested"),
-        (E::Queued, "it must wait for its turn"),
-        (E::Spawned, "its process runs"),
-        (E::QuestionAsked, "it waits for a person"),
-        (E::CancelRequested, "a person wants it to stop"),
+        (E::StartRequested, "the launch is requested"),
+        (E::Queued, "it waits for capacity"),
+        (E::Spawned, "its process is started"),
+        (E::QuestionAsked, "it waits for an answer of the user"),
+        (E::CancelRequested, "the user requests a stop"),
         (E::Completed, "its work is done and delivered"),
-        (E::Failed, "it ended badly"),
-        (E::Cancelled, "it ended as a person had asked"),
-        (E::Stopped, "it ended and a person had stopped its process alone"),
-        (E::Vanished, "its process vanished"),
-        (E::Lost, "nobody can tell how it ended"),
+        (E::Failed, "it fails"),
+        (E::Cancelled, "it ends after a cancellation"),
+        (E::Stopped, "it ends after the user stopped only its process"),
+        (E::Vanished, "its process disappears without an exit status"),
+        (E::Lost, "its outcome is unknown"),
     ];
 
     const STATES: [Option<S>; 12] = [
@@ -151,7 +149,7 @@ pub(crate) mod tests {
         let mut table = "| in the state | when | becomes |\n|---|---|---|\n".to_owned();
         for (from, event, to) in TABLE {
             let from: Vec<String> = from.iter().map(|state| name(*state)).collect();
-            let (_, when) = EVENTS.iter().find(|(known, _)| *known == event).unwrap();
+            let (_, when) = EVENTS.iter().find(|(candidate, _)| *candidate == event).unwrap();
             table.push_str(&format!("| {} | {when} | {} |\n", from.join(", "), name(Some(to))));
         }
         assert!(page.contains(&table), "docs/loops.md lacks this table:\n{table}");
@@ -171,12 +169,12 @@ pub(crate) mod tests {
     fn terminal_state_is_final_until_the_next_start_request() {
         for state in STATES.into_iter().flatten() {
             for (event, _) in EVENTS {
-                let moves = next(Some(state), event).is_ok();
-                let again = matches!(event, E::StartRequested | E::Queued);
-                assert!(!state.is_terminal() || moves == again, "{state:?} {event:?}");
+                let is_allowed = next(Some(state), event).is_ok();
+                let is_launch = matches!(event, E::StartRequested | E::Queued);
+                assert!(!state.is_terminal() || is_allowed == is_launch, "{state:?} {event:?}");
             }
-            let free = state.is_terminal() || state == S::Queued;
-            assert_eq!(next(Some(state), E::StartRequested).is_ok(), free, "{state:?}");
+            let can_start = state.is_terminal() || state == S::Queued;
+            assert_eq!(next(Some(state), E::StartRequested).is_ok(), can_start, "{state:?}");
         }
     }
 

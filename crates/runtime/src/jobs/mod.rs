@@ -1,5 +1,5 @@
-//! What the desktop knows of its loops: their records, the state machine of a record, the database that
-//! keeps both, and which loops and worktrees are in use by this process.
+//! Jobs: the desktop's records of loops, their state machine, the database that stores them, and the
+//! reservations of loops and worktrees in this process.
 
 mod job;
 pub mod lifecycle;
@@ -25,15 +25,15 @@ pub use record::{
     WorkspaceRecord,
 };
 
-/// The records of loops, and who is signalled when one changes.
+/// Access to the records of loops; wakes the tasks that act on a change.
 #[derive(Clone)]
 pub struct Jobs {
     pub(crate) store: JobStore,
-    /// Wakes the sender of a loop's outbox.
+    /// Wakes the outbox sender of a loop.
     wake_outbox: Arc<dyn Fn(LoopId) + Send + Sync>,
-    /// Signalled when a person asked some loop to end.
+    /// Notified when the user stops a loop.
     pub(crate) stop_requests: watch::Sender<()>,
-    /// Signalled when a record holds a notification that is not sent.
+    /// Notified when a record has a pending notification.
     pub(crate) pending_notifications: Arc<Notify>,
 }
 
@@ -47,40 +47,40 @@ impl Jobs {
         }
     }
 
-    /// The record of a loop as it is stored.
+    /// Returns the stored record of a loop.
     ///
     /// # Errors
-    /// [`StoreError`].
+    /// Fails with [`StoreError`] when the record cannot be read.
     pub async fn get(&self, id: LoopId) -> Result<Option<Job>, StoreError> {
         self.store.job(id).await
     }
 
-    /// Every record, active ones first, then the ended ones, the newest of each first.
+    /// Returns all records: active ones before ended ones, and the newest first within each group.
     ///
     /// # Errors
-    /// [`StoreError`].
+    /// Fails with [`StoreError`] when the records cannot be read.
     pub async fn list(&self) -> Result<Vec<Job>, StoreError> {
         self.store.jobs().await
     }
 
-    /// The records that belong to a ticket, active ones first. Loops that were ordered with a
-    /// document belong to the document's slug, and each loop to its own id.
+    /// Returns the records of a ticket, active ones first. The ticket is either named by the loop, the slug
+    /// or id of the document that the loop was ordered with, or the id of the loop.
     ///
     /// # Errors
-    /// [`StoreError`].
+    /// Fails with [`StoreError`] when the records cannot be read.
     pub async fn of_ticket(&self, ticket: &TicketId) -> Result<Vec<Job>, StoreError> {
-        let wanted = Some(ticket.as_str());
+        let ticket_id = Some(ticket.as_str());
         let mut jobs = self.store.jobs().await?;
         jobs.retain(|job| {
-            job.launch.ticket_id.as_deref() == wanted
-                || job.launch.artifact_slug.as_deref() == wanted
-                || job.launch.artifact_id.as_deref() == wanted
+            job.launch.ticket_id.as_deref() == ticket_id
+                || job.launch.artifact_slug.as_deref() == ticket_id
+                || job.launch.artifact_id.as_deref() == ticket_id
                 || job.id.to_string() == ticket.as_str()
         });
         Ok(jobs)
     }
 
-    /// Changes a record in one transaction, and wakes the tasks that act on the change.
+    /// Changes a record in one transaction and wakes the tasks that act on the change.
     pub(crate) async fn change(
         &self,
         id: LoopId,
@@ -95,7 +95,7 @@ impl Jobs {
             })
             .await?;
         if before != Some(job.status()) {
-            tracing::info!(loop_id = %id, status = ?job.status(), "job");
+            tracing::info!(loop_id = %id, status = ?job.status(), "job status changed");
             if job.is_cancelled() {
                 self.stop_requests.send_replace(());
             }
@@ -103,6 +103,7 @@ impl Jobs {
         if !job.progress.notifications.is_empty() {
             self.pending_notifications.notify_one();
         }
+        // Woken after every change: a sender without messages ends at once.
         (self.wake_outbox)(id);
         Ok(job)
     }

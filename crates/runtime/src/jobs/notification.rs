@@ -1,5 +1,5 @@
-//! What a person is to hear of a loop. Stored in the record by the change that it reports, and removed
-//! before it is sent.
+//! Notifications of a loop. Stored in its record by the change that they report, and removed before they are
+//! sent.
 
 use loopgate_api::command::LoopCommand;
 use loopgate_api::job::JobStatus;
@@ -7,33 +7,33 @@ use serde::{Deserialize, Serialize};
 
 use super::Job;
 
-/// What happened.
+/// An event that the user is notified of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Notification {
-    /// The loop did its work.
+    /// The loop completed its work.
     Completed,
-    /// It ended badly.
+    /// The loop failed, or its outcome is unknown.
     Failed,
-    /// It goes on when a person has looked at it.
+    /// The loop needs an action of the user.
     #[serde(untagged)]
     NeedsAnswer(UserAction),
 }
 
-/// What a person is to do.
+/// The action that is expected of the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UserAction {
-    /// Judge the plan.
+    /// Review the finished plan.
     PlanReady,
-    /// Answer a question.
+    /// Answer the loop's question.
     Question,
-    /// See whether it is stuck.
+    /// Check whether the loop is stuck.
     Stuck,
 }
 
 impl Notification {
-    /// The event, as commands know it.
+    /// Returns the event name that notification commands get.
     pub(crate) const fn event(self) -> &'static str {
         match self {
             Self::Completed => "completed",
@@ -42,13 +42,15 @@ impl Notification {
         }
     }
 
-    /// What is worth telling of a change of status; nothing of what the person did.
+    /// Returns the notification of a status change; `None` for changes that the user caused.
     pub(crate) fn of_change(before: JobStatus, now: &Job) -> Option<Self> {
         if before == now.status() {
             return None;
         }
         match now.status() {
-            JobStatus::Completed if is_judged(now.command) => Some(Self::NeedsAnswer(UserAction::PlanReady)),
+            JobStatus::Completed if needs_review(now.command) => {
+                Some(Self::NeedsAnswer(UserAction::PlanReady))
+            }
             JobStatus::Completed => Some(Self::Completed),
             JobStatus::Failed | JobStatus::Unknown | JobStatus::TimedOut => Some(Self::Failed),
             JobStatus::Stopped if !now.run.stopped_by_person => Some(Self::Failed),
@@ -58,30 +60,29 @@ impl Notification {
     }
 }
 
-/// Whether nothing goes on before a person has judged what it left.
-const fn is_judged(command: LoopCommand) -> bool {
+/// Returns whether the user has to review the result of a command.
+const fn needs_review(command: LoopCommand) -> bool {
     matches!(command, LoopCommand::Plan | LoopCommand::RequestChanges)
 }
 
-/// Where a loop stood when it began to wait for a person.
+/// The action that a loop waits for, and the output position at which the wait started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AwaitingUserSince {
-    /// For what.
     pub need: UserAction,
-    /// Bytes that it had printed.
+    /// Bytes that the loop had printed.
     pub printed: u64,
 }
 
 impl Job {
-    /// Notes that the loop waits for a person in the midst of its run: once, until it has printed
-    /// something again. Returns whether it is new.
+    /// Records that a running loop waits for the user and queues a notification, once until the loop prints
+    /// again. Returns whether this wait is new.
     pub(crate) fn set_awaiting_user(&mut self, awaiting_user_since: AwaitingUserSince) -> bool {
-        let is_news =
+        let is_new =
             self.progress.awaiting_user_since.replace(awaiting_user_since) != Some(awaiting_user_since);
-        if is_news {
+        if is_new {
             self.progress.notifications.push(Notification::NeedsAnswer(awaiting_user_since.need));
         }
-        is_news
+        is_new
     }
 }
 
@@ -136,8 +137,8 @@ mod tests {
         let (_, mut job) = after(LoopCommand::Execute, &[E::Spawned]);
         let at = |printed| AwaitingUserSince { need: UserAction::Stuck, printed };
         assert!(job.set_awaiting_user(at(7)));
-        let stored: Job = serde_json::from_value(json!(job)).unwrap();
-        assert_eq!(stored, job, "a later process knows");
+        let restored: Job = serde_json::from_value(json!(job)).unwrap();
+        assert_eq!(restored, job, "the wait survives a restart");
         assert!(!job.set_awaiting_user(at(7)));
         assert!(job.set_awaiting_user(at(8)));
         assert_eq!(job.progress.notifications, [Notification::NeedsAnswer(UserAction::Stuck); 2]);
@@ -145,13 +146,13 @@ mod tests {
 
     #[test]
     fn notification_is_stored_by_name() {
-        for (notification, word) in [
+        for (notification, name) in [
             (Notification::Completed, "completed"),
             (Notification::NeedsAnswer(UserAction::PlanReady), "plan-ready"),
             (Notification::NeedsAnswer(UserAction::Question), "question"),
         ] {
-            assert_eq!(json!(notification), word);
-            assert_eq!(serde_json::from_value::<Notification>(json!(word)).unwrap(), notification);
+            assert_eq!(json!(notification), name);
+            assert_eq!(serde_json::from_value::<Notification>(json!(name)).unwrap(), notification);
         }
     }
 }

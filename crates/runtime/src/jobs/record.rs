@@ -1,4 +1,4 @@
-//! The parts of a job's record. The members of all parts lie side by side in the stored document.
+//! Parts of a job's record. All parts are flattened into one stored JSON document.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -19,47 +19,45 @@ use uuid::Uuid;
 use super::Job;
 use super::{AwaitingUserSince, Notification};
 
-/// A failure that the loop driver reported with its signature.
+/// A failure that the loop driver reported with a valid signature.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserVisibleFailure {
-    /// Loop error code.
     pub code: String,
-    /// For a person.
+    /// Message for the user, redacted.
     pub message: String,
-    /// `{"subcode": …}`.
+    /// JSON object with the member `subcode`.
     pub result: Map<String, Value>,
 }
 
-/// Which of a loop's processes the record speaks of.
+/// Kind of a process of a loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProcessKind {
-    /// The loop itself.
+    /// The driver or assistant of the loop.
     #[default]
     Main,
-    /// The assistant that commits its work.
+    /// The assistant that commits the work.
     Commit,
-    /// The repository's tests at the base.
+    /// The repository's tests at the base commit.
     BaseTests,
-    /// The repository's tests with the loop's work.
+    /// The repository's tests with the loop's changes.
     HeadTests,
 }
 
-/// A process of the loop, under its shim.
+/// A process of a loop under its shim.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProcessRecord {
-    /// Which process.
     #[serde(rename = "stage")]
     pub kind: ProcessKind,
-    /// Socket on which its shim answers.
+    /// Unix socket of the shim.
     pub socket: String,
-    /// File in which the shim writes how it ended.
+    /// File to which the shim writes the exit status.
     pub exit_file: String,
 }
 
 impl ProcessRecord {
-    /// The record of a process of a loop that is about to be started.
+    /// Creates the record of a process that is about to be started.
     pub(crate) fn new(shims: &Shims, id: LoopId, kind: ProcessKind, work_dir: &Path) -> Self {
         let (name, exit) = match kind {
             ProcessKind::Main => ("main", EXIT_FILE),
@@ -75,24 +73,24 @@ impl ProcessRecord {
     }
 }
 
-/// How far the delivery of an EXECUTE has come.
+/// Progress of the delivery of an EXECUTE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeliveryStatus {
-    /// Begun.
+    /// The delivery has started.
     Pending,
     /// Pushed, with a pull request.
     Success,
-    /// Nothing was to be delivered.
+    /// There were no changes to deliver.
     NoChanges,
-    /// Not delivered.
+    /// The delivery failed or is incomplete.
     Error,
-    /// Could not be looked at.
+    /// The repository could not be examined.
     Skipped,
 }
 
 impl DeliveryStatus {
-    /// The name as it travels.
+    /// Returns the name on the wire.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -105,23 +103,23 @@ impl DeliveryStatus {
     }
 }
 
-/// By which way an EXECUTE was delivered.
+/// The way in which an EXECUTE was delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeliveryPath {
-    /// Nothing was done.
+    /// No delivery took place.
     #[default]
     None,
-    /// A valid result was there.
+    /// A valid result file already existed.
     ArtifactExisting,
-    /// The assistant committed.
+    /// The assistant committed the work.
     Llm,
-    /// Git and the code host's command line.
+    /// Loopgate used git and the CLI of the code host.
     GitFallback,
 }
 
 impl DeliveryPath {
-    /// The name as it travels.
+    /// Returns the name on the wire.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -133,36 +131,34 @@ impl DeliveryPath {
     }
 }
 
-/// Who finished a job.
+/// The trigger of a job's finalization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FinalizationSource {
-    /// The process that had started it.
+    /// The process that launched the loop saw its exit.
     LiveExit,
-    /// A later process.
+    /// A later process recovered the loop.
     BootRecovery,
-    /// The control plane had timed it out.
+    /// The control plane had timed the loop out.
     HeartbeatTerminal,
 }
 
-/// What of a file was read: which file, and up to where.
+/// Identity of a file, independent of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct FileIdentity {
-    /// Device.
     pub device: u64,
-    /// Inode.
     pub inode: u64,
 }
 
-/// The approval that a loop waits for.
+/// The approval that a launch waits for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LoopApproval {
-    /// Id to decide by.
+    /// Id that the decision refers to.
     pub id: Uuid,
-    /// What the owner types to approve.
+    /// Command line that approves the launch.
     pub command: String,
-    /// ISO 8601: until when the loop waits.
+    /// End of the wait, ISO 8601.
     pub waits_until: String,
 }
 
@@ -170,83 +166,79 @@ pub struct LoopApproval {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StartAttempt {
-    /// Nonce of its `started` event: however often it is sent, it counts once.
+    /// Nonce of the `started` event. All attempts share it, so that the event counts once.
     pub nonce: Uuid,
-    /// How often it was tried, from 1.
+    /// Number of attempts, from 1.
     pub tries: u32,
 }
 
 impl StartAttempt {
-    /// The next try of a loop that has not begun, else the first one of a new run.
+    /// Returns the next attempt of a requeued loop, or the first attempt of a new run.
     #[must_use]
     pub fn after(previous: Option<&Job>) -> Self {
-        let unbegun = previous.filter(|job| job.status() == JobStatus::Queued);
-        match unbegun.and_then(|job| job.run.start_attempt) {
+        let requeued = previous.filter(|job| job.status() == JobStatus::Queued);
+        match requeued.and_then(|job| job.run.start_attempt) {
             Some(Self { nonce, tries }) => Self { nonce, tries: tries + 1 },
             None => Self { nonce: Uuid::new_v4(), tries: 1 },
         }
     }
 }
 
-/// Where a loop's timing events begin, and how far they were reported.
+/// Where the timing events of a run begin, and how far they are reported.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PerfMark {
-    /// The file; `None` before there was one.
+    /// The file; `None` before it exists.
     pub file: Option<FileIdentity>,
-    /// Bytes of earlier runs.
+    /// Bytes that earlier runs wrote.
     pub start: u64,
-    /// Lines of earlier runs.
+    /// Lines that earlier runs wrote.
     pub lines: u64,
-    /// Offset behind the last event that was reported.
+    /// Offset after the last reported event.
     pub reported: u64,
-    /// Tool calls that earlier runs left unfinished, by the names of their files.
+    /// File names of the tool calls that earlier runs left unfinished.
     pub tool_calls: Vec<String>,
 }
 
-/// A peer repository, in which the loop works too.
+/// A peer repository of a loop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PeerWorktree {
-    /// Its worktree.
     pub dir: String,
-    /// Its clone.
     pub repo_path: String,
-    /// Its name, when it is known.
+    /// Full name (`owner/name`), when known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full_name: Option<String>,
-    /// The branch that the loop starts from.
+    /// Branch from which the loop starts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_branch: Option<String>,
-    /// The branch that the loop works on.
+    /// Branch on which the loop works.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-    /// HEAD before the loop.
+    /// HEAD before the loop started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_sha: Option<String>,
 }
 
-/// What was really started, cleaned of secrets.
+/// The process as it was started, redacted.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SpawnMeta {
-    /// Program.
     pub command: String,
-    /// Its arguments, each cleaned.
+    /// Arguments, each of them redacted.
     pub args: Vec<String>,
-    /// Its directory.
     pub cwd: String,
     /// Executable of the harness.
     pub binary_path: String,
-    /// Whether the harness's configuration directory is there.
+    /// Whether the harness's configuration directory exists.
     pub auth_files_exist: bool,
-    /// Allow-listed variables.
+    /// Allow-listed variables of the environment.
     pub env_snapshot: std::collections::BTreeMap<String, String>,
 }
-/// What was asked, and where it waits until it is started.
+
+/// The launch request, and its position in the queue until the loop is started.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-#[expect(missing_docs, reason = "each member is named in the job's documentation and by its use")]
 pub struct LaunchRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command_id: Option<String>,
@@ -270,21 +262,20 @@ pub struct LaunchRecord {
     pub api_base_url: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub s3_state_key: Option<String>,
-    /// It was agreed on, and nothing was started for it here.
+    /// Whether the loop is agreed on with the control plane but was never started here.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub announced: bool,
-    /// Its number among the loops that wait for a place; a smaller one is served first.
+    /// Position in the launch queue; the smallest number is launched first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_number: Option<i64>,
-    /// The approval that it waits for, before it waits for a place.
+    /// Approval that the loop waits for before it enters the queue.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approval: Option<LoopApproval>,
 }
 
-/// Where a loop works.
+/// Directories, branches and repositories of a loop.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-#[expect(missing_docs, reason = "each member is named in the job's documentation and by its use")]
 pub struct WorkspaceRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub base_branch: Option<String>,
@@ -296,21 +287,21 @@ pub struct WorkspaceRecord {
     pub local_repo_path: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worktree_dir: Option<String>,
-    /// The branch that the loop works on in it.
+    /// Branch of the worktree on which the loop works.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worktree_branch: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub work_dir: Option<String>,
-    /// Peer repositories, until they are cleaned up.
+    /// Peer repositories, until their worktrees are cleaned up.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub additional_worktree_dirs: Vec<PeerWorktree>,
-    /// The directory that goes with the loop, until it is gone.
+    /// Temporary directory of the loop, until it is removed.
     #[serde(rename = "passingDir", skip_serializing_if = "Option::is_none")]
     pub temp_dir: Option<String>,
-    /// What the tracked files of a review's worktree were before it.
+    /// State of the tracked files in a review's worktree before the review.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reviewed_state: Option<String>,
-    /// HEAD of the worktree before the loop.
+    /// HEAD of the worktree before the loop started.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_sha: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -321,65 +312,62 @@ pub struct WorkspaceRecord {
     pub state_path: Option<String>,
 }
 
-/// The process of a loop: how it was started, how it is found again, how it ended.
+/// The process of a loop: how it was started, how to find it, and how it ended.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-#[expect(missing_docs, reason = "each member is named in the job's documentation and by its use")]
 pub struct RunRecord {
-    /// The process that is under way, or was the last.
+    /// The current process, or the last one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub process: Option<ProcessRecord>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pid_started_at: Option<u64>,
-    /// When the process was started, milliseconds since the epoch by the clock of the file system.
+    /// Start of the process, milliseconds since the epoch by the clock of the file system.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spawned_at: Option<u64>,
-    /// How often its process was tried to be started; several processes of Loopgate may be needed.
+    /// Attempts to start the process, counted across restarts of Loopgate.
     #[serde(rename = "beginning", skip_serializing_if = "Option::is_none")]
     pub start_attempt: Option<StartAttempt>,
     /// Executable of the assistant, for the commit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assistant_path: Option<String>,
-    /// For diagnostics.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spawn_meta: Option<SpawnMeta>,
-    /// Name of the repository that a failure marker must be signed for, sealed.
+    /// Sealed secret with which the driver signs failure markers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sealed_failure_secret: Option<String>,
-    /// What its driver is started again with, sealed.
+    /// Sealed parameters for restarts of the driver.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sealed_driver_launch: Option<String>,
-    /// How often its driver was started again.
+    /// Number of restarts of the driver.
     #[serde(skip_serializing_if = "is_zero_u32")]
     pub driver_restarts: u32,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_signal: Option<String>,
-    /// Whether a person stopped its process, rather than cancelled the loop.
+    /// Whether the user stopped the process without cancelling the loop.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub stopped_by_person: bool,
 }
 
-/// How far the output of a loop was read, and what it used.
+/// How far the output of a loop was read, and its token spend.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-#[expect(missing_docs, reason = "each member is named in the job's documentation and by its use")]
 pub struct TranscriptRecord {
-    /// The stream that `last_observed_jsonl_offset` counts in.
+    /// Stream to which `last_observed_jsonl_offset` refers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stream_file: Option<FileIdentity>,
-    /// Where this run's part of that stream begins.
+    /// Offset at which this run's part of the stream begins.
     #[serde(skip_serializing_if = "is_zero_u64")]
     pub stream_start: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_observed_jsonl_offset: Option<u64>,
-    /// What of its timing events is reported; absent when its program writes none.
+    /// Reported part of the timing events; absent when the program writes none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub perf: Option<Box<PerfMark>>,
-    /// Tokens and money so far.
+    /// Tokens and cost so far.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spend: Option<Box<Spend>>,
 }
@@ -387,7 +375,6 @@ pub struct TranscriptRecord {
 /// Progress of a loop for the user, and pending notifications.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-#[expect(missing_docs, reason = "each member is named in the job's documentation and by its use")]
 pub struct ProgressRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub phase: Option<String>,
@@ -401,18 +388,17 @@ pub struct ProgressRecord {
     pub warning: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_visible_loop_failure: Option<UserVisibleFailure>,
-    /// Notifications that were not sent yet.
+    /// Notifications that are not sent yet.
     #[serde(rename = "notices", skip_serializing_if = "Vec::is_empty")]
     pub notifications: Vec<Notification>,
-    /// Since when it waits for its person, as they were notified last.
+    /// The last wait for the user that caused a notification.
     #[serde(rename = "standstill", skip_serializing_if = "Option::is_none")]
     pub awaiting_user_since: Option<AwaitingUserSince>,
 }
 
-/// Which parts of the end of a loop are stored and known to the control plane.
+/// Parts of the finalization that are stored and acknowledged by the control plane.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-#[expect(missing_docs, reason = "each member is named in the job's documentation and by its use")]
 pub struct ReportRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completed_at: Option<String>,
@@ -435,75 +421,73 @@ pub struct ReportRecord {
 /// The delivery of an EXECUTE.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeliveryRecord {
-    /// How far it is.
     #[serde(rename = "executeFinalizationStatus")]
     pub status: DeliveryStatus,
-    /// When it began, ISO 8601.
+    /// Start of the delivery, ISO 8601.
     #[serde(rename = "executeFinalizationStartedAt")]
     pub started_at: String,
-    /// Whether a result lay there before.
+    /// Whether a result file existed before.
     #[serde(rename = "executeFinalizationPreExecutionResultPresent")]
     pub result_before: bool,
-    /// Whether a text for the pull request lay there before.
+    /// Whether a pull request body existed before.
     #[serde(rename = "executeFinalizationPrePrBodyPresent")]
     pub pr_body_before: bool,
-    /// What the tests of each delivered repository say, by its name.
+    /// Test evidence of each delivered repository, by full name.
     #[serde(rename = "testEvidence", default, skip_serializing_if = "BTreeMap::is_empty")]
     pub tests: BTreeMap<String, TestEvidence>,
-    /// The run of tests that is under way, until its worktree is removed.
+    /// Test run in progress, until its worktree is removed.
     #[serde(rename = "testRun", default, skip_serializing_if = "Option::is_none")]
     pub test_run: Option<TestRunRecord>,
-    /// How it ended.
+    /// Outcome, once the delivery has ended.
     #[serde(flatten)]
     pub completion: Option<DeliveryCompletion>,
 }
 
-/// A run of a repository's tests in a worktree of its own.
+/// A run of a repository's tests in a separate worktree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TestRunRecord {
-    /// The worktree.
     pub worktree: PathBuf,
-    /// The clone that it belongs to.
+    /// Clone that owns the worktree.
     pub repository: PathBuf,
-    /// The commit that is checked out.
+    /// Commit that is checked out.
     pub commit: String,
-    /// When it was started, milliseconds since the epoch.
+    /// Start, milliseconds since the epoch.
     pub started_ms: i64,
 }
 
-/// The end of a delivery.
+/// The outcome of a delivery.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeliveryCompletion {
-    /// By which way it was delivered.
+    /// How the work was delivered.
     #[serde(rename = "executeFinalizationPath")]
     pub path: DeliveryPath,
-    /// Why it was not, or not all of it.
+    /// Why the delivery failed or is incomplete.
     #[serde(rename = "executeFinalizationReason", default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// When it ended, ISO 8601.
+    /// End of the delivery, ISO 8601.
     #[serde(rename = "executeFinalizationCompletedAt")]
     pub completed_at: String,
-    /// Whether a result is there.
+    /// Whether a result file exists afterwards.
     #[serde(rename = "executeFinalizationPostExecutionResultPresent")]
     pub result_after: bool,
-    /// Whether a text for the pull request is there.
+    /// Whether a pull request body exists afterwards.
     #[serde(rename = "executeFinalizationPostPrBodyPresent")]
     pub pr_body_after: bool,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "signature required by serde")]
 const fn is_zero_u32(count: &u32) -> bool {
     *count == 0
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "signature required by serde")]
 const fn is_zero_u64(count: &u64) -> bool {
     *count == 0
 }
 
 impl WorkspaceRecord {
-    /// Every directory that the loop works in, and the clones that they belong to.
+    /// Returns all directories that the loop works in, and their clones.
     #[must_use]
     pub fn directories(&self) -> Vec<PathBuf> {
         let own = [&self.repo_path, &self.local_repo_path, &self.worktree_dir].into_iter().flatten();

@@ -1,6 +1,6 @@
-//! Which loops are under way here, and which worktrees they own.
+//! Reservations: which loops are in progress in this process, and which worktrees they own.
 //!
-//! A reservation is a guard: dropping it releases the loop and the worktree.
+//! A reservation is a guard: dropping it releases the loop and its worktrees.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -10,14 +10,14 @@ use loopgate_api::ids::LoopId;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// How far a reserved loop is.
+/// Phase of a reserved loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReservationPhase {
-    /// It waits for a place.
+    /// The loop is queued.
     Waiting,
-    /// Nothing runs yet that could be killed.
+    /// The launch is in preparation; there is no process to kill.
     Preparing,
-    /// Its process runs, or its end is being worked on.
+    /// The process runs, or the loop is being finalized.
     Running,
 }
 
@@ -33,25 +33,25 @@ struct ReservationTable {
     worktrees: HashMap<PathBuf, LoopId>,
 }
 
-/// The reservations of this process.
+/// Reservations of this process; clones share them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reservations {
     table: Arc<Mutex<ReservationTable>>,
-    /// Tells that one was given back.
-    given_back: watch::Sender<()>,
+    /// Notified when a reservation is released.
+    released: watch::Sender<()>,
 }
 
-/// A loop that is reserved until this is dropped.
+/// Guard of a reserved loop.
 #[derive(Debug)]
 pub(crate) struct Reservation {
     table: Reservations,
     id: LoopId,
-    /// Cancelled when the loop is not wanted any more while it is prepared.
+    /// Cancelled when the loop is cancelled during its preparation.
     cancelled: CancellationToken,
 }
 
 impl Reservations {
-    /// Reserves a loop; `None` while another reservation of it lives.
+    /// Reserves a loop; `None` while it is already reserved.
     pub fn reserve(&self, id: LoopId) -> Option<Reservation> {
         let mut table = self.lock();
         if table.loops.contains_key(&id) {
@@ -65,37 +65,37 @@ impl Reservations {
         Some(Reservation { table: self.clone(), id, cancelled })
     }
 
-    /// Loops that take a place.
+    /// Counts the loops that occupy a slot: all that are not queued.
     pub fn under_way(&self) -> usize {
         self.lock().loops.values().filter(|entry| entry.phase != ReservationPhase::Waiting).count()
     }
 
-    /// Tells of every reservation that is given back.
+    /// Subscribes to released reservations.
     pub fn subscribe(&self) -> watch::Receiver<()> {
-        self.given_back.subscribe()
+        self.released.subscribe()
     }
 
-    /// How far a loop is; `None` when it is not under way here.
+    /// Returns the phase of a loop; `None` when it is not reserved.
     pub fn phase(&self, id: LoopId) -> Option<ReservationPhase> {
         self.lock().loops.get(&id).map(|entry| entry.phase)
     }
 
-    /// Whether a loop waits, is prepared, followed or finished by this process.
+    /// Returns whether this process queues, prepares, follows or finalizes a loop.
     pub fn is_followed(&self, id: LoopId) -> bool {
         self.phase(id).is_some()
     }
 
-    /// Cancels the preparation of a loop; `false` when it is not being prepared.
+    /// Cancels the preparation of a loop; returns false when it is not in preparation.
     pub fn cancel_preparation(&self, id: LoopId) -> bool {
         let table = self.lock();
         let entry = table.loops.get(&id).filter(|entry| entry.phase == ReservationPhase::Preparing);
         entry.inspect(|entry| entry.cancelled.cancel()).is_some()
     }
 
-    /// Waits until a loop is not under way here.
+    /// Waits until a loop is not reserved.
     pub async fn free(&self, id: LoopId) {
-        // The sender lives as long as this does, so that the wait only ends when the loop is free.
-        let _ = self.given_back.subscribe().wait_for(|()| self.phase(id).is_none()).await;
+        // The error cannot occur: `self` owns the sender, so the channel stays open.
+        let _ = self.released.subscribe().wait_for(|()| self.phase(id).is_none()).await;
     }
 
     fn lock(&self) -> MutexGuard<'_, ReservationTable> {
@@ -104,27 +104,28 @@ impl Reservations {
 }
 
 impl Reservation {
-    /// Takes a worktree for this loop.
+    /// Claims a worktree for this loop.
     ///
     /// # Errors
-    /// The loop that has it.
+    /// Returns the id of the loop that owns it.
     pub fn claim(&self, worktree: &Path) -> Result<(), LoopId> {
         let mut table = self.table.lock();
+        // Idempotent: the owner may claim a directory again.
         let owner = *table.worktrees.entry(worktree.to_owned()).or_insert(self.id);
         if owner == self.id { Ok(()) } else { Err(owner) }
     }
 
-    /// The loop waits for a place.
+    /// Marks the loop as queued.
     pub fn waiting(&self) {
         self.set(ReservationPhase::Waiting);
     }
 
-    /// The loop has a place.
+    /// Marks the loop as being prepared; from now on it occupies a slot.
     pub fn preparing(&self) {
         self.set(ReservationPhase::Preparing);
     }
 
-    /// The loop's process runs, or its end is being worked on.
+    /// Marks the loop as running.
     pub fn running(&self) {
         self.set(ReservationPhase::Running);
     }
@@ -135,13 +136,13 @@ impl Reservation {
         }
     }
 
-    /// Whether the loop is not wanted any more.
+    /// Returns whether the loop was cancelled during its preparation.
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.is_cancelled()
     }
 
-    /// Does a part of the preparation that may be dropped half-way; `None` when the loop is not wanted
-    /// any more.
+    /// Runs a part of the preparation that may be dropped at any await point; returns `None` when the loop is
+    /// cancelled.
     pub async fn unless_cancelled<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         self.cancelled.run_until_cancelled(work).await
     }
@@ -152,8 +153,9 @@ impl Drop for Reservation {
         let mut table = self.table.lock();
         table.loops.remove(&self.id);
         table.worktrees.retain(|_, owner| *owner != self.id);
+        // Woken tasks lock the table, so it is unlocked before the notification.
         drop(table);
-        self.table.given_back.send_replace(());
+        self.table.released.send_replace(());
     }
 }
 
@@ -165,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_loop_once_and_one_loop_a_worktree() {
+    fn loops_and_worktrees_are_reserved_exclusively() {
         let table = Reservations::default();
         let (one, two) = (LoopId(Uuid::new_v4()), LoopId(Uuid::new_v4()));
         let first = table.reserve(one).unwrap();
@@ -182,7 +184,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_what_is_prepared_can_be_cancelled() {
+    async fn only_a_loop_in_preparation_can_be_cancelled() {
         let table = Reservations::default();
         let id = LoopId(Uuid::new_v4());
         assert!(!table.cancel_preparation(id));
@@ -198,7 +200,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn end_of_a_reservation_is_waited_for() {
+    async fn free_waits_for_the_release_of_a_reservation() {
         let table = Reservations::default();
         let id = LoopId(Uuid::new_v4());
         table.free(id).await;

@@ -1,4 +1,4 @@
-//! Events of a start: that it happens, or why it does not.
+//! Reports that a loop starts, or why it does not.
 
 use std::time::Duration;
 
@@ -18,14 +18,16 @@ use crate::reporting::control_plane::{CallError, EVENT_TIME, SHORT_EVENT_TIME};
 use crate::reporting::telemetry;
 use crate::request::{LoopHeaders, LoopRequest};
 
-/// Tries to say that a local loop starts.
-const STARTED_TRIES: u32 = 2;
-const STARTED_PAUSE: Duration = Duration::from_millis(250);
+// Attempts to report the start of a local loop. Two, so that one dropped connection does not fail the start.
+const STARTED_ATTEMPTS: u32 = 2;
+const STARTED_BACKOFF: Duration = Duration::from_millis(250);
 
 impl Launcher {
-    /// Says that the loop starts. A local loop that changes something is not started when nobody can
-    /// hear of it; over the link the control plane was there a moment ago, and the event waits in
-    /// the queue.
+    /// Reports that the loop starts.
+    ///
+    /// For a local loop of a command with `fail_fast`, the control plane must acknowledge the event before
+    /// the loop is started; fails with 503 otherwise. Loops from the link have just been received from the
+    /// control plane, so their event goes through the outbox.
     pub(super) async fn announce_start(
         &self,
         request: &LoopRequest,
@@ -35,19 +37,22 @@ impl Launcher {
         let id = request.loop_id;
         let mut event = LoopEvent::new("started", &json!({"loopId": id}));
         if let Some(branch) = &request.default_branch {
+            // The nonce is stored in the job record: a start that is repeated after a crash is not reported
+            // twice.
             event.members.insert("baseBranch".to_owned(), json!(branch));
         }
         let event = OutboxMessage { nonce, ..OutboxMessage::event(&event) };
         if headers.from_cloud || !request.command.spec().fail_fast {
-            let sent = self.jobs.change(id, |now| {
+            let change = self.jobs.change(id, |now| {
                 now.send(event);
                 Ok(())
             });
-            sent.await.map_err(LoopRequestError::from)?;
+            change.await.map_err(LoopRequestError::from)?;
             return Ok(());
         }
-        let delivered = tokio::time::timeout(EVENT_TIME, self.post_started(id, &event)).await;
-        delivered.unwrap_or(Err(CallError::Timeout)).map_err(|cause| {
+        // The outer timeout covers all attempts, because the caller waits for the response.
+        let posted = tokio::time::timeout(EVENT_TIME, self.post_started(id, &event)).await;
+        posted.unwrap_or(Err(CallError::Timeout)).map_err(|cause| {
             let text = format!(
                 "Cannot start local loop: cloud callback path is unavailable. Check connectivity and retry. ({cause})"
             );
@@ -60,21 +65,21 @@ impl Launcher {
         id: LoopId,
         OutboxMessage { nonce, body, .. }: &OutboxMessage,
     ) -> Result<(), CallError> {
-        let mut tries = 1;
+        let mut attempts = 1;
         loop {
             let posted = self.tokens.post_event(id, *nonce, body, EVENT_TIME).await;
             match posted {
-                Err(error) if error.is_retryable() && tries < STARTED_TRIES => {
-                    tries += 1;
-                    tokio::time::sleep(STARTED_PAUSE).await;
+                Err(error) if error.is_retryable() && attempts < STARTED_ATTEMPTS => {
+                    attempts += 1;
+                    tokio::time::sleep(STARTED_BACKOFF).await;
                 }
-                other => return other,
+                result => return result,
             }
         }
     }
 
-    /// Reports that a program is missing or cannot be started; other refusals tell nothing about this
-    /// machine.
+    /// Reports to telemetry that a program is missing or cannot be started. Other refusals say nothing about
+    /// the condition of this machine.
     pub(super) fn report_refusal(&self, request: &LoopRequest, headers: &LoopHeaders, refusal: &Refusal) {
         let Some((kind, message)) = &refusal.event else { return };
         let category = match *kind {
@@ -88,7 +93,8 @@ impl Launcher {
         self.telemetry.report(trace, Severity::Error, category, &redact::message(message), diagnostics);
     }
 
-    /// Tells the control plane why nothing starts; it must not hold up the answer.
+    /// Reports to the control plane why a loop is not started. Uses a short timeout, because the response
+    /// waits for it.
     pub(super) async fn post_refusal(&self, id: LoopId, token: &SecretString, code: &str, message: &str) {
         let error =
             ErrorEvent { code: code.to_owned(), message: redact::message(message), ..ErrorEvent::default() };
@@ -96,7 +102,7 @@ impl Launcher {
         event.members.insert("loopId".to_owned(), json!(id));
         let body = serde_json::to_string(&event).unwrap_or_default();
         if let Err(error) = self.cloud.post_event(id, token, Uuid::new_v4(), body, SHORT_EVENT_TIME).await {
-            tracing::info!(loop_id = %id, %error, "the control plane did not hear why the loop is not started");
+            tracing::info!(loop_id = %id, %error, "failed to report the refused launch to the control plane");
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Loops that wait for their owner's approval.
+//! Loops that wait for the owner's approval.
 //!
-//! They are recorded and answered like those that wait for a place, so that the sender is not kept
-//! waiting, and get their place in line when they are approved. Nobody can decide about a loop that an
-//! earlier process held: it is refused, and can be run again.
+//! They are recorded and answered like queued loops, so that the sender does not wait for the decision, and
+//! enter the queue when they are approved. A decision cannot be received after a restart, so loops that were
+//! waiting then are refused and can be started again.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -21,11 +21,11 @@ use crate::launch::{Launcher, LoopStart};
 use crate::request::LoopHeaders;
 
 impl Launcher {
-    /// Accepts a loop that may start only when `decision` says so; its error is why not, for a person.
-    /// The decision is dropped when the loop is cancelled first.
+    /// Accepts a loop that is started only if `decision` resolves to `Ok`; the error is the reason for the
+    /// user. Drops `decision` when the loop is cancelled first.
     ///
     /// # Errors
-    /// Status and exact text of the first check or step that fails; nobody has been asked then.
+    /// Status and exact text of the first failed check or step; the owner has not been asked then.
     pub async fn request_approval(
         self: &Arc<Self>,
         body: &[u8],
@@ -38,8 +38,9 @@ impl Launcher {
         let stored =
             LaunchRequest { body: String::from_utf8_lossy(body).into_owned(), headers: headers.clone() };
         self.queue.store_request(id, &stored).await?;
+        // Best-effort: the token is also part of the stored request.
         if let Err(error) = self.jobs.store.put_token(id, &StoredToken::new(request.token.clone())).await {
-            tracing::warn!(loop_id = %id, %error, "the loop's token could not be stored");
+            tracing::warn!(loop_id = %id, %error, "failed to store the runner token");
         }
         let mut job = queued_job(&request, &headers, number);
         job.launch.approval = Some(approval.clone());
@@ -59,40 +60,43 @@ impl Launcher {
         decision: impl Future<Output = Result<(), String>>,
     ) {
         let mut decision = pin!(decision);
-        let mut telling = tokio::time::interval(ANNOUNCE_INTERVAL);
+        let mut announce = tokio::time::interval(ANNOUNCE_INTERVAL);
         let decided = loop {
             tokio::select! {
                 () = self.tasks.stop.cancelled() => return,
                 () = alive.cancelled() => return,
                 decided = &mut decision => break decided,
-                _ = telling.tick() => self.announce_approval(id, approval).await,
+                // The first tick completes immediately. Later ticks repeat the event, so that the control
+                // plane does not time out a loop without events.
+                _ = announce.tick() => self.announce_approval(id, approval).await,
             }
         };
         match decided {
-            Ok(()) => match self.approve_waiting(id).await {
+            Ok(()) => match self.clear_approval(id).await {
                 Ok(()) => self.queue.entries.release(id),
-                Err(error) => tracing::error!(loop_id = %id, %error, "an approval was not stored"),
+                Err(error) => tracing::error!(loop_id = %id, %error, "failed to store the approval"),
             },
             Err(reason) => self.refuse_unapproved_loop(id, reason).await,
         }
     }
 
-    async fn approve_waiting(&self, id: LoopId) -> Result<(), StoreError> {
-        let approved = self.jobs.change(id, |now| {
+    async fn clear_approval(&self, id: LoopId) -> Result<(), StoreError> {
+        let change = self.jobs.change(id, |now| {
             (now.job.launch.approval, now.job.progress.live_activity) = (None, None);
             Ok(())
         });
-        approved.await.map(drop)
+        change.await.map(drop)
     }
 
     async fn refuse_unapproved_loop(self: &Arc<Self>, id: LoopId, reason: String) {
-        let Some(waiting) = self.queue.entries.take(id) else { return };
+        // `None` when the loop was cancelled at the same time: the remover of the entry finishes the loop.
+        let Some(entry) = self.queue.entries.take(id) else { return };
         self.queue.refuse(id, None, &LoopRequestError::new(403, reason).into()).await;
         self.queue.delete_request(id).await;
-        drop(waiting);
+        drop(entry);
     }
 
-    /// Refuses the loops that an earlier process held.
+    /// Refuses the loops that waited for approval when the previous runtime process stopped.
     pub(crate) async fn refuse_unapproved(self: &Arc<Self>) {
         for id in self.queue.entries.awaiting_approval() {
             let reason = "Loopgate was stopped while this loop waited for approval. Run it again.";
@@ -104,15 +108,15 @@ impl Launcher {
         let text = format!("Waiting for approval on the desktop: {}", approval.command);
         let data = json!({"chunk": text, "approval": approval});
         let event = LoopEvent::new("output", &json!({"data": data}));
-        let stored = self.jobs.change(id, |now| {
+        let change = self.jobs.change(id, |now| {
             if now.job.status() == JobStatus::Queued && now.job.launch.approval.is_some() {
                 now.job.progress.live_activity = Some(text);
                 now.send(OutboxMessage::event(&event));
             }
             Ok(())
         });
-        if let Err(error) = stored.await {
-            tracing::warn!(loop_id = %id, %error, "that a loop waits for approval was not stored");
+        if let Err(error) = change.await {
+            tracing::warn!(loop_id = %id, %error, "failed to announce that the loop waits for approval");
         }
     }
 }

@@ -1,6 +1,7 @@
-//! Files that a request names by signed URLs: fetched before the loop starts, or left out.
+//! Downloads the attachments of a request before its loop starts.
 //!
-//! A file that cannot be had never stops a loop. The URLs are secrets and never logged.
+//! Best-effort: a failed download is logged and skipped. The signed URLs grant access, so they are never
+//! logged.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -16,15 +17,14 @@ use crate::launch::url_policy::{self, PublicAddressResolver, UrlTarget};
 
 const DIRECTORY: &str = "attachments";
 const SKIPPED: &str = "skipped-attachments.json";
-/// One file, from the first byte asked to the last written.
+// Limit per file, including the connection. Long enough for 50 MiB over a slow line.
 const DOWNLOAD_TIME: Duration = Duration::from_secs(120);
-/// Files at a time.
-const TOGETHER: usize = 4;
-/// A file that is announced as larger is left out.
+const MAX_CONCURRENT_DOWNLOADS: usize = 4;
+// 50 MiB per file.
 const MAX_BYTES: u64 = 50 * 1024 * 1024;
 
-/// Fetches the files of a request into a folder of a directory; answers the folder when there are
-/// any.
+/// Downloads the attachments into a subdirectory of `work_dir`. Returns the subdirectory, or `None` without
+/// attachments.
 pub(crate) async fn fetch(
     attachments: &[Attachment],
     work_dir: &Path,
@@ -34,33 +34,34 @@ pub(crate) async fn fetch(
         return None;
     }
     let directory = work_dir.join(DIRECTORY);
-    let (mut refused, mut wanted) = (Vec::new(), Vec::new());
+    let (mut denied, mut downloads) = (Vec::new(), Vec::new());
     for attachment in attachments {
         match url_policy::check(&attachment.signed_url, api_origin) {
-            _ if is_expired(attachment) => skip(attachment, "its link has expired"),
-            Err(denied) => refused.push(json!({"id": attachment.id, "reason": denied.as_str()})),
-            Ok(target) => wanted.push((attachment, target)),
+            _ if is_expired(attachment) => skip(attachment, "the signed URL has expired"),
+            Err(reason) => denied.push(json!({"id": attachment.id, "reason": reason.as_str()})),
+            Ok(target) => downloads.push((attachment, target)),
         }
     }
-    if !refused.is_empty() {
-        let all = refused.len() == attachments.len();
-        let document = json!({"skippedAttachments": refused, "allAttachmentsSkipped": all});
+    // The assistant reads this file to learn why an attachment is missing.
+    if !denied.is_empty() {
+        let all = denied.len() == attachments.len();
+        let document = json!({"skippedAttachments": denied, "allAttachmentsSkipped": all});
         let path = work_dir.join(SKIPPED);
-        note(
+        log_error(
             tokio::task::spawn_blocking(move || write_private(&path, document.to_string().as_bytes())).await,
         );
     }
-    let made = directory.clone();
-    note(tokio::task::spawn_blocking(move || make_private_directory(&made).map(drop)).await);
-    stream::iter(wanted)
-        .for_each_concurrent(TOGETHER, |(attachment, target)| {
-            let place = directory.join(file_name(attachment));
+    let path = directory.clone();
+    log_error(tokio::task::spawn_blocking(move || make_private_directory(&path).map(drop)).await);
+    stream::iter(downloads)
+        .for_each_concurrent(MAX_CONCURRENT_DOWNLOADS, |(attachment, target)| {
+            let path = directory.join(file_name(attachment));
             async move {
-                let fetched = tokio::time::timeout(DOWNLOAD_TIME, download(attachment, target, place)).await;
+                let fetched = tokio::time::timeout(DOWNLOAD_TIME, download(attachment, target, path)).await;
                 match fetched {
                     Ok(Ok(())) => {}
                     Ok(Err(reason)) => skip(attachment, &reason),
-                    Err(_) => skip(attachment, "it took too long"),
+                    Err(_) => skip(attachment, "the download timed out"),
                 }
             }
         })
@@ -68,39 +69,42 @@ pub(crate) async fn fetch(
     Some(directory)
 }
 
-async fn download(attachment: &Attachment, target: UrlTarget, place: PathBuf) -> Result<(), String> {
-    let plain = |error: reqwest::Error| error.without_url().to_string();
+async fn download(attachment: &Attachment, target: UrlTarget, path: PathBuf) -> Result<(), String> {
+    // reqwest includes the URL in its messages, and with it the signature.
+    let message = |error: reqwest::Error| error.without_url().to_string();
+    // The policy checked only this URL, so redirects are not followed.
     let client = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
     let (client, url) = match target {
-        // No proxy: it would look the name up itself.
+        // A proxy would resolve the host name itself and bypass the resolver's check.
         UrlTarget::ObjectStore(url) => {
             (client.dns_resolver(std::sync::Arc::new(PublicAddressResolver)).no_proxy(), url)
         }
         UrlTarget::ControlPlaneClient(url) => (client, url),
     };
-    let response = client.build().map_err(plain)?.get(url).send().await.map_err(plain)?;
+    let response = client.build().map_err(message)?.get(url).send().await.map_err(message)?;
     if !response.status().is_success() {
-        return Err(format!("the store answered {}", response.status().as_u16()));
+        return Err(format!("the server returned status {}", response.status().as_u16()));
     }
+    // Check while reading: the Content-Length header cannot be trusted.
     let limit = attachment.size_bytes.min(MAX_BYTES);
     let mut bytes = Vec::new();
     let mut body = response.bytes_stream();
     while let Some(chunk) = body.next().await {
-        bytes.extend_from_slice(&chunk.map_err(plain)?);
+        bytes.extend_from_slice(&chunk.map_err(message)?);
         if bytes.len() as u64 > limit {
-            return Err("it is larger than announced".to_owned());
+            return Err("the file exceeds its announced size or the limit of 50 MiB".to_owned());
         }
     }
     if (bytes.len() as u64) < attachment.size_bytes {
-        tracing::warn!(attachment = attachment.id, "an attachment is smaller than announced");
+        tracing::warn!(attachment = attachment.id, "attachment is smaller than announced");
     }
-    tokio::task::spawn_blocking(move || write_private(&place, &bytes))
+    tokio::task::spawn_blocking(move || write_private(&path, &bytes))
         .await
         .map_err(|error| error.to_string())?
         .map_err(|error| error.to_string())
 }
 
-/// `<safe id>-<name>`, with nothing in the name that could leave the directory.
+/// Returns `<safe id>-<name>`. The name cannot contain path separators.
 fn file_name(attachment: &Attachment) -> String {
     let base = attachment.filename.rsplit(['/', '\\']).next().unwrap_or_default();
     let name: String = base
@@ -111,19 +115,20 @@ fn file_name(attachment: &Attachment) -> String {
 }
 
 fn is_expired(attachment: &Attachment) -> bool {
+    // An expiry that cannot be parsed is left to the server to enforce.
     let end: Result<jiff::Timestamp, _> = attachment.signed_url_expires_at.parse();
     end.is_ok_and(|end| end <= jiff::Timestamp::now())
 }
 
 fn skip(attachment: &Attachment, reason: &str) {
-    tracing::warn!(attachment = attachment.id, reason, "an attachment is left out");
+    tracing::warn!(attachment = attachment.id, reason, "skipping attachment");
 }
 
-fn note<E: std::fmt::Display>(written: Result<std::io::Result<()>, E>) {
+fn log_error<E: std::fmt::Display>(written: Result<std::io::Result<()>, E>) {
     match written {
         Ok(Ok(())) => {}
-        Ok(Err(error)) => tracing::warn!(%error, "the loop's attachments could not be written"),
-        Err(error) => tracing::warn!(%error, "the loop's attachments could not be written"),
+        Ok(Err(error)) => tracing::warn!(%error, "failed to write the attachments"),
+        Err(error) => tracing::warn!(%error, "failed to write the attachments"),
     }
 }
 
@@ -132,7 +137,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn name_stays_in_its_directory() {
+    fn file_name_cannot_leave_its_directory() {
         let attachment = |id: &str, filename: &str| Attachment {
             id: id.to_owned(),
             filename: filename.to_owned(),

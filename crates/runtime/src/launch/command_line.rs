@@ -1,4 +1,4 @@
-//! The process of a loop: program, arguments and environment.
+//! Program, arguments and environment of a loop's process.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -21,49 +21,49 @@ use crate::workspace::{Workspace, peers};
 use loopgate_tools::environment::{ProcessEnvironment, TrustGuard};
 use loopgate_tools::shim::Shims;
 
-/// Most characters of a session's id.
+// Upper bound for a session id of the assistant, which is a UUID today.
 const SESSION_ID_CHARS: usize = 64;
 
-/// What a loop's process is given.
+/// Values that determine the process of a loop.
 pub(crate) struct ProcessRequest<'a> {
     pub id: LoopId,
     pub command: LoopCommand,
     pub workspace: &'a Workspace,
     pub assistant: &'a Path,
-    /// The command's plugin, when it is there.
+    /// Directory of the command's plugin, if it was found.
     pub plugin: Option<&'a Path>,
     pub staged: &'a StagedInputs,
     pub committer: Option<&'a Committer>,
     pub failure_secret: &'a SecretString,
-    /// The file that is run, or read by the assistant; the driver needs none.
+    /// Script to run, or prompt for the assistant. `None` for the loop driver.
     pub script: Option<&'a Path>,
-    /// What the assistant may use of the expected MCP server.
+    /// Availability of the expected MCP server; determines the allowed tools.
     pub mcp: &'a McpRecord,
-    /// The assistant's session that is gone on with.
+    /// Assistant session to resume.
     pub session: Option<&'a str>,
-    /// What keeps the programs of its checkouts from running.
+    /// Options and variables that keep git from running programs of untrusted repositories.
     pub guard: &'a TrustGuard,
-    /// Where the process finds what this machine's loops share.
+    /// Loopgate's data directory, which all loops share.
     pub data_dir: &'a Path,
-    /// Whether limits of the assistant are waited out.
+    /// Whether the driver waits until the assistant's usage limits reset.
     pub wait_for_limits: bool,
-    /// What the loop may spend.
+    /// Spending limit of the loop.
     pub max_spend: Option<Usd>,
 }
 
-/// Program, arguments, input and environment of a loop's process.
+/// Program, arguments, standard input and environment of a loop's process.
 pub(crate) struct ProcessCommand {
     pub program: PathBuf,
     pub args: Vec<OsString>,
     pub stdin_file: Option<PathBuf>,
-    /// File for the assistant's stream, unless the driver writes it.
+    /// File for the assistant's stream. `None` when the driver writes it.
     pub jsonl: Option<PathBuf>,
     pub environment: BTreeMap<OsString, OsString>,
-    /// What the driver is started again with.
+    /// Arguments and environment for restarting the driver.
     pub restart: Option<DriverLaunch>,
 }
 
-/// Builds the start of a loop.
+/// Builds the command line of a loop.
 pub(crate) async fn build(
     shims: &Shims,
     environments: &ProcessEnvironment,
@@ -73,6 +73,8 @@ pub(crate) async fn build(
     let mut environment = environments.inherited().await;
     launch.guard.add_to(&mut environment);
     environment.extend(variables.clone());
+    // Prompts and scripts call `loopgate`, which must resolve to the running version. The driver adds it by
+    // itself.
     if !matches!(launch.command.spec().runner, Runner::Driver(_)) {
         spawn::own_program_first(&mut environment, &shims.exe);
     }
@@ -124,7 +126,8 @@ fn driver_args(launch: &ProcessRequest<'_>, iterations: u32) -> Vec<OsString> {
     args
 }
 
-/// Goes on with the loop of the directory.
+/// Returns the arguments for resuming the loop in the current directory. The driver reads everything else
+/// from its state file.
 fn resume_args(launch: &ProcessRequest<'_>) -> Vec<OsString> {
     ["loop".into(), "run".into()].into_iter().chain(allowed_tools(launch)).collect()
 }
@@ -155,13 +158,13 @@ fn add_dirs(workspace: &Workspace) -> impl Iterator<Item = OsString> {
     dirs.flat_map(|dir| [OsString::from("--add-dir"), dir.into()])
 }
 
-/// Whether a text can be an id, and never an option.
+/// Checks that the text is a session id. The id comes from a request and must not be parsed as an option.
 fn is_session_id(text: &str) -> bool {
-    let plain = text.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-');
-    plain && !text.starts_with('-') && (1..=SESSION_ID_CHARS).contains(&text.len())
+    let is_alphanumeric = text.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '-');
+    is_alphanumeric && !text.starts_with('-') && (1..=SESSION_ID_CHARS).contains(&text.len())
 }
 
-/// The variables of a loop's process beside those of every program.
+/// Returns the variables of a loop's process that are set in addition to the inherited ones.
 fn variables(launch: &ProcessRequest<'_>) -> BTreeMap<OsString, OsString> {
     let mut environment = BTreeMap::new();
     let CommandSpec { runner, .. } = launch.command.spec();
@@ -175,6 +178,7 @@ fn variables(launch: &ProcessRequest<'_>) -> BTreeMap<OsString, OsString> {
     set(env::LOOP_ID, launch.id.to_string().into());
     set(env::HOME, launch.data_dir.into());
     set(env::WAIT_FOR_LIMITS, launch.wait_for_limits.to_string().into());
+    // The secret signs the driver's failure marker, so other runners must not receive it.
     if matches!(runner, Runner::Driver(_)) {
         set(env::MAX_SPEND_USD, launch.max_spend.unwrap_or_default().to_string().into());
         set(env::FAILURE_SECRET, launch.failure_secret.expose_secret().into());
@@ -182,11 +186,13 @@ fn variables(launch: &ProcessRequest<'_>) -> BTreeMap<OsString, OsString> {
             set(env::PLUGIN_DIR, plugin.into());
         }
     }
-    let places = &launch.workspace.peers;
-    if !places.is_empty() {
-        let dirs: Vec<String> =
-            places.iter().map(|place| place.prepared.dir.as_path().to_string_lossy().into_owned()).collect();
-        let names = peers::short_names(places);
+    let peer_workspaces = &launch.workspace.peers;
+    if !peer_workspaces.is_empty() {
+        let dirs: Vec<String> = peer_workspaces
+            .iter()
+            .map(|place| place.prepared.dir.as_path().to_string_lossy().into_owned())
+            .collect();
+        let names = peers::short_names(peer_workspaces);
         let map: Vec<String> = names.iter().zip(&dirs).map(|(name, dir)| format!("{name}={dir}")).collect();
         set(env::ADD_DIRS, dirs.join("|").into());
         set(env::ADD_DIR_NAMES, names.join("|").into());
@@ -196,7 +202,7 @@ fn variables(launch: &ProcessRequest<'_>) -> BTreeMap<OsString, OsString> {
     environment
 }
 
-/// Starts a loop's process under its shim.
+/// Starts the process of a loop under a shim.
 pub(crate) async fn run(
     shims: &Shims,
     launch: &ProcessRequest<'_>,
@@ -211,7 +217,7 @@ pub(crate) async fn run(
         env: start.environment,
         stdin_file: start.stdin_file,
         stdout: work_dir.join(LOOP_LOG),
-        // Apart from the log: a failed loop tells the end of each.
+        // A separate file, because a failure reports the tails of both.
         stderr: work_dir.join(ASSISTANT_STDERR),
         jsonl: start.jsonl,
         exit_file: PathBuf::from(&process.exit_file),

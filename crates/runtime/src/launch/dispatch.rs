@@ -1,4 +1,4 @@
-//! Starts the loops that wait, in their order, as places become free.
+//! Starts queued loops in order when capacity becomes available.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,16 +10,17 @@ use super::queue::QueueEntry;
 use crate::error::LoopRequestError;
 use crate::request::LoopRequest;
 
-/// How often memory is looked at while loops wait for it.
-const LOOK_EVERY: Duration = Duration::from_secs(5);
+// No event reports that memory has become free, so it is polled. Only while loops are queued.
+const MEMORY_POLL_INTERVAL: Duration = Duration::from_secs(5);
 
 impl Launcher {
-    /// Starts loops that wait, in order, as places become free. Goes on until the runtime stops;
-    /// recovery must have counted the loops of an earlier process before.
+    /// Starts queued loops in order when capacity becomes available, until the runtime stops. Must be called
+    /// after recovery has counted the loops of the previous process.
     pub async fn run_queue(self: &Arc<Self>) {
-        let mut given_back = self.reservations.subscribe();
+        let mut reservations = self.reservations.subscribe();
         let mut settings = self.settings.subscribe();
         self.refuse_unapproved().await;
+        // Renew the tokens of loops that were queued by the previous process.
         for id in self.queue.entries.ids() {
             if let Some(alive) = self.queue.entries.alive(id) {
                 self.queue.keep_alive(id, alive);
@@ -27,36 +28,37 @@ impl Launcher {
         }
         self.queue.entries.ready.store(true, Ordering::Release);
         loop {
+            // One loop at a time: `pop` counts it as running, which the next check of the capacity includes.
             while !self.queue.entries.is_empty() && self.queue.has_capacity(0).await {
                 let Some(waiting) = self.queue.entries.pop() else { break };
-                self.start_waiting(waiting);
+                self.start_queued(waiting);
             }
             for position in self.queue.entries.unannounced(ANNOUNCE_INTERVAL) {
                 self.queue.announce_position(&position).await;
             }
-            let look = async {
+            let poll = async {
                 if self.queue.entries.is_empty() {
                     std::future::pending::<()>().await;
                 }
-                tokio::time::sleep(LOOK_EVERY).await;
+                tokio::time::sleep(MEMORY_POLL_INTERVAL).await;
             };
             tokio::select! {
                 () = self.tasks.stop.cancelled() => return,
-                _ = given_back.changed() => {}
+                _ = reservations.changed() => {}
                 _ = settings.changed() => {}
                 () = self.queue.entries.changed.notified() => {}
-                () = look => {}
+                () = poll => {}
             }
         }
     }
 
-    fn start_waiting(self: &Arc<Self>, waiting: QueueEntry) {
+    fn start_queued(self: &Arc<Self>, waiting: QueueEntry) {
         let launcher = self.clone();
         self.tasks.spawn(async move {
             let id = waiting.id;
             let reservation = waiting.into_reservation();
             let stored = launcher.jobs.store.launch_request(id).await.unwrap_or_else(|error| {
-                tracing::error!(loop_id = %id, %error, "the request of a loop could not be read");
+                tracing::error!(loop_id = %id, %error, "failed to read the stored launch request");
                 None
             });
             let request = stored.and_then(|stored| {
@@ -64,16 +66,17 @@ impl Launcher {
             });
             let started = match request {
                 Some((mut request, headers)) => {
-                    // It may have been renewed while the loop waited.
+                    // The token may have been renewed while the loop was queued.
                     if let Ok(token) = launcher.tokens.current(id).await {
                         request.token = token;
                     }
+                    // Boxed: the future of a whole start is large.
                     let prepared =
                         Box::pin(launcher.prepare_and_spawn(&request, &headers, reservation)).await;
                     prepared.map(drop).map_err(|refusal| (refusal, Some(request.token)))
                 }
                 None => Err((
-                    LoopRequestError::new(500, "The request of the loop cannot be read any more").into(),
+                    LoopRequestError::new(500, "The stored request of the loop could not be read").into(),
                     None,
                 )),
             };

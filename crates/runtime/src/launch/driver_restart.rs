@@ -1,7 +1,7 @@
-//! Starts a loop's driver again that died while it waited for the end of a limit of the assistant.
+//! Restarts a loop driver that was killed while it waited for a usage limit of the assistant to reset.
 //!
-//! Where the loop stands is in the driver's own state file. What the driver is started with is stored with the
-//! job, sealed, because a part of it is secret.
+//! The progress of the loop is in the driver's state file. Arguments and environment are stored in the job
+//! record, sealed, because they contain the secret for the failure marker.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -27,24 +27,22 @@ use crate::jobs::{Job, Jobs, ProcessKind, ProcessRecord};
 use crate::process::spawn;
 use crate::transcript::state_file;
 
-/// Times that the driver of a loop is started again: what kills it may do so each time.
+// A driver that is killed again and again, for example by the OOM killer, must fail eventually.
 const MAX_RESTARTS: u32 = 10;
-/// Between SIGTERM and SIGKILL when the loop was cancelled meanwhile.
+// Between SIGTERM and SIGKILL, when the loop was cancelled during the restart.
 const KILL_GRACE: Duration = Duration::from_secs(3);
 
-/// What a driver that goes on with its loop is started with.
+/// Arguments and environment of a driver that resumes its loop.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct DriverLaunch {
-    /// Its directory.
     pub cwd: PathBuf,
-    /// Its arguments.
     pub args: Vec<OsString>,
-    /// Its variables beside those of every program.
+    /// Variables that are set in addition to the inherited ones.
     pub variables: Vec<(OsString, OsString)>,
 }
 
 impl DriverLaunch {
-    /// The form in which it is stored; `None` when it cannot be sealed.
+    /// Serializes and encrypts the value for the job record. Returns `None` when it cannot be encrypted.
     pub fn seal(&self, credentials: &Credentials) -> Option<String> {
         credentials.seal(&serde_json::to_vec(self).ok()?).map(|sealed| STANDARD.encode(sealed))
     }
@@ -55,7 +53,7 @@ impl DriverLaunch {
     }
 }
 
-/// Why a driver was not started again.
+/// Error while restarting a driver.
 #[derive(Debug, Error)]
 enum RestartError {
     #[error(transparent)]
@@ -64,7 +62,7 @@ enum RestartError {
     Store(#[from] StoreError),
 }
 
-/// Starts drivers again.
+/// Restarts loop drivers that were killed while waiting.
 #[derive(Clone)]
 pub(crate) struct DriverRestarts {
     pub jobs: Jobs,
@@ -75,10 +73,12 @@ pub(crate) struct DriverRestarts {
 }
 
 impl DriverRestarts {
-    /// Starts the driver of a loop again when it died while it waited; `None` when the loop is over.
+    /// Restarts the driver of a loop if it was killed while waiting. Returns `None` when the loop is finished
+    /// instead.
     pub async fn restart(&self, id: LoopId, end: &ExitKind) -> Option<ShimHandle> {
-        let died = matches!(end, ExitKind::Lost | ExitKind::Exit { signal: Some(_), .. });
-        if !died || !self.settings.get().wait_for_limits {
+        // A driver that exited with a code has reported the result of the loop itself.
+        let was_killed = matches!(end, ExitKind::Lost | ExitKind::Exit { signal: Some(_), .. });
+        if !was_killed || !self.settings.get().wait_for_limits {
             return None;
         }
         let job = self.jobs.store.job(id).await.ok().flatten()?;
@@ -87,14 +87,14 @@ impl DriverRestarts {
         }
         let launch = DriverLaunch::of(&job, &self.credentials)?;
         let (waiting, cwd) = (job.clone(), launch.cwd.clone());
-        let waits = tokio::task::spawn_blocking(move || is_waiting(&waiting, &cwd)).await;
-        if !waits.unwrap_or(false) {
+        let is_waiting = tokio::task::spawn_blocking(move || is_waiting(&waiting, &cwd)).await;
+        if !is_waiting.unwrap_or(false) {
             return None;
         }
         match self.spawn(&job, launch).await {
             Ok(shim) => Some(shim),
             Err(error) => {
-                tracing::error!(loop_id = %id, %error, "a driver that had waited for a limit did not start again");
+                tracing::error!(loop_id = %id, %error, "failed to restart the loop driver");
                 None
             }
         }
@@ -104,6 +104,7 @@ impl DriverRestarts {
         let work_dir = job.work_dir();
         let peers = job.workspace.additional_worktree_dirs.iter().map(|peer| Path::new(&peer.dir));
         let checkouts: Vec<&Path> = std::iter::once(launch.cwd.as_path()).chain(peers).collect();
+        // The inherited environment is read again: the user may have changed it since the loop was started.
         let (mut env, _) = self.environment.guarded(&checkouts).await;
         env.extend(launch.variables);
         let process = ProcessRecord::new(&self.shims, job.id, ProcessKind::Main, &work_dir);
@@ -121,10 +122,11 @@ impl DriverRestarts {
             loop_id: job.id,
         };
         let (shim, state) = self.shims.spawn(&spec).await?;
-        let traces = (work_dir, state.clone());
-        let written = tokio::task::spawn_blocking(move || spawn::write_pid_files(&traces.0, &traces.1)).await;
+        let pid_files = (work_dir, state.clone());
+        let written =
+            tokio::task::spawn_blocking(move || spawn::write_pid_files(&pid_files.0, &pid_files.1)).await;
         if let Ok(Err(error)) = written {
-            tracing::warn!(loop_id = %job.id, %error, "the files with the loop's pid could not be written");
+            tracing::warn!(loop_id = %job.id, %error, "failed to write the pid files");
         }
         let job = self
             .jobs
@@ -137,17 +139,18 @@ impl DriverRestarts {
             })
             .await?;
         if job.is_cancelled() {
-            // The request to stop it found no process.
+            // The cancellation found no process to terminate, because it arrived before the pid was stored.
             let _ = shim.kill(KILL_GRACE).await;
         }
-        let text = "The loop's driver had died while it waited for the end of a limit; it was started again";
+        let text =
+            "The loop driver was killed while it waited for a usage limit to reset, and has been restarted";
         let event = LoopEvent::new("output", &json!({"data": {"chunk": text}}));
         self.jobs.enqueue_event(job.id, &event).await?;
         Ok(shim)
     }
 }
 
-/// Whether a loop's own files say that it waits, and where it goes on. Blocks on the disk.
+/// Checks that the loop's state files report a wait and allow the driver to resume. Blocks on the disk.
 fn is_waiting(job: &Job, cwd: &Path) -> bool {
     state_file::waiting_until(job, &job.work_dir()).is_some()
         && untrusted::is_file(&cwd.join(STATE_DIR).join(LOOP_STATE))

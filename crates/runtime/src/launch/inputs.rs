@@ -1,4 +1,4 @@
-//! What a loop finds on disk before its process starts: agents, critic gates, staged documents,
+//! Writes the inputs of a loop before its process starts: agents, critic gates, staged documents and
 //! attachments.
 
 use std::path::PathBuf;
@@ -29,17 +29,20 @@ impl Launcher {
         workspace: &Workspace,
     ) -> Result<staging::StagedInputs, Refusal> {
         let unwritable = |cause: String| {
-            let answer = LoopRequestError::new(500, "Failed to write artifacts to workdir");
-            Refusal::with_event(answer, code::ARTIFACT_WRITE_FAILED, cause)
+            let error = LoopRequestError::new(500, "Failed to write artifacts to workdir");
+            Refusal::with_event(error, code::ARTIFACT_WRITE_FAILED, cause)
         };
-        for (worktree, dir) in own_dirs(workspace) {
-            // A link in the repository could lead every file of the loop elsewhere.
+        for (worktree, dir) in loop_dirs(workspace) {
+            // A symbolic link in the repository could redirect all files of the loop to another directory.
             let inside = self.workspaces.worktrees.layout.allowed(&dir);
-            if !inside.is_some_and(|place| place.canonical().starts_with(worktree.canonical())) {
-                return Err(unwritable("the work directory leads out of the worktree".to_owned()));
+            if !inside.is_some_and(|path| path.canonical().starts_with(worktree.canonical())) {
+                return Err(unwritable(
+                    "the work directory resolves to a path outside the worktree".to_owned(),
+                ));
             }
         }
         self.materialize(request, repository, workspace).await?;
+        // Only the judges of code receive the state of the clone.
         let judges_code = request.command.spec().inputs == Inputs::JudgeSubject(JudgeSubject::Code);
         let detected = match repository.filter(|_| judges_code) {
             Some(repository) => {
@@ -54,19 +57,20 @@ impl Launcher {
             }
             _ => Vec::new(),
         };
-        let (staging, place) = (request.clone(), workspace.clone());
-        let learner = repository.and_then(|repository| repository.full_name.clone());
-        let learner = learner.filter(|_| self.settings.get().learnings_enabled);
+        let (request_copy, workspace_copy) = (request.clone(), workspace.clone());
+        let learnings_repo = repository.and_then(|repository| repository.full_name.clone());
+        let learnings_repo = learnings_repo.filter(|_| self.settings.get().learnings_enabled);
+        // Staging does many small writes; run it on the blocking pool.
         let staged = tokio::task::spawn_blocking(move || {
-            let peers = place.mounted();
-            for place in &place.peers {
-                staging::prepare_peer(&staging, &place.prepared.dir.as_path().join(WORK_DIR))?;
+            let peers = workspace_copy.mounted();
+            for peer in &workspace_copy.peers {
+                staging::prepare_peer(&request_copy, &peer.prepared.dir.as_path().join(WORK_DIR))?;
             }
-            let (root, work_dir) = (place.dir.as_path(), place.work_dir.as_path());
+            let (root, work_dir) = (workspace_copy.dir.as_path(), workspace_copy.work_dir.as_path());
             let dirs = staging::StagingDirs { root, work_dir, peers: &peers, detected, targets };
-            let mut staged = staging::stage(&staging, &dirs)?;
-            let inputs = staging.command.spec().inputs;
-            let repo = learner.as_ref().map(|repo| repo.as_str());
+            let mut staged = staging::stage(&request_copy, &dirs)?;
+            let inputs = request_copy.command.spec().inputs;
+            let repo = learnings_repo.as_ref().map(|repo| repo.as_str());
             staging::learnings::stage(&staging::learnings::patterns(), inputs, repo, work_dir, &mut staged)?;
             Ok(staged)
         })
@@ -74,16 +78,19 @@ impl Launcher {
         let mut staged = staged
             .map_err(|_| LoopRequestError::internal())?
             .map_err(|error: std::io::Error| unwritable(redact::cause(&error.to_string())))?;
-        let attached = match request.command.spec().place {
+        let attachments_dir = match request.command.spec().place {
             WorkLocation::Worktree(_) => workspace.work_dir.clone(),
             WorkLocation::TempDir => workspace.work_dir.join(WORK_DIR),
         };
         let origin = self.cloud.origin();
-        staged.inputs.extend(attachments::fetch(&request.attachments, &attached, origin.as_deref()).await);
+        staged
+            .inputs
+            .extend(attachments::fetch(&request.attachments, &attachments_dir, origin.as_deref()).await);
         Ok(staged)
     }
 
-    /// Agents and critic gates, in the worktree and in those of the peers.
+    /// Writes agents and critic gates into the worktree and those of the peers. Failures are logged, except
+    /// for peers of an EXECUTE.
     async fn materialize(
         &self,
         request: &LoopRequest,
@@ -94,12 +101,12 @@ impl Launcher {
         if let Some(worktree) = &workspace.worktree
             && let Err(error) = self.materialize_in(request, name, worktree).await
         {
-            tracing::warn!(%error, "agents or critic gates could not be written");
+            tracing::warn!(%error, "failed to write agents or critic gates");
         }
         for PeerWorkspace { peer, prepared } in &workspace.peers {
             let name = peer.repository.full_name.as_ref();
             let Err(error) = self.materialize_in(request, name, &prepared.dir).await else { continue };
-            tracing::warn!(%error, "agents or critic gates of a peer repository could not be written");
+            tracing::warn!(%error, "failed to write agents or critic gates of a peer repository");
             if request.command == LoopCommand::Execute {
                 let text = "Context-pack materialization failed for additional repo worktree";
                 return Err(Refusal::with_same_event(
@@ -119,23 +126,24 @@ impl Launcher {
     ) -> std::io::Result<()> {
         let mut tracked = Vec::new();
         for agent in request.agent_definitions() {
+            // When git cannot answer, assume that the file is tracked, so that it is not overwritten.
             let path = format!(".claude/agents/{}.md", loopgate_api::ids::slug(&agent.slug));
             if self.repositories.git.tracks(worktree.as_path(), &path).await.unwrap_or(true) {
                 tracked.push(path);
             }
         }
         let name = name.map(ToString::to_string);
-        let (staging, place) = (request.clone(), worktree.as_path().to_owned());
+        let (request, path) = (request.clone(), worktree.as_path().to_owned());
         let written = tokio::task::spawn_blocking(move || {
-            let is_tracked = |path: &str| tracked.iter().any(|known| known == path);
-            staging::materialize(&staging, name.as_deref(), &place, &is_tracked)
+            let is_tracked = |path: &str| tracked.iter().any(|tracked_path| tracked_path == path);
+            staging::materialize(&request, name.as_deref(), &path, &is_tracked)
         });
         written.await.map_err(std::io::Error::other)?
     }
 }
 
-/// Each worktree with the directories for the loop's files in it.
-fn own_dirs(workspace: &Workspace) -> impl Iterator<Item = (&SandboxedPath, PathBuf)> {
+/// Returns each worktree with the directories that Loopgate creates in it.
+fn loop_dirs(workspace: &Workspace) -> impl Iterator<Item = (&SandboxedPath, PathBuf)> {
     let peers = workspace.peers.iter().map(|place| &place.prepared.dir);
     let worktrees = workspace.worktree.iter().chain(peers);
     worktrees.flat_map(|worktree| {

@@ -1,9 +1,7 @@
-//! Who may start: how many loops run at once, how much memory must be free, and what becomes of the
-//! others.
+//! Admission control: concurrency limit, free-memory threshold, and the queue of waiting loops.
 //!
-//! One loop may always run, whatever the limits say. A loop that finds no place is queued and
-//! answered as queued; the dispatcher starts it when a place is free, and whatever keeps
-//! it from starting then is reported by an event, because nobody waits for an answer any more.
+//! One loop may always run, regardless of the limits. When the limits are reached, a loop is queued and the
+//! request is answered; the dispatcher starts it later. Later failures are reported by events.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -32,31 +30,32 @@ use crate::reporting::heartbeat::HeartbeatSender;
 use crate::request::{LoopHeaders, LoopRequest};
 use crate::tasks::Tasks;
 
-/// A position is reported again after this long: the control plane gives up a loop that reports nothing.
+/// The position in the queue is reported again after this interval: the control plane times out loops without
+/// events.
 pub(crate) const ANNOUNCE_INTERVAL: Duration = Duration::from_secs(30 * 60);
 const MEGABYTE: u64 = 1024 * 1024;
 
-/// A loop that runs.
+/// Response to an accepted launch request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoopStart {
-    /// The loop.
+    /// Id of the started or queued loop.
     pub loop_id: LoopId,
-    /// Pid of its process; `None` while it waits for a place or is being prepared.
+    /// Process id; `None` while the loop is queued or being prepared.
     pub pid: Option<u32>,
-    /// Its worktree.
+    /// Worktree of the loop; `None` for commands without one.
     pub worktree_path: Option<PathBuf>,
-    /// Its position in the queue, from 1.
+    /// Position in the queue, from 1; `None` for a loop that is not queued.
     pub queue_place: Option<usize>,
 }
 
 impl LoopStart {
-    /// A loop that has no process yet.
+    /// Creates the response for a loop that has no process yet.
     pub(crate) const fn accepted(loop_id: LoopId) -> Self {
         Self { loop_id, pid: None, worktree_path: None, queue_place: None }
     }
 }
 
-/// Loops that wait for a place or for approval.
+/// Loops that wait for capacity or approval.
 pub(crate) struct LaunchQueue {
     pub jobs: Jobs,
     pub entries: QueueEntries,
@@ -67,51 +66,53 @@ pub(crate) struct LaunchQueue {
 }
 
 impl LaunchQueue {
-    /// Whether a loop that has its reservation must wait for a place.
+    /// Checks whether a loop that holds a reservation must be queued.
     pub(crate) async fn must_wait(&self) -> bool {
         let settings = self.settings.get();
         let limited = settings.max_loops.is_some() || settings.min_free_memory_mb.is_some();
-        let unknown = limited && !self.entries.ready.load(Ordering::Acquire);
-        unknown || !self.entries.is_empty() || !self.has_capacity(1).await
+        // Until recovery has counted the loops of the previous process, the number of running loops is
+        // unknown.
+        let uncounted = limited && !self.entries.ready.load(Ordering::Acquire);
+        uncounted || !self.entries.is_empty() || !self.has_capacity(1).await
     }
 
-    /// Whether one more loop may run, beside these that are counted and do not run yet.
+    /// Checks whether one more loop may run. `counted` is the number of reservations that do not run yet.
     pub(super) async fn has_capacity(&self, counted: usize) -> bool {
         let settings = self.settings.get();
-        let under_way = self.reservations.under_way().saturating_sub(counted);
-        if under_way == 0 {
+        let active = self.reservations.under_way().saturating_sub(counted);
+        if active == 0 {
             return true;
         }
-        let most = settings.max_loops.map_or(usize::MAX, |most| most as usize);
-        let Some(floor) = settings.min_free_memory_mb else { return under_way < most };
-        under_way < most && machine::available_memory().await >= floor.saturating_mul(MEGABYTE)
+        let limit = settings.max_loops.map_or(usize::MAX, |limit| limit as usize);
+        let Some(threshold) = settings.min_free_memory_mb else { return active < limit };
+        active < limit && machine::available_memory().await >= threshold.saturating_mul(MEGABYTE)
     }
 
-    /// The position of a loop in the queue, from 1.
+    /// Returns the position of a loop in the queue, from 1.
     pub(crate) fn position(&self, id: LoopId) -> Option<usize> {
         self.entries.position(id)
     }
 
-    /// Stores a request until the loop's process runs, so that the death of this process costs no loop.
+    /// Stores a request until the loop's process runs. A restarted runtime continues the launch from it.
     pub(crate) async fn store_request(
         &self,
         id: LoopId,
         request: &LaunchRequest,
     ) -> Result<(), LoopRequestError> {
         self.jobs.store.put_launch_request(id, request).await.map_err(|error| {
-            tracing::error!(loop_id = %id, %error, "the request of a loop could not be stored");
-            LoopRequestError::new(500, "The order of the loop could not be kept")
+            tracing::error!(loop_id = %id, %error, "failed to store the launch request");
+            LoopRequestError::new(500, "The loop request could not be stored")
         })
     }
 
-    /// Deletes the request of a loop that was started, or never will be.
+    /// Deletes the stored request of a loop that was started or refused. Best-effort.
     pub(crate) async fn delete_request(&self, id: LoopId) {
         if let Err(error) = self.jobs.store.delete_launch_request(id).await {
-            tracing::warn!(loop_id = %id, %error, "the request of a loop was not deleted");
+            tracing::warn!(loop_id = %id, %error, "failed to delete the launch request");
         }
     }
 
-    /// Puts a loop at the end of the queue.
+    /// Appends a loop to the queue.
     pub(crate) async fn enqueue(
         &self,
         request: &LoopRequest,
@@ -119,29 +120,33 @@ impl LaunchQueue {
         reservation: Reservation,
     ) -> Result<LoopStart, LoopRequestError> {
         let (id, number) = (request.loop_id, self.entries.number());
+        // Best-effort: the token is also part of the stored request.
         if let Err(error) = self.jobs.store.put_token(id, &StoredToken::new(request.token.clone())).await {
-            tracing::warn!(loop_id = %id, %error, "the loop's token could not be stored");
+            tracing::warn!(loop_id = %id, %error, "failed to store the runner token");
         }
         self.jobs.store.create(&queued_job(request, headers, number)).await?;
         let alive = self.entries.push(number, id, reservation);
         self.keep_alive(id, alive);
         let position = self.entries.position(id);
-        tracing::info!(loop_id = %id, position, "the loop waits for a place");
+        tracing::info!(loop_id = %id, position, "loop queued");
         Ok(LoopStart { queue_place: position, ..LoopStart::accepted(id) })
     }
 
-    /// Lets a loop wait, before every other, that was about to begin when an earlier process died.
+    /// Puts a loop at the front of the queue. Used for a loop that was being started when the previous
+    /// process died.
     ///
     /// # Errors
-    /// [`StoreError`].
+    /// Fails with [`StoreError`].
     pub(crate) async fn requeue(&self, id: LoopId, reservation: Reservation) -> Result<(), StoreError> {
         let number = self.entries.number_before();
         self.jobs
             .change(id, |now| {
                 now.apply(JobEvent::Queued)?;
+                // Drop the process of the interrupted start; the next start records its own.
                 (now.job.launch.queue_number, now.job.run.process) = (Some(number), None);
-                now.job.progress.live_activity =
-                    Some("Loopgate ended while this was being started; it begins again".to_owned());
+                now.job.progress.live_activity = Some(
+                    "Loopgate stopped while this loop was being started; it has been requeued".to_owned(),
+                );
                 Ok(())
             })
             .await?;
@@ -150,7 +155,7 @@ impl LaunchQueue {
         Ok(())
     }
 
-    /// Renews the token of a loop while it waits.
+    /// Renews the token of a loop until it leaves the queue or the runtime stops.
     pub(crate) fn keep_alive(&self, id: LoopId, alive: CancellationToken) {
         let (heartbeat, stop) = (self.heartbeat.clone(), self.tasks.stop.clone());
         self.tasks.spawn(async move {
@@ -162,17 +167,16 @@ impl LaunchQueue {
         });
     }
 
-    /// Ends a loop that was accepted and cannot be started, with the loop's last event.
+    /// Finishes a loop that was accepted and could not be started, with its terminal event.
     pub(crate) async fn refuse(&self, id: LoopId, token: Option<SecretString>, refusal: &Refusal) {
         if let Some(token) = token {
             let stored = self.jobs.store.put_token(id, &StoredToken::new(token)).await;
-            let _ = stored.inspect_err(|error| tracing::warn!(%error, "a token was not stored"));
+            let _ = stored.inspect_err(|error| tracing::warn!(%error, "failed to store the runner token"));
         }
         if refusal.is_cancelled() {
-            tracing::info!(loop_id = %id, "a loop was cancelled while it was being prepared");
-            let ended = self.end_cancelled(id).await;
-            let _ =
-                ended.inspect_err(|error| tracing::error!(%error, "a cancelled loop's end was not stored"));
+            tracing::info!(loop_id = %id, "loop cancelled during its preparation");
+            let result = self.finish_cancelled(id).await;
+            let _ = result.inspect_err(|error| tracing::error!(%error, "failed to store the cancellation"));
             return;
         }
         let (code, message) = refusal
@@ -180,33 +184,35 @@ impl LaunchQueue {
             .clone()
             .unwrap_or_else(|| (code::PRE_RUN_VALIDATION_FAILED, refusal.error.message.clone()));
         let message = redact::message(&message);
-        tracing::info!(loop_id = %id, code, message, "an accepted loop could not be started");
+        tracing::info!(loop_id = %id, code, message, "accepted loop could not be started");
         let error = ErrorEvent { code: code.to_owned(), message: message.clone(), ..ErrorEvent::default() };
-        if let Err(error) = self.end_waiting(id, &error, JobEvent::Failed, Some(message)).await {
-            tracing::error!(loop_id = %id, %error, "the end of a loop that was not started could not be stored");
+        if let Err(error) = self.finish_waiting(id, &error, JobEvent::Failed, Some(message)).await {
+            tracing::error!(loop_id = %id, %error, "failed to store the failed launch");
         }
     }
 
-    /// Cancels a loop that waits; `false` when none of that id does.
+    /// Cancels a waiting loop. Returns `false` when no loop with this id is waiting.
     pub(crate) async fn cancel(&self, id: LoopId) -> Result<bool, StoreError> {
-        let Some(waiting) = self.entries.take(id) else { return Ok(false) };
-        self.end_cancelled(id).await?;
+        let Some(entry) = self.entries.take(id) else { return Ok(false) };
+        self.finish_cancelled(id).await?;
         self.delete_request(id).await;
-        drop(waiting);
+        // The reservation in the entry is released last: the same loop must not be accepted before it is
+        // finished.
+        drop(entry);
         Ok(true)
     }
 
-    async fn end_cancelled(&self, id: LoopId) -> Result<(), StoreError> {
+    async fn finish_cancelled(&self, id: LoopId) -> Result<(), StoreError> {
         let error = ErrorEvent {
             code: code::CANCELLED.to_owned(),
             message: CANCELLED.to_owned(),
             abort_reason: Some(AbortReason::Cancelled),
             ..ErrorEvent::default()
         };
-        self.end_waiting(id, &error, JobEvent::Cancelled, None).await
+        self.finish_waiting(id, &error, JobEvent::Cancelled, None).await
     }
 
-    async fn end_waiting(
+    async fn finish_waiting(
         &self,
         id: LoopId,
         error: &ErrorEvent,
@@ -218,6 +224,7 @@ impl LaunchQueue {
         event.members.insert("loopId".to_owned(), json!(id));
         self.jobs
             .change(id, |now| {
+                // The state machine permits the cancelled status only after a cancellation was requested.
                 if end == JobEvent::Cancelled {
                     now.apply(JobEvent::CancelRequested)?;
                 }
@@ -232,12 +239,13 @@ impl LaunchQueue {
     }
 
     pub(super) async fn announce_position(&self, QueuePosition { id, position, of }: &QueuePosition) {
-        let text = format!("Waiting for a free place: {position} of {of} in the queue");
+        let text = format!("Waiting for a free slot: {position} of {of} in the queue");
         let data = json!({"chunk": text, "queue": {"place": position, "waiting": of}});
         let event = LoopEvent::new("output", &json!({"data": data}));
         let stored = self
             .jobs
             .change(*id, |now| {
+                // The loop may have been started since the position was computed.
                 if now.job.status() == JobStatus::Queued {
                     now.job.progress.live_activity = Some(text);
                     now.send(OutboxMessage::event(&event));
@@ -246,12 +254,12 @@ impl LaunchQueue {
             })
             .await;
         if let Err(error) = stored {
-            tracing::warn!(loop_id = %id, %error, "a loop's position in the queue was not stored");
+            tracing::warn!(loop_id = %id, %error, "failed to announce the queue position");
         }
     }
 }
 
-/// The record of a loop that waits.
+/// Creates the record of a waiting loop.
 pub(crate) fn queued_job(request: &LoopRequest, headers: &LoopHeaders, number: i64) -> Job {
     let mut job = Job::waiting(request.loop_id, request.command);
     job.launch.queue_number = Some(number);

@@ -1,9 +1,8 @@
-//! From a request to a running loop: everything is checked, prepared and recorded in one order. The
-//! answer is given when the process runs, or after a while: the loop is then accepted, and what becomes
-//! of it is reported by its events.
+//! Launches loops: checks the request, prepares the workspace, records the job and starts the process.
 //!
-//! A caller that goes away stops nothing half-way. Whatever fails gives the reservation back, so
-//! that the same loop can be ordered again.
+//! The request is answered when the process runs, or after a timeout as accepted; later failures are reported
+//! by events. A launch continues when its caller disconnects. A failed launch releases its reservation, so
+//! that the same loop can be requested again.
 
 mod announce;
 mod approval;
@@ -56,7 +55,7 @@ use crate::workspace::repository::{self, LoopRepository, Repositories};
 use loopgate_tools::environment::ProcessEnvironment;
 use loopgate_tools::shim::Shims;
 
-/// Starts loops.
+/// Launches loops, directly or through the queue.
 pub struct Launcher {
     pub(crate) queue: Arc<LaunchQueue>,
     pub(crate) jobs: Jobs,
@@ -77,14 +76,15 @@ pub struct Launcher {
     pub(crate) credentials: Arc<Credentials>,
     /// Data directory of this desktop.
     pub(crate) data_dir: PathBuf,
-    /// Directory with one folder a plugin.
+    /// Directory with the bundled plugins, one subdirectory each.
     pub(crate) plugin_dirs: PathBuf,
     pub(crate) timing: RuntimeTiming,
     pub(crate) tasks: Tasks,
 }
 
 impl Launcher {
-    /// Starts a loop. One that does not run within [`RuntimeTiming::launch_answer`] is answered as accepted.
+    /// Launches a loop. The response is [`LoopStart`] without a pid if the process does not run within
+    /// [`RuntimeTiming::launch_answer`].
     ///
     /// # Errors
     /// Status and exact text of the first check or step that fails.
@@ -98,10 +98,11 @@ impl Launcher {
         let (answer, mut answered) = oneshot::channel();
         let stored =
             LaunchRequest { body: String::from_utf8_lossy(body).into_owned(), headers: headers.clone() };
+        // A task of its own: a launch must not be cancelled halfway when the client disconnects.
         self.tasks.spawn(async move {
-            let kept = launcher.queue.store_request(id, &stored).await;
+            let request_stored = launcher.queue.store_request(id, &stored).await;
             if launcher.queue.must_wait().await {
-                let queued = match kept {
+                let queued = match request_stored {
                     Ok(()) => Box::pin(launcher.queue.enqueue(&request, &headers, reservation)).await,
                     Err(error) => Err(error),
                 };
@@ -113,27 +114,28 @@ impl Launcher {
         });
         if let Ok(answer) = tokio::time::timeout(self.timing.launch_answer, &mut answered).await {
             return answer.unwrap_or_else(|_| {
-                tracing::error!("starting a loop ended unexpectedly");
+                tracing::error!("launch task ended without a response");
                 Err(LoopRequestError::internal())
             });
         }
-        // From here on nothing can be answered any more; what was answered a moment ago counts.
+        // `close` makes later sends fail, so that the task reports failures by events. A response that was
+        // sent before is still delivered.
         answered.close();
         answered.try_recv().unwrap_or(Ok(LoopStart::accepted(id)))
     }
 
-    /// Whether a loop waits, is prepared, followed or finished by this process.
+    /// Checks whether this process is preparing, following or finishing the loop, or has it in the queue.
     #[must_use]
     pub fn is_followed(&self, id: LoopId) -> bool {
         self.reservations.is_followed(id)
     }
 
-    /// Waits until this process has nothing to do with a loop any more.
+    /// Waits until this process has released the loop.
     pub async fn wait_until_released(&self, id: LoopId) {
         self.reservations.free(id).await;
     }
 
-    /// Checks an order and reserves its loop.
+    /// Validates a launch request and reserves its loop.
     pub(crate) async fn accept(
         &self,
         body: &[u8],
@@ -143,21 +145,23 @@ impl Launcher {
             return Err(LoopRequestError::new(503, "API origin not configured"));
         }
         let request = LoopRequest::parse(body)?;
-        check_built(&request)?;
+        check_implemented(&request)?;
+        // Reserve before reading the record: two requests for the same loop must not both pass the check.
         let reservation =
             self.reservations.reserve(request.loop_id).ok_or_else(LoopRequestError::already_running)?;
         if let Some(job) = self.jobs.store.job(request.loop_id).await? {
-            // An order that comes again after a restart was carried out already, whatever came of it.
-            let same_order = headers.command_id.is_some() && job.launch.command_id == headers.command_id;
-            if same_order || !job.may_be_started() {
+            // The link redelivers commands after a reconnect. A command with a known id has been executed
+            // already.
+            let is_redelivered = headers.command_id.is_some() && job.launch.command_id == headers.command_id;
+            if is_redelivered || !job.may_be_started() {
                 return Err(LoopRequestError::already_running());
             }
         }
         Ok((request, reservation))
     }
 
-    /// Prepares and starts a loop that has a place. Its record exists from the beginning, so that the
-    /// next process starts it when this one dies.
+    /// Prepares and starts a loop that has capacity. The loop is recorded first, so that a restarted runtime
+    /// continues the launch after a crash.
     async fn start(
         self: &Arc<Self>,
         request: LoopRequest,
@@ -179,67 +183,69 @@ impl Launcher {
         };
         self.report_refusal(&request, &headers, &refusal);
         tracing::info!(loop_id = %request.loop_id, status = refusal.error.status,
-            reason = refusal.error.message, "the loop is not started");
+            reason = refusal.error.message, "loop launch refused");
         if refusal.is_cancelled() {
-            // It was accepted, and then it was cancelled.
+            // The loop was accepted and cancelled later, so the request itself succeeded.
             let _ = answer.send(Ok(LoopStart::accepted(request.loop_id)));
         } else if !answer.is_closed() {
             if let Some((code, message)) = &refusal.event {
                 self.post_refusal(request.loop_id, &request.token, code, message).await;
             }
-            self.take_back(&request, &previous).await;
+            self.restore_previous(&request, &previous).await;
             if answer.send(Err(refusal.error.clone())).is_ok() {
                 return;
             }
-            // Nobody waits for the answer any more.
+            // The caller timed out and was answered with "accepted". Record the loop again to fail it by an
+            // event.
             if let Err(error) = self.record_preparation(&request, &headers).await {
-                tracing::error!(loop_id = %request.loop_id, %error, "a loop that was not started could not be recorded");
+                tracing::error!(loop_id = %request.loop_id, %error, "failed to record the refused loop");
             }
         }
         self.queue.refuse(request.loop_id, Some(request.token), &refusal).await;
     }
 
-    /// Records a loop that is being prepared as one that waits, with its number in the queue.
+    /// Records a loop that is being prepared as queued, with its position.
     async fn record_preparation(
         &self,
         request: &LoopRequest,
         headers: &LoopHeaders,
     ) -> Result<PreviousJob, StoreError> {
         let mut job = launch_queue::queued_job(request, headers, self.queue.entries.number());
-        job.progress.live_activity = Some("Its repository and worktree are being prepared".to_owned());
+        job.progress.live_activity = Some("Preparing the repository and worktree".to_owned());
         if let Some(previous) = self.jobs.store.job(request.loop_id).await? {
-            record::keep(&mut job, &previous);
+            record::carry_over(&mut job, &previous);
         }
         self.jobs.store.create(&job).await
     }
 
-    /// Restores the record of a loop as it was before the start that failed.
-    async fn take_back(&self, request: &LoopRequest, previous: &PreviousJob) {
+    /// Restores the record that existed before a failed launch.
+    async fn restore_previous(&self, request: &LoopRequest, previous: &PreviousJob) {
         let id = request.loop_id;
         if let Err(error) = self.jobs.store.abandon(id, previous).await {
-            tracing::error!(loop_id = %id, %error, "the record of a loop that did not start could not be removed");
+            tracing::error!(loop_id = %id, %error, "failed to restore the previous job record");
         }
         if previous.outgoing.is_empty() {
             self.tokens.forget(id).await;
             return;
         }
-        // The newer token serves the earlier run's last words as well.
+        // The new token also authorizes unsent events of the previous run.
         match self.jobs.store.put_token(id, &StoredToken::new(request.token.clone())).await {
             Ok(()) => self.outbox.wake(id),
-            Err(error) => tracing::warn!(loop_id = %id, %error, "the loop's token could not be stored"),
+            Err(error) => tracing::warn!(loop_id = %id, %error, "failed to store the runner token"),
         }
     }
 
-    /// Prepares a loop and starts its process. Whatever fails after the loop was cancelled fails for that.
+    /// Prepares a loop and starts its process. Once the loop is cancelled, any failure is reported as the
+    /// cancellation.
     pub(crate) async fn prepare_and_spawn(
         &self,
         request: &LoopRequest,
         headers: &LoopHeaders,
         reservation: Reservation,
     ) -> Result<LoopStart, Refusal> {
-        // On the heap: the future of a whole start is large.
-        let begun = Box::pin(self.prepare(request, headers, &reservation)).await;
-        let (shim, started) = begun
+        // Boxed: the future of a whole launch is large.
+        let prepared = Box::pin(self.prepare(request, headers, &reservation)).await;
+        let (shim, started) = prepared
             .map_err(|refusal| if reservation.is_cancelled() { Refusal::cancelled() } else { refusal })?;
         reservation.running();
         let state = ProcessState::Running(shim);
@@ -253,9 +259,11 @@ impl Launcher {
         headers: &LoopHeaders,
         reservation: &Reservation,
     ) -> Result<(ShimHandle, LoopStart), Refusal> {
+        // Start the detection early: it runs a program and takes as long as preparing the worktree.
         if let Some(url) = &request.expected_mcp_url {
             self.mcp.expect(McpHost::Assistant, url);
         }
+        // Cloning can take minutes and must not delay a cancellation.
         let resolved = reservation.unless_cancelled(self.resolve(request)).await;
         let (request, repository, peers) = resolved.unwrap_or_else(|| Err(Refusal::cancelled()))?;
         let workspace = self.workspaces.prepare(&request, repository.as_ref(), peers, reservation).await?;
@@ -272,7 +280,7 @@ impl Launcher {
         }
     }
 
-    /// The repositories that a request means; one that is not here is cloned.
+    /// Resolves the repositories of a request. Clones repositories that are missing.
     async fn resolve(
         &self,
         request: &LoopRequest,
@@ -286,7 +294,7 @@ impl Launcher {
         Ok((request, repository, peers))
     }
 
-    /// The request with what it leaves to the repository: the branch to start from.
+    /// Returns the request with the repository's default branch filled in, unless it names a branch.
     async fn with_default_branch(
         &self,
         request: &LoopRequest,
@@ -294,9 +302,9 @@ impl Launcher {
     ) -> LoopRequest {
         let mut request = request.clone();
         if let Some(repository) = repository.filter(|_| !request.names_branch()) {
-            let found = self.repositories.git.usual_base(repository.path.as_path()).await;
-            request.default_branch = found.unwrap_or_else(|error| {
-                tracing::info!(%error, "the default branch of a repository is not known");
+            let default_branch = self.repositories.git.usual_base(repository.path.as_path()).await;
+            request.default_branch = default_branch.unwrap_or_else(|error| {
+                tracing::info!(%error, "failed to determine the default branch");
                 None
             });
         }
@@ -304,14 +312,15 @@ impl Launcher {
     }
 }
 
-/// What this runtime runs today. Commands that know no reviewer are refused where they start.
-fn check_built(request: &LoopRequest) -> Result<(), LoopRequestError> {
-    let by_reviewer = request.harness == Harness::Reviewer;
-    if by_reviewer && request.command.spec().harnesses.contains(&Harness::Reviewer) {
+/// Rejects requests for features that this runtime does not implement. Commands that never support the
+/// reviewer are rejected later, with another error.
+fn check_implemented(request: &LoopRequest) -> Result<(), LoopRequestError> {
+    let uses_reviewer = request.harness == Harness::Reviewer;
+    if uses_reviewer && request.command.spec().harnesses.contains(&Harness::Reviewer) {
         return Err(LoopRequestError::not_implemented("the reviewer cannot run loops yet"));
     }
     if request.branch_materialization.is_some() {
-        return Err(LoopRequestError::not_implemented("branches made by the control plane"));
+        return Err(LoopRequestError::not_implemented("branches created by the control plane"));
     }
     Ok(())
 }

@@ -1,8 +1,8 @@
-//! Loops that wait for a place: in which order, and who is next.
+//! The queue of waiting loops, in order of their numbers.
 //!
-//! A loop that waits has a record with its number, and its order is kept; both outlive the program, so
-//! that the queue does too. Whoever takes an entry out of the queue, to start it or to cancel it, is
-//! the only one who has it. Nothing that runs is ever stopped for a place.
+//! The numbers are stored in the job records and the requests in the job store, so the queue survives a
+//! restart. Removing an entry transfers ownership: only the remover may start or cancel the loop. Running
+//! loops are never preempted.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
@@ -17,41 +17,41 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use crate::jobs::Job;
 use crate::jobs::reservations::{Reservation, Reservations};
 
-/// A loop that waits.
+/// A waiting loop and its reservation.
 pub(crate) struct QueueEntry {
     pub id: LoopId,
     pub reservation: Reservation,
-    /// It waits for its owner's approval, and for a place only then.
+    /// Whether the loop waits for approval. It has no position in the queue until then.
     awaiting_approval: bool,
-    /// The place that was announced last, from 1, and when.
+    /// Last announced position, from 1, and the time of the announcement.
     announced: Option<(usize, Instant)>,
-    /// Cancelled when the loop waits no longer.
+    /// Cancelled when the entry is removed.
     alive: CancellationToken,
     _guard: DropGuard,
 }
 
-/// A position in the queue that was not reported yet.
+/// Position of a loop in the queue, to be announced.
 pub(crate) struct QueuePosition {
     pub id: LoopId,
-    /// From 1.
+    /// Position, starting at 1.
     pub position: usize,
-    /// Loops that wait.
+    /// Number of loops in the queue.
     pub of: usize,
 }
 
-/// The queue of this desktop.
+/// Waiting loops of this desktop, by queue number.
 pub(crate) struct QueueEntries {
     waiting: Mutex<BTreeMap<i64, QueueEntry>>,
     next: AtomicI64,
     before: AtomicI64,
-    /// Whether what an earlier process left has been counted.
+    /// Whether recovery has counted the loops of the previous process.
     pub ready: AtomicBool,
-    /// Told of every entry that comes.
+    /// Notified when the queue changes.
     pub changed: Notify,
 }
 
 impl QueueEntries {
-    /// The queue that an earlier process left, by its records.
+    /// Restores the queue from the job records of the previous process.
     pub fn load(active: &[Job], requests: &HashSet<LoopId>, reservations: &Reservations) -> Self {
         let queue = Self {
             waiting: Mutex::default(),
@@ -61,9 +61,11 @@ impl QueueEntries {
             changed: Notify::new(),
         };
         for job in active.iter().filter(|job| job.status() == JobStatus::Queued) {
+            // New loops must be ordered after the stored ones, and requeued loops before them.
             let Some(number) = job.launch.queue_number else { continue };
             queue.next.fetch_max(number.saturating_add(1), Ordering::Relaxed);
             queue.before.fetch_min(number.saturating_sub(1), Ordering::Relaxed);
+            // A loop without its request cannot be started. It is left to recovery.
             let reservation = if requests.contains(&job.id) { reservations.reserve(job.id) } else { None };
             if let Some(reservation) = reservation {
                 let _ = queue.insert(number, job.id, reservation, job.launch.approval.is_some());
@@ -72,22 +74,22 @@ impl QueueEntries {
         queue
     }
 
-    /// A number behind every other.
+    /// Returns a number after all other numbers.
     pub fn number(&self) -> i64 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// A number before every other.
+    /// Returns a number before all other numbers.
     pub fn number_before(&self) -> i64 {
         self.before.fetch_sub(1, Ordering::Relaxed)
     }
 
-    /// Adds a loop; the token is cancelled when it waits no longer.
+    /// Adds a loop. The returned token is cancelled when the entry is removed.
     pub fn push(&self, number: i64, id: LoopId, reservation: Reservation) -> CancellationToken {
         self.insert(number, id, reservation, false)
     }
 
-    /// Lets a loop wait for approval; it takes no place in line before [`QueueEntries::release`].
+    /// Adds a loop that waits for approval. It has no position in the queue until [`QueueEntries::release`].
     pub fn hold(&self, number: i64, id: LoopId, reservation: Reservation) -> CancellationToken {
         self.insert(number, id, reservation, true)
     }
@@ -101,6 +103,7 @@ impl QueueEntries {
     ) -> CancellationToken {
         reservation.waiting();
         let alive = CancellationToken::new();
+        // Dropping the entry in any way cancels the token.
         let _guard = alive.clone().drop_guard();
         let entry =
             QueueEntry { id, reservation, awaiting_approval, announced: None, alive: alive.clone(), _guard };
@@ -109,7 +112,7 @@ impl QueueEntries {
         alive
     }
 
-    /// An approved loop gets its place in line.
+    /// Moves an approved loop into the queue.
     pub fn release(&self, id: LoopId) {
         if let Some(entry) = self.lock().values_mut().find(|entry| entry.id == id) {
             entry.awaiting_approval = false;
@@ -117,12 +120,12 @@ impl QueueEntries {
         self.changed.notify_one();
     }
 
-    /// Loops that wait for approval.
+    /// Returns the loops that wait for approval.
     pub fn awaiting_approval(&self) -> Vec<LoopId> {
         self.lock().values().filter(|entry| entry.awaiting_approval).map(|entry| entry.id).collect()
     }
 
-    /// Takes out the first one in line; from then on it counts among those under way.
+    /// Removes the first loop of the queue and marks it as being prepared, so that it counts for the limits.
     pub fn pop(&self) -> Option<QueueEntry> {
         let mut waiting = self.lock();
         let number = waiting.iter().find(|(_, entry)| !entry.awaiting_approval).map(|(number, _)| *number)?;
@@ -131,50 +134,52 @@ impl QueueEntries {
         Some(entry)
     }
 
-    /// Takes out one of them.
+    /// Removes a loop from the queue, whether it waits for capacity or approval.
     pub fn take(&self, id: LoopId) -> Option<QueueEntry> {
         let mut waiting = self.lock();
         let number = waiting.iter().find(|(_, entry)| entry.id == id).map(|(number, _)| *number)?;
         let entry = waiting.remove(&number);
+        // The positions of all later loops have changed.
         drop(waiting);
         self.changed.notify_one();
         entry
     }
 
-    /// Loops that wait, the first one first.
+    /// Returns all waiting loops in order.
     pub fn ids(&self) -> Vec<LoopId> {
         self.lock().values().map(|entry| entry.id).collect()
     }
 
-    /// The position of a loop in the queue, from 1.
+    /// Returns the position of a loop in the queue, from 1.
     pub fn position(&self, id: LoopId) -> Option<usize> {
         self.lock()
             .values()
             .filter(|entry| !entry.awaiting_approval)
             .position(|entry| entry.id == id)
-            .map(|at| at + 1)
+            .map(|index| index + 1)
     }
 
-    /// Cancelled when the loop waits no longer.
+    /// Returns the token that is cancelled when the entry is removed.
     pub fn alive(&self, id: LoopId) -> Option<CancellationToken> {
         self.lock().values().find(|entry| entry.id == id).map(|entry| entry.alive.clone())
     }
 
-    /// Whether the queue is empty.
+    /// Checks whether the queue is empty. Loops that wait for approval do not count.
     pub fn is_empty(&self) -> bool {
         self.lock().values().all(|entry| entry.awaiting_approval)
     }
 
-    /// The positions that changed since the last call, or that were reported that long ago.
+    /// Returns positions that have changed since the last call, or whose last announcement is older than
+    /// `again`. Marks them as announced.
     pub fn unannounced(&self, again: Duration) -> Vec<QueuePosition> {
         let mut waiting = self.lock();
         let of = waiting.values().filter(|entry| !entry.awaiting_approval).count();
         let mut unannounced = Vec::new();
-        for (at, entry) in waiting.values_mut().filter(|entry| !entry.awaiting_approval).enumerate() {
-            let position = at + 1;
-            let is_known =
+        for (index, entry) in waiting.values_mut().filter(|entry| !entry.awaiting_approval).enumerate() {
+            let position = index + 1;
+            let is_announced =
                 entry.announced.is_some_and(|(announced, at)| announced == position && at.elapsed() < again);
-            if !is_known {
+            if !is_announced {
                 entry.announced = Some((position, Instant::now()));
                 unannounced.push(QueuePosition { id: entry.id, position, of });
             }
@@ -188,7 +193,7 @@ impl QueueEntries {
 }
 
 impl QueueEntry {
-    /// It waits no longer.
+    /// Consumes the entry, which cancels its token, and returns the reservation.
     pub fn into_reservation(self) -> Reservation {
         self.reservation
     }
@@ -202,12 +207,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requeued_loop_precedes_those_of_an_earlier_process() {
+    fn requeued_loop_precedes_loops_of_the_previous_process() {
         let reservations = Reservations::default();
         let [first, second, third, last] = std::array::from_fn(|_| LoopId(Uuid::new_v4()));
-        let mut left = Job::waiting(third, LoopCommand::Plan);
-        left.launch.queue_number = Some(0);
-        let queue = QueueEntries::load(&[left], &HashSet::from([third]), &reservations);
+        let mut queued = Job::waiting(third, LoopCommand::Plan);
+        queued.launch.queue_number = Some(0);
+        let queue = QueueEntries::load(&[queued], &HashSet::from([third]), &reservations);
         for (number, id) in
             [(queue.number(), last), (queue.number_before(), second), (queue.number_before(), first)]
         {

@@ -1,4 +1,4 @@
-//! The record with which a loop begins.
+//! Creates the job record that a loop is started with.
 
 use std::path::Path;
 
@@ -11,8 +11,7 @@ use crate::workspace::Workspace;
 use crate::workspace::repository::LoopRepository;
 
 impl Launcher {
-    /// What is known before the start; what an earlier record of the loop knew of its ticket and its
-    /// document stays.
+    /// Builds the record of a loop before its process starts.
     pub(super) fn record(
         &self,
         request: &LoopRequest,
@@ -52,26 +51,27 @@ impl Launcher {
         job.workspace.state_path = text(&work_dir.join(STATE_JSON));
         job.workspace.start_sha.clone_from(&workspace.start_sha);
         if let Some(previous) = previous {
-            keep(&mut job, previous);
+            carry_over(&mut job, previous);
         }
         job
     }
 }
 
-/// Keeps what an earlier record of the loop knew of its ticket and its document.
-pub(super) fn keep(job: &mut Job, previous: &Job) {
+/// Copies ticket and document of an earlier record of the loop, where the new request does not name them.
+pub(super) fn carry_over(job: &mut Job, previous: &Job) {
+    // A retry keeps the original start time, so that lists do not reorder.
     job.started_at.clone_from(&previous.started_at);
-    let (now, then) = (&mut job.launch, &previous.launch);
-    let keep = |now: &mut Option<String>, then: &Option<String>| {
-        if now.is_none() {
-            now.clone_from(then);
+    let (new, old) = (&mut job.launch, &previous.launch);
+    let fill = |new: &mut Option<String>, old: &Option<String>| {
+        if new.is_none() {
+            new.clone_from(old);
         }
     };
-    keep(&mut now.ticket_id, &then.ticket_id);
-    keep(&mut now.artifact_id, &then.artifact_id);
-    keep(&mut now.artifact_slug, &then.artifact_slug);
-    keep(&mut now.issue_id, &then.issue_id);
-    if now.committer.is_none() {
-        now.committer.clone_from(&then.committer);
+    fill(&mut new.ticket_id, &old.ticket_id);
+    fill(&mut new.artifact_id, &old.artifact_id);
+    fill(&mut new.artifact_slug, &old.artifact_slug);
+    fill(&mut new.issue_id, &old.issue_id);
+    if new.committer.is_none() {
+        new.committer.clone_from(&old.committer);
     }
 }

@@ -1,4 +1,4 @@
-//! The file that the assistant reads, or that is run.
+//! Writes the prompt or script of a loop.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,8 @@ use crate::workspace::Workspace;
 use crate::workspace::repository::LoopRepository;
 
 impl Launcher {
-    /// The file that the assistant reads, or that is run, when there is one.
+    /// Writes the prompt for the assistant or the script to run. Returns `None` for commands of the loop
+    /// driver.
     pub(super) async fn script(
         &self,
         request: &LoopRequest,
@@ -38,23 +39,25 @@ impl Launcher {
             }
             Runner::EachRepository => {
                 let visited: Vec<&Path> =
+                    // The script starts the assistant in each repository, so untrusted ones among them must
+                    // be guarded.
                     staged.targets.iter().filter_map(BootstrapTarget::visited).collect();
                 let guard = self.environment.guard(&visited).await;
-                let order = request.bootstrap.as_ref();
+                let options = request.bootstrap.as_ref();
                 let text =
-                    bootstrap::script(order, &staged.targets, &workspace.work_dir, plugin, mcp, &guard);
+                    bootstrap::script(options, &staged.targets, &workspace.work_dir, plugin, mcp, &guard);
                 (format!("{}.sh", command.lower()), text)
             }
         };
         let path = workspace.work_dir.join(name);
-        let (file, runs) = (path.clone(), command.spec().runner == Runner::EachRepository);
+        let (file, is_script) = (path.clone(), command.spec().runner == Runner::EachRepository);
         let written = tokio::task::spawn_blocking(move || {
             write_private(&file, text.as_bytes())?;
-            if runs { make_executable(&file) } else { Ok(()) }
+            if is_script { make_executable(&file) } else { Ok(()) }
         });
         written.await.map_err(|_| LoopRequestError::internal())?.map_err(|error| {
-            let answer = LoopRequestError::new(500, "Failed to write artifacts to workdir");
-            Refusal::with_event(answer, code::ARTIFACT_WRITE_FAILED, error.kind().to_string())
+            let error_response = LoopRequestError::new(500, "Failed to write artifacts to workdir");
+            Refusal::with_event(error_response, code::ARTIFACT_WRITE_FAILED, error.kind().to_string())
         })?;
         Ok(Some(path))
     }
@@ -79,13 +82,13 @@ impl Launcher {
             work_dir: &workspace.work_dir,
             repository: repository.map(|repository| repository.path.as_path()),
             inputs: &staged.inputs,
-            wish: request.prompt.as_deref(),
+            request: request.prompt.as_deref(),
             has_plugin,
             base: base.as_deref(),
             peers: &peers,
         };
         prompt.text().map_err(|error| {
-            tracing::error!(%error, "a prompt could not be written");
+            tracing::error!(%error, "failed to render the prompt");
             LoopRequestError::internal().into()
         })
     }

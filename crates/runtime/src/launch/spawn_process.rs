@@ -1,5 +1,5 @@
-//! The last part of a start: inputs are staged, the record is written, the start is announced, and the process
-//! is spawned.
+//! The last phase of a launch: stages inputs, stores the job record, announces the start and spawns the
+//! process.
 
 use std::path::{Path, PathBuf};
 
@@ -50,7 +50,8 @@ impl Launcher {
         let assistant = self.assistant().await?;
         let plugin = self.plugin(request.command).await?;
         let is_review = review::is_review(&request.command.spec());
-        let reviewed = match workspace.worktree.as_ref().filter(|_| is_review) {
+        // Compared after the review, which must not change tracked files.
+        let reviewed_state = match workspace.worktree.as_ref().filter(|_| is_review) {
             Some(worktree) => review::tracked_state(&self.repositories.git, worktree.as_path()).await,
             None => None,
         };
@@ -82,7 +83,7 @@ impl Launcher {
         let start_attempt = StartAttempt::after(previous.as_ref());
         job.run.start_attempt = Some(start_attempt);
         job.run.process = Some(process.clone());
-        job.workspace.reviewed_state = reviewed;
+        job.workspace.reviewed_state = reviewed_state;
         job.run.assistant_path = Some(assistant.to_string_lossy().into_owned());
         job.run.sealed_failure_secret =
             self.credentials.seal(secret.expose_secret().as_bytes()).map(|sealed| STANDARD.encode(sealed));
@@ -97,26 +98,30 @@ impl Launcher {
             &start.environment,
         ));
         let traces = work_dir.clone();
-        let earlier = tokio::task::spawn_blocking(move || spawn::clear_traces(&traces)).await;
-        let earlier = earlier.map_err(|_| LoopRequestError::internal())?.map_err(|error| {
-            let error = LoopRequestError::new(500, format!("Cannot open log file: {}", error.kind()));
-            Refusal::with_same_event(error, code::SPAWN_FAILED)
-        })?;
-        job.transcript.stream_file = earlier.file;
-        job.transcript.stream_start = earlier.bytes;
-        job.transcript.last_observed_jsonl_offset = Some(earlier.bytes);
+        let previous_output = tokio::task::spawn_blocking(move || spawn::clear_traces(&traces)).await;
+        // The exact text is part of the interface: clients display it.
+        let previous_output =
+            previous_output.map_err(|_| LoopRequestError::internal())?.map_err(|error| {
+                let error = LoopRequestError::new(500, format!("Cannot open log file: {}", error.kind()));
+                Refusal::with_same_event(error, code::SPAWN_FAILED)
+            })?;
+        // The assistant's stream may contain the output of earlier runs. Tail it from the current end.
+        job.transcript.stream_file = previous_output.file;
+        job.transcript.stream_start = previous_output.bytes;
+        job.transcript.last_observed_jsonl_offset = Some(previous_output.bytes);
         let driven = matches!(request.command.spec().runner, Runner::Driver(_));
-        job.transcript.perf = driven.then(|| Box::new(earlier.perf));
-        job.run.spawned_at = Some(earlier.until);
+        job.transcript.perf = driven.then(|| Box::new(previous_output.perf));
+        job.run.spawned_at = Some(previous_output.until);
 
-        // From here on the record exists: a crash finds it, a failure takes it back.
+        // Write-ahead: a crash from here on is recovered from the record, and a failure restores the previous
+        // one.
         let previous = self.jobs.store.create(&job).await.map_err(LoopRequestError::from)?;
         let spawned =
             self.announce_and_spawn(request, headers, &launch, start, &process, start_attempt.nonce).await;
         if spawned.is_err()
             && let Err(error) = self.jobs.store.abandon(request.loop_id, &previous).await
         {
-            tracing::error!(%error, "the record of a loop that did not start could not be restored");
+            tracing::error!(%error, "failed to restore the previous job record");
         }
         spawned
     }
@@ -131,14 +136,16 @@ impl Launcher {
         nonce: Uuid,
     ) -> Result<(ShimHandle, u32), Refusal> {
         let id = request.loop_id;
+        // Best-effort: the token is also part of the stored request.
         if let Err(error) = self.jobs.store.put_token(id, &StoredToken::new(request.token.clone())).await {
-            tracing::warn!(loop_id = %id, %error, "the loop's token could not be stored");
+            tracing::warn!(loop_id = %id, %error, "failed to store the runner token");
         }
         self.announce_start(request, headers, nonce).await?;
         for note in &launch.workspace.notes {
             let event = LoopEvent::new("output", &json!({"data": {"chunk": note}}));
             self.jobs.enqueue_event(id, &event).await.map_err(LoopRequestError::from)?;
         }
+        // Only the driver runs the agents of a worktree, which must exist before it starts.
         if matches!(request.command.spec().runner, Runner::Driver(_)) {
             self.bootstrap.prepare(id, launch.workspace, launch.assistant).await;
         }
@@ -151,9 +158,10 @@ impl Launcher {
                 Refusal::with_same_event(error, code::SPAWN_FAILED)
             })?;
         let (traces, written) = (launch.workspace.work_dir.clone(), state.clone());
+        // Best-effort: the pid files only help other programs.
         let pid_files = tokio::task::spawn_blocking(move || spawn::write_pid_files(&traces, &written)).await;
         if let Ok(Err(error)) = pid_files {
-            tracing::warn!(loop_id = %id, %error, "the files with the loop's pid could not be written");
+            tracing::warn!(loop_id = %id, %error, "failed to write the pid files");
         }
         let recorded = self
             .jobs
@@ -172,15 +180,16 @@ impl Launcher {
                 Ok((shim, state.pid))
             }
             Err(error) => {
-                tracing::error!(loop_id = %id, %error, "the loop could not be recorded; it is ended");
+                // A process without a record could not be stopped or followed.
+                tracing::error!(loop_id = %id, %error, "failed to record the started loop; terminating it");
                 let _ = shim.kill(self.timing.kill_grace).await;
                 Err(LoopRequestError::internal().into())
             }
         }
     }
 
-    /// What the assistant has of the expected MCP server. The loop starts without what is not known
-    /// in time.
+    /// Returns the availability of the expected MCP server. The loop starts without it if the detection does
+    /// not finish in time.
     async fn expected_mcp(&self, request: &LoopRequest) -> McpRecord {
         match request.expected_mcp_url.as_deref() {
             Some(url) => self.mcp.look(McpHost::Assistant, Some(url), self.timing.mcp).await,
@@ -189,8 +198,8 @@ impl Launcher {
     }
 
     async fn assistant(&self) -> Result<PathBuf, Refusal> {
-        let found = self.programs.resolve(Program::Assistant).await;
-        match found.source {
+        let resolved = self.programs.resolve(Program::Assistant).await;
+        match resolved.source {
             ProgramSource::Fallback | ProgramSource::OverrideInvalid => {
                 let name = Program::Assistant.executable();
                 let error = LoopRequestError::new(500, format!("{name} CLI not found in PATH"));
@@ -201,29 +210,31 @@ impl Launcher {
                 );
                 Err(Refusal::with_event(error, code::BINARY_NOT_FOUND, message))
             }
-            ProgramSource::Override | ProgramSource::Path => Ok(found.path),
+            ProgramSource::Override | ProgramSource::Path => Ok(resolved.path),
         }
     }
 
-    /// The folder of a command's plugin: ours, else the one that the user has installed.
+    /// Returns the directory of a command's plugin: bundled with Loopgate, or installed by the user.
     async fn plugin(&self, command: LoopCommand) -> Result<Option<PathBuf>, Refusal> {
-        let (name, needed) = match command.spec().plugin {
+        let (name, required) = match command.spec().plugin {
             Plugin::None => return Ok(None),
             Plugin::Needed(name) => (name, true),
             Plugin::Welcome(name) => (name, false),
         };
-        let ours = self.plugin_dirs.clone();
-        let found = tokio::task::spawn_blocking(move || plugins::find(&ours, name)).await.unwrap_or_default();
-        if found.is_none() && needed {
-            let wanted = if name == "code" { "run-loop.sh".to_owned() } else { format!("plugin {name}") };
-            let error = LoopRequestError::new(500, format!("{wanted} not found in plugin cache"));
+        let bundled = self.plugin_dirs.clone();
+        let plugin =
+            tokio::task::spawn_blocking(move || plugins::find(&bundled, name)).await.unwrap_or_default();
+        if plugin.is_none() && required {
+            // The driver has replaced this script, but the text is part of the interface.
+            let missing = if name == "code" { "run-loop.sh".to_owned() } else { format!("plugin {name}") };
+            let error = LoopRequestError::new(500, format!("{missing} not found in plugin cache"));
             return Err(Refusal::with_same_event(error, code::SCRIPT_NOT_FOUND));
         }
-        Ok(found)
+        Ok(plugin)
     }
 }
 
-/// Whether the command can be run by the provider that was asked for.
+/// Rejects a harness that the command does not support.
 fn check_harness(request: &LoopRequest) -> Result<(), Refusal> {
     let (command, harnesses) = (request.command, request.command.spec().harnesses);
     if harnesses.contains(&request.harness) {
@@ -238,12 +249,12 @@ fn check_harness(request: &LoopRequest) -> Result<(), Refusal> {
     Err(Refusal::with_same_event(LoopRequestError::bad_request(text), code::PRE_RUN_VALIDATION_FAILED))
 }
 
-/// The smaller one of the limits that there are. A setting of 0 is none.
+/// Returns the lower of the configured and the requested limit. A setting of 0 means unlimited.
 fn max_spend(setting: Option<Usd>, request: Option<Usd>) -> Option<Usd> {
     setting.filter(|limit| !limit.is_zero()).into_iter().chain(request).min()
 }
 
-/// Every checkout that a loop works in.
+/// Returns all checkouts that a loop works in.
 fn checkouts<'a>(workspace: &'a Workspace, staged: &'a StagedInputs) -> Vec<&'a Path> {
     let peers = workspace.peers.iter().map(|place| place.prepared.dir.as_path());
     let visited = staged.targets.iter().filter_map(BootstrapTarget::visited);

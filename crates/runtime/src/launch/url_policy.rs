@@ -1,12 +1,12 @@
-//! Which addresses a loop may make this desktop call: object stores by their virtual hosts, and the
-//! configured control plane. Nothing else, however its address is written.
+//! Restricts the URLs that a loop can make this desktop request (SSRF protection): virtual-hosted S3 URLs and
+//! the configured control plane. All other hosts and all IP literals are denied.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use url::{Host, Url};
 
-/// Why a URL may not be called.
+/// Reason for denying a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum UrlDenial {
     InvalidUrl,
@@ -21,7 +21,7 @@ pub(crate) enum UrlDenial {
 }
 
 impl UrlDenial {
-    /// The reason as it is written down.
+    /// Returns the code of the reason, as written into the list of skipped attachments.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::InvalidUrl => "invalid_url",
@@ -37,24 +37,25 @@ impl UrlDenial {
     }
 }
 
-/// Where an allowed URL leads.
+/// Kind of an allowed URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum UrlTarget {
-    /// A public object store.
+    /// Object store; connections to non-public addresses are refused.
     ObjectStore(Url),
-    /// The configured control plane, which may be on loopback.
+    /// The configured control plane, which may listen on loopback.
     ControlPlaneClient(Url),
 }
 
-/// Decides about a URL of a loop's file.
+/// Checks the URL of an attachment.
 pub(crate) fn check(text: &str, api_origin: Option<&str>) -> Result<UrlTarget, UrlDenial> {
     let url = Url::parse(text).map_err(|_| UrlDenial::InvalidUrl)?;
     let host = url.host().ok_or(UrlDenial::InvalidUrl)?.to_owned();
+    // Credentials in a URL are a common way to disguise the host.
     if !url.username().is_empty() || url.password().is_some() {
         return Err(UrlDenial::Credentialed);
     }
-    let own = api_origin.and_then(|origin| Url::parse(origin).ok());
-    if own.is_some_and(|own| own.origin() == url.origin()) {
+    let control_plane = api_origin.and_then(|origin| Url::parse(origin).ok());
+    if control_plane.is_some_and(|control_plane| control_plane.origin() == url.origin()) {
         return Ok(UrlTarget::ControlPlaneClient(url));
     }
     if url.scheme() != "https" {
@@ -67,6 +68,7 @@ pub(crate) fn check(text: &str, api_origin: Option<&str>) -> Result<UrlTarget, U
     }
 }
 
+// The `url` crate has already normalized hexadecimal, octal and integer notations of IPv4 addresses.
 fn literal(address: IpAddr) -> UrlDenial {
     match unmapped(address) {
         IpAddr::V4(v4) if v4 == Ipv4Addr::new(169, 254, 169, 254) => UrlDenial::Metadata,
@@ -85,11 +87,12 @@ fn unmapped(address: IpAddr) -> IpAddr {
     }
 }
 
-/// `<bucket>.s3.<region>.amazonaws.com`.
+/// Accepts `<bucket>.s3.<region>.amazonaws.com`. Path-style URLs are denied, because their host says nothing
+/// about the owner of the bucket.
 fn object_store(host: &str) -> Result<(), UrlDenial> {
     let host = host.trim_end_matches('.').to_ascii_lowercase();
-    let Some(rest) = host.strip_suffix(".amazonaws.com") else { return Err(UrlDenial::Host) };
-    let labels: Vec<&str> = rest.split('.').collect();
+    let Some(prefix) = host.strip_suffix(".amazonaws.com") else { return Err(UrlDenial::Host) };
+    let labels: Vec<&str> = prefix.split('.').collect();
     match labels.as_slice() {
         ["s3"] | ["s3", _] => Err(UrlDenial::PathStyle),
         [only] if only.starts_with("s3-") => Err(UrlDenial::PathStyle),
@@ -102,15 +105,16 @@ fn is_region(label: &str) -> bool {
     label.contains('-') && label.chars().all(|c| c.is_ascii_alphanumeric() || c == '-')
 }
 
-/// Resolves names to public addresses only, so that a name cannot lead home after it was checked.
+/// DNS resolver that returns public addresses only. Checking at connect time defeats DNS rebinding: the name
+/// may resolve to another address than during an earlier check.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct PublicAddressResolver;
 
 impl Resolve for PublicAddressResolver {
     fn resolve(&self, name: Name) -> Resolving {
         Box::pin(async move {
-            let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
-            let public: Vec<SocketAddr> = found.filter(|address| is_public(address.ip())).collect();
+            let addresses = tokio::net::lookup_host((name.as_str(), 0)).await?;
+            let public: Vec<SocketAddr> = addresses.filter(|address| is_public(address.ip())).collect();
             if public.is_empty() {
                 return Err("the host has no public address".into());
             }
@@ -122,6 +126,7 @@ impl Resolve for PublicAddressResolver {
 fn is_public(address: IpAddr) -> bool {
     match unmapped(address) {
         IpAddr::V4(v4) => {
+            // 100.64.0.0/10, the shared address space of carrier-grade NAT (RFC 6598).
             let shared = v4.octets()[0] == 100 && (v4.octets()[1] & 0b1100_0000) == 64;
             !(v4.is_private()
                 || v4.is_loopback()
@@ -149,7 +154,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn refused_urls_have_their_reason() {
+    fn denied_url_reports_its_reason() {
         let cases = [
             ("nonsense", "invalid_url"),
             ("https://u:p@b.s3.eu-west-1.amazonaws.com/x", "credentialed_url"),
@@ -178,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn own_control_plane_is_allowed_where_it_is_and_nowhere_else() {
+    fn control_plane_is_allowed_only_at_its_exact_origin() {
         let origin = Some("http://127.0.0.1:19440");
         assert!(matches!(
             check("http://127.0.0.1:19440/storage/x", origin),
@@ -190,12 +195,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn arbitrary_text_does_not_break_the_decision(text in ".{0,60}") {
+        fn arbitrary_text_does_not_panic(text in ".{0,60}") {
             let _ = check(&text, Some("http://127.0.0.1:1"));
         }
 
         #[test]
-        fn literal_address_is_never_allowed(bits in any::<u32>()) {
+        fn ip_literal_is_always_denied(bits in any::<u32>()) {
             let url = format!("https://{}/", Ipv4Addr::from(bits));
             prop_assert!(check(&url, None).is_err());
         }

@@ -1,4 +1,4 @@
-//! Telling of a request that is held until the person decides.
+//! Notifications of requests that wait for the user's approval.
 
 use std::sync::Arc;
 
@@ -11,34 +11,33 @@ use super::sender::Notifications;
 
 const TITLE: &str = "Approval Required";
 
-/// A request that waits for the person's approval, as far as a notification may tell.
+/// A request that waits for approval, as shown in a notification.
 #[derive(Debug, Clone)]
 pub struct ApprovalNotice {
-    /// Id to decide by.
+    /// Id that the decision refers to.
     pub id: Uuid,
-    /// Why a person is asked.
+    /// Why an approval is required.
     pub reason: String,
-    /// Operation.
     pub operation: &'static str,
-    /// Upper case.
+    /// HTTP method in upper case.
     pub method: String,
-    /// Path without query.
+    /// Path without the query.
     pub path: String,
-    /// What it does, in the words of its body.
+    /// Summary of the request body, if any.
     pub action: Option<String>,
-    /// Who asks.
+    /// Origin or address of the caller.
     pub location: String,
-    /// ISO 8601: until when it waits.
+    /// End of the wait, ISO 8601.
     pub waits_until: String,
-    /// The loop that it is to start.
+    /// Loop that the request launches, if any.
     pub loop_id: Option<String>,
-    /// What the person types to approve it.
+    /// Command line that approves the request.
     pub command: String,
 }
 
 impl Notifications {
-    /// Tells of such a request, in a task that ends with the runtime. It is not kept: a request does
-    /// not outlive the process.
+    /// Notifies the user of a request, in a task that ends with the runtime. The notification is not stored,
+    /// because pending requests do not outlive the process.
     pub fn notify_of_approval(self: &Arc<Self>, request: &ApprovalNotice) {
         let (service, message) = (self.clone(), NotificationMessage::of_request(request));
         self.tasks.spawn(async move {
@@ -49,7 +48,8 @@ impl Notifications {
 }
 
 impl Notifications {
-    /// Tells of a browser key that asks to sign commands for this desktop, in a task that ends with the runtime.
+    /// Notifies the user of a browser key that requests to sign commands for this desktop, in a task that
+    /// ends with the runtime.
     pub fn notify_of_key(self: &Arc<Self>, fingerprint: &Fingerprint, owner: &str, command: &str) {
         let (service, message) = (self.clone(), NotificationMessage::of_key(fingerprint, owner, command));
         self.tasks.spawn(async move {
@@ -62,7 +62,7 @@ impl Notifications {
 impl NotificationMessage {
     fn of_key(fingerprint: &Fingerprint, owner: &str, command: &str) -> Self {
         let reason = format!(
-            "The browser of {owner} asks to sign commands for this desktop, with the key {fingerprint}."
+            "The browser of {owner} requests permission to sign commands for this desktop, with the key {fingerprint}."
         );
         let facts = json!({
             "event": "needs-answer",

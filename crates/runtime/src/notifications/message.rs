@@ -1,17 +1,17 @@
-//! What a notification says, for people and for programs.
+//! Text of a notification for the user, and its facts for programs.
 
 use loopgate_api::redact;
 use serde_json::{Value, json};
 
 use crate::jobs::{Job, Notification, UserAction};
 
-/// A notification in words.
+/// The content of a notification.
 pub(super) struct NotificationMessage {
-    /// What happened, in a few words.
+    /// Event, as the title.
     pub title: &'static str,
-    /// To which loop, and what is to be done.
+    /// Loop and required action.
     pub message: String,
-    /// Everything, for a program.
+    /// All values, for notification commands.
     pub facts: Value,
 }
 
@@ -23,18 +23,20 @@ impl NotificationMessage {
             Notification::Completed => ("Loop complete", format!("{agent} finished running.")),
             Notification::Failed => ("Loop failed", format!("{agent}: {}", reason(job))),
             Notification::NeedsAnswer(UserAction::PlanReady) => {
-                ("Plan ready", format!("{agent} waits for you to judge its plan."))
+                ("Plan ready", format!("{agent} has a plan ready for your review."))
             }
             Notification::NeedsAnswer(UserAction::Question) => {
+                // While the loop runs, its activity is output rather than the question.
                 let question = job.progress.live_activity.as_deref().filter(|_| job.status().is_terminal());
-                let asks = question.map_or("asks you something.".to_owned(), |text| format!("asks: {text}"));
-                ("Loop needs an answer", format!("{agent} {asks}"))
+                let predicate =
+                    question.map_or("has a question for you.".to_owned(), |text| format!("asks: {text}"));
+                ("Loop needs an answer", format!("{agent} {predicate}"))
             }
             Notification::NeedsAnswer(UserAction::Stuck) => {
-                ("Loop may be stuck", format!("{agent} has been quiet for long."))
+                ("Loop may be stuck", format!("{agent} has shown no activity for a long time."))
             }
         };
-        let mut all = json!({
+        let mut facts = json!({
             "event": notification.event(),
             "title": title,
             "message": message,
@@ -54,13 +56,13 @@ impl NotificationMessage {
         ];
         for (member, value) in more {
             if let Some(value) = value {
-                all[member] = value;
+                facts[member] = value;
             }
         }
-        Self { title, message, facts: all }
+        Self { title, message, facts }
     }
 
-    /// The same as variables: `LOOPGATE_EVENT`, and one a member.
+    /// Returns the facts as environment variables: `LOOPGATE_EVENT`, and one per other member.
     pub(super) fn variables(&self) -> Vec<(String, String)> {
         let members = self.facts.as_object().into_iter().flatten();
         let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -72,19 +74,19 @@ impl NotificationMessage {
     }
 }
 
-/// Why a loop failed, as far as its record says.
+/// Returns the recorded reason of a failure.
 fn reason(job: &Job) -> String {
     let detail = job.progress.user_visible_loop_failure.as_ref().map(|failure| failure.message.as_str());
     let detail = detail.or(job.progress.live_activity.as_deref()).filter(|text| !text.is_empty());
     match (detail, &job.run.exit_signal, job.run.exit_code) {
         (Some(detail), ..) => redact::message(detail),
-        (None, Some(signal), _) => format!("its process was ended by {signal}."),
-        (None, None, Some(code)) => format!("its process ended with code {code}."),
-        (None, None, None) => "nobody can tell how it ended.".to_owned(),
+        (None, Some(signal), _) => format!("its process was terminated by {signal}."),
+        (None, None, Some(code)) => format!("its process exited with code {code}."),
+        (None, None, None) => "its outcome is unknown.".to_owned(),
     }
 }
 
-/// `exitCode` as `EXIT_CODE`.
+/// Converts `exitCode` to `EXIT_CODE`.
 fn upper_snake(name: &str) -> String {
     let mut upper = String::new();
     for letter in name.chars() {
@@ -113,7 +115,7 @@ mod tests {
         let message = NotificationMessage::of(&job, Notification::Failed);
         assert_eq!(
             (message.title, message.message.as_str()),
-            ("Loop failed", "shop-7: its process ended with code 3.")
+            ("Loop failed", "shop-7: its process exited with code 3.")
         );
         let variables: BTreeMap<String, String> = message.variables().into_iter().collect();
         let of = |name: &str| variables.get(name).map(String::as_str);

@@ -1,7 +1,7 @@
-//! Notifies the person: a loop completed or failed, or a loop or a request waits for them.
+//! Notifications for the user: a loop completed or failed, or a loop or a request needs an action.
 //!
-//! A notification of a loop is stored with the change that it reports, and removed before it is sent: none is
-//! sent twice, and none is lost while Loopgate does not run.
+//! A notification of a loop is stored with the change that it reports, and removed before it is sent: it is
+//! sent at most once, also after a restart.
 
 mod approval;
 mod desktop;

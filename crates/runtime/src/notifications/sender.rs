@@ -1,6 +1,6 @@
-//! Sends notifications: to the desktop, and to the command of the person's choice.
+//! Sends notifications to the desktop, and to the command that the user configured.
 //!
-//! Nothing in here can hold up a loop or make one fail. What goes wrong is logged, once a notification.
+//! Never blocks or fails a loop. Failures are logged once per notification.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -19,19 +19,19 @@ use crate::jobs::store::StoreError;
 use crate::tasks::Tasks;
 use loopgate_tools::environment::ProcessEnvironment;
 
-/// Commands that run at once; more wait.
+/// Limit of concurrent notification commands; further ones wait.
 const MAX_CONCURRENT: usize = 4;
-/// Bytes that a command may print on each stream.
+/// Output limit of a command in bytes, for each of its two streams.
 const OUTPUT_CAP: usize = 1024 * 1024;
-/// What of a failed command's words is logged.
-const SAID_BYTES: usize = 1024;
-const SAID_LINES: usize = 10;
-/// Variables of ours that begin so stay with us, but for those that are set for the command.
+/// Limits of a failed command's output in the log.
+const LOG_BYTES: usize = 1024;
+const LOG_LINES: usize = 10;
+/// Prefix of Loopgate's variables. A command gets those of its notification, never inherited ones.
 const OWN_PREFIX: &str = "LOOPGATE_";
-/// Secrets of a control plane whose name does not begin so.
+/// Secrets of the control plane that lack the prefix.
 const OWN_SECRETS: [&str; 3] = ["LOCAL_GATEWAY_JWT_SECRET", "LOOP_RUNNER_JWT_SECRET", "INTERNAL_API_SECRET"];
 
-/// Notifies the person.
+/// Sends notifications to the user.
 pub struct Notifications {
     jobs: Jobs,
     settings: Arc<SettingsStore>,
@@ -51,11 +51,11 @@ impl Notifications {
         Self { jobs, settings, environment, permits: Semaphore::const_new(MAX_CONCURRENT), tasks }
     }
 
-    /// Sends pending notifications, now and whenever something happens, until the runtime stops.
+    /// Sends pending notifications, now and after each change, until the runtime stops.
     pub async fn run(self: &Arc<Self>) {
         loop {
             if let Err(error) = self.send_pending().await {
-                tracing::warn!(%error, "pending notifications were not sent");
+                tracing::warn!(%error, "cannot send pending notifications");
             }
             tokio::select! {
                 () = self.tasks.stop.cancelled() => return,
@@ -67,7 +67,8 @@ impl Notifications {
     async fn send_pending(self: &Arc<Self>) -> Result<(), StoreError> {
         for job in self.jobs.store.with_pending_notifications().await? {
             let mut notifications = Vec::new();
-            // Removed from the record first: twice is worse than never when everything dies now.
+            // Removed from the record first: after a crash, a lost notification is better than a repeated
+            // one.
             let job = self
                 .jobs
                 .store
@@ -77,7 +78,7 @@ impl Notifications {
                 let (service, job) = (self.clone(), job.clone());
                 self.tasks.spawn(async move {
                     let stop = service.tasks.stop.clone();
-                    // Giving up drops the run, which ends the command's whole group.
+                    // Cancellation drops the future, which terminates the command's process group.
                     stop.run_until_cancelled(service.notify(NotificationMessage::of(&job, notification)))
                         .await;
                 });
@@ -88,24 +89,24 @@ impl Notifications {
 
     pub(super) async fn notify(&self, message: NotificationMessage) {
         let settings = self.settings.get();
-        let wished = &settings.notify;
-        if !wished.desktop && wished.command.is_empty() {
+        let notify = &settings.notify;
+        if !notify.desktop && notify.command.is_empty() {
             return;
         }
         let Ok(_permit) = self.permits.acquire().await else { return };
         let of = |member: &str| message.facts[member].as_str();
-        tracing::info!(loop_id = of("loopId"), event = of("event"), "the person is notified");
-        let environment = self.person_environment().await;
+        tracing::info!(loop_id = of("loopId"), event = of("event"), "notifying the user");
+        let environment = self.user_environment().await;
         let on_desktop = async {
-            if wished.desktop {
+            if notify.desktop {
                 desktop::show(&message, &environment).await;
             }
         };
-        tokio::join!(on_desktop, run(wished, &message, &environment));
+        tokio::join!(on_desktop, run(notify, &message, &environment));
     }
 
-    /// The person's environment, without anything that is ours.
-    async fn person_environment(&self) -> BTreeMap<OsString, OsString> {
+    /// Returns the user's environment without variables of Loopgate.
+    async fn user_environment(&self) -> BTreeMap<OsString, OsString> {
         let mut environment = self.environment.inherited().await;
         environment.retain(|name, _| {
             let name = name.to_string_lossy();
@@ -115,35 +116,36 @@ impl Notifications {
     }
 }
 
-/// Runs the person's command to its end, or to the end of its time.
-async fn run(wished: &Notify, message: &NotificationMessage, environment: &BTreeMap<OsString, OsString>) {
-    let Some((program, args)) = wished.command.split_first() else { return };
+/// Runs the user's command until it exits or times out.
+async fn run(notify: &Notify, message: &NotificationMessage, environment: &BTreeMap<OsString, OsString>) {
+    let Some((program, args)) = notify.command.split_first() else { return };
     let input = format!("{}\n", message.facts).into_bytes();
     let mut command = Command::new(program).args(args).environment(environment.clone()).session();
+    // The home directory always exists, unlike the worktree of the loop.
     command = command.directory(loopgate_home::expand_home("~")).stdin(Stdin::Bytes(input));
     for (name, value) in message.variables() {
         command = command.env(name, value);
     }
-    let limits = Limits::time(Duration::from_secs(wished.timeout_seconds)).output(OUTPUT_CAP);
+    let limits = Limits::time(Duration::from_secs(notify.timeout_seconds)).output(OUTPUT_CAP);
     let failure = match command.run(limits).await {
         Ok(output) if output.status.success() => return,
-        Ok(output) => failure(&output, wished.timeout_seconds),
+        Ok(output) => failure(&output, notify.timeout_seconds),
         Err(error) => error.to_string(),
     };
     let event = message.facts["event"].as_str();
-    tracing::warn!(event, command = command.program_name(), "the command of notify failed: {failure}");
+    tracing::warn!(event, command = command.program_name(), "notify.command failed: {failure}");
 }
 
 fn failure(output: &Output, seconds: u64) -> String {
     let how = match output.status {
-        RunStatus::TimedOut => format!("it took longer than {seconds} s and was ended"),
-        RunStatus::OutputTooLarge => "it printed too much and was ended".to_owned(),
+        RunStatus::TimedOut => format!("timed out after {seconds} s"),
+        RunStatus::OutputTooLarge => "output limit exceeded".to_owned(),
         RunStatus::Exited(code) => format!("exit code {code}"),
         RunStatus::Signalled(signal) => format!("signal {signal}"),
     };
     let texts = [output.stderr_text(), output.stdout_text()];
-    match texts.iter().find_map(|text| redact::tail(text, SAID_BYTES, SAID_LINES)) {
-        Some(said) => format!("{how}: {}", said.replace('\n', "; ")),
+    match texts.iter().find_map(|text| redact::tail(text, LOG_BYTES, LOG_LINES)) {
+        Some(text) => format!("{how}: {}", text.replace('\n', "; ")),
         None => how,
     }
 }

@@ -1,4 +1,4 @@
-//! Processes of loops under their shims: how they are started, which are alive, and whether they are stuck.
+//! Processes of loops under their shims: common start parameters and stall detection.
 
 pub(crate) mod spawn;
 pub(crate) mod stall_detection;

@@ -1,5 +1,4 @@
-//! What every start of an assistant has in common: its arguments, its environment, and the files beside its
-//! process.
+//! Arguments, environment and work directory files that every start of an assistant shares.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -20,11 +19,12 @@ use loopgate_tools::shim::ShimState;
 use crate::jobs::{FileIdentity, PerfMark};
 use crate::transcript::{perf, stream_file};
 
-/// Tools that the assistant may use without asking.
+/// Tools that the assistant may use without a permission prompt.
 pub(crate) const TOOLS: &str = "Bash,Glob,Grep,Read,Write,Edit,Task,Skill,SlashCommand,TodoWrite";
+/// Limit of turns per process; ends an assistant that keeps calling tools without progress.
 const MAX_TURNS: &str = "200";
 
-/// How the assistant prints and what it may do, whatever it is asked.
+/// Returns the arguments for the output format, the allowed tools and the turn limit.
 pub(crate) fn stream_args(mcp: &McpRecord) -> Vec<OsString> {
     let tools = mcp.added_to(TOOLS);
     let args =
@@ -32,7 +32,8 @@ pub(crate) fn stream_args(mcp: &McpRecord) -> Vec<OsString> {
     args.map(OsString::from).into()
 }
 
-/// Puts this program on the path: prompts name it. The driver does so by itself.
+/// Prepends the directory of this executable to `PATH`, because prompts call it by name. The driver does this
+/// itself.
 pub(crate) fn own_program_first(environment: &mut BTreeMap<OsString, OsString>, exe: &Path) {
     let path = environment.get(&OsString::from("PATH")).cloned().unwrap_or_default();
     let dirs = exe.parent().map(Path::to_owned).into_iter().chain(std::env::split_paths(&path));
@@ -41,25 +42,25 @@ pub(crate) fn own_program_first(environment: &mut BTreeMap<OsString, OsString>, 
     }
 }
 
-/// Gives commits the name of the one who ordered them.
+/// Sets git's committer to the user who ordered the loop.
 pub(crate) fn add_committer(environment: &mut BTreeMap<OsString, OsString>, committer: Option<&Committer>) {
     for (name, value) in committer.map(committer_variables).into_iter().flatten() {
         environment.insert(name.into(), value.into());
     }
 }
 
-/// What of the stream and of the timing events belongs to earlier runs.
+/// Positions in the stream and in the timing events at which the output of earlier runs ends.
 #[derive(Debug)]
 pub(crate) struct PreviousOutput {
     pub file: Option<FileIdentity>,
     pub bytes: u64,
     pub perf: PerfMark,
-    /// Files of this run are written from here on, milliseconds since the epoch.
+    /// Milliseconds since the epoch; files of this run have a modification time at or after it.
     pub until: u64,
 }
 
-/// Clears what an earlier run left, makes sure that the log can be written, and notes where the
-/// stream and the timing events of this run begin. Blocks on the disk.
+/// Removes files of an earlier run, ensures that the log is writable, and records where the stream and the
+/// timing events of this run begin. Performs blocking I/O.
 pub(crate) fn clear_traces(work_dir: &Path) -> io::Result<PreviousOutput> {
     let stale = [
         LOOP_ERROR,
@@ -71,6 +72,7 @@ pub(crate) fn clear_traces(work_dir: &Path) -> io::Result<PreviousOutput> {
         PROCESS_PID,
         PROCESS_START,
     ];
+    // A stale exit file would be taken for the exit of the new process.
     for name in stale {
         match untrusted::remove(&work_dir.join(name)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -79,8 +81,9 @@ pub(crate) fn clear_traces(work_dir: &Path) -> io::Result<PreviousOutput> {
     }
     untrusted::append(&work_dir.join(LOOP_LOG))?;
     write_private(&work_dir.join(ASSISTANT_STDERR), b"")?;
-    // Empty: streams of earlier runs are none of this run's business.
+    // Emptied because it names the stream of the earlier run.
     write_private(&work_dir.join(ASSISTANT_OUTPUT_NAME), b"")?;
+    // The file system's clock instead of this process's: it is compared with modification times.
     let until = untrusted::metadata(&work_dir.join(ASSISTANT_OUTPUT_NAME))?.modified()?;
     let until = until.duration_since(SystemTime::UNIX_EPOCH).map_err(io::Error::other)?;
     let stream = untrusted::metadata(&work_dir.join(ASSISTANT_OUTPUT)).ok();
@@ -92,8 +95,9 @@ pub(crate) fn clear_traces(work_dir: &Path) -> io::Result<PreviousOutput> {
     })
 }
 
-/// Writes the files by which other programs find the process. Blocks on the disk.
+/// Writes the pid files by which other programs find the process. Performs blocking I/O.
 pub(crate) fn write_pid_files(work_dir: &Path, state: &ShimState) -> io::Result<()> {
+    // The pid comes last: a reader that finds it also finds the start time, which detects a reused pid.
     if let Some(started) = state.started {
         write_private(&work_dir.join(PROCESS_START), started.to_string().as_bytes())?;
     }

@@ -1,9 +1,8 @@
-//! Tells a loop that is stuck from one that thinks: by its output, its processor time, the processes
-//! that come and go, and whose turn it is by its own stream.
+//! Distinguishes a stuck loop from a loop that waits for the model by its output, CPU time, process tree and
+//! the last record of its stream.
 //!
-//! A quiet loop whose assistant waits for the model thinks, and is given three times as long as one
-//! in which a program runs that does nothing. What is found is reported and shown; nothing is ever
-//! ended because of it.
+//! A quiet loop that waits for the model is allowed three times as long as one whose tool process is idle.
+//! The result is reported and displayed; it never terminates a loop.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -24,42 +23,42 @@ use crate::timing::RuntimeTiming;
 use crate::transcript::state_file;
 use crate::transcript::stream_file;
 
-/// Samples in the time after which a loop counts as stuck.
+/// Samples per stall timeout: a stall is detected at most 5 % late.
 const SAMPLES: u32 = 20;
+/// Lower bound of the sampling interval, for very short configured timeouts.
 const SHORTEST_INTERVAL: Duration = Duration::from_millis(100);
-/// One part of this many of a processor's time is idling, and so is this much in all: timers, not
-/// work.
+/// Idle allowance of CPU time between two samples: 1/`IDLE_PART` of the elapsed time plus `IDLE_TIME`. Timers
+/// of an idle process use that much.
 const IDLE_PART: u32 = 50;
 const IDLE_TIME: Duration = Duration::from_millis(200);
-/// How much longer the model may take.
+/// Factor on the stall timeout while the loop waits for the model.
 const MODEL_FACTOR: u32 = 3;
 
-/// What a loop does at this moment.
+/// State of a loop's activity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ActivityState {
-    /// It prints, computes, or starts programs.
+    /// The loop prints, uses CPU time or starts programs.
     Working,
-    /// No activity during a request to the model.
+    /// No activity while a model request is in flight.
     WaitingForModel,
-    /// Its driver waits for the end of a limit of the assistant's account.
+    /// The driver waits until a usage limit of the assistant's account resets.
     WaitingForLimit,
-    /// It is quiet for too long.
+    /// No activity for longer than the stall timeout.
     Stuck,
 }
 
-/// What a loop does, since when, and for what it waits.
+/// Activity of a loop: state, last change and what the loop waits for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Activity {
-    /// What it does.
     pub state: ActivityState,
-    /// Its last sign of life, ISO 8601.
+    /// Time of the last activity, ISO 8601.
     pub since: String,
-    /// The program that was started last, when it waits for one.
+    /// Name of the program that was started last, while a tool call is in flight.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// The end of the limit that it waits for, ISO 8601.
+    /// Reset time of the usage limit, ISO 8601.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
 }
@@ -69,34 +68,35 @@ pub struct Activity {
 struct ActivitySample {
     work: TreeWork,
     bytes: u64,
-    /// Whether a tool of the assistant is under way.
+    /// Whether a tool call of the assistant is in flight.
     in_tool: bool,
-    /// Whether it says itself that it waits for a person.
+    /// Whether the state file reports `AWAITING_USER`.
     asks: bool,
-    /// The end of the limit that it waits for.
+    /// Reset time of the usage limit that the driver waits for.
     waiting_until: Option<String>,
 }
 
 struct ActivityRecord {
-    /// What was there at the last sign of life, and when that was.
+    /// Sample at the last activity, and its time.
     sample: ActivitySample,
     changed: Instant,
     activity: Activity,
 }
 
-/// The loops that run, as of their last samples.
+/// Activities of running loops, as of their last samples.
 #[derive(Clone, Default)]
 pub(crate) struct Activities(Arc<Mutex<HashMap<LoopId, ActivityRecord>>>);
 
 impl Activities {
-    /// What a loop does, as of the last sample.
+    /// Returns the activity of a loop as of the last sample.
     pub fn of(&self, id: LoopId) -> Option<Activity> {
         let record = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         record.get(&id).map(|record| record.activity.clone())
     }
 
-    /// Records a sample; returns the state before and the activity now when the state changed, or the end of a limit.
-    fn take(
+    /// Records a sample. Returns the previous state and the new activity when the state or the reset time
+    /// changed.
+    fn record(
         &self,
         id: LoopId,
         sample: ActivitySample,
@@ -115,13 +115,14 @@ impl Activities {
             changed: now,
             activity: working(),
         });
-        let (before, known_end) = (record.activity.state, record.activity.until.clone());
+        let (before, previous_until) = (record.activity.state, record.activity.until.clone());
         if let Some(until) = sample.waiting_until.clone() {
-            if known_end.as_ref() != Some(&until) {
+            if previous_until.as_ref() != Some(&until) {
                 record.activity = working();
                 record.activity.state = ActivityState::WaitingForLimit;
                 record.activity.until = Some(until);
             }
+            // Waiting for a reset is not a stall, so the quiet time restarts with every sample.
             (record.sample, record.changed) = (sample, now);
         } else if before == ActivityState::WaitingForLimit
             || changed(&record.sample, &sample, now - record.changed)
@@ -131,8 +132,8 @@ impl Activities {
             record.activity.state = state_after(now - record.changed, sample.in_tool, limit);
             record.activity.command = sample.work.last_started.filter(|_| sample.in_tool);
         }
-        let is_news = before != record.activity.state || known_end != record.activity.until;
-        is_news.then(|| (before, record.activity.clone()))
+        let is_changed = before != record.activity.state || previous_until != record.activity.until;
+        is_changed.then(|| (before, record.activity.clone()))
     }
 
     fn keep_only(&self, ids: &[LoopId]) {
@@ -140,7 +141,7 @@ impl Activities {
     }
 }
 
-/// Whether anything went on between two samples.
+/// Returns whether there was activity between two samples.
 fn changed(before: &ActivitySample, now: &ActivitySample, between: Duration) -> bool {
     let idle = u64::try_from((IDLE_TIME + between / IDLE_PART).as_millis()).unwrap_or(u64::MAX);
     before.bytes != now.bytes
@@ -177,7 +178,7 @@ impl StallDetector {
         Self { jobs, activities, timing, stop }
     }
 
-    /// Samples the loops that run, now and then, until the runtime stops.
+    /// Samples running loops periodically until the runtime stops.
     pub async fn run(&self) {
         let limit = self.timing.stuck_after;
         let every = (limit / SAMPLES).max(SHORTEST_INTERVAL);
@@ -189,7 +190,7 @@ impl StallDetector {
             let jobs = match self.jobs.store.active().await {
                 Ok(jobs) => jobs,
                 Err(error) => {
-                    tracing::warn!(%error, "the loops that run could not be sampled");
+                    tracing::warn!(%error, "cannot read the active loops");
                     continue;
                 }
             };
@@ -201,10 +202,11 @@ impl StallDetector {
                     .collect()
             });
             let samples = sampled.await.unwrap_or_default();
+            // A loop that no longer runs must not display a stale activity.
             self.activities.keep_only(&samples.iter().map(|(job, _)| job.id).collect::<Vec<_>>());
             for (job, sample) in samples {
                 let (printed, asks) = (sample.bytes, sample.asks);
-                if let Some((before, now)) = self.activities.take(job.id, sample, Instant::now(), limit) {
+                if let Some((before, now)) = self.activities.record(job.id, sample, Instant::now(), limit) {
                     self.announce_activity(job.id, before, &now).await;
                 }
                 self.record_awaiting_user(&job, printed, asks).await;
@@ -213,25 +215,27 @@ impl StallDetector {
     }
 
     async fn announce_activity(&self, id: LoopId, before: ActivityState, now: &Activity) {
-        tracing::info!(loop_id = %id, state = ?now.state, "activity");
+        tracing::info!(loop_id = %id, state = ?now.state, "loop activity changed");
         let text = match (before, now.state) {
             (_, ActivityState::Stuck) => match &now.command {
-                Some(command) => format!("This loop may be stuck: {command} does nothing"),
-                None => "This loop may be stuck: the model does not answer".to_owned(),
+                Some(command) => format!("This loop may be stuck: {command} is idle"),
+                None => "This loop may be stuck: the model does not respond".to_owned(),
             },
             (_, ActivityState::WaitingForLimit) => {
-                "This loop waits for the end of a limit of the assistant".to_owned()
+                "This loop waits until a usage limit of the assistant resets".to_owned()
             }
-            (ActivityState::Stuck | ActivityState::WaitingForLimit, _) => "This loop goes on".to_owned(),
+            (ActivityState::Stuck | ActivityState::WaitingForLimit, _) => {
+                "This loop is active again".to_owned()
+            }
             _ => return,
         };
         let event = LoopEvent::new("output", &json!({"data": {"chunk": text, "stillness": now}}));
         if let Err(error) = self.jobs.enqueue_event(id, &event).await {
-            tracing::warn!(loop_id = %id, %error, "the activity of a loop was not stored");
+            tracing::warn!(loop_id = %id, %error, "cannot store the loop's activity");
         }
     }
 
-    /// Notes for its person that a quiet loop waits for them.
+    /// Records that a quiet loop waits for the user, which queues a notification.
     async fn record_awaiting_user(&self, job: &Job, printed: u64, asks: bool) {
         let need = match self.activities.of(job.id).map(|activity| activity.state) {
             None | Some(ActivityState::Working | ActivityState::WaitingForLimit) => return,
@@ -240,26 +244,28 @@ impl StallDetector {
             Some(ActivityState::WaitingForModel) => return,
         };
         let awaiting_user_since = AwaitingUserSince { need, printed };
+        // Unchanged since the last record: the user is notified once per wait.
         if job.progress.awaiting_user_since == Some(awaiting_user_since) {
             return;
         }
-        let noted = self.jobs.change(job.id, |now| {
+        let update = self.jobs.change(job.id, |now| {
             now.job.set_awaiting_user(awaiting_user_since);
             Ok(())
         });
-        if let Err(error) = noted.await {
-            tracing::warn!(loop_id = %job.id, %error, "that a loop waits for a person was not stored");
+        if let Err(error) = update.await {
+            tracing::warn!(loop_id = %job.id, %error, "cannot record that the loop waits for the user");
         }
     }
 }
 
-/// Looks at a loop; `None` when its process does not live. Blocks on the disk.
+/// Samples a loop; `None` when its process is not alive. Performs blocking I/O.
 fn sample(job: &Job) -> Option<ActivitySample> {
     let work = tree_work(job.run.pid?)?;
     let directory = job.work_dir();
     let stream = stream_file::resolve_live(&directory);
     let bytes_of = |path: &Path| untrusted::metadata(path).map(|metadata| metadata.len()).unwrap_or_default();
     let names = [loopgate_api::names::LOOP_LOG, loopgate_api::names::ASSISTANT_STDERR];
+    // The driver's logs count too: it may print while the assistant is silent.
     let logs: u64 = names.iter().map(|name| bytes_of(&directory.join(name))).sum();
     let bytes = logs + stream.as_deref().map(bytes_of).unwrap_or_default();
     let asks = state_file::status(&directory) == Some(JobStatus::AwaitingUser);
@@ -268,7 +274,7 @@ fn sample(job: &Job) -> Option<ActivitySample> {
     Some(ActivitySample { work, bytes, in_tool, asks, waiting_until })
 }
 
-/// Whether the last record of a stream is a tool call of the assistant.
+/// Returns whether the last record of a stream is a tool call of the assistant.
 fn in_tool(stream: &Path) -> bool {
     let tail = stream_file::tail(stream);
     let last = stream_file::records(&tail)
@@ -287,7 +293,7 @@ mod tests {
 
     const LIMIT: Duration = Duration::from_secs(600);
 
-    fn look_with(cpu_ms: u64, pids: &[u32], bytes: u64, in_tool: bool) -> ActivitySample {
+    fn sample_with(cpu_ms: u64, pids: &[u32], bytes: u64, in_tool: bool) -> ActivitySample {
         let last_started = in_tool.then(|| "sleep".to_owned());
         ActivitySample {
             work: TreeWork { cpu_ms, pids: pids.to_vec(), last_started },
@@ -300,17 +306,18 @@ mod tests {
 
     #[test]
     fn output_cpu_and_new_processes_count_as_activity() {
-        let before = look_with(1000, &[1, 2], 10, true);
+        let before = sample_with(1000, &[1, 2], 10, true);
         let second = Duration::from_secs(1);
-        for (now, is_life) in [
-            (look_with(1000, &[1, 2], 10, true), false),
-            (look_with(1220, &[1, 2], 10, true), false),
-            (look_with(1221, &[1, 2], 10, true), true),
-            (look_with(1000, &[1], 10, true), true),
-            (look_with(1000, &[1, 2, 3], 10, true), true),
-            (look_with(1000, &[1, 2], 11, true), true),
+        for (now, is_active) in [
+            // One second allows 200 ms + 20 ms of CPU time.
+            (sample_with(1000, &[1, 2], 10, true), false),
+            (sample_with(1220, &[1, 2], 10, true), false),
+            (sample_with(1221, &[1, 2], 10, true), true),
+            (sample_with(1000, &[1], 10, true), true),
+            (sample_with(1000, &[1, 2, 3], 10, true), true),
+            (sample_with(1000, &[1, 2], 11, true), true),
         ] {
-            assert_eq!(changed(&before, &now, second), is_life, "{now:?}");
+            assert_eq!(changed(&before, &now, second), is_active, "{now:?}");
         }
     }
 
@@ -335,31 +342,31 @@ mod tests {
         let at = |minutes: u64| start + Duration::from_secs(minutes * 60);
         let waits = || ActivitySample {
             waiting_until: Some("2030-01-01T00:00:00Z".to_owned()),
-            ..look_with(5, &[1], 3, true)
+            ..sample_with(5, &[1], 3, true)
         };
-        let (_, now) = activities.take(id, waits(), at(0), LIMIT).unwrap();
+        let (_, now) = activities.record(id, waits(), at(0), LIMIT).unwrap();
         assert_eq!(now.state, ActivityState::WaitingForLimit);
         assert_eq!(now.until.as_deref(), Some("2030-01-01T00:00:00Z"));
-        assert_eq!(activities.take(id, waits(), at(600), LIMIT), None);
-        let (before, now) = activities.take(id, look_with(5, &[1], 3, true), at(601), LIMIT).unwrap();
+        assert_eq!(activities.record(id, waits(), at(600), LIMIT), None);
+        let (before, now) = activities.record(id, sample_with(5, &[1], 3, true), at(601), LIMIT).unwrap();
         assert_eq!((before, now.state), (ActivityState::WaitingForLimit, ActivityState::Working));
-        assert_eq!(activities.take(id, look_with(5, &[1], 3, true), at(605), LIMIT), None);
+        assert_eq!(activities.record(id, sample_with(5, &[1], 3, true), at(605), LIMIT), None);
     }
 
     #[test]
     fn activity_change_is_reported_once() {
         let (activities, id, start) = (Activities::default(), LoopId(uuid::Uuid::nil()), Instant::now());
         let at = |minutes: u64| start + Duration::from_secs(minutes * 60);
-        let quiet = || look_with(5, &[1, 2], 3, true);
-        assert_eq!(activities.take(id, quiet(), at(0), LIMIT), None);
-        assert_eq!(activities.take(id, quiet(), at(5), LIMIT), None);
-        let (before, now) = activities.take(id, quiet(), at(11), LIMIT).unwrap();
+        let quiet = || sample_with(5, &[1, 2], 3, true);
+        assert_eq!(activities.record(id, quiet(), at(0), LIMIT), None);
+        assert_eq!(activities.record(id, quiet(), at(5), LIMIT), None);
+        let (before, now) = activities.record(id, quiet(), at(11), LIMIT).unwrap();
         assert_eq!(
             (before, now.state, now.command.as_deref()),
             (ActivityState::Working, ActivityState::Stuck, Some("sleep"))
         );
-        assert_eq!(activities.take(id, quiet(), at(12), LIMIT), None);
-        let (before, now) = activities.take(id, look_with(5, &[1, 2], 9, true), at(13), LIMIT).unwrap();
+        assert_eq!(activities.record(id, quiet(), at(12), LIMIT), None);
+        let (before, now) = activities.record(id, sample_with(5, &[1, 2], 9, true), at(13), LIMIT).unwrap();
         assert_eq!((before, now.state), (ActivityState::Stuck, ActivityState::Working));
     }
 }

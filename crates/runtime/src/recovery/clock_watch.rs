@@ -1,24 +1,23 @@
-//! What the runtime looks at by itself while it runs: whether the machine was asleep or its clock was
-//! set, and whether a loop is recorded as under way that nobody follows.
+//! Periodic checks while the runtime runs: system suspends, clock changes, and active loops that no task
+//! follows.
 //!
-//! Neither may wait for the next start of the program. Decides nothing about a loop: taking one up
-//! is recovery's.
+//! Handles these without a restart of the program. Only detects them; the rest of [`Recovery`] acts.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use super::Recovery;
 
-/// Ticks between two checks for loops that no task follows.
-const ROUNDS_PER_LOOK: u32 = 4;
-/// Two clocks that are this far apart after a round did not just drift.
+/// Clock checks per check for loops that no task follows, which queries the database.
+const ROUNDS_PER_RECOVERY: u32 = 4;
+/// Difference between the two clocks that drift does not explain: a suspend or a clock change.
 const JUMP: Duration = Duration::from_secs(10);
 
 /// A reading of the wall clock and the monotonic clock at the same time.
 #[derive(Debug, Clone, Copy)]
 struct ClockReading {
     wall: SystemTime,
-    /// Stops while the machine is suspended.
+    /// Does not advance while the machine is suspended.
     steady: Instant,
 }
 
@@ -27,40 +26,40 @@ impl ClockReading {
         Self { wall: SystemTime::now(), steady: Instant::now() }
     }
 
-    /// Whether the machine was suspended or its clock was set since an earlier reading.
+    /// Returns whether the machine was suspended or its clock was set since an earlier reading.
     fn jumped_since(&self, before: &Self) -> bool {
-        let passed = self.steady.saturating_duration_since(before.steady);
-        let shown = match self.wall.duration_since(before.wall) {
-            Ok(shown) => shown,
-            Err(back) => return back.duration() + passed > JUMP,
+        let steady_elapsed = self.steady.saturating_duration_since(before.steady);
+        let wall_elapsed = match self.wall.duration_since(before.wall) {
+            Ok(wall_elapsed) => wall_elapsed,
+            // The wall clock moved backwards; the error says how far.
+            Err(error) => return error.duration() + steady_elapsed > JUMP,
         };
-        shown.abs_diff(passed) > JUMP
+        wall_elapsed.abs_diff(steady_elapsed) > JUMP
     }
 }
 
 impl Recovery {
-    /// Looks now and then until it is dropped.
+    /// Runs the checks periodically until the future is dropped.
     pub async fn run_watch(self: &Arc<Self>) {
         let mut before = ClockReading::now();
         for round in 1_u32.. {
             tokio::time::sleep(self.timing.watch).await;
             let now = ClockReading::now();
             if now.jumped_since(&before) {
-                tracing::info!("the machine was asleep, or its clock was set");
+                tracing::info!("machine was suspended or its clock was set");
                 self.wake_up();
             }
             before = now;
-            if round % ROUNDS_PER_LOOK == 0
+            if round % ROUNDS_PER_RECOVERY == 0
                 && let Err(error) = self.tick().await
             {
-                tracing::warn!(%error, "what nobody looks after could not be looked for");
+                tracing::warn!(%error, "cannot check for loops that no task follows");
             }
         }
     }
 
-    /// The machine was asleep, or its clock was set: tokens may have ended without anybody noticing,
-    /// and the control plane has heard nothing for a while. Each living loop renews its token and
-    /// says that it lives.
+    /// Handles a resume from suspend or a clock change: every live loop renews its token and sends a
+    /// heartbeat, because tokens may have expired and heartbeats are overdue.
     pub fn wake_up(&self) {
         self.woken.send_modify(|times| *times += 1);
     }
@@ -79,7 +78,7 @@ mod tests {
             ClockReading { wall, steady: start.steady + Duration::from_secs(steady) }.jumped_since(&start)
         };
         assert!(!after(15, 15) && !after(20, 15) && !after(9, 15));
-        assert!(after(3600 * 8, 15), "it slept, or the clock was set forward");
-        assert!(after(-3600, 15) && after(0, 15), "the clock was set back");
+        assert!(after(3600 * 8, 15), "suspended, or clock set forward");
+        assert!(after(-3600, 15) && after(0, 15), "clock set error");
     }
 }

@@ -1,9 +1,8 @@
-//! After a start: every loop that an earlier process left is found again, followed or finished, and
-//! what was never reported is reported.
+//! Recovery after a start: finds every loop that an earlier process left, follows or finalizes it, and
+//! resumes unsent reports.
 //!
-//! A loop is judged by what is on disk, in this order: its living shim, the exit that the shim
-//! wrote, the state that the loop itself wrote, the results it left. A state file that is older
-//! than the loop is another loop's.
+//! The state of a loop is derived from, in this order: its live shim, the shim's exit file, the loop's state
+//! file, its outputs. A state file that is older than the run belongs to another loop and is ignored.
 
 mod clock_watch;
 
@@ -34,23 +33,23 @@ use crate::transcript::state_file::{self, written_since};
 use crate::transcript::stream_file;
 use crate::workspace::Workspaces;
 
+/// Grace period between SIGTERM and SIGKILL for processes of a dead shim.
 const SWEEP_GRACE: Duration = Duration::from_secs(3);
 
-/// Processes of Loopgate that may die while they start a loop, before it is given up: the start itself
-/// may be what kills them.
+/// Limit of start attempts. A start that crashes Loopgate must not crash it again after every restart.
 const MAX_START_ATTEMPTS: u32 = 3;
 
-/// What an earlier process left of a loop.
+/// State in which an earlier process left a loop.
 enum RecoveredLoop {
-    /// A process that runs, or its end.
+    /// A live process, or the exit of one.
     Started(ProcessState),
-    /// Nothing yet: its process was never started.
+    /// The process was never started.
     NotStarted,
-    /// Nothing more: it is over in every respect.
+    /// The loop has a terminal status.
     Ended,
 }
 
-/// Takes over the loops that no task follows.
+/// Recovers loops that no task follows.
 pub struct Recovery {
     pub(crate) jobs: Jobs,
     pub(crate) reservations: Reservations,
@@ -65,8 +64,8 @@ pub struct Recovery {
 }
 
 impl Recovery {
-    /// Recovers everything that an earlier process left. Returns when every loop is followed by a
-    /// task of its own; those go on in the background.
+    /// Recovers the loops of an earlier process. Returns when every loop has a task; the tasks continue in
+    /// the background.
     ///
     /// # Errors
     /// [`StoreError`] when the records cannot be read.
@@ -79,20 +78,21 @@ impl Recovery {
         self.recover_unfollowed().await?;
         for job in self.jobs.store.unreported().await? {
             if self.jobs.store.next_message(job.id).await?.is_none() {
-                // Nothing is left to say: only the mark of it was lost.
+                // All messages were acknowledged; the crash only prevented the flag.
                 self.jobs.store.mark_reported(job.id).await?;
             }
         }
         for id in self.jobs.store.loops_with_messages().await? {
             self.outbox.wake(id);
         }
-        // First the tokens: a loop whose workspace is being cleaned up is reserved, as one that is being started.
+        // Tokens before workspaces: a cleanup reserves its loop like a launch does, and reserved loops keep
+        // their tokens.
         self.drop_orphan_tokens().await?;
         self.clean_up_workspaces().await
     }
 
-    /// Follows every loop that is recorded as active and that no task follows: an earlier process
-    /// left it, its task ended unexpectedly, or it was ordered and never came to run.
+    /// Follows every active loop without a task: an earlier process left it, its task panicked, or it was
+    /// ordered and never started.
     async fn recover_unfollowed(self: &Arc<Self>) -> Result<(), StoreError> {
         for job in self.jobs.store.active().await? {
             if !job.is_announced_only() {
@@ -102,13 +102,13 @@ impl Recovery {
         Ok(())
     }
 
-    /// Follows loops that no task follows, and cleans up what could not be cleaned up: the disk may have been full.
+    /// Follows loops without a task and retries cleanups that failed, e.g. because the disk was full.
     pub(crate) async fn tick(self: &Arc<Self>) -> Result<(), StoreError> {
         self.recover_unfollowed().await?;
         self.clean_up_workspaces().await
     }
 
-    /// Clears what loops that had ended left when the program died before it could.
+    /// Cleans up workspaces of ended loops whose cleanup was interrupted.
     async fn clean_up_workspaces(&self) -> Result<(), StoreError> {
         for job in self.jobs.store.needing_cleanup().await? {
             let peers = job.workspace.additional_worktree_dirs.iter().map(|peer| &peer.dir);
@@ -119,7 +119,7 @@ impl Recovery {
                 continue;
             };
             reservation.running();
-            // A loop that lives may work in the same place by now.
+            // Another live loop may use the same directory by now.
             if dirs.into_iter().all(|dir| reservation.claim(dir).is_ok()) {
                 let workspaces = self.workspaces.clone();
                 self.tasks.spawn(async move {
@@ -133,6 +133,7 @@ impl Recovery {
 
     fn recover_job(self: &Arc<Self>, job: Job) {
         let Some(reservation) = self.reservations.reserve(job.id) else { return };
+        // Conflicts are ignored: the loop already works in these directories.
         if let Some(worktree) = &job.workspace.worktree_dir {
             let _ = reservation.claim(Path::new(worktree));
         }
@@ -144,36 +145,37 @@ impl Recovery {
         let recovery = self.clone();
         self.tasks.spawn(async move {
             let (id, stop) = (job.id, recovery.tasks.stop.clone());
-            let begin = tokio::select! {
+            let state = tokio::select! {
                 () = stop.cancelled() => return,
-                begin = recovery.find_process(&job) => begin,
+                state = recovery.find_process(&job) => state,
             };
-            let taken = match begin {
-                Ok(RecoveredLoop::Started(begin)) => {
+            let result = match state {
+                Ok(RecoveredLoop::Started(state)) => {
                     recovery.queue.delete_request(id).await;
                     let source = FinalizationSource::BootRecovery;
-                    recovery.supervisor.follow(id, begin, source, reservation);
+                    recovery.supervisor.follow(id, state, source, reservation);
                     Ok(())
                 }
                 Ok(RecoveredLoop::NotStarted) => recovery.queue.requeue(id, reservation).await,
                 Ok(RecoveredLoop::Ended) => Ok(()),
                 Err(error) => Err(error),
             };
-            if let Err(error) = taken {
-                tracing::error!(loop_id = %id, %error, "a loop could not be taken up again");
+            if let Err(error) = result {
+                tracing::error!(loop_id = %id, %error, "cannot recover the loop");
             }
         });
     }
 
-    /// How a loop of an earlier process is.
+    /// Determines the state of a loop of an earlier process.
     async fn find_process(&self, job: &Job) -> Result<RecoveredLoop, StoreError> {
-        // It may have ended between the look at the records and the reservation.
+        // The loop may have ended between the query and the reservation.
         let now = self.jobs.store.job(job.id).await?.filter(|now| !now.status().is_terminal());
         let Some(job) = &now else { return Ok(RecoveredLoop::Ended) };
         let process = job.run.process.clone();
         if let Some(process) = process.as_ref().filter(|process| process.kind == ProcessKind::Main) {
             let (socket, exit) = (PathBuf::from(&process.socket), PathBuf::from(&process.exit_file));
             let shim = match job.status() {
+                // A shim that was spawned right before the crash may not listen on its socket yet.
                 JobStatus::Starting => shim::attach_young(job.id, &socket, &exit).await,
                 _ => shim::attach(&socket, &exit).await,
             };
@@ -183,17 +185,19 @@ impl Recovery {
             }
         }
         if self.can_restart(job).await? {
-            tracing::info!(loop_id = %job.id, "a loop had not begun when Loopgate ended");
+            tracing::info!(loop_id = %job.id, "loop was not started before the shutdown; requeuing it");
             return Ok(RecoveredLoop::NotStarted);
         }
         let ended = exit_of(job).await;
         if ended == ExitKind::Lost {
-            // Whatever a killed shim left running would work on without anybody watching.
-            let swept = shim::reap(job.id, SWEEP_GRACE).await;
-            tracing::info!(loop_id = %job.id, found = swept.found, "a loop left no word of its end");
+            // Processes of a killed shim would keep running unsupervised.
+            let reaped = shim::reap(job.id, SWEEP_GRACE).await;
+            tracing::info!(loop_id = %job.id, processes = reaped.found, "loop left no exit status; terminated its processes");
         }
         self.jobs
             .change(job.id, |now| {
+                // The state machine accepts an exit only after `Spawned`, and the crash prevented that
+                // record.
                 let can_end = matches!(now.job.status(), JobStatus::Queued | JobStatus::Starting);
                 if can_end && ended != ExitKind::Lost {
                     now.apply(JobEvent::Spawned)?;
@@ -206,22 +210,24 @@ impl Recovery {
         Ok(RecoveredLoop::Started(ProcessState::Exited(ended)))
     }
 
-    /// Whether a loop's process was never started, though everything is there to start it.
+    /// Returns whether the process was never started and can be: its launch request is still stored.
     async fn can_restart(&self, job: &Job) -> Result<bool, StoreError> {
+        // Records of versions that did not count attempts are not restarted.
         let tries = job.run.start_attempt.map_or(MAX_START_ATTEMPTS, |start_attempt| start_attempt.tries);
         let Some(process) = job.run.process.clone() else { return Ok(false) };
         if job.status() != JobStatus::Starting || tries >= MAX_START_ATTEMPTS {
             return Ok(false);
         }
-        // What hangs before it has begun must not come after the one that is started next.
+        // A shim that hangs before it begins must not start the program later, in parallel with the next
+        // attempt.
         shim::reap(job.id, SWEEP_GRACE).await;
         if !self.jobs.store.loops_with_launch_request().await?.contains(&job.id) {
             return Ok(false);
         }
-        let look = tokio::task::spawn_blocking(move || {
+        let check = tokio::task::spawn_blocking(move || {
             !shim::has_begun(Path::new(&process.socket), Path::new(&process.exit_file))
         });
-        Ok(look.await.unwrap_or(false))
+        Ok(check.await.unwrap_or(false))
     }
 
     async fn record_alive(&self, job: &Job, shim: &shim::ShimHandle) -> Result<(), StoreError> {
@@ -241,18 +247,18 @@ impl Recovery {
             })
             .await?;
         if job.is_cancelled() {
-            // The wish was recorded and its process died before it was carried out.
+            // The cancellation was recorded, but the previous process died before it killed the loop.
             let (shim, grace) = (shim.clone(), self.timing.kill_grace);
             self.tasks.spawn(async move {
                 if let Err(error) = shim.kill(grace).await {
-                    tracing::warn!(%error, "a loop that was cancelled before the restart did not end");
+                    tracing::warn!(%error, "cannot kill a loop that was cancelled before the restart");
                 }
             });
         }
         Ok(())
     }
 
-    /// Deletes tokens of loops that have ended and are reported.
+    /// Deletes tokens of loops that have ended and are completely reported.
     async fn drop_orphan_tokens(&self) -> Result<(), StoreError> {
         for id in self.jobs.store.loops_with_token().await? {
             let orphan: bool = self.jobs.store.is_reported(id).await?.unwrap_or(true);
@@ -264,13 +270,14 @@ impl Recovery {
     }
 }
 
-/// How a dead loop ended, by what it left.
+/// Determines the exit of a dead loop from its files.
 async fn exit_of(job: &Job) -> ExitKind {
     let job = job.clone();
     tokio::task::spawn_blocking(move || exit_from_files(&job)).await.unwrap_or(ExitKind::Lost)
 }
 
 fn exit_from_files(job: &Job) -> ExitKind {
+    // Recorded by the previous process before it terminated.
     if let Some(code) = job.run.exit_code {
         return ExitKind::Exit { code: Some(code), signal: None };
     }
@@ -282,6 +289,7 @@ fn exit_from_files(job: &Job) -> ExitKind {
     let state = state_file::of_run(job, &directory);
     let status = state.as_ref().and_then(|state| state.get("status")?.as_str()).map(str::to_uppercase);
     match status.as_deref() {
+        // The process has ended, so no answer of the user could reach it.
         Some("COMPLETED" | "AWAITING_USER") => return ExitKind::Done,
         Some("FAILED") => return ExitKind::ReportedFailure,
         Some("STOPPED" | "CANCELLED") => return ExitKind::ReportedStop,
@@ -290,7 +298,8 @@ fn exit_from_files(job: &Job) -> ExitKind {
     if left_results(job, &directory) { ExitKind::Done } else { ExitKind::Lost }
 }
 
-/// Whether the required files are there, made by this run, and the assistant said that it is done.
+/// Returns whether this run wrote valid results: for EXECUTE its result file, otherwise all required outputs
+/// and a stream that reports success.
 fn left_results(job: &Job, directory: &Path) -> bool {
     let result = directory.join(EXECUTION_RESULT);
     if job.command == LoopCommand::Execute && written_since(job, &result) {
@@ -303,15 +312,15 @@ fn left_results(job: &Job, directory: &Path) -> bool {
         }
     }
     let spec = job.command.spec();
-    let places = OutputPaths::of(job);
-    let missing = |output| !written_since(job, &places.path(output));
+    let outputs = OutputPaths::of(job);
+    let missing = |output| !written_since(job, &outputs.path(output));
     job.command != LoopCommand::Execute
         && spec.required_outputs().next().is_some()
         && !spec.required_outputs().any(missing)
         && stream_file::resolve_live(directory).is_some_and(|stream| ends_in_success(&stream))
 }
 
-/// Whether the last records of a stream say that the turn succeeded.
+/// Returns whether the last records of a stream report a successful turn.
 pub(crate) fn ends_in_success(stream: &Path) -> bool {
     let tail = stream_file::tail(stream);
     let mut records = stream_file::records(&tail);

@@ -1,6 +1,6 @@
-//! Calls to the control plane: where they go, what they carry, what their answers mean.
+//! HTTP client for the control plane: URLs, credentials and interpretation of responses.
 //!
-//! Knows nothing of retries and nothing of tokens' life; a call is tried once, within its time.
+//! Makes one attempt per call, with a timeout. Retries and token renewal are up to the callers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,10 +17,11 @@ use serde_json::{Value, json};
 use thiserror::Error;
 use uuid::Uuid;
 
-/// One event.
+/// Timeout of posting one event.
 pub(crate) const EVENT_TIME: Duration = Duration::from_secs(30);
-/// An event that must not hold up the answer to a refused request.
+/// Timeout of an event that delays the response to a http_error launch.
 pub(crate) const SHORT_EVENT_TIME: Duration = Duration::from_millis(1000);
+/// Longer than other timeouts because the body contains whole artifacts.
 const UPLOAD_TIME: Duration = Duration::from_secs(120);
 const REFRESH_TIME: Duration = Duration::from_secs(10);
 const HEARTBEAT_TIME: Duration = Duration::from_secs(30);
@@ -29,44 +30,45 @@ const STATUS_TIME: Duration = Duration::from_secs(5);
 const CREDENTIALS_TIME: Duration = Duration::from_secs(30);
 const KEYS_TIME: Duration = Duration::from_secs(10);
 const CONNECT_TIME: Duration = Duration::from_secs(10);
-/// An answer is a small document; more of it is not read.
-const MAX_ANSWER: usize = 1024 * 1024;
+/// Limit of a response body in bytes; responses are small documents.
+const MAX_RESPONSE: usize = 1024 * 1024;
 
-/// Why a call did not succeed.
+/// Error of a call to the control plane.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum CallError {
-    /// The control plane answered with another status than 2xx.
+    /// The control plane responded with a status other than 2xx.
     #[error("HTTP {status} {text}")]
     Http {
-        /// The status.
         status: u16,
-        /// The answer's `code`, when it has one.
+        /// `code` of the response body.
         code: Option<String>,
-        /// The answer's `error`, cleaned.
+        /// `error` of the response body, redacted.
         text: String,
     },
-    /// It could not be reached.
+    /// The control plane could not be reached.
     #[error("network: {0}")]
     Network(String),
-    /// It did not answer in time.
+    /// No response arrived within the timeout.
     #[error("timeout")]
     Timeout,
-    /// There is no token for the loop.
+    /// The loop has no token.
     #[error("auth: missing_token")]
     MissingToken,
     /// No control plane is configured.
     #[error("API origin not configured")]
     NoOrigin,
-    /// Something else answered in its place: a proxy, or the page of a network that wants a login.
-    #[error("something else than the control plane answered with HTTP {0}")]
-    Stranger(u16),
-    /// A 2xx answer without what it must hold.
-    #[error("the answer could not be understood")]
+    /// Another server responded, e.g. a proxy or the sign-in page of a network.
+    #[error(
+        "HTTP {0} from a server that is not the control plane; check for a proxy or a network sign-in page"
+    )]
+    NotControlPlane(u16),
+    /// A 2xx response lacks a required member.
+    #[error("the response of the control plane is malformed")]
     Malformed,
 }
 
 impl CallError {
-    /// The status, when there was an answer.
+    /// Returns the status, when there was a response.
     #[must_use]
     pub const fn status(&self) -> Option<u16> {
         match self {
@@ -75,8 +77,8 @@ impl CallError {
         }
     }
 
-    /// Whether the same event arrived before. A control plane that sends no codes says so by the text of the
-    /// contract.
+    /// Returns whether the control plane already has this event. Servers that send no error code are
+    /// recognized by their text.
     fn is_replay(&self) -> bool {
         match self {
             Self::Http { status: 409, code: Some(code), .. } => code == "replay_detected",
@@ -90,19 +92,23 @@ impl CallError {
     pub const fn is_retryable(&self) -> bool {
         match self {
             Self::Http { status, .. } => matches!(*status, 401 | 408 | 429) || *status >= 500,
-            Self::Network(_) | Self::Timeout | Self::Stranger(_) | Self::MissingToken | Self::NoOrigin => {
-                true
-            }
+            Self::Network(_)
+            | Self::Timeout
+            | Self::NotControlPlane(_)
+            | Self::MissingToken
+            | Self::NoOrigin => true,
             Self::Malformed => false,
         }
     }
 
-    /// Whether the control plane refuses what was sent for what it is: the same will never be taken. All
-    /// else says nothing against it: the control plane is away, busy, or does not know the sender.
+    /// Returns whether the control plane rejects the content itself, so that no retry can succeed. Other
+    /// failures (unreachable, overloaded, not authorized) are independent of the content.
     #[must_use]
     pub const fn is_refusal(&self) -> bool {
         match self {
             Self::Http { status, .. } => {
+                // 401 and 403 concern the credentials, 409 a conflicting state, and 408, 425 and 429 the
+                // moment of the call.
                 *status >= 400 && *status < 500 && !matches!(*status, 401 | 403 | 408 | 409 | 425 | 429)
             }
             _ => false,
@@ -110,23 +116,22 @@ impl CallError {
     }
 }
 
-/// A token that replaces another one.
+/// A token that replaces an earlier one.
 #[derive(Debug, Clone)]
 pub struct FreshToken {
-    /// The token.
     pub token: SecretString,
-    /// End of its life, milliseconds since the epoch.
+    /// Expiry, milliseconds since the epoch.
     pub expires_at: Option<i64>,
-    /// Its id.
+    /// Token id, the `jti` claim.
     pub jti: Option<String>,
 }
 
-/// The control plane, at the configured origin and nowhere else.
+/// Client of the control plane at the configured origin.
 #[derive(Debug, Clone)]
 pub struct ControlPlaneClient {
     http: reqwest::Client,
     settings: Arc<SettingsStore>,
-    /// Goes before the settings, for a control plane in this very process.
+    /// Overrides the settings when the control plane is embedded in this process.
     origin: Option<String>,
     credentials: Arc<Credentials>,
 }
@@ -139,19 +144,20 @@ impl ControlPlaneClient {
     ) -> Result<Self, reqwest::Error> {
         let http = reqwest::Client::builder()
             .connect_timeout(CONNECT_TIME)
+            // A redirect could send the bearer token to another host.
             .redirect(reqwest::redirect::Policy::none())
             .user_agent(concat!("loopgate/", env!("CARGO_PKG_VERSION")))
             .build()?;
         Ok(Self { http, settings, origin, credentials })
     }
 
-    /// The configured origin.
+    /// Returns the configured origin, if any.
     #[must_use]
     pub fn origin(&self) -> Option<String> {
         self.origin.clone().or_else(|| self.settings.get().api_origin.clone())
     }
 
-    /// Posts an event. One that had arrived before counts as delivered.
+    /// Posts an event. A replayed event counts as delivered.
     pub(crate) async fn post_event(
         &self,
         id: LoopId,
@@ -170,7 +176,7 @@ impl ControlPlaneClient {
         }
     }
 
-    /// Uploads what a loop made.
+    /// Uploads the artifacts of a loop.
     pub(crate) async fn upload_artifacts(
         &self,
         id: LoopId,
@@ -183,7 +189,7 @@ impl ControlPlaneClient {
         send(json_body(request, body), UPLOAD_TIME).await.map(drop)
     }
 
-    /// Asks for a new token. The key makes a repeated question one question.
+    /// Requests a new token. The idempotency key makes retries safe.
     pub(crate) async fn refresh_token(
         &self,
         id: LoopId,
@@ -197,7 +203,8 @@ impl ControlPlaneClient {
         fresh_token(&send(request, REFRESH_TIME).await?).ok_or(CallError::Malformed)
     }
 
-    /// Sends a heartbeat of a loop. Returns a new token when the control plane had timed the loop out.
+    /// Sends a heartbeat of a loop. Returns a new token when the control plane revived a loop that it had
+    /// timed out.
     pub(crate) async fn heartbeat(
         &self,
         id: LoopId,
@@ -210,25 +217,26 @@ impl ControlPlaneClient {
         Ok(if revived { fresh_token(&answer) } else { None })
     }
 
-    /// Asks for a token with the key that is bound to this desktop, for a loop whose own token is not
-    /// accepted any more. The control plane takes the loop back when it had given it up.
+    /// Requests a token with the API key that is bound to this desktop, for a loop whose own token is no
+    /// longer accepted. The control plane revives a loop that it had timed out.
     pub(crate) async fn renew_token(&self, id: LoopId) -> Result<FreshToken, CallError> {
         let key = self.managed_key()?;
         let request = self.signed(Method::POST, &format!("/loops/{id}/heartbeat"), &key.secret)?;
         fresh_token(&send(request, HEARTBEAT_TIME).await?).ok_or(CallError::Malformed)
     }
 
-    /// The server's part of a signed start or end of a loop: the whole body for the gateway. Given out once a command.
+    /// Fetches the server's part of a signed start or stop of a loop: the whole body for the gateway. Issued
+    /// once per command.
     ///
     /// # Errors
-    /// [`CallError`].
+    /// Fails with [`CallError`] when the control plane does not issue them.
     pub async fn execution_credentials(
         &self,
         target_id: Uuid,
         loop_id: &str,
         command_id: &str,
     ) -> Result<Value, CallError> {
-        // It becomes part of a path.
+        // The id becomes part of the URL path, so only a valid one may be used.
         let loop_id: LoopId = loop_id.parse().map_err(|_| CallError::Malformed)?;
         let path = format!("/compute-targets/{target_id}/loops/{loop_id}/execution-credentials");
         let key = self.managed_key()?;
@@ -236,10 +244,10 @@ impl ControlPlaneClient {
         send(json_body(request, json!({"commandId": command_id}).to_string()), CREDENTIALS_TIME).await
     }
 
-    /// The browser keys that the control plane lists for this desktop.
+    /// Returns the browser keys that the control plane lists for this desktop.
     ///
     /// # Errors
-    /// [`CallError`]; [`CallError::Malformed`] also for a list that is not about this desktop.
+    /// Fails with [`CallError`]; with [`CallError::Malformed`] also when a listed key is for another desktop.
     pub async fn browser_keys(&self, target_id: Uuid) -> Result<Vec<BrowserKey>, CallError> {
         let gateway_id = self.credentials.gateway_id();
         let path = format!("/public-keys?computeTargetId={target_id}&gatewayId={gateway_id}");
@@ -261,15 +269,14 @@ impl ControlPlaneClient {
         key.filter(|key| key.provenance == Provenance::DesktopManaged).ok_or(CallError::MissingToken)
     }
 
-    /// The loop's status in the control plane.
+    /// Returns the status of the loop in the control plane.
     pub(crate) async fn status(&self, id: LoopId, token: &SecretString) -> Result<String, CallError> {
         let request = self.request(Method::GET, &format!("/loops/{id}"))?.bearer_auth(token.expose_secret());
         let answer = send(request, STATUS_TIME).await?;
         Ok(answer.get("status").and_then(Value::as_str).unwrap_or_default().to_owned())
     }
 
-    /// Takes a loop back, with the desktop's own key. One that is not known any more counts as taken
-    /// back.
+    /// Cancels a loop with the desktop's own key. An unknown loop counts as cancelled.
     pub(crate) async fn cancel(&self, id: LoopId, key: &ApiKey) -> Result<(), CallError> {
         let request = self.signed(Method::DELETE, &format!("/loops/{id}"), &key.secret)?;
         match send(request, CANCEL_TIME).await {
@@ -278,15 +285,16 @@ impl ControlPlaneClient {
         }
     }
 
-    /// A request with a credential, and with the proof that it comes from this desktop.
+    /// Builds a request with a credential and a proof of possession of this desktop's key.
     fn signed(
         &self,
         method: Method,
         path: &str,
         credential: &SecretString,
     ) -> Result<RequestBuilder, CallError> {
-        let proven = path.split_once('?').map_or(path, |(path, _)| path);
-        let proof = self.credentials.pop_headers(method.as_str(), proven).into_iter().flatten();
+        // The proof covers the path without the query.
+        let signed_path = path.split_once('?').map_or(path, |(path, _)| path);
+        let proof = self.credentials.pop_headers(method.as_str(), signed_path).into_iter().flatten();
         let request = self.request(method, path)?.bearer_auth(credential.expose_secret());
         Ok(proof.fold(request, |request, (name, value)| request.header(name, value)))
     }
@@ -297,7 +305,7 @@ impl ControlPlaneClient {
     }
 }
 
-/// A browser key as the control plane lists it.
+/// A browser key as listed by the control plane.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ListedKey {
@@ -309,7 +317,7 @@ struct ListedKey {
     target_context: Option<TargetContext>,
 }
 
-/// The desktop that a list is about.
+/// The desktop for which a key is listed.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct TargetContext {
@@ -335,14 +343,15 @@ fn json_body(request: RequestBuilder, body: String) -> RequestBuilder {
     request.header("content-type", "application/json").body(body)
 }
 
-/// Sends, and unwraps the envelope of the answer when it has one.
+/// Sends a request and unwraps the `data` envelope of the response, if any.
 async fn send(request: RequestBuilder, within: Duration) -> Result<Value, CallError> {
     let answer = tokio::time::timeout(within, async {
         let mut response = request.send().await.map_err(network)?;
         let status = response.status();
         let mut bytes = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(network)? {
-            if bytes.len() + chunk.len() > MAX_ANSWER {
+            if bytes.len() + chunk.len() > MAX_RESPONSE {
+                // A truncated body does not parse and is treated as `null` below.
                 break;
             }
             bytes.extend_from_slice(&chunk);
@@ -351,12 +360,12 @@ async fn send(request: RequestBuilder, within: Duration) -> Result<Value, CallEr
     });
     let (status, bytes) = answer.await.map_err(|_| CallError::Timeout)??;
     if status.is_redirection() || bytes.trim_ascii_start().starts_with(b"<") {
-        // The control plane answers with documents, and never with a page or the way to one.
-        return Err(CallError::Stranger(status.as_u16()));
+        // The control plane sends JSON only. A redirect or HTML comes from a proxy or a captive portal.
+        return Err(CallError::NotControlPlane(status.as_u16()));
     }
     let document: Value = serde_json::from_slice(&bytes).unwrap_or_default();
     if !status.is_success() {
-        return Err(refused(status, &document));
+        return Err(http_error(status, &document));
     }
     match document.get("data") {
         Some(data) if data.is_object() => Ok(data.clone()),
@@ -364,7 +373,7 @@ async fn send(request: RequestBuilder, within: Duration) -> Result<Value, CallEr
     }
 }
 
-fn refused(status: StatusCode, document: &Value) -> CallError {
+fn http_error(status: StatusCode, document: &Value) -> CallError {
     let text = |name: &str| document.get(name).and_then(Value::as_str);
     let detail = text("error").or_else(|| status.canonical_reason()).unwrap_or_default();
     CallError::Http {
@@ -378,12 +387,13 @@ fn network(error: reqwest::Error) -> CallError {
     if error.is_timeout() {
         return CallError::Timeout;
     }
-    // The URL is left out: the origin is configured and the path says nothing new.
+    // Without the URL: the origin is configured, and the path adds no information.
     CallError::Network(redact::message(&error.without_url().to_string()))
 }
 
 fn fresh_token(answer: &Value) -> Option<FreshToken> {
     let token = answer.get("token")?.as_str().filter(|token| !token.is_empty())?;
+    // Control planes send milliseconds or ISO 8601.
     let expires_at = match answer.get("expiresAt") {
         Some(Value::Number(ms)) => ms.as_i64(),
         Some(Value::String(text)) => {

@@ -1,4 +1,4 @@
-//! Reports on the loop's page that nothing can be stored about it, most likely because the disk is full.
+//! Reports that nothing can be stored for a loop, most likely because the disk is full.
 //!
 //! The event bypasses the outbox, which is on the same disk, and is sent once per failure streak; the caller
 //! keeps retrying.
@@ -40,11 +40,11 @@ impl FailureStreak {
 async fn report(tokens: &Tokens, id: LoopId, error: &StoreError) {
     let cause = redact::cause(&error.to_string());
     let text = format!(
-        "This desktop cannot store what the loop does: {cause}. Make room on its disk. Nothing is lost; it is tried again."
+        "This desktop cannot store the progress of the loop: {cause}. Free disk space; the write is retried and nothing is lost."
     );
     let event = LoopEvent::new("output", &json!({"data": {"chunk": text}}));
     let body = serde_json::to_string(&event).unwrap_or_default();
     if let Err(error) = tokens.post_event(id, Uuid::new_v4(), &body, SHORT_EVENT_TIME).await {
-        tracing::warn!(loop_id = %id, %error, "the control plane does not know that a loop cannot be stored");
+        tracing::warn!(loop_id = %id, %error, "cannot report the storage failure to the control plane");
     }
 }

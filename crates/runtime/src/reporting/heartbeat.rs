@@ -1,4 +1,4 @@
-//! Heartbeats, and runner tokens that are renewed before they expire.
+//! Heartbeats of loops, and renewal of their runner tokens before expiry.
 
 use std::time::Duration;
 
@@ -12,22 +12,23 @@ use crate::reporting::telemetry::{self, TelemetrySender};
 use crate::reporting::tokens::Tokens;
 use crate::timing::RuntimeTiming;
 
-/// The first heartbeat comes at once, but not of all loops in the same moment.
+/// Upper bound of the random delay before the first heartbeat, so that recovered loops do not all send at
+/// once.
 const FIRST_WITHIN: Duration = Duration::from_secs(2);
-/// A token whose refresh failed is not asked for again before this.
+/// Minimum delay between attempts after a failed renewal.
 const REFRESH_REST: Duration = Duration::from_secs(300);
 
-/// Answers to a heartbeat by which the control plane says that a loop is over.
-const GIVEN_UP: [u16; 3] = [401, 404, 410];
+/// Statuses by which the control plane reports that a loop has ended.
+const LOOP_ENDED: [u16; 3] = [401, 404, 410];
 
-/// Keeps loops alive at the control plane.
+/// Sends heartbeats and renews tokens of loops.
 #[derive(Clone)]
 pub(crate) struct HeartbeatSender {
     cloud: ControlPlaneClient,
     tokens: Tokens,
     telemetry: TelemetrySender,
     timing: RuntimeTiming,
-    /// Counts how often the machine woke up.
+    /// Incremented when the machine resumes from suspend or its clock is set.
     woken: watch::Sender<u64>,
 }
 
@@ -42,8 +43,8 @@ impl HeartbeatSender {
         Self { cloud, tokens, telemetry, timing, woken }
     }
 
-    /// Sends heartbeats and renews the token until it is dropped. Never decides about the loop: a
-    /// control plane that has given it up does not end a process that lives.
+    /// Sends heartbeats and renews the token until the future is dropped. Never ends a loop: a live process
+    /// continues even after the control plane timed the loop out.
     pub async fn keep_alive(&self, id: LoopId) {
         tokio::join!(self.beat(id), self.renew(id));
     }
@@ -55,55 +56,57 @@ impl HeartbeatSender {
             let cloud = &self.cloud;
             let answer = self.tokens.call(id, |token| async move { cloud.heartbeat(id, &token).await }).await;
             match answer {
+                // The control plane revived the loop and replaced its token.
                 Ok(Some(fresh)) => {
                     if let Err(error) = self.tokens.take(id, fresh).await {
-                        tracing::warn!(loop_id = %id, %error, "the token of a revived loop was not stored");
+                        tracing::warn!(loop_id = %id, %error, "cannot store the token of the revived loop");
                     }
                 }
                 Ok(None) => {}
                 Err(error) => {
-                    tracing::info!(loop_id = %id, %error, "heartbeat not accepted; the loop goes on");
-                    if error.status().is_some_and(|status| GIVEN_UP.contains(&status)) {
-                        self.report_given_up(id);
+                    tracing::info!(loop_id = %id, %error, "heartbeat rejected; the loop continues");
+                    if error.status().is_some_and(|status| LOOP_ENDED.contains(&status)) {
+                        self.report_ended_loop(id);
                     }
                 }
             }
             tokio::select! {
                 () = tokio::time::sleep(self.timing.heartbeat) => {}
                 _ = woken.changed() => {
-                    // Whatever comes of it, the heartbeat follows.
+                    // A failed renewal is not fatal: the heartbeat follows in any case.
                     if let Err(error) = self.tokens.refresh(id).await {
-                        tracing::info!(loop_id = %id, %error, "the loop's token was not renewed after a sleep");
+                        tracing::info!(loop_id = %id, %error, "cannot renew the loop's token after a suspend");
                     }
                 }
             }
         }
     }
 
-    fn report_given_up(&self, id: LoopId) {
+    fn report_ended_loop(&self, id: LoopId) {
         let category = "loop.heartbeat.terminal_finalization_suppressed";
-        let message = "The control plane has given a loop up whose process lives; it goes on";
+        let message = "The control plane has ended a loop whose process is alive; the process continues";
         self.telemetry.report(telemetry::of_loop(id), Severity::Warn, category, message, Value::Null);
     }
 
-    /// Renews the token before it ends, until it is dropped.
+    /// Renews the token before it expires, until the future is dropped.
     pub async fn renew(&self, id: LoopId) {
         let mut woken = self.woken.subscribe();
-        // A token that does not tell its end is renewed when it is refused.
+        // A token without a known expiry is only renewed when it is rejected.
         while let Some(expires_at) = self.tokens.expires_at(id).await {
             let now = jiff::Timestamp::now().as_millisecond();
-            let left = u64::try_from(expires_at.saturating_sub(now)).unwrap_or(0);
-            let wait = Duration::from_millis(left).saturating_sub(self.timing.refresh_skew);
+            let remaining_ms = u64::try_from(expires_at.saturating_sub(now)).unwrap_or(0);
+            let wait = Duration::from_millis(remaining_ms).saturating_sub(self.timing.refresh_skew);
             tokio::select! {
                 () = tokio::time::sleep(wait) => {}
-                // The clock by which the token ends has jumped: look at it again.
+                // The wall clock, which the expiry refers to, has jumped: compute the wait again.
                 _ = woken.changed() => continue,
             }
             if let Err(error) = self.tokens.refresh(id).await {
-                tracing::info!(loop_id = %id, %error, "the loop's token was not renewed");
+                tracing::info!(loop_id = %id, %error, "cannot renew the loop's token");
                 tokio::time::sleep(REFRESH_REST).await;
             } else if wait.is_zero() {
-                // A life shorter than the skew: half of it is left, not a tight circle of renewals.
+                // The lifetime is shorter than the skew, so the wait is zero. Without this delay the token
+                // would be renewed in a busy loop.
                 tokio::time::sleep(REFRESH_REST.min(self.timing.refresh_skew)).await;
             }
         }

@@ -1,8 +1,7 @@
-//! Sends what is queued for the control plane: in order a loop, until it is acknowledged.
+//! Outbox: sends queued messages to the control plane, in order per loop, until they are acknowledged.
 //!
-//! One task a loop while there is something to send. A row keeps its nonce over all tries, so an
-//! event that arrived twice counts once. Shutdown never waits for a try: what was not acknowledged
-//! is sent again by the next process.
+//! One task per loop while messages are queued. A row keeps its nonce across attempts, so an event that
+//! arrives twice counts once. Shutdown does not wait for an attempt in flight: the next process repeats it.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,10 +15,10 @@ use crate::reporting::tokens::Tokens;
 use crate::tasks::Tasks;
 use crate::timing::RuntimeTiming;
 
-/// Tries of something that the control plane refuses for what it is.
-const TRIES_WHEN_REFUSED: u32 = 3;
+/// Attempts for a message that the control plane rejects as invalid.
+const MAX_REJECTIONS: u32 = 3;
 
-/// The senders of all loops.
+/// Senders of all loops; clones share them.
 #[derive(Clone)]
 pub(crate) struct Outbox(Arc<OutboxInner>);
 
@@ -28,16 +27,16 @@ struct OutboxInner {
     cloud: ControlPlaneClient,
     tokens: Tokens,
     timing: RuntimeTiming,
-    /// Senders that run; each is woken when something was queued.
+    /// Running senders; each is notified when a message is queued.
     senders: Mutex<HashMap<LoopId, Arc<Notify>>>,
     tasks: Tasks,
 }
 
-/// What the control plane calls a loop whose end it knows.
+/// Status of a completed loop in the control plane.
 const COMPLETED: &str = "COMPLETED";
 
-/// Rejections of the head of a queue. Only these count: what waits while the control plane is away, or
-/// does not know this desktop, must still be there when that is over.
+/// Counts rejections of the head of a queue. Other failures do not count: messages stay queued while the
+/// control plane is unreachable or does not accept this desktop's credentials.
 #[derive(Debug, Default)]
 struct RejectionCounter {
     row: i64,
@@ -45,21 +44,21 @@ struct RejectionCounter {
 }
 
 impl RejectionCounter {
-    /// Counts a failure; answers whether the control plane will never take the row.
-    fn are_final(&mut self, row: &OutboxRow, error: &CallError) -> bool {
+    /// Counts a failure. Returns whether the row is rejected permanently.
+    fn is_final(&mut self, row: &OutboxRow, error: &CallError) -> bool {
         if self.row != row.id {
             *self = Self { row: row.id, times: 0 };
         }
         self.times += u32::from(error.is_refusal());
-        self.times >= TRIES_WHEN_REFUSED
+        self.times >= MAX_REJECTIONS
     }
 }
 
-/// What a try came to.
+/// Outcome of one attempt to send.
 enum DeliveryAttempt {
     Done,
     Wait(std::time::Duration),
-    /// Nothing can be sent before something else changes.
+    /// No retry can succeed before the next notification.
     Rest,
 }
 
@@ -74,13 +73,15 @@ impl Outbox {
         Self(Arc::new(OutboxInner { store, cloud, tokens, timing, senders: Mutex::default(), tasks }))
     }
 
-    /// Something may be queued for this loop.
+    /// Notifies the sender of a loop, or starts one, after a message was queued.
     pub fn wake(&self, id: LoopId) {
+        // The message is stored; the next process sends it.
         if self.0.tasks.stop.is_cancelled() {
             return;
         }
         let mut senders = self.0.senders.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(sender) = senders.get(&id) {
+            // Stores a permit, so a sender that is about to wait does not miss the message.
             sender.notify_one();
             return;
         }
@@ -92,16 +93,16 @@ impl Outbox {
     }
 
     async fn send_all(&self, id: LoopId, notify: &Arc<Notify>) {
-        let mut refusals = RejectionCounter::default();
+        let mut rejections = RejectionCounter::default();
         loop {
-            let wait = match self.send_first(id, &mut refusals).await {
+            let wait = match self.send_first(id, &mut rejections).await {
                 Ok(Some(DeliveryAttempt::Done)) => continue,
                 Ok(Some(DeliveryAttempt::Wait(wait))) => Some(wait),
                 Ok(Some(DeliveryAttempt::Rest)) => None,
                 Ok(None) if self.retire(id, notify).await => return,
                 Ok(None) => continue,
                 Err(error) => {
-                    tracing::error!(loop_id = %id, %error, "the outbox could not be read");
+                    tracing::error!(loop_id = %id, %error, "cannot send from the outbox");
                     Some(self.0.timing.retry_max)
                 }
             };
@@ -118,17 +119,18 @@ impl Outbox {
         }
     }
 
-    /// Ends the sender unless something was queued in the meantime.
+    /// Ends the sender. Returns false when a message was queued at the same time.
     async fn retire(&self, id: LoopId, notify: &Arc<Notify>) -> bool {
         self.0.senders.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
-        // Whoever queued before the removal has notified this sender; whoever queues later makes
-        // a new one. Only a notification that is still unread means work for this one.
+        // A message that was queued before the removal has notified this sender; one queued later starts a
+        // new sender. Only a pending notification means more work for this one.
         let unread = futures_util::FutureExt::now_or_never(notify.notified()).is_some();
         let queued = unread && matches!(self.0.store.next_message(id).await, Ok(Some(_)));
         if !queued {
             return true;
         }
         let mut senders = self.0.senders.lock().unwrap_or_else(PoisonError::into_inner);
+        // A new sender was started between the two locks.
         if senders.contains_key(&id) {
             return true;
         }
@@ -139,13 +141,13 @@ impl Outbox {
     async fn send_first(
         &self,
         id: LoopId,
-        refusals: &mut RejectionCounter,
+        rejections: &mut RejectionCounter,
     ) -> Result<Option<DeliveryAttempt>, StoreError> {
         let Some(row) = self.0.store.next_message(id).await? else { return Ok(None) };
         let answer = tokio::select! {
             () = self.0.tasks.stop.cancelled() => return Ok(Some(DeliveryAttempt::Rest)),
             answer = self.send(id, &row) => match answer {
-                Err(error) if self.had_arrived(id, &row, &error).await => Ok(()),
+                Err(error) if self.already_arrived(id, &row, &error).await => Ok(()),
                 answer => answer,
             },
         };
@@ -160,19 +162,20 @@ impl Outbox {
             Err(error) => error,
         };
         if error == CallError::MissingToken {
-            tracing::warn!(loop_id = %id, "nothing can be reported: the loop's token is missing");
+            tracing::warn!(loop_id = %id, "cannot report: the loop's token is missing");
             return Ok(Some(DeliveryAttempt::Rest));
         }
         let tries = self.0.store.count_attempt(&row).await?;
-        self.note_failure(id, &row, &error).await?;
-        if refusals.are_final(&row, &error) {
-            tracing::warn!(loop_id = %id, %error, "the control plane refuses a report of the loop; it is kept on disk and not sent again");
+        self.record_failure(id, &row, &error).await?;
+        if rejections.is_final(&row, &error) {
+            tracing::warn!(loop_id = %id, %error, "the control plane rejected a report of the loop permanently; it stays on disk and is not sent again");
             self.0.store.mark_rejected(id, &row, &error.to_string()).await?;
             if row.outgoing.kind == MessageKind::Final {
                 self.0.tokens.forget(id).await;
             }
             return Ok(Some(DeliveryAttempt::Done));
         }
+        // Artifacts and the final event are only queued once the loop has ended.
         let ended = row.outgoing.kind != MessageKind::Event;
         Ok(Some(DeliveryAttempt::Wait(self.0.timing.retry_wait(tries, ended))))
     }
@@ -193,9 +196,9 @@ impl Outbox {
             .await
     }
 
-    /// Whether a last event is refused because it had arrived before, and this process died before it
-    /// could note that: with the end of a loop that is completed its token is not taken any more.
-    async fn had_arrived(&self, id: LoopId, row: &OutboxRow, error: &CallError) -> bool {
+    /// Returns whether a final event is rejected only because it arrived before, and this process died before
+    /// it recorded that. The control plane stops accepting the token of a completed loop.
+    async fn already_arrived(&self, id: LoopId, row: &OutboxRow, error: &CallError) -> bool {
         if row.outgoing.kind != MessageKind::Final || !matches!(error.status(), Some(401 | 410)) {
             return false;
         }
@@ -203,8 +206,8 @@ impl Outbox {
         self.0.cloud.status(id, &token).await.is_ok_and(|status| status == COMPLETED)
     }
 
-    async fn note_failure(&self, id: LoopId, row: &OutboxRow, error: &CallError) -> Result<(), StoreError> {
-        tracing::info!(loop_id = %id, %error, "an event was not accepted and will be sent again");
+    async fn record_failure(&self, id: LoopId, row: &OutboxRow, error: &CallError) -> Result<(), StoreError> {
+        tracing::info!(loop_id = %id, %error, "message not accepted; it will be sent again");
         if row.outgoing.kind != MessageKind::Event {
             let text = error.to_string();
             self.0.store.update(id, |job| job.report.last_recovery_error = Some(text)).await?;
@@ -225,16 +228,16 @@ mod tests {
     }
 
     #[test]
-    fn hours_without_a_control_plane_drop_nothing() {
+    fn unreachable_control_plane_drops_no_message() {
         for kind in [MessageKind::Event, MessageKind::Artifacts, MessageKind::Final] {
             let row = OutboxRow { id: 7, outgoing: OutboxMessage::new(kind, &json!({})), attempts: 0 };
-            let mut refusals = RejectionCounter::default();
+            let mut rejections = RejectionCounter::default();
             let away = [http(500), http(503), http(401), http(403), http(409), CallError::Timeout];
             for error in away.iter().cycle().take(1000) {
-                assert!(!refusals.are_final(&row, error), "{kind:?} {error}");
+                assert!(!rejections.is_final(&row, error), "{kind:?} {error}");
             }
-            let refused = (1..).find(|_| refusals.are_final(&row, &http(400)));
-            assert_eq!(refused, Some(TRIES_WHEN_REFUSED), "{kind:?}");
+            let attempts = (1..).find(|_| rejections.is_final(&row, &http(400)));
+            assert_eq!(attempts, Some(MAX_REJECTIONS), "{kind:?}");
         }
     }
 }

@@ -1,7 +1,6 @@
-//! What loops report beside their events: measurements and diagnoses.
+//! Telemetry of loops: measurements and diagnostics in addition to their events.
 //!
-//! Handed to whoever sends it to the control plane. Reporting never waits and never fails; what
-//! nobody takes in time is dropped, because a loop is worth more than a word about it.
+//! Bounded broadcast; drops the oldest entries on lag. Telemetry never blocks or fails a loop.
 
 use loopgate_api::ids::LoopId;
 use loopgate_api::link::{Severity, Telemetry, Trace};
@@ -11,10 +10,10 @@ use tokio::sync::broadcast;
 use crate::jobs::Job;
 use crate::request::LoopHeaders;
 
-/// Reports that wait to be taken; the oldest go first.
+/// Capacity in entries; the oldest are dropped when a subscriber lags.
 const BACKLOG: usize = 512;
 
-/// Where reports are handed over.
+/// Sending side of the telemetry channel; clones share it.
 #[derive(Debug, Clone)]
 pub struct TelemetrySender(broadcast::Sender<Telemetry>);
 
@@ -25,7 +24,7 @@ impl Default for TelemetrySender {
 }
 
 impl TelemetrySender {
-    /// Everything that is reported from now on. Diagnostics are clean of secrets.
+    /// Subscribes to all telemetry from now on. Diagnostics are redacted.
     #[must_use]
     pub fn subscribe(&self) -> broadcast::Receiver<Telemetry> {
         self.0.subscribe()
@@ -43,22 +42,22 @@ impl TelemetrySender {
         if let Value::Object(diagnostics) = diagnostics {
             telemetry.diagnostics = Some(diagnostics);
         }
-        // Nobody may be there to take it.
+        // An error only means that there is no subscriber.
         let _ = self.0.send(telemetry);
     }
 }
 
-/// What a report about a job is about.
+/// Returns the trace ids of a job.
 pub(crate) fn of_job(job: &Job) -> Trace {
     trace(job.id, job.launch.command_id.as_deref(), job.launch.operation_id.as_deref())
 }
 
-/// What a report about an order is about that has become no job.
+/// Returns the trace ids of a launch request that has no job.
 pub(crate) fn of_order(id: LoopId, headers: &LoopHeaders) -> Trace {
     trace(id, headers.command_id.as_deref(), headers.operation_id.as_deref())
 }
 
-/// What a report about a loop is about of which nothing else is known.
+/// Returns the trace ids of a loop of which only the id is known.
 pub(crate) fn of_loop(id: LoopId) -> Trace {
     trace(id, None, None)
 }

@@ -1,4 +1,4 @@
-//! Runner tokens in use: looked up for every call, refreshed once when refused, forgotten at the end.
+//! Runner tokens: read for every call, refreshed once when rejected, deleted after the last report.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -14,23 +14,23 @@ use uuid::Uuid;
 use crate::jobs::store::{JobStore, StoredToken, TokenText};
 use crate::reporting::control_plane::{CallError, ControlPlaneClient, FreshToken};
 
-/// A control plane that does not know the loop is not asked for a new token again so soon.
-const NOT_FOUND_REST: Duration = Duration::from_secs(300);
+/// Minimum delay between refresh attempts for a loop that the control plane does not know.
+const NOT_FOUND_DELAY: Duration = Duration::from_secs(300);
 
-/// Waits between requests for the same new token while their answers are lost.
-const LOST_ANSWER_WAITS: [Duration; 3] =
+/// Delays between retries of a refresh whose response was lost.
+const LOST_RESPONSE_DELAYS: [Duration; 3] =
     [Duration::from_millis(250), Duration::from_secs(1), Duration::from_secs(4)];
 
 type SharedRefresh = Shared<BoxFuture<'static, Result<(), CallError>>>;
 
-/// The tokens of all loops.
+/// Runner tokens of all loops.
 #[derive(Clone)]
 pub(crate) struct Tokens {
     store: JobStore,
     cloud: ControlPlaneClient,
     /// Refreshes in progress; further callers for the same loop wait for it.
     refreshes: Arc<Mutex<HashMap<LoopId, SharedRefresh>>>,
-    /// When a refresh was last answered with 404.
+    /// Time of the last refresh that was answered with 404.
     not_found: Arc<Mutex<HashMap<LoopId, Instant>>>,
 }
 
@@ -39,8 +39,8 @@ impl Tokens {
         Self { store, cloud, refreshes: Arc::default(), not_found: Arc::default() }
     }
 
-    /// Calls with the stored token; a refusal of the token is answered by one refresh and one more
-    /// try. When the refresh fails, the refusal stands, unless the loop has ended for good.
+    /// Calls with the stored token. After a 401 the token is refreshed once and the call is repeated. When
+    /// the refresh fails, the 401 is returned, unless the loop has ended (410).
     pub async fn call<T, F>(&self, id: LoopId, call: impl Fn(SecretString) -> F) -> Result<T, CallError>
     where
         F: Future<Output = Result<T, CallError>>,
@@ -53,13 +53,13 @@ impl Tokens {
             Ok(()) => call(self.current(id).await?).await,
             Err(error) if error.status() == Some(410) => Err(error),
             Err(error) => {
-                tracing::info!(loop_id = %id, %error, "the loop's token was refused and could not be renewed");
+                tracing::info!(loop_id = %id, %error, "the loop's token was rejected and could not be renewed");
                 first
             }
         }
     }
 
-    /// Posts an event of a loop, within a time.
+    /// Posts an event of a loop, with a timeout.
     pub async fn post_event(
         &self,
         id: LoopId,
@@ -75,19 +75,20 @@ impl Tokens {
         .await
     }
 
-    /// The stored token.
+    /// Returns the stored token.
     pub async fn current(&self, id: LoopId) -> Result<SecretString, CallError> {
         match self.store.token(id).await {
-            Ok(Some(stored)) => Ok(stored.token.0),
+            Ok(Some(stored_token)) => Ok(stored_token.token.0),
             Ok(None) => Err(CallError::MissingToken),
+            // Without a readable token the call cannot be authorized either.
             Err(error) => {
-                tracing::error!(%error, "a token could not be read");
+                tracing::error!(%error, "cannot read the loop's token");
                 Err(CallError::MissingToken)
             }
         }
     }
 
-    /// Gets a new token; joins a refresh of the same loop that is under way.
+    /// Refreshes the token; joins a refresh of the same loop that is in flight.
     pub async fn refresh(&self, id: LoopId) -> Result<(), CallError> {
         let refresh = {
             let mut refreshes = self.refreshes.lock().unwrap_or_else(PoisonError::into_inner);
@@ -98,33 +99,36 @@ impl Tokens {
 
     async fn refresh_shared(self, id: LoopId) -> Result<(), CallError> {
         let result = self.refresh_now(id).await;
+        // Removed after completion, so that callers during the request share its result.
         self.refreshes.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
         result
     }
 
     async fn refresh_now(&self, id: LoopId) -> Result<(), CallError> {
-        if self.is_resting(id) {
-            return Err(CallError::Http { status: 404, code: None, text: "asked a short while ago".into() });
+        if self.in_not_found_delay(id) {
+            return Err(CallError::Http { status: 404, code: None, text: "requested too recently".into() });
         }
-        let stored = self.store.token(id).await.ok().flatten().ok_or(CallError::MissingToken)?;
-        // A refresh that was interrupted is asked again under its own key.
-        let key = match &stored.last_idempotency_key {
+        let stored_token = self.store.token(id).await.ok().flatten().ok_or(CallError::MissingToken)?;
+        // An interrupted refresh is repeated with its key: the token may already have been exchanged.
+        let key = match &stored_token.last_idempotency_key {
             Some(key) => key.clone(),
-            None => self.store_key(id, &stored).await,
+            None => self.store_key(id, &stored_token).await,
         };
-        let mut answer = self.exchange(id, &stored.token.0, &key).await;
+        let mut answer = self.exchange(id, &stored_token.token.0, &key).await;
+        // Another refresh of this token won the race. Its key is used up, so retry once with a new one.
         if matches!(&answer, Err(CallError::Http { status: 409, code: Some(code), .. }) if code == "RACE_LOST")
         {
-            let key = self.store_key(id, &stored).await;
-            answer = self.exchange(id, &stored.token.0, &key).await;
+            let key = self.store_key(id, &stored_token).await;
+            answer = self.exchange(id, &stored_token.token.0, &key).await;
         }
+        // The runner token is no longer accepted; fall back to the API key of the desktop.
         if matches!(&answer, Err(CallError::Http { status: 401 | 403 | 409, .. })) {
             answer = match self.cloud.renew_token(id).await {
                 Err(CallError::MissingToken) => {
                     tracing::warn!(
                         loop_id = %id,
-                        "the loop's token is not accepted, and only a key that is bound to this desktop could renew it: \
-                         see loopgate connect"
+                        "the loop's token was rejected, and this desktop has no API key of its own to renew it: \
+                         run `loopgate connect`"
                     );
                     answer
                 }
@@ -139,19 +143,19 @@ impl Tokens {
                     not_found.insert(id, Instant::now());
                 }
                 if error.status().is_some_and(|status| status < 500) {
-                    // It was decided: the next refresh is another question. Behind any other failure
-                    // the token may have been exchanged already.
-                    self.note(id, &StoredToken { last_idempotency_key: None, ..stored }).await;
+                    // A definite answer: the next refresh uses a new key. After any other failure the token
+                    // may already have been exchanged, so the key is kept.
+                    self.save(id, &StoredToken { last_idempotency_key: None, ..stored_token }).await;
                 }
                 Err(error)
             }
         }
     }
 
-    /// Exchanges a token for a new one. A lost answer is asked for again at once: under the same key it is
-    /// the same exchange, and the next report may be minutes away.
+    /// Exchanges a token for a new one. A lost response is retried immediately: the same key makes it the
+    /// same exchange, and the next report may be minutes away.
     async fn exchange(&self, id: LoopId, token: &SecretString, key: &str) -> Result<FreshToken, CallError> {
-        for wait in LOST_ANSWER_WAITS {
+        for wait in LOST_RESPONSE_DELAYS {
             match self.cloud.refresh_token(id, token, key).await {
                 Err(CallError::Network(_) | CallError::Timeout) => tokio::time::sleep(wait).await,
                 answer => return answer,
@@ -160,49 +164,48 @@ impl Tokens {
         self.cloud.refresh_token(id, token, key).await
     }
 
-    /// Stores a token that replaces the present one.
+    /// Stores a token that replaces the current one.
     pub async fn take(&self, id: LoopId, fresh: FreshToken) -> Result<(), CallError> {
-        let mut stored = StoredToken::new(fresh.token);
-        stored.expires_at = fresh.expires_at.or(stored.expires_at);
-        stored.jti = fresh.jti.or(stored.jti);
-        self.store.put_token(id, &stored).await.map_err(|error| {
-            tracing::error!(%error, "a renewed token could not be stored");
+        let mut stored_token = StoredToken::new(fresh.token);
+        stored_token.expires_at = fresh.expires_at.or(stored_token.expires_at);
+        stored_token.jti = fresh.jti.or(stored_token.jti);
+        self.store.put_token(id, &stored_token).await.map_err(|error| {
+            tracing::error!(%error, "cannot store the renewed token");
             CallError::MissingToken
         })
     }
 
-    /// Forgets the token of a loop that is over.
+    /// Deletes the token of a loop that is completely reported.
     pub async fn forget(&self, id: LoopId) {
         match self.store.delete_token(id).await {
-            Ok(()) => tracing::info!(loop_id = %id, "nothing is left to tell of the loop"),
-            Err(error) => tracing::warn!(loop_id = %id, %error, "the loop's token could not be deleted"),
+            Ok(()) => tracing::info!(loop_id = %id, "all reports of the loop are delivered"),
+            Err(error) => tracing::warn!(loop_id = %id, %error, "cannot delete the loop's token"),
         }
     }
 
-    /// When the token ends, milliseconds since the epoch.
+    /// Returns the expiry of the token, milliseconds since the epoch.
     pub async fn expires_at(&self, id: LoopId) -> Option<i64> {
         self.store.token(id).await.ok().flatten()?.expires_at
     }
 
-    async fn store_key(&self, id: LoopId, stored: &StoredToken) -> String {
+    async fn store_key(&self, id: LoopId, stored_token: &StoredToken) -> String {
         let key = Uuid::new_v4().to_string();
-        self.note(id, &StoredToken { last_idempotency_key: Some(key.clone()), ..stored.clone() }).await;
+        self.save(id, &StoredToken { last_idempotency_key: Some(key.clone()), ..stored_token.clone() }).await;
         key
     }
 
-    async fn note(&self, id: LoopId, stored: &StoredToken) {
-        if let Err(error) = self.store.put_token(id, stored).await {
-            tracing::warn!(loop_id = %id, %error, "the key of a refresh could not be stored");
+    async fn save(&self, id: LoopId, stored_token: &StoredToken) {
+        if let Err(error) = self.store.put_token(id, stored_token).await {
+            tracing::warn!(loop_id = %id, %error, "cannot store the idempotency key of the refresh");
         }
     }
 
-    fn is_resting(&self, id: LoopId) -> bool {
+    fn in_not_found_delay(&self, id: LoopId) -> bool {
         let not_found = self.not_found.lock().unwrap_or_else(PoisonError::into_inner);
-        not_found.get(&id).is_some_and(|at| at.elapsed() < NOT_FOUND_REST)
+        not_found.get(&id).is_some_and(|at| at.elapsed() < NOT_FOUND_DELAY)
     }
 }
 
-/// Wraps a text as a token.
 impl From<SecretString> for TokenText {
     fn from(token: SecretString) -> Self {
         Self(token)
@@ -219,7 +222,7 @@ mod tests {
 
     use super::*;
 
-    /// A loop's token, and the control plane that it is for.
+    /// A loop with a token, and its control plane.
     struct TokenFixture {
         plane: Plane,
         tokens: Tokens,
@@ -245,20 +248,20 @@ mod tests {
             Self { plane, tokens: Tokens::new(store, cloud), id, credentials, _data: data, _dir: dir }
         }
 
-        /// The keys under which a new token was asked for.
+        /// Returns the idempotency keys of all refresh requests.
         fn keys(&self) -> Vec<String> {
             let requests = self.plane.requests().into_iter();
             requests.filter(|request| request.route == "refresh-token").map(|request| request.nonce).collect()
         }
     }
 
-    fn refused() -> CallError {
+    fn unauthorized() -> CallError {
         CallError::Http { status: 401, code: None, text: "Invalid or expired runner token".to_owned() }
     }
 
     // LR-48
     #[tokio::test]
-    async fn concurrent_refusals_share_one_refresh() {
+    async fn concurrent_401_responses_share_one_refresh() {
         let fixture = TokenFixture::new().await;
         let both = Barrier::new(2);
         let call = || {
@@ -267,7 +270,7 @@ mod tests {
                 async move {
                     if token.expose_secret() == "token-1" {
                         both.wait().await;
-                        return Err(refused());
+                        return Err(unauthorized());
                     }
                     Ok(token.expose_secret().to_owned())
                 }
@@ -276,15 +279,16 @@ mod tests {
         let (one, two) = tokio::join!(call(), call());
         assert_eq!((one.as_deref(), two.as_deref()), (Ok("token-2"), Ok("token-2")));
         assert_eq!(fixture.keys().len(), 1);
-        // The next question is another one.
+        // The previous exchange is complete, so this refresh needs a new key.
         fixture.tokens.refresh(fixture.id).await.unwrap();
         let keys = fixture.keys();
         assert!(keys.len() == 2 && keys[0] != keys[1], "{keys:?}");
     }
 
     #[tokio::test]
-    async fn exchange_that_may_have_happened_is_asked_for_again() {
+    async fn ambiguous_refresh_is_retried_with_the_same_key() {
         let fixture = TokenFixture::new().await;
+        // A gateway error does not say whether the control plane exchanged the token.
         fixture.plane.answer_once("refresh-token", 502, json!({"error": "bad gateway"}));
         assert_eq!(fixture.tokens.refresh(fixture.id).await.unwrap_err().status(), Some(502));
         fixture.tokens.refresh(fixture.id).await.unwrap();
@@ -293,7 +297,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn lost_answers_are_asked_for_again_at_once() {
+    async fn lost_refresh_response_is_retried_immediately() {
         let fixture = TokenFixture::new().await;
         fixture.plane.lose_answers("refresh-token", 2);
         fixture.tokens.refresh(fixture.id).await.unwrap();
@@ -302,7 +306,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn token_that_has_ended_is_renewed_with_the_key_of_the_desktop() {
+    async fn expired_token_is_renewed_with_the_desktop_key() {
         let fixture = TokenFixture::new().await;
         fixture.credentials.store_managed_key("lgk_live_x".to_owned().into()).unwrap();
         let ended = json!({"success": false, "error": "Invalid or expired runner token"});
@@ -310,16 +314,17 @@ mod tests {
         let fresh = json!({"bumped": true, "revived": true, "token": "token-9", "expiresAt": null});
         fixture.plane.answer_once("heartbeat", 200, json!({"success": true, "data": fresh}));
         let call = async |token: SecretString| match token.expose_secret() {
-            "token-1" => Err(refused()),
+            "token-1" => Err(unauthorized()),
             token => Ok(token.to_owned()),
         };
         assert_eq!(fixture.tokens.call(fixture.id, call).await.as_deref(), Ok("token-9"));
         let requests = fixture.plane.requests();
         assert_eq!(requests.last().unwrap().token, "lgk_live_x");
 
-        let over = json!({"success": false, "error": "Loop is no longer running", "code": "TERMINAL_LOOP"});
-        fixture.plane.answer_always("heartbeat", 410, over);
-        let call = async |_| Err::<(), _>(refused());
+        // The loop has ended: the 410 of the renewal replaces the 401 of the call.
+        let ended = json!({"success": false, "error": "Loop is no longer running", "code": "TERMINAL_LOOP"});
+        fixture.plane.answer_always("heartbeat", 410, ended);
+        let call = async |_| Err::<(), _>(unauthorized());
         assert_eq!(fixture.tokens.call(fixture.id, call).await.unwrap_err().status(), Some(410));
     }
 
@@ -333,8 +338,8 @@ mod tests {
         assert_eq!(error.status(), Some(409));
         let keys = fixture.keys();
         assert!(keys.len() == 2 && keys[0] != keys[1], "{keys:?}");
-        let result = fixture.tokens.call(fixture.id, |_| async { Err::<(), _>(refused()) }).await;
-        assert_eq!(result, Err(refused()), "the refusal stands");
+        let result = fixture.tokens.call(fixture.id, |_| async { Err::<(), _>(unauthorized()) }).await;
+        assert_eq!(result, Err(unauthorized()), "the original 401 is returned");
     }
 
     #[tokio::test]

@@ -1,92 +1,84 @@
-//! The extension members of a loop request, each with the strictness that its senders count on.
+//! Optional members of a loop request for evaluations and reserved branches. Each type is as strict as its
+//! senders expect.
 
 use loopgate_api::ids::{BranchName, RepoFullName};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A document beside the artifacts; unknown members are kept.
+/// Supporting document of an evaluation, in addition to the artifacts. Unknown members are kept.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SupportingArtifact {
-    /// Id, may be empty.
+    /// Id of the document; may be empty.
     #[serde(default)]
     pub id: String,
-    /// Kind, may be empty.
+    /// Kind of the document, as free text; may be empty.
     #[serde(default, rename = "type")]
     pub kind: String,
-    /// Title, may be empty.
+    /// Title of the document; may be empty.
     #[serde(default)]
     pub title: String,
-    /// Text.
     pub content: String,
-    /// Every other member.
+    /// All other members, unchanged.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
 
-/// A pull request under evaluation.
+/// Pull request under evaluation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PullRequestContext {
-    /// Number.
     pub number: Option<serde_json::Number>,
-    /// Page.
     pub url: Option<String>,
-    /// Its branch.
     pub head_branch: Option<String>,
-    /// The branch that it goes into.
+    /// Branch that the pull request is merged into.
     pub base_branch: Option<String>,
-    /// Its last commit.
+    /// Commit at the head of the pull request.
     pub head_sha: Option<String>,
-    /// `<org>/<repo>`.
+    /// Full name of the repository, `<org>/<repo>`.
     pub repository_full_name: Option<String>,
 }
 
-/// What the sender found out about the local clone.
+/// State of the local clone, as detected by the sender or by git.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DetectedContext {
-    /// Branch that is checked out.
+    /// Branch that is checked out; absent on a detached HEAD.
     pub branch: Option<String>,
-    /// Its commit.
     pub head_sha: Option<String>,
-    /// Why git could not tell.
+    /// Error of git, when branch or commit could not be determined.
     pub git_detection_error: Option<String>,
 }
 
-/// Repository and branch as the sender names them.
+/// Repository and branch as named by the sender.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RepoContext {
-    /// `<org>/<repo>`.
+    /// Full name of the repository, `<org>/<repo>`.
     pub full_name: Option<String>,
-    /// Branch.
     pub branch: Option<String>,
 }
 
-/// Where the code under evaluation lies.
+/// Location of the code under evaluation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CodeEvaluationContext {
-    /// 1.
+    /// Version of this object, always 1.
     #[serde(default)]
     pub schema_version: SchemaV1,
-    /// Path of a clone.
+    /// Path of a local clone.
     pub local_repo_path: Option<String>,
     /// Branch of the parent loop.
     pub parent_branch_name: Option<String>,
-    /// Session of the parent loop.
+    /// Assistant session of the parent loop.
     pub parent_session_id: Option<String>,
-    /// Names worktree and branch.
+    /// Slug of the document; determines the names of worktree and branch.
     pub artifact_slug: Option<String>,
-    /// Repository.
     pub repo: Option<RepoContext>,
-    /// Pull request.
     pub pull_request: Option<PullRequestContext>,
-    /// What was detected.
     pub detected: Option<DetectedContext>,
 }
 
-/// A schema version that can only be 1.
+/// Schema version of which only 1 is valid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "u8")]
 pub struct SchemaV1;
@@ -107,33 +99,31 @@ impl TryFrom<f64> for SchemaV1 {
     type Error = &'static str;
 
     fn try_from(value: f64) -> Result<Self, Self::Error> {
+        // JSON numbers are floating-point: 1.0 is valid, too.
         if (value - 1.0).abs() < f64::EPSILON { Ok(Self) } else { Err("must be 1") }
     }
 }
 
-/// Which repository of a loop a branch belongs to.
+/// Role of a repository in a loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BranchRole {
-    /// The primary.
     Primary,
-    /// A peer.
     Additional,
 }
 
-/// A branch that the control plane has reserved.
+/// Branch that the control plane has reserved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MaterializedBranch {
-    /// Repository's role.
     pub role: BranchRole,
-    /// `<org>/<repo>`.
+    /// Full name of the repository, `<org>/<repo>`.
     #[serde(deserialize_with = "trimmed")]
     pub repository_full_name: RepoFullName,
     /// Branch to start from.
     #[serde(deserialize_with = "trimmed")]
     pub base_branch: BranchName,
-    /// Branch to make.
+    /// New branch, created from `base_branch`.
     #[serde(deserialize_with = "trimmed")]
     pub branch_name: BranchName,
 }
@@ -142,9 +132,9 @@ pub struct MaterializedBranch {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct BranchMaterialization {
-    /// 1.
+    /// Version of this object, always 1.
     pub schema_version: SchemaV1,
-    /// One entry a repository.
+    /// One entry per repository; never empty.
     #[serde(deserialize_with = "not_empty")]
     pub branches: Vec<MaterializedBranch>,
 }

@@ -1,16 +1,18 @@
-//! Reading the members of a JSON object one by one, so that a wrong type is answered with the name
-//! of the member. `null` counts as absent.
+//! Typed access to the members of a JSON object. Errors name the malformed member; `null` counts as absent.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::error::LoopRequestError;
 
-/// The members of a body. A list, a number or a word has none, so the first missing member is
-/// what its answer is about; nothing at all, in any of its spellings, is no body.
+/// Parses a body into its members.
+///
+/// Non-object JSON is treated as `{}`, so that the error names the first missing member. Falsy JSON (`null`,
+/// `false`, `0`, `""`) and invalid JSON fail with 400 "Invalid JSON body".
 pub(crate) fn members(body: &[u8]) -> Result<Map<String, Value>, LoopRequestError> {
     let value = serde_json::from_slice::<Value>(body).unwrap_or_default();
-    let nothing = match &value {
+    // Clients rely on this distinction. It follows JavaScript, in which these values are falsy.
+    let is_falsy = match &value {
         Value::Null => true,
         Value::Bool(yes) => !yes,
         Value::Number(number) => number.as_f64() == Some(0.0),
@@ -19,12 +21,12 @@ pub(crate) fn members(body: &[u8]) -> Result<Map<String, Value>, LoopRequestErro
     };
     match value {
         Value::Object(members) => Ok(members),
-        _ if nothing => Err(LoopRequestError::invalid_json()),
+        _ if is_falsy => Err(LoopRequestError::invalid_json()),
         _ => Ok(Map::new()),
     }
 }
 
-/// The members of a request body.
+/// Members of a request body.
 pub(super) struct Fields<'a>(pub &'a Map<String, Value>);
 
 impl Fields<'_> {
@@ -32,7 +34,7 @@ impl Fields<'_> {
         self.0.get(name).filter(|value| !value.is_null())
     }
 
-    /// A text; anything else is malformed.
+    /// Returns a string member. Fails with 400 when the member has another type.
     pub fn text(&self, name: &str) -> Result<Option<String>, LoopRequestError> {
         match self.value(name) {
             None => Ok(None),
@@ -43,8 +45,8 @@ impl Fields<'_> {
         }
     }
 
-    /// A text with something in it.
-    pub fn filled(&self, name: &str) -> Result<Option<String>, LoopRequestError> {
+    /// Returns a string member unless it is blank.
+    pub fn non_blank(&self, name: &str) -> Result<Option<String>, LoopRequestError> {
         Ok(self.text(name)?.filter(|text| !text.trim().is_empty()))
     }
 
@@ -84,19 +86,19 @@ fn read<T: DeserializeOwned>(name: &str, prefix: &str, value: Value) -> Result<T
     })
 }
 
-/// Drops the null members of an object, one level deep: what lies deeper may be a document that is
-/// passed on as it is.
+/// Removes `null` members of an object, so that they deserialize as absent. Nested objects are unchanged:
+/// they may be documents that are passed through.
 fn without_nulls(value: &Value) -> Value {
     match value {
         Value::Object(members) => {
-            let kept = members.iter().filter(|(_, member)| !member.is_null());
-            Value::Object(kept.map(|(name, member)| (name.clone(), member.clone())).collect())
+            let present = members.iter().filter(|(_, member)| !member.is_null());
+            Value::Object(present.map(|(name, member)| (name.clone(), member.clone())).collect())
         }
         other => other.clone(),
     }
 }
 
-/// The JSON type of a value, for messages.
+/// Returns the JSON type of a value for error messages.
 pub(super) const fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",

@@ -1,7 +1,9 @@
-//! The body of a loop request: parsed member by member, then held against what its command needs.
+//! The body of a loop request: parses it member by member, and checks that the inputs of its command are
+//! present.
 //!
-//! The checks are in the order in which callers know their answers; none of them has a side
-//! effect. Whatever comes out of here is well-typed, so nothing behind it checks a shape again.
+//! The order of the checks is part of the interface: a body with several errors is answered with a defined
+//! one. The checks have no side effects. A parsed request is well-typed, so later code does not validate it
+//! again.
 
 mod extensions;
 mod fields;
@@ -26,95 +28,94 @@ pub(crate) use fields::members;
 
 use crate::error::LoopRequestError;
 
-/// Longest `cloudSessionToken`, in characters.
+// Longest accepted `cloudSessionToken`, in characters after trimming.
 const MAX_SESSION_TOKEN: usize = 4096;
 
-/// Headers of a loop request that matter beside its body.
+/// Headers of a loop request that are stored with the loop.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoopHeaders {
-    /// Id of the relayed command.
+    /// Id of the command that the link delivered; absent for local requests.
     pub command_id: Option<String>,
-    /// Operation id of the sender.
+    /// Operation id of the sender, for correlation.
     pub operation_id: Option<String>,
-    /// Whether the request came over the link.
+    /// Whether the request was received over the link.
     pub from_cloud: bool,
 }
 
-/// A loop request whose every member has its right type.
+/// A validated loop request.
 #[derive(Debug, Clone)]
 pub struct LoopRequest {
-    /// Id of the loop.
     pub loop_id: LoopId,
-    /// What to do.
     pub command: LoopCommand,
-    /// Runner token for callbacks.
+    /// Runner token for reports to the control plane.
     pub token: SecretString,
-    /// Documents.
+    /// Documents that the loop works from.
     pub artifacts: Vec<Artifact>,
-    /// Primary repository by name.
+    /// Primary repository, by name.
     pub repo: Option<RepoRef>,
-    /// Primary repository by path; goes before the name.
+    /// Path of the primary repository's clone; takes precedence over the name.
     pub local_repo_path: Option<String>,
-    /// Peers; empty for commands without peers.
+    /// Peer repositories; empty for commands that do not support them.
     pub additional_repos: Vec<PeerRef>,
-    /// Whose name is in the commits.
+    /// Author of the loop's commits.
     pub committer: Option<Committer>,
-    /// Names worktree and branch.
+    /// Slug of the document; determines the names of worktree and branch.
     pub artifact_slug: Option<String>,
-    /// Loop whose worktree may be continued.
+    /// Loop whose worktree may be reused.
     pub parent_loop_id: Option<String>,
-    /// Its branch.
+    /// Branch of the parent loop.
     pub parent_branch_name: Option<String>,
-    /// Its assistant session.
+    /// Assistant session of the parent loop.
     pub parent_session_id: Option<String>,
-    /// Wish in plain words; never blank.
+    /// The user's request as text; never blank.
     pub prompt: Option<String>,
-    /// The repositories of a BOOTSTRAP; all that are known when it names none.
+    /// Repositories of a BOOTSTRAP; `None` means all known repositories.
     pub bootstrap: Option<BootstrapOrder>,
-    /// Appended to the requirements of a PLAN; never blank.
+    /// Additional constraints, appended to the requirements of a PLAN; never blank.
     pub user_context: Option<String>,
-    /// Files to download.
+    /// Files to download before the start.
     pub attachments: Vec<Attachment>,
-    /// Documents beside the artifacts.
+    /// Additional documents of an evaluation.
     pub supporting_artifacts: Vec<SupportingArtifact>,
-    /// Where the code under evaluation lies.
+    /// Location of the code under evaluation.
     pub code_evaluation_context: Option<CodeEvaluationContext>,
-    /// Summaries of earlier loops, passed through.
+    /// Summaries of earlier loops, passed through unchanged.
     pub prior_loop_summaries: Option<Value>,
-    /// The document that the loop is about.
+    /// Id of the document that the loop is about.
     pub primary_artifact_id: Option<String>,
-    /// Agent definitions for the worktree.
+    /// Agent definitions for the worktree, not validated.
     pub agents: Vec<Value>,
-    /// Critic gates a repository.
+    /// Critic gates, one entry per repository.
     pub repo_configs: Vec<RepoConfig>,
-    /// Branches that the control plane has reserved.
+    /// Branches that the control plane has reserved for the loop.
     pub branch_materialization: Option<BranchMaterialization>,
-    /// Provider.
+    /// Program that carries out the loop.
     pub harness: Harness,
-    /// What the organization lets the loop spend.
+    /// Spending limit set by the organization; more than 0.
     pub max_spend: Option<Usd>,
-    /// MCP server whose tools are allowed when the assistant knows it.
+    /// MCP server whose tools are allowed if the assistant is connected to it.
     pub expected_mcp_url: Option<String>,
-    /// Prefix for support files.
+    /// Prefix for the object keys of support files.
     pub s3_state_key: Option<String>,
-    /// Correlation: ticket.
+    /// Id of the ticket, for correlation.
     pub ticket_id: Option<String>,
-    /// Correlation: document.
+    /// Id of the document, for correlation.
     pub artifact_id: Option<String>,
-    /// Correlation: issue.
+    /// Id of the issue, for correlation.
     pub issue_id: Option<String>,
-    /// The default branch of its repository, where it names no branch.
+    /// Default branch of the repository. Filled in after parsing when the request names no branch.
     pub default_branch: Option<String>,
 }
 
 impl LoopRequest {
-    /// Reads a body.
+    /// Parses and validates a body.
     ///
     /// # Errors
-    /// 400 with the text of the first check that fails.
+    /// Fails with 400 and the text of the first check that fails.
     pub fn parse(body: &[u8]) -> Result<Self, LoopRequestError> {
         let members = members(body)?;
         let fields = Fields(&members);
+        // Malformed extensions are reported before missing required members; clients rely on this order.
         let extensions = Extensions::read(&fields)?;
         let (id, command, token) = required(&fields)?;
         let command = supported(&command)?;
@@ -124,6 +125,7 @@ impl LoopRequest {
             return Err(LoopRequestError::bad_request("artifacts must be an array"));
         }
         let mut request = Self::read(&fields, loop_id, command, token.into(), extensions)?;
+        // Only well-typed requests are checked for missing inputs, so a type error is reported first.
         request.check_inputs()?;
         if command.spec().inputs == Inputs::Repositories {
             request.bootstrap = request.prompt.as_deref().map(bootstrap_order).transpose()?;
@@ -138,14 +140,16 @@ impl LoopRequest {
         token: SecretString,
         extensions: Extensions,
     ) -> Result<Self, LoopRequestError> {
+        // Commands without peers ignore the member, even when it is malformed.
         let peers: Vec<PeerRef> =
             if command.spec().takes_peers() { fields.list("additionalRepos")? } else { Vec::new() };
         let repo: Option<RepoRef> = fields.object("repo")?;
         let branches = repo.iter().map(|repo| ("repo", "branch".to_owned(), &repo.branch));
-        let of_peers = peers.iter().enumerate();
-        let of_peers =
-            of_peers.map(|(index, peer)| ("additionalRepos", format!("{index}.branch"), &peer.branch));
-        for (field, path, branch) in branches.chain(of_peers) {
+        let peer_branches = peers.iter().enumerate();
+        let peer_branches =
+            peer_branches.map(|(index, peer)| ("additionalRepos", format!("{index}.branch"), &peer.branch));
+        // Branch names are passed to git, so they are checked in every position.
+        for (field, path, branch) in branches.chain(peer_branches) {
             check_branch(field, &path, branch)?;
         }
         let max_spend: Option<Usd> = fields.object("maxSpendUsd")?;
@@ -158,55 +162,56 @@ impl LoopRequest {
             token,
             artifacts: fields.list("artifacts")?,
             repo,
-            local_repo_path: fields.filled("localRepoPath")?,
+            local_repo_path: fields.non_blank("localRepoPath")?,
             additional_repos: peers,
             committer: fields.object("committer")?,
-            artifact_slug: fields.filled("artifactSlug")?,
-            parent_loop_id: fields.filled("parentLoopId")?,
-            parent_branch_name: fields.filled("parentBranchName")?,
-            parent_session_id: fields.filled("parentSessionId")?,
-            prompt: fields.filled("prompt")?,
+            artifact_slug: fields.non_blank("artifactSlug")?,
+            parent_loop_id: fields.non_blank("parentLoopId")?,
+            parent_branch_name: fields.non_blank("parentBranchName")?,
+            parent_session_id: fields.non_blank("parentSessionId")?,
+            prompt: fields.non_blank("prompt")?,
             bootstrap: None,
-            user_context: fields.filled("userContext")?,
+            user_context: fields.non_blank("userContext")?,
             attachments: fields.list("attachments")?,
             supporting_artifacts: extensions.supporting_artifacts,
             code_evaluation_context: extensions.code_evaluation_context,
             prior_loop_summaries: fields.value("priorLoopSummaries").cloned(),
-            primary_artifact_id: fields.filled("primaryArtifactId")?,
+            primary_artifact_id: fields.non_blank("primaryArtifactId")?,
             agents: fields.list("agents")?,
             repo_configs: fields.list("repoConfigs")?,
             branch_materialization: extensions.branch_materialization,
             harness: harness(fields),
             max_spend,
-            expected_mcp_url: fields.filled("expectedMcpUrl")?,
-            s3_state_key: fields.filled("s3StateKey")?,
-            ticket_id: fields.filled("ticketId")?,
-            artifact_id: fields.filled("artifactId")?,
-            issue_id: fields.filled("issueId")?,
+            expected_mcp_url: fields.non_blank("expectedMcpUrl")?,
+            s3_state_key: fields.non_blank("s3StateKey")?,
+            ticket_id: fields.non_blank("ticketId")?,
+            artifact_id: fields.non_blank("artifactId")?,
+            issue_id: fields.non_blank("issueId")?,
             default_branch: None,
         })
     }
 
-    /// Artifacts of one kind, in request order.
+    /// Returns the artifacts of one type in the order of the request.
     pub fn artifacts_of(&self, kind: ArtifactType) -> impl Iterator<Item = &Artifact> {
         self.artifacts.iter().filter(move |artifact| artifact.kind == kind)
     }
 
-    /// The agents whose every member is a text; others are skipped.
+    /// Returns the valid agent definitions. Others are skipped, so that one malformed agent does not fail the
+    /// loop.
     #[must_use]
     pub fn agent_definitions(&self) -> Vec<AgentDefinition> {
         self.agents.iter().filter_map(|agent| serde_json::from_value(agent.clone()).ok()).collect()
     }
 
-    /// The branch to start from: the one that is named, else the default branch of the repository;
-    /// empty when that is unknown.
+    /// Returns the branch to start from: the named branch or the repository's default branch. Empty when both
+    /// are unknown.
     #[must_use]
     pub fn base_branch(&self) -> &str {
-        let named = self.repo.as_ref().map(|repo| repo.branch.trim()).filter(|branch| !branch.is_empty());
-        named.or(self.default_branch.as_deref()).unwrap_or_default()
+        let requested = self.repo.as_ref().map(|repo| repo.branch.trim()).filter(|branch| !branch.is_empty());
+        requested.or(self.default_branch.as_deref()).unwrap_or_default()
     }
 
-    /// Whether a branch to start from is named.
+    /// Checks whether the request names a branch to start from.
     #[must_use]
     pub fn names_branch(&self) -> bool {
         self.repo.as_ref().is_some_and(|repo| !repo.branch.trim().is_empty())
@@ -257,7 +262,7 @@ impl LoopRequest {
     }
 }
 
-/// The members whose malformation is answered before anything else.
+/// Members that are validated before all others.
 struct Extensions {
     supporting_artifacts: Vec<SupportingArtifact>,
     code_evaluation_context: Option<CodeEvaluationContext>,
@@ -271,7 +276,7 @@ impl Extensions {
             code_evaluation_context: fields.object("codeEvaluationContext")?,
             branch_materialization: fields.object("branchMaterialization")?,
         };
-        // Checked for its shape and never used.
+        // Validated for compatibility; the value is not used.
         let token = fields.text("cloudSessionToken")?.unwrap_or_default();
         if token.trim().chars().count() > MAX_SESSION_TOKEN {
             return Err(LoopRequestError::malformed(
@@ -285,6 +290,7 @@ impl Extensions {
 
 fn required(fields: &Fields<'_>) -> Result<(String, String, String), LoopRequestError> {
     let present = |name: &str| fields.value(name).is_some_and(|value| value.as_str() != Some(""));
+    // Both spellings are accepted; the first one takes precedence.
     let token_name = if present("loopgateAuthToken") { "loopgateAuthToken" } else { "loopGateAuthToken" };
     if !present("loopId") || !present("command") || !present(token_name) {
         return Err(LoopRequestError::missing_field(
@@ -295,7 +301,7 @@ fn required(fields: &Fields<'_>) -> Result<(String, String, String), LoopRequest
     Ok((text("loopId")?, text("command")?, text(token_name)?))
 }
 
-/// A branch that is named must be a name that git can never take for an option or a path.
+/// Checks a named branch. Git must not be able to interpret it as an option or a path.
 fn check_branch(field: &str, path: &str, branch: &str) -> Result<(), LoopRequestError> {
     let branch = branch.trim();
     match branch.parse::<BranchName>() {
@@ -308,17 +314,17 @@ fn check_branch(field: &str, path: &str, branch: &str) -> Result<(), LoopRequest
 
 fn supported(command: &str) -> Result<LoopCommand, LoopRequestError> {
     match command.parse::<LoopCommand>() {
-        Ok(known) if known.runs_on_desktop() => Ok(known),
+        Ok(command) if command.runs_on_desktop() => Ok(command),
         _ => Err(LoopRequestError::bad_request(format!("Invalid command: {command}"))),
     }
 }
 
-/// An unknown harness silently becomes the assistant.
+/// Returns the requested harness. Unknown values fall back to the assistant instead of failing.
 fn harness(fields: &Fields<'_>) -> Harness {
     match fields.value("harness").map(|value| serde_json::from_value(value.clone())) {
         Some(Ok(harness)) => harness,
         Some(Err(_)) => {
-            tracing::warn!("unknown harness; the assistant is used");
+            tracing::warn!("unknown harness; falling back to the assistant");
             Harness::Assistant
         }
         None => Harness::Assistant,

@@ -1,4 +1,4 @@
-//! The answers of the checks, in their order, and the promise that no body breaks the reader.
+//! Checks of loop requests and their order. No body makes the parser panic.
 
 use proptest::prelude::*;
 use secrecy::ExposeSecret as _;
@@ -30,7 +30,7 @@ fn accepted(body: &Value) -> LoopRequest {
 }
 
 #[test]
-fn body_must_be_something_and_have_members() {
+fn falsy_body_is_invalid_and_non_object_has_no_members() {
     let text = |body: &str| LoopRequest::parse(body.as_bytes()).unwrap_err().message;
     for body in ["", " ", "{", "null", "false", "0", "0.0", "\"\""] {
         assert_eq!(text(body), "Invalid JSON body", "{body}");
@@ -42,7 +42,7 @@ fn body_must_be_something_and_have_members() {
 
 // LR-02, LR-03, LR-04, LR-05, LR-06
 #[test]
-fn each_check_has_its_text() {
+fn each_check_reports_its_exact_text() {
     let missing = "Missing required fields: loopId, command, loopgateAuthToken";
     let cases = [
         (with("loopgateAuthToken", Value::Null), missing),
@@ -69,7 +69,7 @@ fn each_check_has_its_text() {
 
 // LR-07, LR-08
 #[test]
-fn evaluation_names_missing_inputs() {
+fn evaluation_reports_missing_inputs() {
     let document = |kind: &str| json!({"id": "1", "type": kind, "title": "t", "content": "c"});
     let mut body = with("command", json!("EVALUATE_CODE"));
     body["artifacts"] = json!([document("PRD")]);
@@ -85,7 +85,7 @@ fn evaluation_names_missing_inputs() {
 
 // OR-44
 #[test]
-fn extensions_are_judged_before_missing_members() {
+fn malformed_extensions_are_reported_before_missing_members() {
     let body = json!({"branchMaterialization": {"schemaVersion": 1, "branches": [
         {"role": "primary", "repositoryFullName": "acme/api", "baseBranch": "main"}]}});
     let text = refusal(&body);
@@ -108,7 +108,8 @@ fn extensions_are_judged_before_missing_members() {
 }
 
 #[test]
-fn branch_is_a_name_and_never_an_option() {
+fn branch_must_be_a_valid_name() {
+    // `git fetch origin --upload-pack=x` would run a program.
     for branch in ["--upload-pack=x", "../main", "a..b", "a b"] {
         let text = refusal(&with("repo", json!({"fullName": "acme/api", "branch": branch})));
         assert_eq!(text, "repo is malformed: branch: Branch name contains invalid characters");
@@ -117,13 +118,13 @@ fn branch_is_a_name_and_never_an_option() {
     }
     for branch in [json!(" feature/x "), json!(""), Value::Null] {
         let body = with("repo", json!({"fullName": "acme/api", "branch": branch}));
-        let wanted = if branch.as_str().is_some_and(|text| !text.is_empty()) { "feature/x" } else { "" };
-        assert_eq!(LoopRequest::parse(body.to_string().as_bytes()).unwrap().base_branch(), wanted);
+        let expected = if branch.as_str().is_some_and(|text| !text.is_empty()) { "feature/x" } else { "" };
+        assert_eq!(LoopRequest::parse(body.to_string().as_bytes()).unwrap().base_branch(), expected);
     }
 }
 
 #[test]
-fn wrong_types_inside_lists_are_named() {
+fn malformed_list_item_is_reported_with_its_index() {
     let text = refusal(&with("additionalRepos", json!([null])));
     assert!(text.starts_with("additionalRepos is malformed: 0"), "{text}");
     let text = refusal(&with("artifacts", json!([{"id": "1", "type": "PRD", "title": "t"}])));
@@ -131,7 +132,7 @@ fn wrong_types_inside_lists_are_named() {
 }
 
 #[test]
-fn canonical_token_name_wins() {
+fn canonical_token_name_takes_precedence_over_its_alias() {
     let mut body = plan();
     body["loopGateAuthToken"] = json!("alias");
     assert_eq!(accepted(&body).token.expose_secret(), "t");
@@ -140,7 +141,7 @@ fn canonical_token_name_wins() {
 }
 
 #[test]
-fn bootstrap_takes_a_blank_prompt_or_a_document() {
+fn bootstrap_prompt_is_blank_or_json() {
     let body = |prompt: &str| json!({"loopId": ID, "command": "BOOTSTRAP", "loopgateAuthToken": "t", "artifacts": [], "prompt": prompt});
     assert_eq!(accepted(&body("   ")).bootstrap, None);
     let order = accepted(&body(r#"{"repos":[{"fullName":"acme/api"}]}"#)).bootstrap.unwrap();
@@ -151,14 +152,17 @@ fn bootstrap_takes_a_blank_prompt_or_a_document() {
 }
 
 #[test]
-fn defaults_and_nulls() {
+fn absent_and_null_members_have_defaults() {
     let request = accepted(&with("repo", json!({"fullName": "acme/api", "branch": null})));
-    assert_eq!(request.base_branch(), "", "the default branch of a repository that is still to be found");
+    // The default branch is resolved later, with the repository.
+    assert_eq!(request.base_branch(), "", "unknown until the repository is resolved");
+    // Unknown harnesses fall back to the assistant instead of failing.
     assert_eq!(accepted(&with("harness", json!("cursor"))).harness, Harness::Assistant);
     assert_eq!(accepted(&with("prompt", json!("  "))).prompt, None);
-    let reviewed = json!({"loopId": ID, "command": "CODE_REVIEW", "loopgateAuthToken": "t", "artifacts": [],
+    // `additionalRepos` would be malformed for a command with peers.
+    let review = json!({"loopId": ID, "command": "CODE_REVIEW", "loopgateAuthToken": "t", "artifacts": [],
         "additionalRepos": [null]});
-    assert!(accepted(&reviewed).additional_repos.is_empty(), "a command without peers ignores them");
+    assert!(accepted(&review).additional_repos.is_empty(), "a command without peers ignores them");
 }
 
 fn any_json() -> impl Strategy<Value = Value> {
@@ -181,12 +185,12 @@ fn any_json() -> impl Strategy<Value = Value> {
 
 proptest! {
     #[test]
-    fn arbitrary_bytes_do_not_break_the_reader(body in proptest::collection::vec(any::<u8>(), 0..200)) {
+    fn arbitrary_bytes_do_not_panic(body in proptest::collection::vec(any::<u8>(), 0..200)) {
         let _ = LoopRequest::parse(&body);
     }
 
     #[test]
-    fn no_member_breaks_the_reader(
+    fn arbitrary_member_is_accepted_or_rejected_with_400(
         name in prop_oneof![
             Just("artifacts"), Just("repo"), Just("additionalRepos"), Just("committer"), Just("prompt"),
             Just("attachments"), Just("supportingArtifacts"), Just("codeEvaluationContext"), Just("agents"),

@@ -1,7 +1,6 @@
-//! Ends a loop because a person wants it: recorded first, then its shim is asked.
+//! Stops loops for the user: records the request first, then kills the process through its shim.
 //!
-//! No pid is ever signalled here. Who follows the loop does the rest; when nobody does, the loop is
-//! taken up for that.
+//! Never signals a pid directly. The supervision task finalizes the loop; a loop without one gets one here.
 
 mod owners;
 
@@ -28,21 +27,21 @@ use crate::supervision::{ProcessState, Supervisor};
 use crate::timing::RuntimeTiming;
 use loopgate_tools::shim::ProcessRegistry;
 
-/// What came of it.
+/// Outcome of killing a loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoopKillOutcome {
-    /// The loop ran here.
+    /// This process supervised the loop.
     Terminated,
-    /// It was known from its record only.
+    /// The loop was only known from its record.
     TerminatedAfterRestart,
-    /// It waited for a place, and had no process yet.
+    /// The loop was queued and had no process.
     LeftQueue,
-    /// It was being prepared, and had no process yet.
+    /// The loop was in preparation and had no process.
     NotStarted,
 }
 
 impl LoopKillOutcome {
-    /// The text of the answer.
+    /// Returns the text of the response.
     #[must_use]
     pub const fn message(self) -> &'static str {
         match self {
@@ -54,29 +53,29 @@ impl LoopKillOutcome {
     }
 }
 
-/// What a person asked to end.
+/// Scope of a stop request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StopMode {
-    /// The loop.
+    /// Cancels the loop, which ends as `CANCELLED`.
     Cancel,
-    /// Its process.
+    /// Stops only its process; the loop ends as `STOPPED`.
     Stop,
 }
 
-/// What became of the process of a loop.
+/// Outcome of stopping a loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum StopOutcome {
-    /// The loop had ended before.
+    /// The loop had already ended.
     AlreadyEnded,
-    /// It is gone.
+    /// All its processes have ended.
     Stopped,
-    /// It does not end.
+    /// Some processes are still running.
     StillRunning,
-    /// Another task starts or recovers the loop at this moment.
+    /// Another task is starting or recovering the loop.
     Busy,
 }
 
-/// Ends loops, and the other processes that Loopgate started.
+/// Stops loops and other processes that Loopgate started.
 pub struct Stopper {
     pub(crate) jobs: Jobs,
     pub(crate) reservations: Reservations,
@@ -87,10 +86,11 @@ pub struct Stopper {
 }
 
 impl Stopper {
-    /// Ends the loop that a body names.
+    /// Kills the loop that a request body names.
     ///
     /// # Errors
-    /// 400 for a bad body, 404 when nothing of this loop runs, 409 while it is being taken up.
+    /// Returns 400 for an invalid body, 404 when the loop has no process here, and 409 while it is being
+    /// launched or recovered.
     pub async fn kill_loop(&self, body: &[u8]) -> Result<LoopKillOutcome, LoopRequestError> {
         let members = request::members(body)?;
         let id = members.get("loopId").and_then(Value::as_str).filter(|id| !id.is_empty());
@@ -98,11 +98,12 @@ impl Stopper {
         let unknown = || LoopRequestError::new(404, "No running process found for this loop");
         let initializing = || LoopRequestError::new(409, "Loop is still initializing, retry shortly");
         let id: LoopId = id.parse().map_err(|_| unknown())?;
+        // A queued loop has neither a process nor a task; it only has to leave the queue.
         if self.queue.cancel(id).await? {
             return Ok(LoopKillOutcome::LeftQueue);
         }
         let outcome = match self.reservations.phase(id) {
-            // It is being put into the queue, or taken out of it, at this moment.
+            // The queue is changing the phase of the loop at this moment.
             Some(ReservationPhase::Waiting) => return Err(initializing()),
             Some(ReservationPhase::Preparing) => LoopKillOutcome::NotStarted,
             Some(ReservationPhase::Running) => LoopKillOutcome::Terminated,
@@ -118,9 +119,8 @@ impl Stopper {
         }
     }
 
-    /// Records what a person wants and asks the shim. A loop that is being prepared is not started. A
-    /// loop that no task follows, because recovery has not reached it or gave it back, is taken up for
-    /// that.
+    /// Records the stop request and kills the process through its shim. Cancels the preparation of a loop. A
+    /// loop without a supervision task gets one, which finalizes it.
     pub(crate) async fn stop_loop(
         &self,
         id: LoopId,
@@ -133,7 +133,9 @@ impl Stopper {
         if self.reservations.cancel_preparation(id) {
             return self.stop_preparation(id, mode, grace).await;
         }
-        let unfollowed = match self.reservations.phase(id) {
+        // Without a task, e.g. because recovery has not reached the loop: reserve it here and start one
+        // below.
+        let reservation = match self.reservations.phase(id) {
             Some(_) => None,
             None => match self.reservations.reserve(id) {
                 Some(reservation) => Some(reservation),
@@ -143,16 +145,16 @@ impl Stopper {
         let Some(job) = self.record_stop_request(id, mode).await? else {
             return Ok(StopOutcome::AlreadyEnded);
         };
-        let gone = self.stop_process(&job, grace).await;
-        if let Some(reservation) = unfollowed {
+        let stopped = self.stop_process(&job, grace).await;
+        if let Some(reservation) = reservation {
             reservation.running();
             let begin = ProcessState::Exited(ExitKind::Lost);
             self.supervisor.follow(id, begin, FinalizationSource::BootRecovery, reservation);
         }
-        Ok(if gone { StopOutcome::Stopped } else { StopOutcome::StillRunning })
+        Ok(if stopped { StopOutcome::Stopped } else { StopOutcome::StillRunning })
     }
 
-    /// Records what a person wants of a loop; `None` when it is over.
+    /// Records a stop request; returns `None` when the loop has already ended.
     async fn record_stop_request(&self, id: LoopId, mode: StopMode) -> Result<Option<Job>, StoreError> {
         let mut active = false;
         let job = self.jobs.change(id, |now| {
@@ -167,34 +169,36 @@ impl Stopper {
         Ok(active.then_some(job))
     }
 
-    /// Waits until the preparation of a loop is cancelled; its task was signalled. Recorded all
-    /// the same, for the next process, and for a loop whose process is started at this moment.
+    /// Waits until the preparation of a loop is cancelled. Records the request as well, for the next process
+    /// and for a loop whose process is being started at this moment.
     async fn stop_preparation(
         &self,
         id: LoopId,
         mode: StopMode,
         grace: Duration,
     ) -> Result<StopOutcome, StoreError> {
-        let given_up = self.reservations.free(id);
-        let gone = match self.record_stop_request(id, mode).await {
+        let released = self.reservations.free(id);
+        let stopped = match self.record_stop_request(id, mode).await {
             Ok(Some(job)) => self.stop_process(&job, grace).await,
-            // Its record is only about to be made, over that of an earlier run.
+            // The record does not exist yet, or is that of an earlier run.
             Ok(None) | Err(StoreError::NoJob) => true,
             Err(error) => return Err(error),
         };
-        let given_up = tokio::time::timeout(grace, given_up).await.is_ok();
-        Ok(if gone && given_up { StopOutcome::Stopped } else { StopOutcome::StillRunning })
+        let released = tokio::time::timeout(grace, released).await.is_ok();
+        Ok(if stopped && released { StopOutcome::Stopped } else { StopOutcome::StillRunning })
     }
 
-    /// Whether everything that the loop started is gone.
+    /// Kills the processes of a loop; returns whether all of them have ended.
     async fn stop_process(&self, job: &Job, grace: Duration) -> bool {
         let Some(process) = &job.run.process else { return true };
         let (socket, exit) = (PathBuf::from(&process.socket), PathBuf::from(&process.exit_file));
+        // The processes that a killed shim left behind are terminated by the supervision task.
         let Some(shim) = shim::attach(&socket, &exit).await else { return true };
         match shim.kill(grace).await {
             Ok(_) => true,
             Err(error) => {
-                tracing::warn!(loop_id = %job.id, %error, "a loop's shim did not answer; its processes are ended");
+                tracing::warn!(loop_id = %job.id, %error, "shim did not respond; killing its processes");
+                // Without the shim, its processes are found by the loop id in their environment.
                 shim::reap(job.id, grace).await.left == 0
             }
         }

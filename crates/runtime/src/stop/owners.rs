@@ -1,7 +1,7 @@
-//! Which processes Loopgate started and may therefore end.
+//! Ownership of processes: which pids Loopgate started and may therefore terminate.
 //!
-//! A process is only ever ended through its shim, which tells it from any other that has the same
-//! pid, and takes everything with it that it started. Loops are in their records.
+//! A process is only terminated through its shim, which detects a reused pid and includes all descendants.
+//! Processes of loops are found by their records.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,26 +15,26 @@ use super::{StopMode, StopOutcome, Stopper};
 use crate::jobs::Job;
 use crate::jobs::store::StoreError;
 
-/// What a process gets that a person wants to end.
+/// Grace period between SIGTERM and SIGKILL for a process that the user stops.
 pub(crate) const GRACE: Duration = Duration::from_millis(500);
 
-/// Who has a pid.
+/// Owner of a pid.
 #[derive(Debug)]
 pub enum ProcessOwner {
-    /// A process of ours.
+    /// A process that Loopgate started.
     Loopgate(OwnedProcess),
-    /// Nobody.
+    /// No process has this pid.
     None,
-    /// Somebody whom Loopgate did not start.
+    /// A process that Loopgate did not start.
     Other,
 }
 
-/// A process of ours that may be ended.
+/// A process that Loopgate may terminate.
 #[derive(Debug)]
 pub struct OwnedProcess(OwnerKind);
 
 impl OwnedProcess {
-    /// Whether it belongs to another loop than this one.
+    /// Returns whether the process belongs to a different loop.
     pub(crate) fn is_of_another(&self, id: LoopId) -> bool {
         matches!(self.0, OwnerKind::Loop(owner) if owner != id)
     }
@@ -46,23 +46,23 @@ enum OwnerKind {
     Loop(LoopId),
 }
 
-/// Why a process could not be ended.
+/// Error of terminating a process.
 #[derive(Debug, Error)]
 pub enum StopError {
-    /// Its shim does not do what it should.
+    /// The shim failed or did not respond.
     #[error(transparent)]
     Shim(#[from] ShimError),
-    /// The record of its loop.
+    /// The record of the loop could not be changed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
 impl Stopper {
-    /// Who has a pid. One that a process of somebody else has by now is never ours; the last one of a
-    /// loop that is being finished is.
+    /// Returns the owner of a pid. A pid that was reused by another program is not Loopgate's; the last pid
+    /// of a loop in finalization is.
     ///
     /// # Errors
-    /// When the records cannot be read.
+    /// Fails with [`StoreError`] when the records cannot be read.
     pub async fn owner_of(&self, pid: u32) -> Result<ProcessOwner, StoreError> {
         if let Some(shim) = self.processes.by_pid(pid) {
             return Ok(ProcessOwner::Loopgate(OwnedProcess(OwnerKind::Run(shim))));
@@ -75,15 +75,15 @@ impl Stopper {
         if identity(pid).is_some() {
             return Ok(ProcessOwner::Other);
         }
-        // Its process is gone, and its work is being delivered.
+        // The process has exited, and the work of the loop is being delivered.
         let delivered = jobs.iter().find(|job| is_under_way(job) && job.run.pid == Some(pid));
         Ok(delivered.map_or(ProcessOwner::None, owned))
     }
 
-    /// The directories that the process with this pid works in, when it is ours.
+    /// Returns the directories in which a process of Loopgate works; empty for any other pid.
     ///
     /// # Errors
-    /// When the records cannot be read.
+    /// Fails with [`StoreError`] when the records cannot be read.
     pub async fn directories_of(&self, pid: u32) -> Result<Vec<PathBuf>, StoreError> {
         if let Some(about) = self.processes.about(pid) {
             return Ok(about);
@@ -93,7 +93,7 @@ impl Stopper {
         Ok(of_pid.flat_map(|job| job.workspace.directories()).collect())
     }
 
-    /// Ends a process and everything that it started; `false` when it had ended meanwhile.
+    /// Terminates a process and its descendants; returns false when it had already exited.
     ///
     /// # Errors
     /// [`StopError`].
@@ -112,11 +112,11 @@ impl Stopper {
         }
     }
 
-    /// The script or the loop that works in a worktree, with its pid, whatever the files there say. A
-    /// loop whose work is being delivered works there, too.
+    /// Returns the script or loop that works in a worktree, with its pid, independent of the files there.
+    /// Includes a loop whose work is being delivered.
     ///
     /// # Errors
-    /// When the records cannot be read.
+    /// Fails with [`StoreError`] when the records cannot be read.
     pub async fn working_at(&self, worktree: &Path) -> Result<Option<(u32, OwnedProcess)>, StoreError> {
         if let Some(run) = self.processes.at(worktree) {
             return Ok(Some((run.pid, OwnedProcess(OwnerKind::Run(run.shim)))));
@@ -128,12 +128,12 @@ impl Stopper {
     }
 }
 
-/// Whether a loop was started, and its end is not recorded yet.
+/// Returns whether a loop was started and has no terminal status yet.
 const fn is_under_way(job: &Job) -> bool {
     !job.status().is_terminal() && job.run.process.is_some()
 }
 
-/// The pid of a job's process, while it is that process that has it.
+/// Returns the pid of a job's process while that process is alive; `None` once the pid is reused.
 pub(crate) fn live_pid(job: &Job) -> Option<u32> {
     let started = job.run.pid_started_at.map(ProcessStart)?;
     job.run.pid.filter(|pid| alive(*pid, started))

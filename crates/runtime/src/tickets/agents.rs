@@ -1,4 +1,4 @@
-//! The assistant's helpers that are at work, as its hook records them.
+//! Active sub-agents of the assistant, as recorded by its hook.
 
 use std::path::Path;
 
@@ -8,11 +8,11 @@ use loopgate_api::ticket::ActiveAgent;
 use super::files::TicketFiles;
 
 pub(super) const DIRECTORY: &str = ".agent-types";
-/// Bytes of a record.
+/// Limit of a record in bytes.
 const MAX_RECORD: usize = 4096;
 
 impl TicketFiles {
-    /// The helpers, in the order of their ids. What cannot be read is skipped.
+    /// Returns the active sub-agents, sorted by id. Unreadable records are skipped.
     pub(super) fn active_agents(&self) -> Vec<ActiveAgent> {
         let directory = Path::new(WORK_DIR).join(DIRECTORY);
         let opened = self.worktree.open_directory().and_then(|worktree| worktree.directory(&directory));
@@ -30,7 +30,7 @@ impl TicketFiles {
     }
 }
 
-/// `type|name|startedAt`; the last may be missing.
+/// Parses `type|name|startedAt`; the last part is optional.
 fn read(agent_id: String, record: &str) -> Option<ActiveAgent> {
     let mut parts = record.trim().splitn(3, '|').map(str::to_owned);
     let (agent_type, agent_name) = (parts.next()?, parts.next()?);

@@ -1,6 +1,6 @@
-//! What a commit of a ticket's work may be called: the assistant reads the changes and says so.
+//! Commit messages for the work on a ticket, written by the assistant from the diff.
 //!
-//! Never fails: without a worktree, changes or an answer there is a plain title.
+//! Never fails: without a worktree, changes or a valid answer, a generic title is returned.
 
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
@@ -17,16 +17,16 @@ use tokio_util::sync::CancellationToken;
 
 use loopgate_tools::environment::ProcessEnvironment;
 
-/// How long the assistant may take.
+/// Timeout of the assistant.
 const ANSWER_TIME: Duration = Duration::from_secs(30);
-/// How long git may take.
+/// Timeout of the git commands.
 const DIFF_TIME: Duration = Duration::from_secs(10);
-/// Bytes of changes; more cannot be summed up.
+/// Size limit of the diff in bytes; a larger one is not described.
 const DIFF_CAP: usize = 1024 * 1024;
-/// Characters of changes that the assistant reads.
+/// Limit of the diff in the prompt, in characters.
 const DIFF_SHOWN: usize = 15_000;
 const CUT: &str = "\n\n[The rest of the changes is left out]";
-/// Pauses before another try, when the program is not there for a moment.
+/// Delays between retries while the assistant's executable is missing, e.g. during its update.
 const TRIES: [Duration; 2] = [Duration::from_millis(200), Duration::from_millis(500)];
 const MODEL: &str = "haiku";
 const PROMPT: &str = "Write a commit message for these changes. Answer with nothing but a JSON object \
@@ -45,16 +45,16 @@ static BLANKS: LazyLock<Regex> = LazyLock::new(|| {
 /// Title and description of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommitText {
-    /// One line.
+    /// One line without product names.
     pub title: String,
-    /// May be empty.
+    /// Description; may be empty.
     pub description: String,
     /// Whether the assistant wrote it.
     pub written: bool,
 }
 
 impl CommitText {
-    /// What is said when nothing better is known.
+    /// Returns the generic commit text of a ticket.
     #[must_use]
     pub fn plain(ticket: &TicketId) -> Self {
         Self { title: plain_title(ticket), description: String::new(), written: false }
@@ -65,7 +65,7 @@ fn plain_title(ticket: &TicketId) -> String {
     format!("Work on {}", ticket.as_str())
 }
 
-/// Writes commit messages.
+/// Writes commit messages with the assistant.
 pub struct CommitTextWriter {
     git: Git,
     programs: Arc<Programs>,
@@ -83,42 +83,43 @@ impl CommitTextWriter {
         Self { git, programs, environment, stop }
     }
 
-    /// What the uncommitted work in a worktree may be called.
+    /// Writes a commit message for the uncommitted work in a worktree.
     pub async fn write(&self, worktree: &Path, ticket: &TicketId) -> CommitText {
         let Some(changes) = self.changes(worktree).await else { return CommitText::plain(ticket) };
-        let answer = match self.ask(worktree, &format!("{PROMPT}{changes}")).await {
+        let answer = match self.request_text(worktree, &format!("{PROMPT}{changes}")).await {
             Ok(output) => read_answer(&output.stdout_text(), ticket),
             Err(error) => {
-                tracing::info!(%error, "no commit message was written");
+                tracing::info!(%error, "cannot write a commit message");
                 None
             }
         };
         answer.unwrap_or_else(|| CommitText::plain(ticket))
     }
 
-    /// The changes of tracked files, summed up and whole.
+    /// Returns the statistics and the diff of tracked files; `None` without changes.
     async fn changes(&self, worktree: &Path) -> Option<String> {
         let diff = async |args: &'static [&'static str]| {
             let command = self.git.reader(worktree).await.ok()?.args(args);
             let output = command.run(Limits::time(DIFF_TIME).output(DIFF_CAP)).await.ok()?;
             output.status.success().then(|| output.stdout_text().into_owned())
         };
+        // Diff drivers and text converters are programs that the repository configures, so both are disabled.
         let summary =
             diff(&["diff", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "HEAD", "--stat"])
                 .await?;
-        let whole =
+        let full =
             diff(&["diff", "--no-ext-diff", "--no-textconv", "--ignore-submodules=dirty", "HEAD"]).await?;
-        if whole.trim().is_empty() {
+        if full.trim().is_empty() {
             return None;
         }
-        let text = format!("{summary}---\n{whole}");
-        let cut = text.char_indices().nth(DIFF_SHOWN).map(|(at, _)| format!("{}{CUT}", &text[..at]));
-        Some(cut.unwrap_or(text))
+        let text = format!("{summary}---\n{full}");
+        let truncated = text.char_indices().nth(DIFF_SHOWN).map(|(at, _)| format!("{}{CUT}", &text[..at]));
+        Some(truncated.unwrap_or(text))
     }
 
-    /// Has the assistant answer once; the changes are read from its input, where nobody else sees
-    /// them.
-    async fn ask(&self, worktree: &Path, prompt: &str) -> Result<Output, StartError> {
+    /// Requests one answer from the assistant. The diff is passed on standard input, because other users can
+    /// read arguments.
+    async fn request_text(&self, worktree: &Path, prompt: &str) -> Result<Output, StartError> {
         let mut pauses = TRIES.into_iter();
         loop {
             let (environment, guard) = self.environment.guarded(&[worktree]).await;
@@ -136,20 +137,20 @@ impl CommitTextWriter {
                     let Some(pause) = pause else { return Err(StartError::NotFound(name)) };
                     tokio::time::sleep(pause).await;
                 }
-                ended => return ended,
+                result => return result,
             }
         }
     }
 }
 
-/// The largest object in a text that has both members.
+/// Parses the largest JSON object in a text that contains both members.
 fn read_answer(text: &str, ticket: &TicketId) -> Option<CommitText> {
     let title = text.find("\"title\"")?;
     let begin = text[..title].find('{')?;
     let description = title + text[title..].find("\"description\"")?;
     let end = description + text[description..].rfind('}')?;
     let answer: Value = serde_json::from_str(&text[begin..=end]).ok()?;
-    let member = |name: &str| cleaned(answer[name].as_str().unwrap_or_default());
+    let member = |name: &str| without_product_names(answer[name].as_str().unwrap_or_default());
     let title = Some(member("title")).filter(|title| !title.is_empty());
     Some(CommitText {
         title: title.unwrap_or_else(|| plain_title(ticket)),
@@ -158,8 +159,8 @@ fn read_answer(text: &str, ticket: &TicketId) -> Option<CommitText> {
     })
 }
 
-/// Without names of products and models, and without the gaps that they leave.
-fn cleaned(text: &str) -> String {
+/// Removes names of products and models, and the gaps that they leave.
+fn without_product_names(text: &str) -> String {
     BLANKS.replace_all(&NAMES.replace_all(text, ""), " ").trim().to_owned()
 }
 

@@ -1,8 +1,8 @@
 //! The worktree of a ticket and its files.
 //!
-//! Read-only, but for the traces of a process that a person stopped. The sandbox opens the worktree, and
-//! every file is opened below its handle and through no link, because one in a worktree may lead
-//! anywhere. Everything here blocks on the disk.
+//! Read-only, except for the cleanup after the user stopped a process. The sandbox opens the worktree, and
+//! every file is opened relative to its handle without following links, because the content of a worktree is
+//! untrusted. All functions perform blocking I/O.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -14,7 +14,7 @@ use loopgate_home::{AccessDenied, Sandbox, SandboxedPath};
 
 use crate::WorktreeLayout;
 
-/// Bytes of a document that is read as a whole.
+/// Size limit of a document in bytes.
 const MAX_DOCUMENT: u64 = 16 * 1024 * 1024;
 
 /// The worktree of a ticket, and its files.
@@ -24,8 +24,8 @@ pub struct TicketFiles {
 }
 
 impl TicketFiles {
-    /// Where the work on it lies, else the first of those that the ticket's jobs name.
-    /// `None` when there is none.
+    /// Finds the worktree with the work on a ticket, otherwise the first existing one of its jobs; `None`
+    /// when there is none.
     ///
     /// # Errors
     /// [`AccessDenied`] for a repository outside the sandbox.
@@ -38,11 +38,11 @@ impl TicketFiles {
     ) -> Result<Option<Self>, AccessDenied> {
         let repository = sandbox.check(repository)?;
         let usual = places.work_on_ticket(&repository, ticket);
-        let named = || of_jobs.iter().filter(|place| place.is_dir()).find_map(|p| sandbox.check(p).ok());
-        Ok(usual.or_else(named).map(|worktree| Self { worktree }))
+        let recorded = || of_jobs.iter().filter(|place| place.is_dir()).find_map(|p| sandbox.check(p).ok());
+        Ok(usual.or_else(recorded).map(|worktree| Self { worktree }))
     }
 
-    /// A directory that holds a work directory.
+    /// Opens a directory that contains a work directory.
     ///
     /// # Errors
     /// [`AccessDenied`] for a directory outside the sandbox.
@@ -50,24 +50,25 @@ impl TicketFiles {
         Ok(Self { worktree: sandbox.check(directory)? })
     }
 
-    /// Its directory.
+    /// Returns the path of the worktree.
     #[must_use]
     pub fn worktree(&self) -> &Path {
         self.worktree.as_path()
     }
 
-    /// The work directory below it.
+    /// Returns the path of the work directory.
     #[must_use]
     pub fn work_dir(&self) -> PathBuf {
         self.worktree.as_path().join(WORK_DIR)
     }
 
-    /// Opens a regular file; one that is missing or is elsewhere is `None`.
+    /// Opens a regular file; returns `None` when it is missing or outside the worktree.
     pub(super) fn open(&self, path: &Path) -> io::Result<Option<File>> {
         let Ok(below) = path.strip_prefix(self.worktree()) else { return Ok(None) };
         match self.worktree.open_directory().and_then(|worktree| worktree.open_file(below)) {
             Ok(file) => Ok(Some(file)),
             Err(error)
+                // A path through a link counts as missing.
                 if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
                     || loopgate_home::led_away(&error) =>
             {
@@ -77,18 +78,18 @@ impl TicketFiles {
         }
     }
 
-    /// The text of a file in the work directory; `None` when there is none.
+    /// Returns the text of a file in the work directory; `None` when it is missing.
     pub(super) fn text(&self, name: &str) -> io::Result<Option<String>> {
         self.document(name)?.map(|file| text_of(&file, name)).transpose()
     }
 
-    /// A file in the work directory; `None` when there is none.
+    /// Opens a file in the work directory; returns `None` when it is missing.
     pub(super) fn document(&self, name: &str) -> io::Result<Option<File>> {
         self.open(&self.work_dir().join(name))
     }
 }
 
-/// The text of a document with this name.
+/// Reads a document as text; the name is for the error message.
 pub(super) fn text_of(file: &File, name: &str) -> io::Result<String> {
     if file.metadata()?.len() > MAX_DOCUMENT {
         return Err(io::Error::other(format!("{name} is too large")));

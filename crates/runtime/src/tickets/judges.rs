@@ -1,4 +1,4 @@
-//! What the judges of a ticket said.
+//! Reports of the judges about a ticket.
 
 use loopgate_api::names::JUDGES_JSON;
 use loopgate_api::plan;
@@ -6,20 +6,20 @@ use loopgate_api::ticket::JudgesReport;
 
 use super::files::TicketFiles;
 
-/// Why there is no report to show; each with its cause.
+/// Error of reading the judges' report, with its cause.
 #[derive(Debug)]
 pub enum JudgesError {
-    /// The report is no JSON.
+    /// The report is not valid JSON.
     Corrupted(String),
     /// The file cannot be read.
     Unreadable(String),
 }
 
 impl TicketFiles {
-    /// What the judges said of this ticket.
+    /// Returns the judges' report about this ticket.
     ///
     /// # Errors
-    /// See [`JudgesError`].
+    /// Fails with [`JudgesError`] when the report cannot be read or parsed.
     pub fn judges_report(&self) -> Result<JudgesReport, JudgesError> {
         let worktree_dir = self.worktree().to_string_lossy().into_owned();
         let text = self.text(JUDGES_JSON).map_err(|error| JudgesError::Unreadable(error.to_string()))?;
@@ -27,7 +27,7 @@ impl TicketFiles {
             let message = "Awaiting LLM judges feedback";
             return Ok(JudgesReport::Pending { exists: false, is_mock: false, message, worktree_dir });
         };
-        // As it is first: a comma before a bracket may also be part of what they said.
+        // Strict JSON first: the lenient parser removes commas before brackets, also inside of texts.
         let data = serde_json::from_str(&text).or_else(|_| plan::parse(&text));
         let data = data.map_err(|error| JudgesError::Corrupted(error.to_string()))?;
         Ok(JudgesReport::Present { exists: true, is_mock: false, data, worktree_dir })

@@ -1,45 +1,46 @@
-//! Lines of a file that may be large: the last ones, without reading the rest into memory.
+//! The last lines of a file that may be large, without loading it into memory.
 //!
-//! The end is read backwards, in a window that grows until it holds enough lines. How many lines
-//! there are in all takes a look at every byte.
+//! The end is read backwards, in a window that grows until it contains enough lines. Counting all lines
+//! requires a scan of the whole file.
 
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read as _};
 use std::os::unix::fs::FileExt as _;
 
-/// Bytes of lines that one answer may carry.
+/// Limit of the returned lines in bytes.
 const MAX_ANSWER: u64 = 16 * 1024 * 1024;
-/// Bytes at the end that are read first.
+/// Initial size of the window in bytes.
 const WINDOW: u64 = 64 * 1024;
 const BUFFER: usize = 64 * 1024;
 
-/// The last lines that are not blank, and how many there are in all.
+/// The last lines that are not blank, and the number of all such lines.
 pub(super) struct LastLines {
     pub(super) lines: Vec<String>,
     pub(super) total: usize,
 }
 
-/// Reads the last `wanted` lines that are not blank.
-pub(super) fn last_lines(file: &File, wanted: usize) -> io::Result<LastLines> {
+/// Reads the last `limit` lines that are not blank.
+pub(super) fn last_lines(file: &File, limit: usize) -> io::Result<LastLines> {
     let size = file.metadata()?.len();
     let total = count_lines(file)?;
     let mut window = WINDOW;
     loop {
         let start = size.saturating_sub(window);
         let bytes = read_between(file, start, size)?;
-        let lines = whole_lines(&bytes, start > 0, wanted);
-        if lines.len() == wanted || start == 0 || window >= MAX_ANSWER {
+        let lines = whole_lines(&bytes, start > 0, limit);
+        if lines.len() == limit || start == 0 || window >= MAX_ANSWER {
             return Ok(LastLines { lines, total });
         }
         window = window.saturating_mul(4).min(MAX_ANSWER);
     }
 }
 
-/// The last lines that are not blank; the first piece is left out when its begin is missing.
-fn whole_lines(bytes: &[u8], cut: bool, wanted: usize) -> Vec<String> {
+/// Returns the last lines of a window that are not blank. With `cut`, a first line whose start is missing is
+/// omitted.
+fn whole_lines(bytes: &[u8], cut: bool, limit: usize) -> Vec<String> {
     let mut rest = bytes;
     let mut lines = Vec::new();
-    while lines.len() < wanted {
+    while lines.len() < limit {
         let begin = memchr::memrchr(b'\n', rest);
         if begin.is_none() && cut {
             break;
@@ -65,6 +66,7 @@ fn read_between(file: &File, start: u64, end: u64) -> io::Result<Vec<u8>> {
     let mut bytes = vec![0; usize::try_from(end - start).map_err(io::Error::other)?];
     let mut read = 0;
     while read < bytes.len() {
+        // `read_at` may return fewer bytes, and none when the file was truncated.
         match file.read_at(&mut bytes[read..], start + read as u64)? {
             0 => break,
             more => read += more,
@@ -74,32 +76,32 @@ fn read_between(file: &File, start: u64, end: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// How many lines of a file are not blank.
+/// Counts the lines of a file that are not blank.
 fn count_lines(file: &File) -> io::Result<usize> {
     let mut buffer = vec![0; BUFFER];
-    let (mut position, mut lines, mut begun) = (0, 0, false);
+    let (mut position, mut lines, mut in_line) = (0, 0, false);
     loop {
         let read = file.read_at(&mut buffer, position)?;
         if read == 0 {
-            return Ok(lines + usize::from(begun));
+            return Ok(lines + usize::from(in_line));
         }
         let mut begin = 0;
         for end in memchr::memchr_iter(b'\n', &buffer[..read]) {
-            lines += usize::from(begun || !is_blank(&buffer[begin..end]));
-            (begun, begin) = (false, end + 1);
+            lines += usize::from(in_line || !is_blank(&buffer[begin..end]));
+            (in_line, begin) = (false, end + 1);
         }
-        begun |= !is_blank(&buffer[begin..read]);
+        in_line |= !is_blank(&buffer[begin..read]);
         position += read as u64;
     }
 }
 
-/// Whether any line passes, read one by one.
+/// Returns whether any line satisfies a predicate, reading line by line.
 pub(super) fn any_line(file: &File, passes: impl Fn(&str) -> bool) -> io::Result<bool> {
     let mut reader = BufReader::with_capacity(BUFFER, file);
     let mut line = Vec::new();
     loop {
         line.clear();
-        // A line longer than an answer is none of ours; its pieces are looked at as lines.
+        // A longer line is not a record of the assistant; its pieces are tested like lines.
         if (&mut reader).take(MAX_ANSWER).read_until(b'\n', &mut line)? == 0 {
             return Ok(false);
         }
@@ -144,11 +146,11 @@ mod tests {
 
     proptest! {
         #[test]
-        fn chunked_reading_equals_a_whole_read(text in "[a-c \n]{0,200}", wanted in 1usize..20) {
+        fn chunked_reading_equals_a_whole_read(text in "[a-c \n]{0,200}", limit in 1usize..20) {
             let expected: Vec<&str> = text.split('\n').filter(|line| !line.trim().is_empty()).collect();
-            let read = last_lines(&file_of(text.as_bytes()), wanted).unwrap();
+            let read = last_lines(&file_of(text.as_bytes()), limit).unwrap();
             prop_assert_eq!(read.total, expected.len());
-            prop_assert_eq!(read.lines, expected[expected.len().saturating_sub(wanted)..].to_vec());
+            prop_assert_eq!(read.lines, expected[expected.len().saturating_sub(limit)..].to_vec());
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The programs that learnings need, prepared as every program that works in a checkout.
+//! Prepares the programs of learnings, with the environment of every program that works in a checkout.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ impl LearningPrograms for PreparedPrograms {
             let assistant = self.programs.resolve(Program::Assistant).await.path;
             environment.insert(env::WORKDIR.into(), worktree.work_dir.clone().into());
             environment.insert(env::ASSISTANT_BIN.into(), assistant.into());
-            // The script names this program.
+            // The script calls this program by name.
             own_program_first(&mut environment, &self.shims.exe);
             let command = Command::new(script).arg(&worktree.work_dir).directory(&worktree.root);
             command.environment(environment).session()

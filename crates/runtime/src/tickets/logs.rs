@@ -1,4 +1,4 @@
-//! The end of a ticket's log.
+//! Tails of the logs of a ticket.
 
 use std::io;
 
@@ -10,18 +10,18 @@ use super::last_lines::{LastLines, last_lines};
 use crate::transcript::stream_file;
 
 impl TicketFiles {
-    /// The last lines of the assistant's output, else of the launch log.
+    /// Returns the last lines of the assistant's output, or of the launch log if there is no output.
     ///
     /// # Errors
-    /// A file that cannot be read.
-    pub fn log_tail(&self, wanted: usize) -> io::Result<LogTail> {
+    /// Fails when a file cannot be read.
+    pub fn log_tail(&self, limit: usize) -> io::Result<LogTail> {
         let work_dir = self.work_dir();
         let records = match stream_file::resolve(&work_dir) {
             Some(stream) => self.open(&stream)?,
             None => None,
         };
         if let Some(file) = records {
-            let LastLines { lines, total } = last_lines(&file, wanted)?;
+            let LastLines { lines, total } = last_lines(&file, limit)?;
             let returned_lines = lines.len();
             return Ok(LogTail::Records {
                 exists: true,
@@ -32,7 +32,7 @@ impl TicketFiles {
             });
         }
         let Some(file) = self.open(&work_dir.join(LAUNCH_LOG))? else { return Ok(LogTail::NOTHING) };
-        let LastLines { lines, total } = last_lines(&file, wanted)?;
+        let LastLines { lines, total } = last_lines(&file, limit)?;
         Ok(LogTail::Text {
             exists: true,
             format: "text",

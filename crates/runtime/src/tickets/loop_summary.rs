@@ -1,5 +1,5 @@
-//! What the record of a loop adds to the answers about its ticket or directory: where it stands, and what
-//! it has used.
+//! Summaries of loops for responses about a ticket or directory: status, activity, queue position and token
+//! spend.
 
 use std::path::{Path, PathBuf};
 
@@ -9,27 +9,27 @@ use loopgate_api::ticket::LoopSummary;
 use crate::jobs::{Job, Jobs};
 use crate::snapshot::{Snapshot, Snapshots};
 
-/// The latest loop of a ticket.
+/// Returns the latest loop of a ticket.
 pub async fn loop_of_ticket(jobs: &Jobs, snapshots: &Snapshots, ticket: &TicketId) -> Option<LoopSummary> {
     latest(snapshots, jobs.of_ticket(ticket).await.ok()?).await
 }
 
-/// The latest loop that works, or worked, in a directory.
+/// Returns the latest loop that works or worked in a directory.
 pub async fn loop_of_directory(jobs: &Jobs, snapshots: &Snapshots, directory: &str) -> Option<LoopSummary> {
-    let wanted = Some(Path::new(directory));
+    let path = Some(Path::new(directory));
     let mut jobs = jobs.list().await.ok()?;
-    jobs.retain(|job| job.workspace.worktree_dir.as_deref().map(Path::new) == wanted);
+    jobs.retain(|job| job.workspace.worktree_dir.as_deref().map(Path::new) == path);
     latest(snapshots, jobs).await
 }
 
-/// The worktrees that the ticket's jobs name: those of living jobs first, then the newest.
+/// Returns the worktrees that a ticket's jobs name: those of active jobs first, then the newest.
 pub async fn worktrees_of_ticket(jobs: &Jobs, ticket: &TicketId) -> Vec<PathBuf> {
     let mut jobs = jobs.of_ticket(ticket).await.unwrap_or_default();
     jobs.sort_by_key(|job| job.status().is_terminal());
     jobs.into_iter().filter_map(|job| job.workspace.worktree_dir.map(PathBuf::from)).collect()
 }
 
-/// A living one, else the newest.
+/// Returns an active job if there is one, otherwise the newest.
 async fn latest(snapshots: &Snapshots, mut jobs: Vec<Job>) -> Option<LoopSummary> {
     jobs.sort_by_key(|job| job.status().is_terminal());
     Some(snapshots.of(jobs.into_iter().next()?).await.into())

@@ -1,6 +1,6 @@
-//! What is done about a ticket outside of the job queue: its loop script, plans that a page agrees on, and
-//! the text of a commit. And what its worktree says: state, logs, plan and judges' report, read from its
-//! files, with what the record of its loop adds.
+//! Operations on tickets outside of the job queue: loop scripts, plans that a page confirms, and commit
+//! messages. Also reads the state, logs, plan and judges' report in a ticket's worktree and combines them
+//! with the record of its loop.
 
 mod agents;
 pub(crate) mod commit_text;

@@ -1,8 +1,8 @@
-//! The three steps by which a page comes to a plan: what is known here, what it agreed on with the
-//! control plane, and taking it back.
+//! PLAN loops that a page creates at the control plane: context for the request, confirmation and
+//! cancellation.
 //!
-//! A loop that was only agreed on has a record without a process. Whoever starts the loop takes the
-//! record over; when Loopgate starts again before that, it is closed.
+//! A loop that was only confirmed has a record without a process: it is announced. Its launch takes the
+//! record over; when Loopgate restarts before that, the record is closed.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,68 +26,64 @@ use crate::tickets::launch::{get_of_work_dir, merge_launch_metadata};
 use crate::workspace::naming::WorktreeNames;
 use crate::workspace::worktree_layout::WorktreeLayout;
 
-/// How long the answer to a cancellation waits until the record says so.
+/// Time that the response to a cancellation waits for the final record of the loop.
 const RECORD_TIME: Duration = Duration::from_secs(5);
 
-/// What is known here before a plan is ordered.
+/// Local context for the request of a plan.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanContext {
-    /// The ticket's worktree, which may not be there yet.
+    /// The ticket's worktree, which may not exist yet.
     pub worktree: PathBuf,
-    /// `<org>/<repo>` of the remote, else empty.
+    /// `<org>/<repo>` of the remote, or empty.
     pub full_name: String,
-    /// The branch to start from; empty when the repository has none.
+    /// Branch to start from; empty when the repository has none.
     pub branch: String,
 }
 
-/// What a page agreed on with the control plane.
+/// A PLAN loop that a page created at the control plane.
 #[derive(Debug, Clone)]
 pub struct PlanConfirmation {
-    /// The ticket's repository.
     pub repository: SandboxedPath,
-    /// The ticket.
     pub ticket: TicketId,
-    /// The loop that was made.
+    /// Id of the created loop.
     pub loop_id: Option<LoopId>,
-    /// Its document.
+    /// Id of the loop's document.
     pub artifact_id: Option<String>,
-    /// What names the document's worktree.
+    /// Slug that names the document's worktree.
     pub artifact_slug: Option<String>,
     /// Id of the ticket in its tracker.
     pub issue_id: Option<String>,
     /// Title of the ticket.
     pub ticket_title: Option<String>,
-    /// Whether the loop ran already.
+    /// Whether the loop is already running.
     pub runs: bool,
 }
 
-/// Why a step of a plan fails.
+/// Error of a step of a plan.
 #[derive(Debug, Error)]
 pub enum PlanError {
     /// The worktree would be outside the sandbox.
     #[error("directory not allowed")]
     NotAllowed,
-    /// The records.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The disk.
     #[error("{0}")]
     Io(#[from] std::io::Error),
 }
 
-/// What became of the process of a loop that was taken back.
+/// Effect of a cancellation on the local process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CancelOutcome {
-    /// It has ended.
+    /// The process has ended.
     Ended,
-    /// Nobody knows of one.
+    /// No local process is known.
     Unknown,
-    /// It does not end.
+    /// The process is still running.
     StillRunning,
 }
 
 impl CancelOutcome {
-    /// What the answer warns of.
+    /// Returns the warning for the response.
     #[must_use]
     pub const fn warning(self) -> Option<&'static str> {
         match self {
@@ -98,22 +94,22 @@ impl CancelOutcome {
     }
 }
 
-/// Why a loop could not be taken back.
+/// Error of cancelling a loop.
 #[derive(Debug, Error)]
 pub enum CancelError {
-    /// There is no key for the control plane.
+    /// No API key is configured.
     #[error("API key not configured")]
     NoKey,
     /// The control plane refused, with this status and text.
     #[error("DB cancel failed: {1}")]
     Refused(u16, String),
-    /// The control plane could not be asked. What ran here was ended all the same.
+    /// The control plane could not be reached. The local process was stopped anyway.
     #[error("Failed to reach API: {0}")]
     Unreachable(String),
-    /// The recorded process is not ours.
+    /// The recorded process was not started by Loopgate.
     #[error("process not managed by this gateway")]
     OtherProcess,
-    /// The records, or the process.
+    /// The process could not be stopped, or its record could not be changed.
     #[error(transparent)]
     Stop(#[from] StopError),
 }
@@ -124,7 +120,7 @@ impl From<StoreError> for CancelError {
     }
 }
 
-/// The steps by which a page comes to a plan.
+/// Steps of a page to create and cancel a PLAN loop.
 pub struct PlanLoops {
     pub(crate) jobs: Jobs,
     pub(crate) cloud: ControlPlaneClient,
@@ -137,16 +133,16 @@ pub struct PlanLoops {
 }
 
 impl PlanLoops {
-    /// Whether a control plane is configured.
+    /// Returns whether a control plane is configured.
     #[must_use]
     pub fn has_control_plane(&self) -> bool {
         self.cloud.origin().is_some()
     }
 
-    /// What is known here of a ticket's repository.
+    /// Returns the local context of a ticket's repository.
     ///
     /// # Errors
-    /// [`PlanError::NotAllowed`], [`PlanError::Io`].
+    /// Fails with [`PlanError::NotAllowed`] or [`PlanError::Io`].
     pub async fn context(
         &self,
         repository: &SandboxedPath,
@@ -175,49 +171,49 @@ impl PlanLoops {
         .await
     }
 
-    /// Notes what was agreed on; answers the worktree. A loop that is known is left as it is.
+    /// Records a confirmed loop and returns its worktree. An existing record of the loop is not changed.
     ///
     /// # Errors
-    /// [`PlanError`].
-    pub async fn confirm(&self, agreed: PlanConfirmation) -> Result<PathBuf, PlanError> {
+    /// Fails with [`PlanError`] when the worktree is not allowed or the record cannot be written.
+    pub async fn confirm(&self, confirmation: PlanConfirmation) -> Result<PathBuf, PlanError> {
         let layout = self.layout.clone();
-        let (worktree, agreed) = blocking(move || {
-            let repository = &agreed.repository;
-            let name = agreed
+        let (worktree, confirmation) = blocking(move || {
+            let repository = &confirmation.repository;
+            let name = confirmation
                 .artifact_slug
                 .as_deref()
                 .and_then(WorktreeNames::of_document)
                 .map(|key| format!("{}-loop-{key}", repository.base_name()));
-            let (known, wanted) = match &name {
+            let (existing, new) = match &name {
                 Some(name) => (layout.find(repository, name), layout.for_new(repository, name)),
                 None => {
-                    let ticket = &agreed.ticket;
+                    let ticket = &confirmation.ticket;
                     (layout.ticket_worktree(repository, ticket), layout.for_ticket(repository, ticket))
                 }
             };
-            let worktree = known.map_or(wanted, Ok).map_err(|_| PlanError::NotAllowed)?;
-            if let Some(loop_id) = agreed.loop_id.filter(|_| agreed.artifact_id.is_some()) {
+            let worktree = existing.map_or(new, Ok).map_err(|_| PlanError::NotAllowed)?;
+            if let Some(loop_id) = confirmation.loop_id.filter(|_| confirmation.artifact_id.is_some()) {
                 let facts = [
-                    ("issueId", agreed.issue_id.clone()),
-                    ("ticketTitle", agreed.ticket_title.clone()),
-                    ("artifactId", agreed.artifact_id.clone()),
+                    ("issueId", confirmation.issue_id.clone()),
+                    ("ticketTitle", confirmation.ticket_title.clone()),
+                    ("artifactId", confirmation.artifact_id.clone()),
                     ("loopId", Some(loop_id.to_string())),
                 ];
                 merge_launch_metadata(&worktree, facts)?;
             }
-            Ok((worktree.as_path().to_owned(), agreed))
+            Ok((worktree.as_path().to_owned(), confirmation))
         })
         .await?;
-        if let Some(loop_id) = agreed.loop_id {
-            self.jobs.store.add(&announced(loop_id, &agreed, &worktree)).await?;
+        if let Some(loop_id) = confirmation.loop_id {
+            self.jobs.store.add(&announced(loop_id, &confirmation, &worktree)).await?;
         }
         Ok(worktree)
     }
 
-    /// Takes a loop back: at the control plane, and whatever works on it here.
+    /// Cancels a loop at the control plane, and its process on this desktop.
     ///
     /// # Errors
-    /// [`CancelError`].
+    /// Fails with [`CancelError`] when either cannot be done.
     pub async fn cancel(
         &self,
         repository: &SandboxedPath,
@@ -229,6 +225,7 @@ impl PlanLoops {
             Ok(()) => self.cancel_here(repository, ticket, id).await,
             Err(CallError::Http { status, text, .. }) => Err(CancelError::Refused(status, text)),
             Err(unreachable) => {
+                // The local process is stopped even when the control plane is unreachable.
                 self.cancel_here(repository, ticket, id).await?;
                 Err(CancelError::Unreachable(unreachable.to_string()))
             }
@@ -248,22 +245,24 @@ impl PlanLoops {
         if self.reservations.is_followed(id) || job.as_ref().is_some_and(|job| job.run.process.is_some()) {
             return self.cancel_started(id).await;
         }
-        let named = job.as_ref().and_then(|job| job.workspace.worktree_dir.clone()).map(PathBuf::from);
-        let outcome = self.cancel_recorded(named, repository, ticket, id).await?;
+        let recorded_worktree =
+            job.as_ref().and_then(|job| job.workspace.worktree_dir.clone()).map(PathBuf::from);
+        let outcome = self.cancel_recorded(recorded_worktree, repository, ticket, id).await?;
         if job.is_some() {
             self.close_announced(id, outcome).await?;
         }
         Ok(outcome)
     }
 
-    /// A loop that is prepared or was started here, whose record says where its process is.
+    /// Cancels a loop that is in preparation or has a process under its shim.
     async fn cancel_started(&self, id: LoopId) -> Result<CancelOutcome, CancelError> {
         let outcome = match self.stopper.stop_loop(id, StopMode::Cancel, GRACE).await? {
             StopOutcome::AlreadyEnded | StopOutcome::Stopped => CancelOutcome::Ended,
             StopOutcome::StillRunning | StopOutcome::Busy => CancelOutcome::StillRunning,
         };
         if outcome == CancelOutcome::Ended {
-            // Whoever follows it records its end; the answer may say so when that is done.
+            // The supervision task records the end. The response should follow it, but a timeout is
+            // acceptable.
             let _ = tokio::time::timeout(RECORD_TIME, self.reservations.free(id)).await;
         } else {
             self.jobs
@@ -274,24 +273,24 @@ impl PlanLoops {
         Ok(outcome)
     }
 
-    /// The process that the files of the worktree name, when it is not another loop's.
+    /// Stops the process that the pid file in the worktree names, unless it belongs to another loop.
     async fn cancel_recorded(
         &self,
-        named: Option<PathBuf>,
+        recorded_worktree: Option<PathBuf>,
         repository: &SandboxedPath,
         ticket: &TicketId,
         id: LoopId,
     ) -> Result<CancelOutcome, CancelError> {
         let (layout, repository, ticket) = (self.layout.clone(), repository.clone(), ticket.clone());
-        let recorded = tokio::task::spawn_blocking(move || {
-            let worktree = match named {
-                Some(named) => layout.allowed(&named),
+        let recorded_pid = tokio::task::spawn_blocking(move || {
+            let worktree = match recorded_worktree {
+                Some(recorded_worktree) => layout.allowed(&recorded_worktree),
                 None => layout.ticket_worktree(&repository, &ticket),
             };
             let pid = get_of_work_dir(&worktree?, PROCESS_PID)?.trim().parse::<u32>().ok();
             pid.filter(|pid| *pid != 0)
         });
-        let Some(pid) = recorded.await.ok().flatten() else { return Ok(CancelOutcome::Unknown) };
+        let Some(pid) = recorded_pid.await.ok().flatten() else { return Ok(CancelOutcome::Unknown) };
         match self.stopper.owner_of(pid).await? {
             ProcessOwner::None => Ok(CancelOutcome::Ended),
             ProcessOwner::Other => Err(CancelError::OtherProcess),
@@ -305,7 +304,7 @@ impl PlanLoops {
     }
 
     async fn close_announced(&self, id: LoopId, outcome: CancelOutcome) -> Result<(), StoreError> {
-        let closed = self.jobs.change(id, |now| {
+        let update = self.jobs.change(id, |now| {
             if now.job.status().is_terminal() {
                 return Ok(());
             }
@@ -314,40 +313,41 @@ impl PlanLoops {
                 Some(code) => now.job.warn(code),
                 None => {
                     now.apply(JobEvent::Cancelled)?;
+                    // The control plane knows of the end, because it was cancelled there first.
                     now.job.report.cloud_finalized_at = Some(now_iso());
                 }
             }
             Ok(())
         });
-        closed.await.map(drop)
+        update.await.map(drop)
     }
 }
 
-/// Closes the record of a loop that was agreed on before this start: nobody can tell any more
-/// what becomes of it, and the control plane never heard of it from here.
+/// Closes the record of a loop that was announced before this start. Its outcome is unknown, and the control
+/// plane has received no events of it from this desktop.
 pub(crate) async fn close_unstarted(jobs: &Jobs, id: LoopId) -> Result<(), StoreError> {
-    let forgotten = jobs.change(id, |now| {
+    let update = jobs.change(id, |now| {
         let event = if now.job.is_cancelled() { JobEvent::Cancelled } else { JobEvent::Lost };
         now.apply(event)?;
         now.job.report.cloud_finalized_at = Some(now_iso());
         Ok(())
     });
-    forgotten.await.map(drop)
+    update.await.map(drop)
 }
 
-fn announced(id: LoopId, agreed: &PlanConfirmation, worktree: &Path) -> Job {
+fn announced(id: LoopId, confirmation: &PlanConfirmation, worktree: &Path) -> Job {
     let text = |path: &Path| Some(path.to_string_lossy().into_owned());
     let mut job = Job::waiting(id, LoopCommand::Plan);
-    if agreed.runs {
-        // Elsewhere; a job that waits may always begin to run.
+    if confirmation.runs {
+        // The loop runs elsewhere. A queued job always accepts this event, so there is no error.
         let _ = job.apply(JobEvent::Spawned);
     }
     job.launch.announced = true;
-    job.launch.ticket_id = Some(agreed.ticket.as_str().to_owned());
-    job.launch.artifact_id.clone_from(&agreed.artifact_id);
-    job.launch.artifact_slug.clone_from(&agreed.artifact_slug);
-    job.launch.issue_id.clone_from(&agreed.issue_id);
-    job.workspace.repo_path = text(agreed.repository.as_path());
+    job.launch.ticket_id = Some(confirmation.ticket.as_str().to_owned());
+    job.launch.artifact_id.clone_from(&confirmation.artifact_id);
+    job.launch.artifact_slug.clone_from(&confirmation.artifact_slug);
+    job.launch.issue_id.clone_from(&confirmation.issue_id);
+    job.workspace.repo_path = text(confirmation.repository.as_path());
     job.workspace.local_repo_path.clone_from(&job.workspace.repo_path);
     job.workspace.worktree_dir = text(worktree);
     job

@@ -1,4 +1,4 @@
-//! `state.json` of a work directory, and the short answer about a directory.
+//! `state.json` of a work directory, and the status of a directory.
 
 use std::fs::File;
 
@@ -12,16 +12,16 @@ use super::files::{TicketFiles, text_of};
 const ENDED: [&str; 4] = ["COMPLETED", "ERROR", "FAILED", "CANCELLED"];
 
 impl TicketFiles {
-    /// The state, `None` when there is none yet; the error is a text for the answer.
+    /// Returns the state; `None` when there is none yet. The error is a text for the response.
     pub(super) fn state(&self) -> Result<Option<Map<String, Value>>, String> {
         let file = self.document(STATE_JSON).map_err(|error| error.to_string())?;
         file.map(|file| read(&file)).transpose()
     }
 
-    /// Whether work goes on here.
+    /// Returns whether a loop is running in this directory.
     ///
     /// # Errors
-    /// The text of what is wrong with the state.
+    /// Fails with a description of what is wrong with the state.
     pub fn directory_status(&self) -> Result<DirectoryStatus, String> {
         let Some(state) = self.state()? else {
             return Ok(DirectoryStatus {

@@ -1,6 +1,6 @@
-//! How a ticket stands: what its state file says, corrected by what its process and output show.
+//! Status of a ticket: its state file, corrected by its process and its output.
 //!
-//! The corrected status is answered and never written back.
+//! The corrected status is only returned, never written.
 
 use std::time::{Duration, SystemTime};
 
@@ -14,17 +14,17 @@ use super::files::TicketFiles;
 use super::last_lines::any_line;
 use crate::transcript::stream_file;
 
-/// Statuses after which nothing happens.
+/// Statuses that are final unless a process is running.
 const TERMINAL: [&str; 6] = ["COMPLETED", "FAILED", "CANCELLED", "STOPPED", "UNKNOWN", "TIMED_OUT"];
-/// A state that is younger than this is believed.
+/// Age up to which a state is trusted without further checks.
 const FRESH: Duration = Duration::from_secs(120);
-/// Its presence says that learnings are still being worked on.
+/// Lock file of a learnings run in progress.
 const LEARNINGS_LOCK: &str = ".learnings/.lock";
 const PROMISE: &str = "<promise>COMPLETE</promise>";
-/// Texts of a launch log that say that a person has to look.
-const REVIEW_WANTED: [&str; 3] = ["AWAITING_USER", "Plan created", "requires review"];
+/// Texts of a launch log which indicate that the user has to review something.
+const REVIEW_REQUIRED: [&str; 3] = ["AWAITING_USER", "Plan created", "requires review"];
 
-/// What is answered instead of the written status.
+/// The status to return instead of the one in the state file.
 struct EffectiveStatus {
     status: String,
     phase: String,
@@ -32,10 +32,10 @@ struct EffectiveStatus {
 }
 
 impl TicketFiles {
-    /// How the ticket stands.
+    /// Returns the status of the ticket.
     ///
     /// # Errors
-    /// The text of what cannot be read.
+    /// Fails with a description of what cannot be read.
     pub fn ticket_status(&self) -> Result<TicketStatus, String> {
         let Some(raw) = self.state()? else {
             return Ok(TicketStatus::Starting(StartingStatus {
@@ -70,12 +70,11 @@ impl TicketFiles {
         })))
     }
 
-    /// The recorded process, and whether it lives. A pid that was given to another process since
-    /// does not count.
+    /// Returns the recorded pid and whether its process is alive. A reused pid does not count.
     fn process(&self) -> (Option<u32>, bool) {
-        let recorded = |name: &str| self.text(name).ok().flatten();
-        let pid = recorded(PROCESS_PID).and_then(|text| text.trim().parse::<u32>().ok());
-        let started = recorded(PROCESS_START).and_then(|text| text.parse().ok());
+        let read = |name: &str| self.text(name).ok().flatten();
+        let pid = read(PROCESS_PID).and_then(|text| text.trim().parse::<u32>().ok());
+        let started = read(PROCESS_START).and_then(|text| text.parse().ok());
         let running = pid.is_some_and(|pid| match started {
             Some(started) => alive(pid, started),
             None => identity(pid).is_some(),
@@ -84,42 +83,44 @@ impl TicketFiles {
     }
 
     fn effective(&self, state: &Map<String, Value>, pid: Option<u32>, running: bool) -> EffectiveStatus {
-        let text = |name: &str, otherwise: &str| {
-            state.get(name).and_then(Value::as_str).unwrap_or(otherwise).to_owned()
-        };
-        let is = |status: &str, phase: &str, found_in_output: bool| EffectiveStatus {
+        let text =
+            |name: &str, default: &str| state.get(name).and_then(Value::as_str).unwrap_or(default).to_owned();
+        let corrected = |status: &str, phase: &str, found_in_output: bool| EffectiveStatus {
             status: status.to_owned(),
             phase: phase.to_owned(),
             found_in_output,
         };
         let status = text("status", "UNKNOWN");
+        // The state file is older than the running process.
         if running && TERMINAL.contains(&status.as_str()) {
-            return is("IN_PROGRESS", "Running", false);
+            return corrected("IN_PROGRESS", "Running", false);
         }
-        let written = EffectiveStatus { status, phase: text("phase", "Unknown"), found_in_output: false };
-        if written.status != "IN_PROGRESS" {
-            return written;
+        let reported = EffectiveStatus { status, phase: text("phase", "Unknown"), found_in_output: false };
+        if reported.status != "IN_PROGRESS" {
+            return reported;
         }
+        // The process disappeared; its output shows whether it had finished.
         if pid.is_some() && !running {
             return match self.has_succeeded() {
-                true => is("COMPLETED", "Completed", true),
-                false => is("STOPPED", "Process stopped unexpectedly", false),
+                true => corrected("COMPLETED", "Completed", true),
+                false => corrected("STOPPED", "Process stopped unexpectedly", false),
             };
         }
+        // Learnings are extracted after the last change of the state, and a fresh state may still change.
         if untrusted::is_file(&self.work_dir().join(LEARNINGS_LOCK)) || self.state_is_fresh() {
-            return written;
+            return reported;
         }
         match self.text(LAUNCH_LOG).ok().flatten() {
-            Some(log) if !log.contains(PROMISE) => written,
-            Some(log) if REVIEW_WANTED.iter().any(|text| log.contains(text)) => {
-                is("AWAITING_USER", "Completed (awaiting review)", true)
+            Some(log) if !log.contains(PROMISE) => reported,
+            Some(log) if REVIEW_REQUIRED.iter().any(|text| log.contains(text)) => {
+                corrected("AWAITING_USER", "Completed (awaiting review)", true)
             }
-            Some(_) => is("COMPLETED", "Completed", true),
-            None => written,
+            Some(_) => corrected("COMPLETED", "Completed", true),
+            None => reported,
         }
     }
 
-    /// Whether the assistant's output holds a successful result.
+    /// Returns whether the assistant's output contains a successful result.
     fn has_succeeded(&self) -> bool {
         let stream = stream_file::resolve(&self.work_dir());
         let file = stream.and_then(|stream| self.open(&stream).ok().flatten());

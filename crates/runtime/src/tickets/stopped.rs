@@ -1,5 +1,5 @@
-//! The traces of a process that a person stopped: what would make it go on, and what says that it
-//! runs.
+//! Cleanup after the user stopped a process: removes the state that continues the loop and the files that
+//! report it as running.
 
 use std::ffi::OsStr;
 use std::io;
@@ -15,46 +15,48 @@ use super::files::TicketFiles;
 
 const PHASE: &str = "Process stopped by user";
 
-/// Why no pid can be read.
+/// Error of reading the recorded pid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PidError {
-    /// The file holds something else.
+    /// The file does not contain a pid.
     Invalid,
     /// The file cannot be read.
     Unreadable,
 }
 
 impl TicketFiles {
-    /// The pid of the process that works here; `None` when there is none.
+    /// Returns the pid recorded in the work directory; `None` when there is none.
     ///
     /// # Errors
-    /// See [`PidError`].
+    /// Fails with [`PidError`] when the pid cannot be read.
     pub fn recorded_pid(&self) -> Result<Option<u32>, PidError> {
         let text = self.text(PROCESS_PID).map_err(|_| PidError::Unreadable)?;
         let read = |text: String| text.trim().parse::<u32>().map_err(|_| PidError::Invalid);
         text.map(read).transpose()
     }
 
-    /// Keeps a loop from beginning its next round.
+    /// Removes the loop state, so that the loop does not start another iteration.
     pub fn forget_loop(&self) {
         let state_dir = self.worktree.open_directory().and_then(|dir| dir.directory(Path::new(STATE_DIR)));
+        // Best-effort: a missing file is the normal case, and the process is stopped anyway.
         let _ = state_dir.and_then(|state_dir| state_dir.remove_file(OsStr::new(LOOP_STATE)));
     }
 
-    /// Says that nothing runs here any more. Best effort: what cannot be written stays, and so does a
-    /// malformed state.
+    /// Marks the work directory as stopped. Best-effort: what cannot be written, or is malformed, remains
+    /// unchanged.
     pub fn mark_stopped(&self) {
         if let Err(error) = self.try_mark_stopped() {
-            tracing::warn!(%error, "a stopped process could not be noted in its work directory");
+            tracing::warn!(%error, "cannot mark a work directory as stopped");
         }
     }
 
     fn try_mark_stopped(&self) -> io::Result<()> {
         let work_dir = self.worktree.make_directory()?.make_directory(Path::new(WORK_DIR))?;
         for name in [PROCESS_PID, PROCESS_START] {
+            // A missing file is fine; any other error also affects the state that is written below.
             let _ = work_dir.remove_file(OsStr::new(name));
         }
-        forget_agents(&work_dir)?;
+        remove_agent_records(&work_dir)?;
         let mut state = self.state().map_err(io::Error::other)?.unwrap_or_default();
         for (name, value) in [("status", "STOPPED"), ("phase", PHASE), ("timestamp", &now_iso())] {
             state.insert(name.to_owned(), Value::from(value));
@@ -63,7 +65,7 @@ impl TicketFiles {
     }
 }
 
-fn forget_agents(work_dir: &Directory) -> io::Result<()> {
+fn remove_agent_records(work_dir: &Directory) -> io::Result<()> {
     let agents = match work_dir.directory(Path::new(agents::DIRECTORY)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         opened => opened?,

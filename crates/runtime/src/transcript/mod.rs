@@ -1,4 +1,4 @@
-//! Follows what a loop writes: the stream of its assistant and its timing events.
+//! Tails the output of a loop: the stream of its assistant and its timing events.
 
 pub(crate) mod perf;
 pub(crate) mod state_file;
@@ -6,5 +6,6 @@ pub(crate) mod stream_file;
 mod stream_reader;
 pub(crate) mod tailer;
 
-/// Longest line that is read, in bytes; the assistant puts whole images into one. A longer one is skipped.
+/// Limit of a line in bytes; longer lines are skipped. High, because the assistant embeds whole images in one
+/// line.
 const MAX_LINE: usize = 32 * 1024 * 1024;

@@ -1,4 +1,4 @@
-//! Which file holds the assistant's output: the fixed name while a run lasts, another one after it.
+//! Location of the assistant's output: a fixed name during a run, a unique one afterwards.
 
 use std::fs::Metadata;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -12,21 +12,22 @@ use crate::jobs::FileIdentity;
 
 const FINISHED_PREFIX: &str = "assistant-output-";
 const FINISHED_SUFFIX: &str = ".jsonl";
-/// How far back from its end a stream is read for its last words.
+/// Bytes that are read from the end of a stream to find its last records.
 const TAIL: u64 = 256 * 1024;
 
-/// The stream of a work directory after its run. Blocks on the disk.
+/// Returns the stream of a work directory after its run. Performs blocking I/O.
 #[must_use]
 pub fn resolve(work_dir: &Path) -> Option<PathBuf> {
     let fixed = work_dir.join(ASSISTANT_OUTPUT);
     let present = || untrusted::is_file(&fixed).then(|| fixed.clone());
     match untrusted::read_text(&work_dir.join(ASSISTANT_OUTPUT_NAME)) {
-        // A run is starting: streams of earlier runs are none of its business.
+        // A run is starting: the streams of earlier runs do not belong to it.
         Ok(name) if name.trim().is_empty() => return present(),
         Ok(name) => {
-            let named = work_dir.join(name.trim());
-            if is_finished_name(name.trim()) && untrusted::is_file(&named) {
-                return Some(named);
+            // The name is read from the work directory, so it must not lead to another directory.
+            let stream = work_dir.join(name.trim());
+            if is_finished_name(name.trim()) && untrusted::is_file(&stream) {
+                return Some(stream);
             }
         }
         Err(_) => {}
@@ -34,14 +35,14 @@ pub fn resolve(work_dir: &Path) -> Option<PathBuf> {
     newest_finished(work_dir).or_else(present)
 }
 
-/// The stream that a running loop writes: the fixed name goes first. Looks at the disk.
+/// Returns the stream that a running loop writes, preferably the fixed name. Performs blocking I/O.
 #[must_use]
 pub fn resolve_live(work_dir: &Path) -> Option<PathBuf> {
     let fixed = work_dir.join(ASSISTANT_OUTPUT);
     if untrusted::is_file(&fixed) { Some(fixed) } else { resolve(work_dir) }
 }
 
-/// The end of a stream, in bytes; empty when it cannot be read. Looks at the disk.
+/// Returns the end of a stream; empty when it cannot be read. Performs blocking I/O.
 #[must_use]
 pub fn tail(stream: &Path) -> Vec<u8> {
     let read = || -> io::Result<Vec<u8>> {
@@ -55,12 +56,12 @@ pub fn tail(stream: &Path) -> Vec<u8> {
     read().unwrap_or_default()
 }
 
-/// The whole records in a part of a stream, in their order.
+/// Returns the complete records in a part of a stream, in order.
 pub fn records(part: &[u8]) -> impl DoubleEndedIterator<Item = Value> {
     part.split(|byte| *byte == b'\n').filter_map(|line| serde_json::from_slice(line).ok())
 }
 
-/// Which file this is, whatever its name.
+/// Returns the identity of a file, independent of its name.
 #[must_use]
 pub fn identity(metadata: &Metadata) -> FileIdentity {
     #[cfg(unix)]

@@ -1,7 +1,7 @@
-//! Reads a growing stream frame by frame: whole lines only, with flat memory.
+//! Reads a growing stream in frames: complete lines only, in bounded memory.
 //!
-//! Blocks on the disk; its owner moves it to a thread that may. A renamed file is read on, another
-//! file under the old name is read from its beginning.
+//! Performs blocking I/O; the caller runs it on a blocking thread. A renamed file is read to its end, another
+//! file under the old name from its start.
 
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -17,56 +17,57 @@ use crate::jobs::FileIdentity;
 use crate::transcript::MAX_LINE;
 use crate::transcript::stream_file;
 
-/// Bytes that are read at a time.
+/// Limit of bytes per read.
 const FRAME_BYTES: usize = 1024 * 1024;
-/// Turns, and runs, that one frame names.
+/// Limit of the turns, and of the runs, in one frame.
 const ENTRIES: usize = 20;
-/// Bytes of text in one event.
+/// Limit of text bytes per event.
 const CHUNK_BYTES: usize = 32 * 1024;
 
-/// Where in which file reading goes on.
+/// Position at which reading continues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct StreamPosition {
-    /// The file; `None` before any was seen.
+    /// The file; `None` before one was opened.
     pub file: Option<FileIdentity>,
-    /// Where this run's part begins.
+    /// Offset at which this run's part begins.
     pub start: u64,
-    /// Up to where everything was announced.
+    /// Offset up to which all output is queued for the control plane.
     pub announced: u64,
 }
 
-/// What one read brought.
+/// Result of one read.
 #[derive(Debug, Default)]
 pub(crate) struct TranscriptBatch {
-    /// Texts for people, packed into as few pieces as may be sent.
+    /// Texts for the user, packed into as few chunks as possible.
     pub chunks: Vec<String>,
-    /// Whole lines.
+    /// Number of complete lines.
     pub lines: u64,
-    /// Where the frame ends.
+    /// Position at the end of the frame.
     pub position: StreamPosition,
-    /// Totals including this frame.
+    /// Token totals including this frame.
     pub spend: Spend,
-    /// What the frame itself added to them, the newest of each.
+    /// Turns in this frame, at most the newest [`ENTRIES`].
     pub turns: Vec<Turn>,
-    /// Runs of the assistant that ended in it.
+    /// Runs of the assistant that ended in this frame.
     pub runs: Vec<Run>,
-    /// Whether more can be read at once.
+    /// Whether more data can be read immediately.
     pub more: bool,
 }
 
-/// A stream under way.
+/// Reader of a growing stream.
 pub(crate) struct StreamReader {
     work_dir: PathBuf,
     open: Option<File>,
     position: StreamPosition,
-    /// Absolute offset behind the last byte that was read.
+    /// Absolute offset after the last byte that was read.
     read_to: u64,
     lines: LineBuffer,
     summary: StreamSummary,
 }
 
 impl StreamReader {
-    /// Reads from a position on; what is between its start and what was announced is only summed.
+    /// Creates a reader at a position. Lines between its start and the announced offset only count towards
+    /// the totals.
     pub fn new(work_dir: PathBuf, position: StreamPosition) -> Self {
         Self {
             work_dir,
@@ -78,13 +79,12 @@ impl StreamReader {
         }
     }
 
-    /// What was learned so far.
+    /// Returns the summary of everything that was read.
     pub fn into_summary(self) -> StreamSummary {
         self.summary
     }
 
-    /// Reads what was written since; at the end of a stream that nobody writes any more, a last
-    /// line without its end counts too.
+    /// Reads new data. Once the stream has `ended`, an unterminated last line counts as well.
     pub fn read(&mut self, ended: bool) -> io::Result<TranscriptBatch> {
         self.follow()?;
         let mut frame = TranscriptBatch::default();
@@ -94,6 +94,7 @@ impl StreamReader {
             let mut bytes = Vec::new();
             let read = file.take(FRAME_BYTES as u64).read_to_end(&mut bytes)?;
             self.read_to += read as u64;
+            // A full buffer means that more data is probably available.
             frame.more = read == FRAME_BYTES;
             self.take_lines(&bytes, &mut frame, &mut texts);
             if ended && !frame.more {
@@ -106,7 +107,7 @@ impl StreamReader {
         Ok(frame)
     }
 
-    /// Opens the stream, or another one when this one has been read and replaced.
+    /// Opens the stream, or its successor after the current one was read and replaced.
     fn follow(&mut self) -> io::Result<()> {
         if let Some(file) = &self.open {
             let length = file.metadata()?.len();
@@ -114,6 +115,7 @@ impl StreamReader {
                 return Ok(());
             }
             if length < self.read_to {
+                // The file was truncated.
                 self.restart();
             }
         }
@@ -125,7 +127,7 @@ impl StreamReader {
         };
         let identity = stream_file::identity(&file.metadata()?);
         if self.position.file != Some(identity) {
-            // Before any stream was seen, the position says where this run's part begins.
+            // Before a file is opened, the position already contains the start of this run's part.
             if self.position.file.is_some() {
                 self.restart();
             }
@@ -150,7 +152,7 @@ impl StreamReader {
             let end = at + end as u64;
             match line {
                 Some(line) => self.take_line(line, end, frame, texts),
-                None => tracing::warn!("a line of the assistant's output was too long and was skipped"),
+                None => tracing::warn!("skipped an overlong line of the assistant's output"),
             }
             frame.lines += 1;
             self.position.announced = self.position.announced.max(end);
@@ -162,6 +164,7 @@ impl StreamReader {
         let lines = std::mem::replace(&mut self.lines, LineBuffer::new(MAX_LINE));
         let line = lines.partial();
         if line.is_empty() || serde_json::from_slice::<Value>(line).is_err() {
+            // A truncated record, e.g. of a killed assistant.
             self.lines = lines;
             return;
         }
@@ -174,25 +177,26 @@ impl StreamReader {
         let Ok(record) = serde_json::from_slice::<Value>(line) else { return };
         let entry = self.summary.feed_record(&record);
         if end <= self.position.announced {
+            // Queued before a restart: counts towards the totals, but is not shown again.
             return;
         }
         match entry {
-            Some(LedgerEntry::Turn(turn)) => keep(&mut frame.turns, turn),
-            Some(LedgerEntry::Run(run)) => keep(&mut frame.runs, run),
+            Some(LedgerEntry::Turn(turn)) => push_limited(&mut frame.turns, turn),
+            Some(LedgerEntry::Run(run)) => push_limited(&mut frame.runs, run),
             None => {}
         }
         texts.extend(display_text(&record));
     }
 }
 
-fn keep<T>(list: &mut Vec<T>, item: T) {
+fn push_limited<T>(list: &mut Vec<T>, item: T) {
     if list.len() == ENTRIES {
         list.remove(0);
     }
     list.push(item);
 }
 
-/// Joins texts by line breaks into pieces of limited size.
+/// Joins texts with line breaks into chunks of at most [`CHUNK_BYTES`], unless a single text is longer.
 fn pack(texts: &[String]) -> Vec<String> {
     let mut chunks: Vec<String> = Vec::new();
     for text in texts {
@@ -228,7 +232,7 @@ mod tests {
         file.write_all(text.as_bytes()).unwrap();
     }
 
-    fn shown(frame: &TranscriptBatch) -> String {
+    fn text_of(frame: &TranscriptBatch) -> String {
         frame.chunks.join("\n")
     }
 
@@ -242,15 +246,15 @@ mod tests {
         append(dir.path(), &one);
         append(dir.path(), &two[..10]);
         let frame = reader.read(false).unwrap();
-        assert_eq!((shown(&frame).as_str(), frame.position.announced), ("one", one.len() as u64));
+        assert_eq!((text_of(&frame).as_str(), frame.position.announced), ("one", one.len() as u64));
         append(dir.path(), &two[10..]);
         let frame = reader.read(false).unwrap();
-        assert_eq!(shown(&frame), "two");
+        assert_eq!(text_of(&frame), "two");
         assert_eq!(frame.spend.tokens.output_tokens, 4);
     }
 
     #[test]
-    fn renamed_stream_is_read_on_and_a_new_one_from_its_beginning() {
+    fn renamed_stream_is_read_to_its_end_and_a_new_one_from_its_start() {
         let dir = tempfile::tempdir().unwrap();
         let mut reader = StreamReader::new(dir.path().to_owned(), StreamPosition::default());
         append(dir.path(), &line("one"));
@@ -259,15 +263,15 @@ mod tests {
         let (fixed, renamed) = ("assistant-output.jsonl", "assistant-output-1.jsonl");
         std::fs::rename(dir.path().join(fixed), dir.path().join(renamed)).unwrap();
         std::fs::write(dir.path().join("assistant-output.name.txt"), renamed).unwrap();
-        assert_eq!(shown(&reader.read(false).unwrap()), "two");
+        assert_eq!(text_of(&reader.read(false).unwrap()), "two");
         append(dir.path(), &line("three"));
         let frame = reader.read(true).unwrap();
-        assert_eq!((shown(&frame).as_str(), frame.spend.tokens.input_tokens), ("three", 1));
+        assert_eq!((text_of(&frame).as_str(), frame.spend.tokens.input_tokens), ("three", 1));
     }
 
     // LR-41
     #[test]
-    fn after_a_restart_nothing_is_shown_twice_and_everything_is_summed() {
+    fn restart_repeats_no_output_and_keeps_the_totals() {
         let dir = tempfile::tempdir().unwrap();
         append(dir.path(), &line("before this run"));
         let metadata = std::fs::metadata(dir.path().join("assistant-output.jsonl")).unwrap();
@@ -276,11 +280,11 @@ mod tests {
         let first = StreamPosition { file, start, announced: start };
         append(dir.path(), &line("one"));
         let mut reader = StreamReader::new(dir.path().to_owned(), first);
-        let stored = reader.read(false).unwrap().position;
+        let position = reader.read(false).unwrap().position;
         append(dir.path(), &line("two"));
-        let mut again = StreamReader::new(dir.path().to_owned(), stored);
-        let frame = again.read(false).unwrap();
-        assert_eq!(shown(&frame), "two");
+        let mut resumed = StreamReader::new(dir.path().to_owned(), position);
+        let frame = resumed.read(false).unwrap();
+        assert_eq!(text_of(&frame), "two");
         assert_eq!(frame.spend.tokens.input_tokens, 2, "both lines of this run, none of the earlier one");
     }
 
@@ -290,7 +294,7 @@ mod tests {
         append(dir.path(), line("one").trim_end());
         let mut reader = StreamReader::new(dir.path().to_owned(), StreamPosition::default());
         assert_eq!(reader.read(false).unwrap().lines, 0);
-        assert_eq!(shown(&reader.read(true).unwrap()), "one");
+        assert_eq!(text_of(&reader.read(true).unwrap()), "one");
         assert_eq!(reader.read(true).unwrap().lines, 0);
     }
 
@@ -311,7 +315,7 @@ mod tests {
                 append(dir.path(), now);
                 let frame = reader.read(false).unwrap();
                 seen.extend(frame.chunks);
-                // A crash now: the next reader goes on from what was stored.
+                // A crash at this point: the next reader continues at the stored position.
                 reader = StreamReader::new(dir.path().to_owned(), frame.position);
             }
             append(dir.path(), rest);

@@ -1,8 +1,8 @@
-//! Follows a loop's output while it is written and queues it for the control plane.
+//! Tails the output of a loop and queues it for the control plane.
 //!
-//! A frame's events and the offset behind it are stored in one transaction: after a crash nothing
-//! is sent twice and nothing is left out. Woken by the file system, and now and then by a clock for
-//! file systems that report nothing.
+//! The events of a frame and the offset after it are stored in one transaction, so that a crash neither
+//! repeats nor omits output. Woken by the file system, and periodically for file systems that report no
+//! changes.
 
 use std::path::PathBuf;
 
@@ -42,25 +42,25 @@ impl Transcripts {
         Self { jobs, tokens, directory_watch, timing, stop }
     }
 
-    /// Follows the output of a loop until `ended`, then reads the rest. Returns early, with what is known
-    /// so far, when the runtime stops.
+    /// Follows the output of a loop until `ended`, then reads to the end of the stream. Returns early, with a
+    /// partial summary, when the runtime stops.
     pub async fn follow(&self, job: &Job, work_dir: PathBuf, ended: CancellationToken) -> StreamSummary {
         Tailer::new(self.clone(), job, work_dir).run(ended).await
     }
 }
 
-/// A tailer of one loop.
+/// State of tailing one loop.
 struct Tailer {
     services: Transcripts,
     id: LoopId,
     work_dir: PathBuf,
     reader: StreamReader,
-    /// A frame that was read and could not be stored yet.
+    /// Frame that was read but could not be stored yet.
     unstored: Option<TranscriptBatch>,
 }
 
 impl Tailer {
-    /// A tailer that goes on where the job's record says.
+    /// Creates a tailer that continues at the position in the job's record.
     fn new(services: Transcripts, job: &Job, work_dir: PathBuf) -> Self {
         let position = StreamPosition {
             file: job.transcript.stream_file,
@@ -77,21 +77,21 @@ impl Tailer {
         let stop = self.services.stop.clone();
         let mut failures = FailureStreak::default();
         loop {
-            let over = ended.is_cancelled();
-            let begun = Instant::now();
-            let (next, more) = match self.step(over).await {
+            let has_ended = ended.is_cancelled();
+            let started = Instant::now();
+            let (next, more) = match self.step(has_ended).await {
                 Ok(frame) => {
                     failures.reset();
-                    ((!frame.chunks.is_empty()).then(|| begun + timing.tail_wait()), frame.more)
+                    ((!frame.chunks.is_empty()).then(|| started + timing.tail_wait()), frame.more)
                 }
                 Err(error) => {
-                    tracing::warn!(loop_id = %self.id, %error, "the loop's output could not be followed");
+                    tracing::warn!(loop_id = %self.id, %error, "cannot follow the loop's output");
                     match &error {
-                        // What was read waits, and must not be left out.
+                        // The frame is retained in `unstored` and retried, so that no output is omitted.
                         TailError::Store(error) if error.may_pass() => {
                             failures.record_failure(&self.services.tokens, self.id, error).await;
                         }
-                        _ if over => break,
+                        _ if has_ended => break,
                         _ => {}
                     }
                     tokio::select! {
@@ -100,31 +100,33 @@ impl Tailer {
                     }
                 }
             };
-            if stop.is_cancelled() || (over && !more) {
+            if stop.is_cancelled() || (has_ended && !more) {
                 break;
             }
-            if over || more {
+            if has_ended || more {
                 continue;
             }
-            let rest = async {
+            let next_read = async {
+                // Limits the read rate while the stream grows.
                 if let Some(next) = next {
                     tokio::time::sleep_until(next).await;
                 }
+                // A timeout is the poll for file systems that report no changes.
                 let _ = tokio::time::timeout(timing.tail_poll, changes.next()).await;
             };
             tokio::select! {
                 () = stop.cancelled() => {}
                 () = ended.cancelled() => {}
-                () = rest => {}
+                () = next_read => {}
             }
         }
         self.reader.into_summary()
     }
 
-    /// Reads one frame and stores what it brought.
+    /// Reads one frame and stores it.
     async fn step(&mut self, ended: bool) -> Result<TranscriptBatch, TailError> {
         let frame = match self.unstored.take() {
-            // Since it was read more may have come, and the loop may have ended.
+            // More output may have followed, and the loop may have ended since, so read again.
             Some(frame) => TranscriptBatch { more: true, ..frame },
             None => self.read(ended).await?,
         };
@@ -138,6 +140,7 @@ impl Tailer {
     }
 
     async fn read(&mut self, ended: bool) -> Result<TranscriptBatch, TailError> {
+        // The reader moves to a blocking thread and back; a placeholder is left in between.
         let work_dir = self.work_dir.clone();
         let empty = StreamReader::new(work_dir, StreamPosition::default());
         let mut reader = std::mem::replace(&mut self.reader, empty);
@@ -190,8 +193,8 @@ enum TailError {
     Stopped,
 }
 
-/// The event for a piece of output, in the form with `data`. The last one of a frame says what the
-/// frame used.
+/// Creates the event for a chunk of output. The last event of a frame carries the frame's turns, runs and
+/// cost.
 fn output_event(chunk: &str, frame: &TranscriptBatch, is_last: bool) -> LoopEvent {
     let mut data = json!({"chunk": chunk});
     let TranscriptBatch { spend, turns, runs, .. } = frame;

@@ -1,5 +1,7 @@
-//! Where a loop works: a worktree or a temporary directory, and worktrees of its peer repositories. Owns
-//! everything that is made for that on the disk, and removes it again; what is not pushed is never removed.
+//! Workspaces of loops: a worktree or a temporary directory, and worktrees of the peer repositories.
+//!
+//! Owns everything that is created on the disk for a loop, and removes it afterwards. Unpushed work is never
+//! removed.
 
 pub(crate) mod naming;
 pub(crate) mod peers;
@@ -29,7 +31,7 @@ use crate::workspace::peers::{Peer, PeerWorkspace};
 use crate::workspace::repository::LoopRepository;
 use crate::workspace::worktree::{WorktreeError, WorktreeRequest, Worktrees};
 
-/// What the names of temporary directories begin with.
+/// Name prefix of temporary directories; a directory without it is never deleted as one.
 const TEMP_DIR_PREFIX: &str = "orchestrator-";
 
 /// A peer repository in the workspace of a loop.
@@ -41,29 +43,29 @@ pub(crate) struct MountedPeer {
     pub local_path: PathBuf,
 }
 
-/// Where a loop works.
+/// Directories and branches of a loop.
 #[derive(Debug, Clone)]
 pub(crate) struct Workspace {
-    /// Its current directory.
+    /// Current directory of the loop's process.
     pub dir: PathBuf,
-    /// Files of the run.
+    /// Directory of the run's files.
     pub work_dir: PathBuf,
-    /// The worktree, when it works in one.
+    /// The worktree, if the loop has one.
     pub worktree: Option<SandboxedPath>,
-    /// HEAD of the worktree before the loop.
+    /// HEAD of the worktree before the loop started.
     pub start_sha: Option<String>,
     /// Worktrees of the peer repositories.
     pub peers: Vec<PeerWorkspace>,
     /// The branch of the worktree.
     pub branch: Option<BranchName>,
-    /// What became of earlier work in the places of the worktrees, for the person.
+    /// Messages for the user about earlier work at the worktrees' paths.
     pub notes: Vec<String>,
-    /// Whether `dir` goes with the loop.
+    /// Whether `dir` is removed with the loop.
     pub is_temporary: bool,
 }
 
 impl Workspace {
-    /// The peer repositories in this workspace.
+    /// Returns the peer repositories for the inputs of the loop.
     pub fn mounted(&self) -> Vec<MountedPeer> {
         let mounted = |place: &PeerWorkspace| MountedPeer {
             full_name: match &place.peer.repository.full_name {
@@ -76,7 +78,7 @@ impl Workspace {
         self.peers.iter().map(mounted).collect()
     }
 
-    /// The peer repositories, as a job's record keeps them.
+    /// Returns the peer repositories for the record of the job.
     pub fn recorded(&self) -> Vec<PeerWorktree> {
         let text = |path: &Path| path.to_string_lossy().into_owned();
         let recorded = |place: &PeerWorkspace| PeerWorktree {
@@ -91,7 +93,7 @@ impl Workspace {
     }
 }
 
-/// Makes the workspaces of loops and cleans them up.
+/// Creates workspaces of loops and cleans them up.
 #[derive(Clone)]
 pub(crate) struct Workspaces {
     pub worktrees: Worktrees,
@@ -102,7 +104,7 @@ impl Workspaces {
         Self { worktrees }
     }
 
-    /// Finds or makes the workspace of a loop.
+    /// Reuses or creates the workspace of a loop.
     pub async fn prepare(
         &self,
         request: &LoopRequest,
@@ -119,19 +121,18 @@ impl Workspaces {
         }
     }
 
-    /// Removes what was made for a loop that does not start.
+    /// Removes what was created for a loop that is not started.
     pub async fn discard(&self, workspace: &Workspace, repository: Option<&LoopRepository>) {
         if workspace.is_temporary {
             let clone = repository.map(|repository| repository.path.as_path());
             remove(&self.worktrees, clone.filter(|_| workspace.worktree.is_some()), &workspace.dir).await;
         }
         for place in &workspace.peers {
-            peers::leave(&self.worktrees, place).await;
+            peers::remove_unused(&self.worktrees, place).await;
         }
     }
 
-    /// Cleans up the workspace of a loop that is over, and records that it did. Nothing that is worth
-    /// keeping is removed.
+    /// Cleans up the workspace of an ended loop and records that. Worktrees with unpushed work are retained.
     pub async fn clean_up(&self, job: &Job) {
         let (temp_dir, peers) = (&job.workspace.temp_dir, &job.workspace.additional_worktree_dirs);
         if !job.needs_cleanup() {
@@ -150,54 +151,55 @@ impl Workspaces {
                 peers::discard(&self.worktrees, Path::new(&peer.repo_path), &dir).await;
             }
         }
-        let cleared = self.worktrees.jobs.store.update(job.id, |job| {
+        let update = self.worktrees.jobs.store.update(job.id, |job| {
             job.workspace.temp_dir = None;
             job.workspace.additional_worktree_dirs.clear();
             if let Some(delivery) = &mut job.delivery {
                 delivery.test_run = None;
             }
         });
-        if let Err(error) = cleared.await {
-            tracing::warn!(loop_id = %job.id, %error, "that the workspace of a loop is cleaned up could not be stored");
+        if let Err(error) = update.await {
+            tracing::warn!(loop_id = %job.id, %error, "cannot record that the loop's workspace is cleaned up");
         }
     }
 
-    /// Removes the worktree of a run of tests, with everything that the tests left in it.
+    /// Removes the worktree of a test run, including all files of the tests.
     pub async fn remove_test_worktree(&self, run: &TestRunRecord) {
         let removed = match self.worktrees.layout.allowed(&run.worktree) {
             Some(dir) => {
                 let removed = self.worktrees.git.worktree_delete(&run.repository, dir.as_path()).await;
                 removed.map_err(|error| error.to_string())
             }
-            None => Err("the sandbox does not allow it".to_owned()),
+            None => Err("outside the sandbox".to_owned()),
         };
         if let Err(reason) = removed {
-            tracing::warn!(directory = %run.worktree.display(), reason, "the worktree of a run of tests is left");
+            tracing::warn!(directory = %run.worktree.display(), reason, "cannot remove the worktree of a test run");
         }
     }
 }
 
-/// Removes a directory that goes with its loop: a worktree of `clone`, else a temporary directory.
+/// Removes a directory that ends with its loop: a worktree of `clone`, or a temporary directory without one.
 async fn remove(worktrees: &Worktrees, clone: Option<&Path>, dir: &Path) {
     let removed = match clone {
-        Some(_) if worktrees.layout.allowed(dir).is_none() => Err("the sandbox does not allow it".to_owned()),
+        Some(_) if worktrees.layout.allowed(dir).is_none() => Err("outside the sandbox".to_owned()),
         Some(clone) => {
             worktrees.git.worktree_remove(clone, dir).await.map(drop).map_err(|error| error.to_string())
         }
         None if is_temp_dir(dir) => delete(dir.to_owned()).await.map_err(|error| error.to_string()),
-        None => Err("it is no directory of a loop".to_owned()),
+        None => Err("not a temporary directory of a loop".to_owned()),
     };
     if let Err(reason) = removed {
-        tracing::warn!(directory = %dir.display(), reason, "the directory of a loop could not be removed");
+        tracing::warn!(directory = %dir.display(), reason, "cannot remove the directory of a loop");
     }
 }
 
 fn is_temp_dir(dir: &Path) -> bool {
-    let named = dir.file_name().is_some_and(|name| name.to_string_lossy().starts_with(TEMP_DIR_PREFIX));
-    named && dir.parent() == Some(system_temp_dir().as_path())
+    // The path comes from a stored record and is deleted recursively, so it is verified.
+    let has_prefix = dir.file_name().is_some_and(|name| name.to_string_lossy().starts_with(TEMP_DIR_PREFIX));
+    has_prefix && dir.parent() == Some(system_temp_dir().as_path())
 }
 
-/// The system's temporary directory, as programs that run in it will name it.
+/// Returns the system's temporary directory as canonical path, which is what programs report that run in it.
 fn system_temp_dir() -> PathBuf {
     let dir = std::env::temp_dir();
     dir.canonicalize().unwrap_or(dir)
@@ -220,12 +222,13 @@ async fn temp_dir(request: &LoopRequest, reservation: &Reservation) -> Result<Wo
     if reservation.claim(&dir).is_err() {
         return Err(LoopRequestError::new(409, "Another loop is running in this worktree").into());
     }
-    let made = async {
+    let creation = async {
+        // An earlier run of the same loop may have left the directory.
         delete(dir.clone()).await?;
         let dir = dir.clone();
         tokio::task::spawn_blocking(move || make_private(&dir)).await.map_err(io::Error::other)?
     };
-    made.await.map_err(|error: io::Error| {
+    creation.await.map_err(|error: io::Error| {
         let answer = LoopRequestError::new(500, "Failed to write artifacts to workdir");
         Refusal::with_event(answer, code::ARTIFACT_WRITE_FAILED, error.kind().to_string())
     })?;
@@ -241,7 +244,7 @@ async fn temp_dir(request: &LoopRequest, reservation: &Reservation) -> Result<Wo
     })
 }
 
-/// Creates a new directory; fails when it exists.
+/// Creates a directory with owner-only permissions; fails when it exists.
 fn make_private(dir: &Path) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     #[cfg(unix)]
@@ -266,7 +269,7 @@ async fn worktrees(
     let naming =
         WorktreeNames::of(prefix, request.artifact_slug.as_deref(), request.loop_id).map_err(invalid)?;
     let earlier = request.parent_loop_id.as_deref().map(|id| format!("orchestrator/loop-{}", slug(id)));
-    let wanted = WorktreeRequest {
+    let worktree_request = WorktreeRequest {
         repository: &repository.path,
         naming: naming.clone(),
         earlier: earlier.and_then(|branch| branch.parse::<BranchName>().ok()),
@@ -274,12 +277,13 @@ async fn worktrees(
         checkout,
         fetched: false,
     };
-    let prepared = worktrees.prepare(&wanted, reservation).await.map_err(refuse)?;
+    let prepared = worktrees.prepare(&worktree_request, reservation).await.map_err(refuse)?;
     let clone = repository.path.as_path();
     let peers = match peers::prepare(worktrees, request, &naming, checkout, peers, reservation).await {
         Ok(peers) => peers,
         Err(refusal) => {
-            if prepared.made {
+            // Only a worktree that was created for this launch is removed again; a reused one contains work.
+            if prepared.created {
                 remove(worktrees, Some(clone), prepared.dir.as_path()).await;
             }
             return Err(refusal);
@@ -288,7 +292,7 @@ async fn worktrees(
     let is_temporary = match checkout {
         WorktreeSource::Fresh { stays, .. } => !stays,
         WorktreeSource::Continued => false,
-        WorktreeSource::Visited => prepared.made,
+        WorktreeSource::Visited => prepared.created,
     };
     let notes = prepared.notes.into_iter().chain(peers.iter().flat_map(|place| place.prepared.notes.clone()));
     Ok(Workspace {

@@ -5,56 +5,57 @@ use std::path::Path;
 use loopgate_api::ids::{BranchName, InvalidId, LoopId, slug};
 use sha2::{Digest as _, Sha256};
 
-/// Characters of a slug that stay when a hash is appended.
+/// Characters of a slug that remain when a hash is appended: with `-` and 6 digits, a name has at most 50.
 const MAX_SLUG: usize = 43;
 
-/// Name of the directory of a loop's worktree.
+/// Returns the directory name of a loop's worktree.
 pub(crate) fn loop_directory(repository: &str, key: &str) -> String {
     format!("{repository}-loop-{key}")
 }
 
-/// Name of a loop's directory and branch.
+/// Names of a loop's directory and branch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct WorktreeNames {
-    /// What the directory ends with.
+    /// Suffix of the directory name.
     pub key: String,
-    /// The branch.
     pub branch: BranchName,
 }
 
 impl WorktreeNames {
-    /// The names of a loop with this slug, or of this loop alone.
+    /// Returns the names for the slug of a document, or for the loop's id without one.
     pub fn of(prefix: &str, artifact_slug: Option<&str>, id: LoopId) -> Result<Self, InvalidId> {
         let document = artifact_slug.and_then(Self::of_document);
+        // Keeps the branch of a loop id apart from the branches of documents.
         let alone = if document.is_none() && prefix.is_empty() { "loop-" } else { "" };
         let key = format!("{prefix}{}", document.unwrap_or_else(|| id.stable()));
         Ok(Self { branch: format!("orchestrator/{alone}{key}").parse()?, key })
     }
 
-    /// The key of a document's own worktree; `None` for a slug that says nothing.
+    /// Returns the key of a document's worktree; `None` for a slug without alphanumeric characters.
     pub fn of_document(slug: &str) -> Option<String> {
         slug.chars().any(|c| c.is_ascii_alphanumeric()).then(|| distinct_slug(slug))
     }
 
-    /// The names for a peer of the repository with this name.
+    /// Returns the names for a peer repository at this path.
     pub fn of_peer(&self, branch: &BranchName, repository: &Path) -> Result<Self, InvalidId> {
         use sha1::Digest as _;
+        // Distinguishes clones of equally named repositories.
         let place = hex::encode(sha1::Sha1::digest(repository.as_os_str().as_encoded_bytes()));
         let key = format!("{}-{}-{}", self.key, slug(branch.as_str()), &place[..8]);
         Ok(Self { branch: format!("orchestrator/{key}").parse()?, key })
     }
 }
 
-/// The slug of a text; with a short hash when the text lost more than its case on the way, so that
-/// two documents never share a worktree.
+/// Returns the slug of a text. A hash is appended when more than the case was lost, so that two documents
+/// never share a worktree.
 fn distinct_slug(text: &str) -> String {
     let key = slug(text);
     if key == text.to_lowercase() {
         return key;
     }
     let hash = hex::encode(Sha256::digest(text.as_bytes()));
-    let kept: String = key.chars().take(MAX_SLUG).collect();
-    format!("{kept}-{}", &hash[..6])
+    let prefix: String = key.chars().take(MAX_SLUG).collect();
+    format!("{prefix}-{}", &hash[..6])
 }
 
 #[cfg(test)]

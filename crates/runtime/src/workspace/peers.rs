@@ -1,7 +1,6 @@
-//! Peer repositories: which clones they are, and a worktree of each.
+//! Peer repositories: resolution of their clones, and a worktree of each.
 //!
-//! They are fetched concurrently; errors are reported in the order of the
-//! request, and always by name.
+//! Clones are fetched concurrently. Errors are reported in the order of the request and name the repository.
 
 use std::path::{Path, PathBuf};
 
@@ -20,21 +19,20 @@ use crate::workspace::naming::WorktreeNames;
 use crate::workspace::repository::{self, LoopRepository, Repositories};
 use crate::workspace::worktree::{PreparedWorktree, WorktreeError, WorktreeRequest, Worktrees};
 
-/// Most peer repositories.
+/// Limit of peer repositories per loop.
 const MAX_PEERS: usize = 5;
 
-/// A peer repository.
+/// A resolved peer repository of a request.
 #[derive(Debug, Clone)]
 pub(crate) struct Peer {
-    /// Its clone.
     pub repository: LoopRepository,
-    /// The branch to start from.
+    /// Branch from which the loop starts.
     pub branch: BranchName,
-    /// What the request calls it.
+    /// Name or path in the request, for error messages.
     label: String,
 }
 
-/// A peer repository, with a worktree.
+/// A peer repository and its worktree.
 #[derive(Debug, Clone)]
 pub(crate) struct PeerWorkspace {
     pub peer: Peer,
@@ -45,21 +43,22 @@ fn refuse(code: &'static str, text: String) -> Refusal {
     Refusal::with_same_event(LoopRequestError::bad_request(text), code)
 }
 
-/// The clones that a request names in addition to `primary`.
+/// Resolves the clones that a request names in addition to `primary`.
 pub(crate) async fn resolve(
     repositories: &Repositories,
     request: &LoopRequest,
     primary: Option<&LoopRepository>,
 ) -> Result<Vec<Peer>, Refusal> {
-    let given = request.additional_repos.len();
-    if given > MAX_PEERS {
-        let text = format!("additionalRepos exceeds maximum of {MAX_PEERS} entries (got {given})");
+    let requested = request.additional_repos.len();
+    if requested > MAX_PEERS {
+        let text = format!("additionalRepos exceeds maximum of {MAX_PEERS} entries (got {requested})");
         return Err(refuse(code::PRE_RUN_VALIDATION_FAILED, text));
     }
-    let found = join_all(request.additional_repos.iter().map(|peer| find(repositories, peer))).await;
-    let mut peers = Vec::with_capacity(given);
-    for peer in found {
+    let resolved = join_all(request.additional_repos.iter().map(|peer| find(repositories, peer))).await;
+    let mut peers = Vec::with_capacity(requested);
+    for peer in resolved {
         let peer = peer?;
+        // Checked after the fetch, so that new branches of the remote exist.
         let base = repositories.git.base_ref(peer.repository.path.as_path(), &peer.branch).await;
         if !matches!(base, Ok(Some(_))) {
             let text = format!("Branch \"{}\" not found in additional repo: {}", peer.branch, peer.label);
@@ -71,11 +70,11 @@ pub(crate) async fn resolve(
     Ok(peers)
 }
 
-async fn find(repositories: &Repositories, given: &PeerRef) -> Result<Peer, Refusal> {
-    let filled = |text: &Option<String>| {
+async fn find(repositories: &Repositories, requested: &PeerRef) -> Result<Peer, Refusal> {
+    let non_empty = |text: &Option<String>| {
         text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
     };
-    let (name, path) = (filled(&given.full_name), filled(&given.local_repo_path));
+    let (name, path) = (non_empty(&requested.full_name), non_empty(&requested.local_repo_path));
     let Some(label) = name.clone().or_else(|| path.clone()) else {
         let text = "Additional repo entry must have localRepoPath or fullName".to_owned();
         return Err(refuse(code::REPO_NOT_FOUND, text));
@@ -91,20 +90,20 @@ async fn find(repositories: &Repositories, given: &PeerRef) -> Result<Peer, Refu
         .sandbox
         .check(&place)
         .map_err(|_| refuse(code::REPO_NOT_ALLOWED, format!("Additional repo path not allowed: {label}")))?;
-    let (looked, sandbox) = (allowed.as_path().to_owned(), repositories.sandbox.clone());
-    let seen = tokio::task::spawn_blocking(move || (looked.is_dir(), sandbox.origin_of(&looked))).await;
-    let (exists, origin) = seen.unwrap_or_default();
+    let (dir, sandbox) = (allowed.as_path().to_owned(), repositories.sandbox.clone());
+    let inspection = tokio::task::spawn_blocking(move || (dir.is_dir(), sandbox.origin_of(&dir))).await;
+    let (exists, origin) = inspection.unwrap_or_default();
     if !exists {
         return Err(missing());
     }
-    let branch = match given.branch.trim() {
+    let branch = match requested.branch.trim() {
         "" => repositories.git.usual_base(allowed.as_path()).await.ok().flatten().unwrap_or_default(),
-        named => named.to_owned(),
+        name => name.to_owned(),
     };
     let unknown = || format!("Branch \"{branch}\" not found in additional repo: {label}");
     let branch = branch.parse().map_err(|_| refuse(code::PRE_RUN_VALIDATION_FAILED, unknown()))?;
     if let Err(error) = repositories.git.fetch(allowed.as_path()).await {
-        tracing::info!(%error, "a repository could not be fetched; its present state is used");
+        tracing::info!(%error, "cannot fetch a repository; using its current state");
     }
     Ok(Peer { repository: LoopRepository { path: allowed, full_name: full_name.or(origin) }, branch, label })
 }
@@ -115,7 +114,7 @@ fn no_duplicates(primary: Option<&LoopRepository>, peers: &[Peer]) -> Result<(),
     for (index, one) in all.iter().enumerate() {
         for other in &all[..index] {
             let text = match (&one.full_name, &other.full_name) {
-                (Some(name), Some(known)) if name.same_as(known) => {
+                (Some(name), Some(other_name)) if name.same_as(other_name) => {
                     format!("Duplicate repository fullName across repos: {name}")
                 }
                 _ if one.path.canonical() == other.path.canonical() => {
@@ -129,7 +128,7 @@ fn no_duplicates(primary: Option<&LoopRepository>, peers: &[Peer]) -> Result<(),
     Ok(())
 }
 
-/// A worktree of each repository. When one cannot be had, those that were made just now go again.
+/// Prepares a worktree of each repository. On a failure, the worktrees created so far are removed.
 pub(crate) async fn prepare(
     worktrees: &Worktrees,
     request: &LoopRequest,
@@ -143,9 +142,9 @@ pub(crate) async fn prepare(
         match place(worktrees, naming, checkout, &peer, reservation).await {
             Ok(prepared) => places.push(PeerWorkspace { peer, prepared }),
             Err(error) => {
-                tracing::info!(loop_id = %request.loop_id, ?error, "a peer repository has no worktree");
+                tracing::info!(loop_id = %request.loop_id, ?error, "cannot prepare the worktree of a peer repository");
                 for place in &places {
-                    leave(worktrees, place).await;
+                    remove_unused(worktrees, place).await;
                 }
                 return Err(refusal(&peer, error));
             }
@@ -164,7 +163,7 @@ async fn place(
     let repository = &peer.repository.path;
     let naming = naming.of_peer(&peer.branch, repository.as_path());
     let naming = naming.map_err(|error| WorktreeError::Failed(error.to_string()))?;
-    let wanted = WorktreeRequest {
+    let request = WorktreeRequest {
         repository,
         naming,
         earlier: None,
@@ -172,7 +171,7 @@ async fn place(
         checkout,
         fetched: true,
     };
-    worktrees.prepare(&wanted, reservation).await
+    worktrees.prepare(&request, reservation).await
 }
 
 fn refusal(peer: &Peer, error: WorktreeError) -> Refusal {
@@ -192,26 +191,27 @@ fn refusal(peer: &Peer, error: WorktreeError) -> Refusal {
     }
 }
 
-/// Removes a worktree of a peer when nothing in it is worth keeping.
-pub(crate) async fn leave(worktrees: &Worktrees, place: &PeerWorkspace) {
+/// Removes the worktree of a peer unless it contains unsaved work.
+pub(crate) async fn remove_unused(worktrees: &Worktrees, place: &PeerWorkspace) {
     discard(worktrees, place.peer.repository.path.as_path(), &place.prepared.dir).await;
 }
 
-/// Removes a worktree when it has neither changes nor commits that only a loop's branch has; when
-/// git cannot tell, it stays.
+/// Removes a worktree that has no changes, and no commits that only a branch of a loop contains. It is
+/// retained when git fails.
 pub(crate) async fn discard(worktrees: &Worktrees, repository: &Path, dir: &SandboxedPath) {
     let git = &worktrees.git;
     let clean = git.changes(dir.as_path()).await.is_ok_and(|changes| changes.is_empty());
     if !clean || !git.head_is_kept_elsewhere(dir.as_path()).await.unwrap_or(false) {
-        tracing::info!(worktree = %dir.as_path().display(), "a worktree has work of its own; it stays");
+        tracing::info!(worktree = %dir.as_path().display(), "worktree contains unsaved work; not removed");
         return;
     }
     if let Err(error) = git.worktree_remove(repository, dir.as_path()).await {
-        tracing::warn!(%error, "a worktree that is not needed any more could not be removed");
+        tracing::warn!(%error, "cannot remove an unused worktree");
     }
 }
 
-/// Short names, each its own: the part after `/` of the full name, else the directory's.
+/// Returns a unique short name for each peer: the name without the owner, or that of the directory, with a
+/// number if it is taken.
 pub(crate) fn short_names(places: &[PeerWorkspace]) -> Vec<String> {
     let mut names: Vec<String> = Vec::with_capacity(places.len());
     for place in places {

@@ -1,4 +1,5 @@
-//! Which local clone a request means: by path, by the list of repositories, by name, or by cloning.
+//! Resolution of a request's repository to a local clone: by path, by the list of repositories, by name, or
+//! by cloning.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,9 +22,8 @@ const REQUIRED: &str = "Repository required for PLAN, EXECUTE, REQUEST_CHANGES, 
 /// A clone that a loop may use.
 #[derive(Debug, Clone)]
 pub(crate) struct LoopRepository {
-    /// Where it lies.
     pub path: SandboxedPath,
-    /// Its name, when it is known.
+    /// Full name, when known.
     pub full_name: Option<RepoFullName>,
 }
 
@@ -49,24 +49,24 @@ impl Repositories {
     }
 }
 
-/// The primary repository that a request names; `None` when it names none, or none that can be had
-/// and the command goes on without.
+/// Resolves the primary repository of a request. Returns `None` when the request names none, or when the
+/// command does not require a repository and the named one is not available.
 pub(crate) async fn resolve(
     repositories: &Repositories,
     request: &LoopRequest,
 ) -> Result<Option<LoopRepository>, Refusal> {
     match request.command.spec().repository {
         InputRequirement::Unused => Ok(None),
-        InputRequirement::Required => named(repositories, request).await,
-        InputRequirement::Optional => Ok(named(repositories, request).await.unwrap_or_else(|refusal| {
+        InputRequirement::Required => requested(repositories, request).await,
+        InputRequirement::Optional => Ok(requested(repositories, request).await.unwrap_or_else(|refusal| {
             let reason = refusal.error.message;
-            tracing::info!(loop_id = %request.loop_id, reason, "the loop goes on without its repository");
+            tracing::info!(loop_id = %request.loop_id, reason, "repository not available; continuing without it");
             None
         })),
     }
 }
 
-async fn named(
+async fn requested(
     repositories: &Repositories,
     request: &LoopRequest,
 ) -> Result<Option<LoopRepository>, Refusal> {
@@ -80,7 +80,7 @@ async fn named(
     }
 }
 
-/// The answer to a request that needs a repository and names none.
+/// Returns the error for a request that requires a repository and names none.
 pub(crate) fn required() -> LoopRequestError {
     LoopRequestError::bad_request(REQUIRED)
 }
@@ -101,14 +101,14 @@ async fn by_name(repositories: &Repositories, name: &str) -> Result<LoopReposito
         }
         None => match clone(repositories, &name).await {
             Ok(path) => Ok(LoopRepository { path, full_name: Some(name) }),
-            // Another loop may have cloned it in the meantime.
+            // Another loop may have cloned it at the same time.
             Err(reason) => {
                 if let Some(path) =
                     find(repositories, &name).await.and_then(|path| repositories.sandbox.check(path).ok())
                 {
                     Ok(LoopRepository { path, full_name: Some(name) })
                 } else {
-                    tracing::warn!(repository = %name, reason, "the repository is not here and was not cloned");
+                    tracing::warn!(repository = %name, reason, "repository not found locally and cannot be cloned");
                     Err(not_found())
                 }
             }
@@ -124,76 +124,83 @@ async fn by_path(
     let allowed = repositories.sandbox.check(expand_home(path)).map_err(|_| {
         Refusal::with_event(LoopRequestError::not_allowed(), code::REPO_NOT_ALLOWED, NOT_ALLOWED_EVENT)
     })?;
-    let (place, sandbox, known) =
+    let (place, sandbox, repo) =
         (allowed.as_path().to_owned(), repositories.sandbox.clone(), request.repo.clone());
-    let looked = tokio::task::spawn_blocking(move || (place.is_dir(), sandbox.origin_of(&place))).await;
-    let (exists, origin) = looked.unwrap_or_default();
+    let inspection = tokio::task::spawn_blocking(move || (place.is_dir(), sandbox.origin_of(&place))).await;
+    let (exists, origin) = inspection.unwrap_or_default();
     if !exists {
         let error = LoopRequestError::new(404, format!("Repository not found locally: {path}"));
         return Err(Refusal::with_same_event(error, code::REPO_NOT_FOUND));
     }
-    let named = known.and_then(|repo| repo.full_name.parse().ok());
-    Ok(LoopRepository { path: allowed, full_name: named.or(origin) })
+    let requested_name = repo.and_then(|repo| repo.full_name.parse().ok());
+    Ok(LoopRepository { path: allowed, full_name: requested_name.or(origin) })
 }
 
-/// A clone that is here: in the list, else the allowed directory itself or its child of that name.
-/// A directory whose `origin` names another repository is not the one.
+/// Finds a local clone: in the list of repositories, as the sandbox directory itself, or as its child of that
+/// name. A directory whose `origin` is another repository does not match.
 pub(crate) async fn find(repositories: &Repositories, name: &RepoFullName) -> Option<PathBuf> {
     let (repos, sandbox, name) = (repositories.repos.clone(), repositories.sandbox.clone(), name.clone());
-    let found = tokio::task::spawn_blocking(move || {
+    let search = tokio::task::spawn_blocking(move || {
         match repos.find(&name) {
             Ok(Some(path)) if path.is_dir() => return Some(path),
+            // A listed clone that was deleted does not count.
             Ok(_) => {}
-            Err(error) => tracing::warn!(%error, "the list of repositories cannot be read"),
+            Err(error) => tracing::warn!(%error, "cannot read the list of repositories"),
         }
         let base = sandbox.base()?;
         let itself = base.file_name().is_some_and(|last| last == name.name()).then(|| base.clone());
         let candidates = itself.into_iter().chain([base.join(name.name())]);
         candidates.into_iter().find(|place| is_clone_of(&sandbox, place, &name))
     });
-    found.await.ok().flatten()
+    search.await.ok().flatten()
 }
 
 fn is_clone_of(sandbox: &Sandbox, place: &Path, name: &RepoFullName) -> bool {
     sandbox.origin_of(place).is_some_and(|origin| origin.same_as(name))
 }
 
-/// Clones into the allowed directory: beside its place first, so that a clone that fails half-way
-/// leaves nothing in the way of the next one.
+/// Clones into the sandbox directory. The clone gets its name only when it is complete, so that a failed one
+/// does not block the next attempt.
 async fn clone(repositories: &Repositories, name: &RepoFullName) -> Result<SandboxedPath, String> {
-    let base = repositories.settings.get().sandbox_base_directory.clone().ok_or("no directory is allowed")?;
+    let base = repositories
+        .settings
+        .get()
+        .sandbox_base_directory
+        .clone()
+        .ok_or("no sandbox directory is configured")?;
     if !base.is_dir() {
-        return Err("the allowed directory is missing".to_owned());
+        return Err("the sandbox directory does not exist".to_owned());
     }
     let place = base.join(name.name());
     if place.symlink_metadata().is_ok() {
-        return Err("the destination exists already".to_owned());
+        return Err("the destination already exists".to_owned());
     }
-    repositories.sandbox.check(&place).map_err(|_| "the destination is outside of the sandbox".to_owned())?;
+    repositories.sandbox.check(&place).map_err(|_| "the destination is outside the sandbox".to_owned())?;
     repositories
         .code_host
         .clone_repository(name, &place)
         .await
         .map_err(|error| redact::message(&error.to_string()))?;
+    // Checked again: the path may have been replaced by a symbolic link during the clone.
     let Ok(path) = repositories.sandbox.check(&place) else {
         discard(&place).await;
-        return Err("the clone lies outside of the sandbox".to_owned());
+        return Err("the clone is outside the sandbox".to_owned());
     };
     let (repos, listed) = (repositories.repos.clone(), path.clone());
     match tokio::task::spawn_blocking(move || repos.add(&listed, None, None)).await {
         Ok(Ok(_) | Err(AddRepoError::AlreadyThere)) => {}
-        Ok(Err(error)) => tracing::warn!(%error, "the clone was not added to the list of repositories"),
-        Err(error) => tracing::warn!(%error, "the clone was not added to the list of repositories"),
+        Ok(Err(error)) => tracing::warn!(%error, "cannot add the clone to the list of repositories"),
+        Err(error) => tracing::warn!(%error, "cannot add the clone to the list of repositories"),
     }
     Ok(path)
 }
 
 async fn discard(place: &Path) {
-    // A link is removed itself; what it leads to is not ours.
+    // Only a link itself is removed; its target does not belong to Loopgate.
     let is_link = place.symlink_metadata().is_ok_and(|metadata| metadata.is_symlink());
     let removed =
         if is_link { tokio::fs::remove_file(place).await } else { tokio::fs::remove_dir_all(place).await };
     if let Err(error) = removed {
-        tracing::warn!(%error, "a refused clone could not be removed");
+        tracing::warn!(%error, "cannot remove a rejected clone");
     }
 }

@@ -1,4 +1,4 @@
-//! Work that loops left and no remote has, as git saved it in the managed repositories.
+//! Unpushed work of loops that was saved in the managed repositories.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,36 +12,33 @@ use thiserror::Error;
 use crate::workspace::worktree_gc::WorktreeListError;
 use crate::workspace::worktree_layout::WorktreeLayout;
 
-/// Saved work, and where it is.
+/// Saved work and its repository.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SavedEntry {
-    /// What was saved.
     #[serde(flatten)]
     pub work: SavedWork,
-    /// The clone that it is in.
+    /// Clone that contains the work.
     pub repository: PathBuf,
 }
 
-/// Saved work that is on a branch again.
+/// Saved work that was restored to a branch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RestoredWork {
-    /// What was saved.
     #[serde(flatten)]
     pub entry: SavedEntry,
-    /// The branch.
     pub branch: BranchName,
 }
 
-/// Why saved work was not restored or deleted.
+/// Error of restoring or deleting saved work.
 #[derive(Debug, Error)]
 pub enum SavedError {
-    /// It cannot be listed.
+    /// The saved work cannot be listed.
     #[error(transparent)]
     List(#[from] WorktreeListError),
-    /// Nothing of that name is saved.
-    #[error("no saved work is called {0}; list it with: loopgate worktrees")]
+    /// No saved work has this name.
+    #[error("no saved work named {0}; list it with: loopgate worktrees")]
     Unknown(String),
-    /// Git said no.
+    /// Git reported an error.
     #[error(transparent)]
     Git(#[from] GitError),
 }
@@ -59,10 +56,10 @@ impl SavedWorkStore {
         Self { repos, layout, git }
     }
 
-    /// The work that is saved in the managed repositories.
+    /// Returns the saved work in all managed repositories.
     ///
     /// # Errors
-    /// [`WorktreeListError`]
+    /// Fails with [`WorktreeListError`] when the list of repositories cannot be read.
     pub async fn list(&self) -> Result<Vec<SavedEntry>, WorktreeListError> {
         let mut entries = Vec::new();
         for repo in &self.repos.list()?.repos {
@@ -72,30 +69,31 @@ impl SavedWorkStore {
                 Ok(saved) => entries
                     .extend(saved.into_iter().map(|work| SavedEntry { work, repository: path.clone() })),
                 Err(error) => {
-                    tracing::info!(repository = %path.display(), %error, "saved work cannot be listed");
+                    tracing::info!(repository = %path.display(), %error, "cannot list saved work");
                 }
             }
         }
         Ok(entries)
     }
 
-    /// Puts saved work on a branch of its own; it stays saved.
+    /// Restores saved work to a new branch; the saved copy remains.
     ///
     /// # Errors
-    /// [`SavedError`]
+    /// Fails with [`SavedError`] when the name is unknown or git fails.
     pub async fn restore(&self, name: &str) -> Result<RestoredWork, SavedError> {
-        let found = self.list().await?.into_iter().find(|entry| entry.work.name == name);
-        let entry = found.ok_or_else(|| SavedError::Unknown(name.to_owned()))?;
+        let matching = self.list().await?.into_iter().find(|entry| entry.work.name == name);
+        let entry = matching.ok_or_else(|| SavedError::Unknown(name.to_owned()))?;
         let branch = self.git.restore_saved(&entry.repository, &entry.work).await?;
         Ok(RestoredWork { entry, branch })
     }
 
-    /// Deletes saved work by its names.
+    /// Deletes saved work by name.
     ///
     /// # Errors
-    /// [`SavedError`]; nothing is deleted when one of the names is unknown.
+    /// Fails with [`SavedError`]; when one name is unknown, nothing is deleted.
     pub async fn delete(&self, names: &[String]) -> Result<Vec<SavedEntry>, SavedError> {
         let mut entries = self.list().await?;
+        // All names are checked first, so that an unknown name deletes nothing.
         for name in names {
             if !entries.iter().any(|entry| entry.work.name == *name) {
                 return Err(SavedError::Unknown(name.clone()));

@@ -1,8 +1,7 @@
-//! The worktrees that loops left: which there are, what they take on the disk, and which may go.
+//! Garbage collection of loop worktrees: lists them with their disk usage and removes unused ones.
 //!
-//! A worktree goes only when all that is in it is somewhere else as well: no loop works there, git
-//! sees no change outside the state directories, and a remote has its commits. Its branch stays in
-//! the clone.
+//! A worktree is removed only when nothing in it would be lost: no loop works there, git reports no changes
+//! outside the state directories, and a remote has its commits. Its branch stays in the clone.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -25,91 +24,86 @@ use crate::jobs::reservations::{Reservation, Reservations};
 use crate::jobs::store::{JobStore, StoreError};
 use crate::workspace::worktree_layout::WorktreeLayout;
 
-/// Branches of loops begin with this.
+/// Prefix of the branches of loops.
 const LOOP_BRANCHES: &str = "orchestrator/";
-/// Worktrees that are looked at at the same time.
+/// Worktrees that are inspected concurrently.
 const CONCURRENCY: usize = 4;
-/// Before the first round of tidying: a start has other things to do.
+/// Delay before the first run, so that it does not compete with recovery after a start.
 const FIRST_RUN: Duration = Duration::from_secs(600);
-/// Between two runs.
+/// Interval between two runs.
 const INTERVAL: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A worktree of a loop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LoopWorktree {
-    /// Its directory.
     pub path: PathBuf,
-    /// The clone that it belongs to.
+    /// Clone that owns the worktree.
     pub repository: PathBuf,
-    /// The branch that is checked out.
+    /// Branch that is checked out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-    /// The last loop that worked there, while its record is kept.
+    /// Last loop that worked there, as long as its record is retained.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loop_id: Option<LoopId>,
-    /// What that loop did.
+    /// Command of that loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<LoopCommand>,
-    /// How it is with that loop.
+    /// Status of that loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<JobStatus>,
-    /// Last change of the loop's record, else of the directory.
+    /// Last change of the loop's record, or of the directory without one.
     pub last_used: Timestamp,
-    /// Bytes that it takes on the disk.
+    /// Disk usage in bytes.
     pub size_bytes: u64,
-    /// Why it has to stay.
+    /// Why the worktree is retained, if it is.
     #[serde(rename = "held", skip_serializing_if = "Option::is_none")]
     pub retain_reason: Option<RetainReason>,
 }
 
-/// Why a worktree has to stay.
+/// Reason to retain a worktree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RetainReason {
-    /// A loop works there.
+    /// A loop works in it.
     InUse,
-    /// Something in it is not committed.
+    /// It contains uncommitted changes.
     Uncommitted,
-    /// Commits that no remote has.
+    /// It contains commits that no remote has.
     Unpushed,
-    /// Nobody can say what is in it.
+    /// Git cannot determine its state.
     Unreadable,
 }
 
-/// A worktree that should have gone and did not.
+/// A worktree that could not be removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RemovalFailure {
-    /// Its directory.
     pub path: PathBuf,
-    /// What went wrong.
     pub error: String,
 }
 
-/// What a round of tidying did, or would do.
+/// Result of a run, or of a dry run.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GcReport {
-    /// Gone.
+    /// Worktrees that were removed, or would be in a dry run.
     pub removed: Vec<LoopWorktree>,
-    /// Still there against the will.
+    /// Worktrees that could not be removed.
     pub failed: Vec<RemovalFailure>,
 }
 
-/// Why worktrees cannot be listed.
+/// Error of listing worktrees.
 #[derive(Debug, Error)]
 pub enum WorktreeListError {
-    /// The records of loops.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The list of repositories.
     #[error(transparent)]
     Repos(#[from] ReposError),
 }
 
 impl LoopWorktree {
-    /// Whether it may go by a rule, at a moment.
+    /// Returns whether a retention rule allows the removal at an instant.
     #[must_use]
     pub fn is_expired(&self, rule: WorktreeRetention, now: Timestamp) -> bool {
         let days = if self.status == Some(JobStatus::Completed) { rule.completed } else { rule.other };
@@ -118,7 +112,7 @@ impl LoopWorktree {
     }
 }
 
-/// Lists the worktrees of loops and removes those that are not needed any more.
+/// Lists loop worktrees and removes those that are no longer needed.
 #[derive(Clone)]
 pub struct WorktreeGc {
     store: JobStore,
@@ -141,22 +135,22 @@ impl WorktreeGc {
         Self { store, repos, layout, git, settings, reservations }
     }
 
-    /// The worktrees of loops in the managed repositories, the largest first.
+    /// Returns the loop worktrees of the managed repositories, largest first.
     ///
     /// # Errors
-    /// [`WorktreeListError`]
+    /// Fails with [`WorktreeListError`] when jobs or repositories cannot be read.
     pub async fn list(&self) -> Result<Vec<LoopWorktree>, WorktreeListError> {
         let mut jobs: HashMap<PathBuf, Job> = HashMap::new();
-        // The newest record of each comes first.
+        // Sorted newest first, so the newest record of each directory wins.
         for job in self.store.jobs().await? {
-            // Peers are named as long as the loop works in them.
+            // Peers are recorded only as long as the loop works in them.
             let peers = job.workspace.additional_worktree_dirs.iter().map(|peer| &peer.dir);
             for dir in job.workspace.worktree_dir.iter().chain(peers) {
-                jobs.entry(real(Path::new(dir))).or_insert_with(|| job.clone());
+                jobs.entry(canonical(Path::new(dir))).or_insert_with(|| job.clone());
             }
         }
         let list = self.repos.list()?;
-        let mut found = Vec::new();
+        let mut candidates = Vec::new();
         for repository in &list.repos {
             let Some(place) = self.layout.allowed(&loopgate_home::expand_home(&repository.path)) else {
                 continue;
@@ -164,32 +158,33 @@ impl WorktreeGc {
             let worktrees = match self.git.worktrees(place.as_path()).await {
                 Ok(worktrees) => worktrees,
                 Err(error) => {
-                    tracing::info!(repository = %place.as_path().display(), %error, "no worktrees can be listed");
+                    tracing::info!(repository = %place.as_path().display(), %error, "cannot list worktrees");
                     continue;
                 }
             };
             for worktree in worktrees {
-                let job = jobs.remove(&real(&worktree.path));
+                let job = jobs.remove(&canonical(&worktree.path));
                 let of_a_loop = worktree.branch.as_ref().is_some_and(|name| name.starts_with(LOOP_BRANCHES));
-                let there = !worktree.main && !worktree.prunable;
-                if there && (job.is_some() || of_a_loop) && self.layout.allowed(&worktree.path).is_some() {
-                    found.push((place.as_path().to_owned(), worktree, job));
+                let is_usable = !worktree.main && !worktree.prunable;
+                if is_usable && (job.is_some() || of_a_loop) && self.layout.allowed(&worktree.path).is_some()
+                {
+                    candidates.push((place.as_path().to_owned(), worktree, job));
                 }
             }
         }
-        let looked_at = futures_util::stream::iter(found)
+        let inspections = futures_util::stream::iter(candidates)
             .map(|(repository, worktree, job)| self.inspect(repository, worktree, job));
-        let mut worktrees: Vec<LoopWorktree> = looked_at.buffer_unordered(CONCURRENCY).collect().await;
+        let mut worktrees: Vec<LoopWorktree> = inspections.buffer_unordered(CONCURRENCY).collect().await;
         worktrees.sort_by(|one, other| {
             other.size_bytes.cmp(&one.size_bytes).then_with(|| one.path.cmp(&other.path))
         });
         Ok(worktrees)
     }
 
-    /// Removes the worktrees that may go by a rule; with `pretend` only says which.
+    /// Removes the worktrees that a rule allows to remove; with `pretend` it only returns them.
     ///
     /// # Errors
-    /// [`WorktreeListError`]
+    /// Fails with [`WorktreeListError`] when the worktrees cannot be listed.
     pub async fn collect(
         &self,
         rule: WorktreeRetention,
@@ -210,13 +205,13 @@ impl WorktreeGc {
         Ok(report)
     }
 
-    /// How long worktrees are kept by the settings.
+    /// Returns the retention rule of the settings.
     #[must_use]
     pub fn retention(&self) -> WorktreeRetention {
         self.settings.get().worktree_retention
     }
 
-    /// Tidies by the settings, a while after the start and once a day.
+    /// Removes old worktrees by the rule of the settings, ten minutes after the start and then daily.
     pub async fn run(&self) {
         let mut interval = tokio::time::interval_at(tokio::time::Instant::now() + FIRST_RUN, INTERVAL);
         loop {
@@ -225,26 +220,27 @@ impl WorktreeGc {
                 Ok(report) => {
                     for worktree in report.removed {
                         tracing::info!(path = %worktree.path.display(), bytes = worktree.size_bytes,
-                            "the worktree of an old loop is removed; its branch stays");
+                            "removed the worktree of an old loop; its branch remains");
                     }
                     for failure in report.failed {
                         tracing::warn!(path = %failure.path.display(), error = failure.error,
-                            "the worktree of an old loop could not be removed");
+                            "cannot remove the worktree of an old loop");
                     }
                 }
-                Err(error) => tracing::info!(%error, "old worktrees were not looked at"),
+                Err(error) => tracing::info!(%error, "cannot list old worktrees"),
             }
         }
     }
 
     async fn inspect(&self, repository: PathBuf, worktree: Worktree, job: Option<Job>) -> LoopWorktree {
+        // Peers of an active loop count too: their directories map to the same job.
         let busy = job.as_ref().is_some_and(|job| !job.status().is_terminal());
         let retain_reason =
             if busy { Some(RetainReason::InUse) } else { self.retain_reason(&worktree.path).await };
         let place = worktree.path.clone();
         let measured = tokio::task::spawn_blocking(move || (disk_use(&place), changed_at(&place))).await;
         let (size_bytes, changed) = measured.unwrap_or((0, Timestamp::now()));
-        let recorded = job.as_ref().and_then(|job| job.updated_at.parse().ok());
+        let record_time = job.as_ref().and_then(|job| job.updated_at.parse().ok());
         LoopWorktree {
             path: worktree.path,
             repository,
@@ -252,67 +248,70 @@ impl WorktreeGc {
             loop_id: job.as_ref().map(|job| job.id),
             command: job.as_ref().map(|job| job.command),
             status: job.as_ref().map(Job::status),
-            last_used: recorded.unwrap_or(changed),
+            last_used: record_time.unwrap_or(changed),
             size_bytes,
             retain_reason,
         }
     }
 
     async fn retain_reason(&self, worktree: &Path) -> Option<RetainReason> {
-        let looked: Result<Option<RetainReason>, GitError> = async {
+        let inspection: Result<Option<RetainReason>, GitError> = async {
             if !self.git.changes(worktree).await?.is_empty() {
                 return Ok(Some(RetainReason::Uncommitted));
             }
             Ok(self.git.has_unpushed_commits(worktree).await?.then_some(RetainReason::Unpushed))
         }
         .await;
-        looked.unwrap_or(Some(RetainReason::Unreadable))
+        inspection.unwrap_or(Some(RetainReason::Unreadable))
     }
 
-    /// Removes a worktree that is still as it was when it was found free.
+    /// Removes a worktree after checking again that it is unused.
     async fn remove_unused(&self, worktree: &LoopWorktree) -> Result<(), String> {
-        let _claim = self.claim_worktree(&worktree.path).ok_or("a loop works there now")?;
+        // Claimed before the check, so that no loop starts in the worktree in between.
+        let _claim = self.claim_worktree(&worktree.path).ok_or("a loop is using it now")?;
         if self.retain_reason(&worktree.path).await.is_some() {
-            return Err("somebody works there now".to_owned());
+            return Err("it has changed since it was listed".to_owned());
         }
         let removed = self.git.worktree_remove(&worktree.repository, &worktree.path).await;
         removed.map(drop).map_err(|error| error.to_string())
     }
 
-    /// Keeps loops out of a worktree.
+    /// Reserves a worktree, so that no loop uses it.
     fn claim_worktree(&self, worktree: &Path) -> Option<Reservation> {
-        // Reservations are by loop; the clean-up uses an id of its own.
+        // Reservations belong to a loop id, so the removal uses a random one.
         let claim = self.reservations.reserve(LoopId(Uuid::new_v4()))?;
+        // Under every spelling of the path, because claims compare paths literally.
         let as_given = self.layout.allowed(worktree)?;
-        let places = [worktree, as_given.as_path(), &real(worktree)];
+        let places = [worktree, as_given.as_path(), &canonical(worktree)];
         places.into_iter().all(|place| claim.claim(place).is_ok()).then_some(claim)
     }
 }
 
-fn real(path: &Path) -> PathBuf {
+fn canonical(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// Bytes that a directory takes, without following links. What cannot be read counts nothing.
+/// Returns the disk usage of a directory in bytes, without following links. Unreadable entries count as 0.
 fn disk_use(directory: &Path) -> u64 {
     use std::os::unix::fs::MetadataExt as _;
-    let (mut bytes, mut left) = (0, vec![directory.to_owned()]);
-    while let Some(place) = left.pop() {
+    let (mut bytes, mut pending) = (0, vec![directory.to_owned()]);
+    while let Some(place) = pending.pop() {
         for entry in std::fs::read_dir(place).into_iter().flatten().flatten() {
-            let Ok(facts) = entry.metadata() else { continue };
-            // The system counts blocks of 512 bytes, whatever the disk's own are.
-            bytes += facts.blocks() * 512;
-            if facts.is_dir() {
-                left.push(entry.path());
+            let Ok(metadata) = entry.metadata() else { continue };
+            // `st_blocks` counts units of 512 bytes, independent of the block size of the file system.
+            bytes += metadata.blocks() * 512;
+            if metadata.is_dir() {
+                pending.push(entry.path());
             }
         }
     }
     bytes
 }
 
-/// When a directory changed last; now, when it does not say.
+/// Returns the modification time of a directory. Without one, returns now, so that the directory does not
+/// count as old.
 fn changed_at(directory: &Path) -> Timestamp {
-    let changed = std::fs::symlink_metadata(directory).and_then(|facts| facts.modified());
+    let changed = std::fs::symlink_metadata(directory).and_then(|metadata| metadata.modified());
     changed.ok().and_then(|time| Timestamp::try_from(time).ok()).unwrap_or_else(Timestamp::now)
 }
 
@@ -345,27 +344,28 @@ mod tests {
     #[test]
     fn worktrees_are_removed_by_age_and_state_but_never_with_unsaved_work() {
         let rule = WorktreeRetention { completed: Some(2), other: Some(5) };
-        let goes = |hours, status, retain_reason, rule| {
+        let expires = |hours, status, retain_reason, rule| {
             let (worktree, now) = aged(hours, status, retain_reason);
             worktree.is_expired(rule, now)
         };
-        assert!(!goes(47, Some(JobStatus::Completed), None, rule));
-        assert!(goes(48, Some(JobStatus::Completed), None, rule));
-        assert!(!goes(48, Some(JobStatus::Failed), None, rule));
-        assert!(!goes(119, None, None, rule) && goes(120, None, None, rule));
+        // Ages are rounded down to whole days.
+        assert!(!expires(47, Some(JobStatus::Completed), None, rule));
+        assert!(expires(48, Some(JobStatus::Completed), None, rule));
+        assert!(!expires(48, Some(JobStatus::Failed), None, rule));
+        assert!(!expires(119, None, None, rule) && expires(120, None, None, rule));
         for retain_reason in
             [RetainReason::InUse, RetainReason::Uncommitted, RetainReason::Unpushed, RetainReason::Unreadable]
         {
             assert!(
-                !goes(10_000, Some(JobStatus::Completed), Some(retain_reason), rule),
+                !expires(10_000, Some(JobStatus::Completed), Some(retain_reason), rule),
                 "{retain_reason:?}"
             );
         }
-        let for_ever = WorktreeRetention { completed: None, other: None };
-        assert!(!goes(100_000, Some(JobStatus::Completed), None, for_ever));
-        let at_once = WorktreeRetention { completed: Some(0), other: Some(0) };
-        assert!(goes(0, None, None, at_once));
-        assert!(goes(-3, Some(JobStatus::Completed), None, at_once), "a clock that went back harms nothing");
+        let never = WorktreeRetention { completed: None, other: None };
+        assert!(!expires(100_000, Some(JobStatus::Completed), None, never));
+        let immediately = WorktreeRetention { completed: Some(0), other: Some(0) };
+        assert!(expires(0, None, None, immediately));
+        assert!(expires(-3, Some(JobStatus::Completed), None, immediately), "the clock was set back");
     }
 
     #[test]

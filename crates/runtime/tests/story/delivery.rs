@@ -1,4 +1,4 @@
-//! Loops that come to a good end: what they leave, what is delivered, what is told.
+//! Loops that succeed: their artifacts, deliveries and events.
 
 use loopgate_api::job::JobStatus;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use crate::support::{COMMITS, Desktop, IMPLEMENTS, new_id, request, start};
 
 // LR-18
 #[tokio::test(flavor = "multi_thread")]
-async fn plan_is_made_and_reported() {
+async fn plan_is_created_and_reported() {
     let desktop = Desktop::new().await;
     let runtime = desktop.open().await;
     let id = new_id();
@@ -40,7 +40,7 @@ async fn plan_is_made_and_reported() {
     for line in
         ["LOOPGATE_COMMAND=PLAN", "GIT_AUTHOR_NAME=Ada", &format!("LOOPGATE_WORKDIR={}", work_dir.display())]
     {
-        assert!(environment.lines().any(|known| known == line), "{line} is missing in {environment}");
+        assert!(environment.lines().any(|variable| variable == line), "{line} is missing in {environment}");
     }
     let argv = desktop.state("argv");
     assert_eq!(
@@ -51,13 +51,13 @@ async fn plan_is_made_and_reported() {
     assert_eq!(
         desktop.git(&worktree, &["status", "--porcelain"]).await,
         "",
-        "nothing of ours is to be committed"
+        "Loopgate's files are hidden from git"
     );
 }
 
 // LR-20, LR-29
 #[tokio::test(flavor = "multi_thread")]
-async fn execution_goes_on_where_its_plan_was_made_and_git_delivers() {
+async fn execution_continues_in_the_worktree_of_its_plan_and_git_delivers() {
     let desktop = Desktop::new().await;
     let runtime = desktop.open().await;
     let plan = new_id();
@@ -93,7 +93,7 @@ async fn execution_goes_on_where_its_plan_was_made_and_git_delivers() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn assistant_delivers_and_is_believed_because_it_is_true() {
+async fn delivery_by_the_assistant_is_accepted_after_verification() {
     let desktop = Desktop::new().await;
     desktop.driver(IMPLEMENTS);
     desktop.program("claude", COMMITS);
@@ -107,15 +107,16 @@ async fn assistant_delivers_and_is_believed_because_it_is_true() {
     assert_eq!(completed["result"]["executeFinalizationPath"], "llm");
     assert_eq!(completed["result"]["prNumber"], 7);
     let worktree = desktop.at("box/api-loop-plan-5");
-    assert!(!worktree.join("execution-result.json").exists(), "the scratch file is gone");
+    assert!(!worktree.join("execution-result.json").exists(), "the scratch file is removed");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn missing_push_is_done_by_loopgate() {
     let desktop = Desktop::new().await;
     desktop.driver(IMPLEMENTS);
-    let lies = COMMITS.replace("&& git push -q -u origin HEAD", "");
-    desktop.program("claude", &lies);
+    // The assistant reports a push that it did not make.
+    let without_push = COMMITS.replace("&& git push -q -u origin HEAD", "");
+    desktop.program("claude", &without_push);
     let runtime = desktop.open().await;
     let id = new_id();
     start(&runtime, &request(id, "EXECUTE")).await.unwrap();
@@ -144,14 +145,15 @@ async fn execution_that_changes_nothing_completes_without_a_pull_request() {
     let results = json!([{"status": "skipped", "fullName": "acme/api", "reason": "no_changes"}]);
     assert_eq!(completed["results"], results);
     let file = desktop.at("box/api-loop-plan-5/.loopgate/work/execution-result.json");
-    let stored: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
-    assert_eq!(stored, json!({"schemaVersion": 2, "results": results}));
+    let document: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    assert_eq!(document, json!({"schemaVersion": 2, "results": results}));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn push_that_fails_is_a_warning_and_not_lost() {
+async fn failed_push_is_a_warning_and_repeated_by_the_next_loop() {
     let desktop = Desktop::new().await;
     desktop.driver(IMPLEMENTS);
+    // The remote rejects every push until the hook is removed.
     let hook = desktop.at("remote/acme/api.git/hooks/pre-receive");
     std::fs::write(&hook, "#!/bin/sh\necho 'no pushes today' >&2\nexit 1\n").unwrap();
     std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
@@ -162,21 +164,21 @@ async fn push_that_fails_is_a_warning_and_not_lost() {
     assert_eq!(job.status(), JobStatus::Completed);
     assert_eq!(job.warnings(), ["GIT_PUSH_FAILED"]);
     let completed = &desktop.cloud.events(id, "completed")[0];
-    let told = &completed["results"][0];
-    assert_eq!((&told["status"], &told["fullName"]), (&json!("failed"), &json!("acme/api")));
-    assert!(told["error"].as_str().unwrap().contains("no pushes today"), "{told}");
+    let result = &completed["results"][0];
+    assert_eq!((&result["status"], &result["fullName"]), (&json!("failed"), &json!("acme/api")));
+    assert!(result["error"].as_str().unwrap().contains("no pushes today"), "{result}");
     assert_eq!(completed["result"]["executeFinalizationStatus"], "error");
     assert_eq!(completed["result"]["has_changes"], false);
     std::fs::remove_file(&hook).unwrap();
-    let again = new_id();
-    start(&runtime, &request(again, "EXECUTE")).await.unwrap();
-    desktop.reported(&runtime, again).await;
+    let next = new_id();
+    start(&runtime, &request(next, "EXECUTE")).await.unwrap();
+    desktop.reported(&runtime, next).await;
     assert_eq!(
         desktop.pushed("orchestrator/plan-5").await.len(),
         1,
-        "what was committed and not pushed is pushed by the next loop, which adds nothing"
+        "the next loop pushes the existing commit and adds none"
     );
-    assert_eq!(desktop.cloud.events(again, "completed")[0]["result"]["has_changes"], true);
+    assert_eq!(desktop.cloud.events(next, "completed")[0]["result"]["has_changes"], true);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -188,12 +190,12 @@ async fn twenty_thousand_lines_arrive_once_and_in_order() {
     ));
     let runtime = desktop.open().await;
     let id = new_id();
-    let begun = std::time::Instant::now();
+    let launched_at = std::time::Instant::now();
     start(&runtime, &request(id, "PLAN")).await.unwrap();
     desktop.reported(&runtime, id).await;
     eprintln!(
         "{:.0} lines/s from the start of the loop to its last event",
-        LINES as f64 / begun.elapsed().as_secs_f64()
+        LINES as f64 / launched_at.elapsed().as_secs_f64()
     );
     let shown = desktop.cloud.output(id);
     assert!(shown.iter().enumerate().all(|(n, line)| *line == format!("line {n}")) && shown.len() == LINES);

@@ -1,4 +1,4 @@
-//! Loops that end badly, or because a person wants it.
+//! Loops that fail, and loops that the user stops.
 
 use loopgate_api::job::JobStatus;
 use loopgate_api::link::{Severity, Telemetry};
@@ -8,7 +8,7 @@ use crate::support::{Desktop, IMPLEMENTS, new_id, request, start};
 
 // LR-32
 #[tokio::test(flavor = "multi_thread")]
-async fn execution_without_tokens_and_results_was_a_ghost() {
+async fn execution_without_tokens_and_results_fails_as_ghost_loop() {
     let desktop = Desktop::new().await;
     desktop.driver("exit 0");
     let runtime = desktop.open().await;
@@ -72,6 +72,7 @@ async fn failure_is_reported_with_redacted_diagnostics_after_its_plan() {
 #[tokio::test(flavor = "multi_thread")]
 async fn killed_loop_ends_with_all_its_processes() {
     let desktop = Desktop::new().await;
+    // Both processes ignore SIGTERM, so they end only with SIGKILL after the grace period.
     desktop.driver(r#"trap '' TERM; sh -c 'trap "" TERM; echo $$ > "$1/grandchild"; while :; do sleep 0.05; done' x "$STATE" & echo $$ > "$STATE/child"; while :; do sleep 0.05; done"#);
     let timing = loopgate_runtime::RuntimeTiming {
         kill_grace: std::time::Duration::from_millis(200),
@@ -88,6 +89,7 @@ async fn killed_loop_ends_with_all_its_processes() {
         .await;
     let outcome = runtime.stopper.kill_loop(json!({"loopId": id}).to_string().as_bytes()).await.unwrap();
     assert_eq!(outcome.message(), "Loop process terminated");
+    // `kill_loop` returns after all processes have ended.
     for pid in pids {
         assert!(!std::path::Path::new(&format!("/proc/{pid}")).exists(), "{pid} still runs");
     }
@@ -96,33 +98,34 @@ async fn killed_loop_ends_with_all_its_processes() {
     let error = &desktop.cloud.events(id, "error")[0];
     assert_eq!((&error["code"], &error["abortReason"]), (&json!("CANCELLED"), &json!("cancelled")));
     assert!(desktop.cloud.accepted(id, "upload-artifacts").is_empty());
-    let again = runtime.stopper.kill_loop(json!({"loopId": id}).to_string().as_bytes()).await.unwrap_err();
-    assert_eq!((again.status, again.message.as_str()), (404, "No running process found for this loop"));
+    let repeated = runtime.stopper.kill_loop(json!({"loopId": id}).to_string().as_bytes()).await.unwrap_err();
+    assert_eq!((repeated.status, repeated.message.as_str()), (404, "No running process found for this loop"));
 }
 
 // OR-50
-/// Whatever dies while a process is ended, the wish of its person is known.
+/// The stop request is recorded before the signal, so that it survives a crash in between.
 #[tokio::test(flavor = "multi_thread")]
 async fn stop_is_recorded_before_the_process_is_signalled() {
     let desktop = Desktop::new().await;
-    desktop.driver(r#"trap 'echo heard > "$STATE/heard"; until_there end; exit 1' TERM; echo up > "$STATE/up"; while :; do sleep 0.02; done"#);
+    desktop.driver(r#"trap 'echo received > "$STATE/sigterm"; wait_for_signal end; exit 1' TERM; echo up > "$STATE/up"; while :; do sleep 0.02; done"#);
     let timing =
         loopgate_runtime::RuntimeTiming { kill_grace: crate::support::TIMEOUT, ..crate::support::quick() };
     let runtime = desktop.open_with(timing).await;
     let id = new_id();
     start(&runtime, &request(id, "PLAN")).await.unwrap();
-    let there = |name: &'static str| (!desktop.state(name).is_empty()).then_some(());
-    desktop.eventually("it runs", || async { there("up") }).await;
+    let exists = |name: &'static str| (!desktop.state(name).is_empty()).then_some(());
+    desktop.eventually("it runs", || async { exists("up") }).await;
     let killing = async {
         runtime.stopper.kill_loop(json!({"loopId": id}).to_string().as_bytes()).await.unwrap();
     };
-    let looking = async {
-        desktop.eventually("its process has heard of it", || async { there("heard") }).await;
+    // The driver has received SIGTERM and is still running when the record is read.
+    let check = async {
+        desktop.eventually("the process received SIGTERM", || async { exists("sigterm") }).await;
         let job = runtime.jobs.get(id).await.unwrap().unwrap();
         desktop.signal("end");
         assert_eq!(job.status(), JobStatus::CancelPending);
     };
-    tokio::join!(killing, looking);
+    tokio::join!(killing, check);
     assert_eq!(desktop.reported(&runtime, id).await.status(), JobStatus::Cancelled);
 }
 
@@ -142,7 +145,7 @@ async fn successful_exit_after_a_kill_counts_as_cancelled() {
 
 // LR-31
 #[tokio::test(flavor = "multi_thread")]
-async fn account_that_cannot_be_used_for_the_commit_fails_the_loop() {
+async fn usage_limit_during_the_commit_fails_the_loop() {
     let desktop = Desktop::new().await;
     desktop.driver(IMPLEMENTS);
     desktop.program(
@@ -191,6 +194,7 @@ async fn full_context_and_signed_failure_have_their_own_codes() {
     desktop.reported(&runtime, id).await;
     assert_eq!(desktop.cloud.events(id, "error")[0]["code"], "CONTEXT_LIMIT_EXCEEDED");
 
+    // A marker that is not signed with the loop's secret is ignored.
     for (key, code) in [(SECRET, "RUNNER_ERROR"), ("guessed", "PROCESS_FAILED")] {
         desktop.driver(&fails_with(key, "PENDING_TASKS_AT_COMPLETION", "Two tasks are open."));
         let id = new_id();
@@ -208,7 +212,7 @@ async fn full_context_and_signed_failure_have_their_own_codes() {
 /// The variable with the secret that the driver signs with.
 const SECRET: &str = "$LOOPGATE_USER_VISIBLE_FAILURE_SECRET";
 
-/// What a driver does that ends with a failure for people to read, signed with a key.
+/// Returns a driver script that ends with a signed failure for the user.
 fn fails_with(key: &str, subcode: &str, message: &str) -> String {
     format!(
         r#"
@@ -220,7 +224,7 @@ exit 1"#
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn execution_at_its_iteration_limit_has_failed_and_its_work_is_committed_but_not_pushed() {
+async fn iteration_limit_fails_the_execution_and_commits_without_a_push() {
     let desktop = Desktop::new().await;
     let runtime = desktop.open().await;
     desktop.driver(&format!("{IMPLEMENTS}\n{}", fails_with(SECRET, "ITERATION_LIMIT", "Not done yet.")));

@@ -1,4 +1,4 @@
-//! Loops from the request to the last event, on real git, with nothing dying on the way.
+//! Loops from the request to the last event, with real git and without crashes.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! What it takes to start a loop: refusals, repositories, worktrees, a way to report.
+//! Launches: refusals, repositories, worktrees, and the callback path to the control plane.
 
 use std::time::Duration;
 
@@ -11,14 +11,17 @@ use serde_json::{Value, json};
 use crate::support::{Desktop, IMPLEMENTS, PLANS, new_id, quick, request, start};
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_loop_once_and_one_loop_a_worktree() {
+async fn loops_and_worktrees_are_exclusive() {
     let desktop = Desktop::new().await;
-    desktop.driver("until_there go");
+    desktop.driver("wait_for_signal go");
     let runtime = desktop.open().await;
     let id = new_id();
     start(&runtime, &request(id, "EXECUTE")).await.unwrap();
-    let again = start(&runtime, &request(id, "EXECUTE")).await.unwrap_err();
-    assert_eq!((again.status, again.message.as_str()), (409, "Loop is already running on this machine"));
+    let repeated = start(&runtime, &request(id, "EXECUTE")).await.unwrap_err();
+    assert_eq!(
+        (repeated.status, repeated.message.as_str()),
+        (409, "Loop is already running on this machine")
+    );
     let other = start(&runtime, &request(new_id(), "EXECUTE")).await.unwrap_err();
     assert_eq!((other.status, other.message.as_str()), (409, "Another loop is running in this worktree"));
     desktop.signal("go");
@@ -29,7 +32,7 @@ async fn one_loop_once_and_one_loop_a_worktree() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn assistant_that_does_not_tell_its_mcp_servers_holds_up_no_start() {
+async fn hanging_mcp_check_does_not_delay_a_launch() {
     let desktop = Desktop::new().await;
     desktop.program("claude", "mkfifo \"$STATE/never\" 2>/dev/null; read word < \"$STATE/never\"");
     let timing = RuntimeTiming { mcp: Duration::from_millis(1), ..quick() };
@@ -109,7 +112,7 @@ async fn refusals_have_their_texts_and_events() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn local_loop_needs_a_way_to_report_and_a_relayed_one_waits_for_it() {
+async fn local_launch_requires_the_callback_path_and_a_relayed_launch_waits_for_it() {
     let desktop = Desktop::new().await;
     desktop.cloud.answer_always("events", 500, json!({"success": false, "error": "down"}));
     let runtime = desktop.open().await;
@@ -124,6 +127,7 @@ async fn local_loop_needs_a_way_to_report_and_a_relayed_one_waits_for_it() {
         assert!(runtime.jobs.get(id).await.unwrap().is_none());
     }
     assert_eq!(desktop.state("argv"), "", "nothing was started");
+    // A launch through the control plane proves that the desktop can reach it, so it does not fail.
     let headers = LoopHeaders { from_cloud: true, ..LoopHeaders::default() };
     runtime.launcher.start_loop(request(id, "PLAN").to_string().as_bytes(), headers).await.unwrap();
     desktop.has_status(&runtime, id, JobStatus::Completed).await;
@@ -141,7 +145,7 @@ async fn local_loop_needs_a_way_to_report_and_a_relayed_one_waits_for_it() {
 
 // LR-12
 #[tokio::test(flavor = "multi_thread")]
-async fn repository_that_is_not_here_is_cloned_and_listed() {
+async fn missing_repository_is_cloned_and_listed() {
     let desktop = Desktop::new().await;
     std::fs::remove_dir_all(desktop.at("box/api")).unwrap();
     let runtime = desktop.open().await;
@@ -163,7 +167,8 @@ async fn repository_that_is_not_here_is_cloned_and_listed() {
     assert_eq!(desktop.cloud.events(id, "error")[0]["code"], "REPO_NOT_FOUND");
 }
 
-/// What a second plan and its execution come to, after an execution whose pull request is open or is not.
+/// Runs EXECUTE, PLAN and EXECUTE for one document, with the first pull request open or not; returns the last
+/// loop.
 async fn planned_again(desktop: &Desktop, is_open: bool) -> LoopId {
     desktop.driver(IMPLEMENTS);
     let runtime = desktop.open().await;
@@ -192,7 +197,7 @@ async fn planned_again(desktop: &Desktop, is_open: bool) -> LoopId {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn second_plan_starts_fresh_and_its_work_never_overwrites_a_branch_of_others() {
+async fn second_plan_starts_fresh_and_does_not_overwrite_the_pushed_branch() {
     let desktop = Desktop::new().await;
     let second = planned_again(&desktop, false).await;
     let own = format!("orchestrator/plan-5-{}", second.short());
@@ -203,24 +208,24 @@ async fn second_plan_starts_fresh_and_its_work_never_overwrites_a_branch_of_othe
 
 // LR-19
 #[tokio::test(flavor = "multi_thread")]
-async fn second_plan_finds_nothing_that_was_left_in_its_worktree() {
+async fn second_plan_gets_a_clean_worktree() {
     let desktop = Desktop::new().await;
     let runtime = desktop.open().await;
-    let left = desktop.at("box/api-loop-plan-5/left-over.txt");
+    let leftover = desktop.at("box/api-loop-plan-5/left-over.txt");
     desktop.driver(&format!("ls > \"$STATE/files\"\n{PLANS}"));
     for _ in 0..2 {
         let id = new_id();
         start(&runtime, &request(id, "PLAN")).await.unwrap();
         desktop.reported(&runtime, id).await;
         assert_eq!(desktop.state("files"), "README.md\n");
-        assert!(!left.exists());
-        std::fs::write(&left, "dirty").unwrap();
+        assert!(!leftover.exists());
+        std::fs::write(&leftover, "dirty").unwrap();
     }
 }
 
 // LR-29
 #[tokio::test(flavor = "multi_thread")]
-async fn second_plan_goes_on_from_the_open_pull_request() {
+async fn second_plan_continues_from_the_open_pull_request() {
     let desktop = Desktop::new().await;
     let second = planned_again(&desktop, true).await;
     assert_eq!(desktop.pushed("orchestrator/plan-5").await.len(), 2);
@@ -246,18 +251,21 @@ async fn execution_gets_its_plan_in_one_form() {
         let environment = desktop.state("env");
         environment.lines().find_map(|line| line.strip_prefix("LOOPGATE_PLAN_FILE=")).map(str::to_owned)
     };
-    // Nothing is there yet.
+    // There is no plan in the worktree yet.
     assert_eq!(execute("# A", Value::Null).await.as_deref(), imported.to_str());
     assert_eq!(std::fs::read_to_string(&imported).unwrap(), "# A");
     assert!(!plan.exists());
+    // A structured plan is stored as such.
     let whole = json!({"content": "# B", "tasks": [1]});
     assert_eq!(execute("# B", whole.clone()).await.as_deref(), Some(""));
     assert_eq!(serde_json::from_slice::<Value>(&std::fs::read(&plan).unwrap()).unwrap(), whole);
     assert!(!imported.exists());
+    // A plan with the same content keeps its progress.
     let ticked = r##"{ "content":"# B", "completedTasks":[{"id":"1"}] }"##;
     std::fs::write(&plan, ticked).unwrap();
     assert_eq!(execute("# B", Value::Null).await.as_deref(), Some(""));
     assert_eq!(std::fs::read_to_string(&plan).unwrap(), ticked);
+    // A different content replaces the plan.
     assert_eq!(execute("# C", Value::Null).await.as_deref(), imported.to_str());
     assert!(!plan.exists() && std::fs::read_to_string(&imported).unwrap() == "# C");
 }
@@ -274,14 +282,14 @@ async fn attachments_on_private_addresses_are_refused_and_logged() {
     };
     let own = format!("{}/loops/{id}/file", desktop.cloud.origin());
     let elsewhere = Cloud::start().await.unwrap();
-    let neighbour = format!("{}/loops/{id}/file", elsewhere.origin());
+    let other_server = format!("{}/loops/{id}/file", elsewhere.origin());
     let mut body = request(id, "PLAN");
     body["attachments"] = json!([
         attachment("one", "http://169.254.169.254/x", "2040-01-01T00:00:00Z"),
         attachment("two", "https://example.org/x", "2040-01-01T00:00:00Z"),
         attachment("three", &own, "2020-01-01T00:00:00Z"),
         attachment("four", &own, "2040-01-01T00:00:00Z"),
-        attachment("five", &neighbour, "2040-01-01T00:00:00Z"),
+        attachment("five", &other_server, "2040-01-01T00:00:00Z"),
     ]);
     start(&runtime, &body).await.unwrap();
     desktop.reported(&runtime, id).await;
@@ -303,18 +311,18 @@ async fn attachments_on_private_addresses_are_refused_and_logged() {
 #[tokio::test(flavor = "multi_thread")]
 async fn slow_start_is_accepted_and_reported_by_events() {
     let desktop = Desktop::new().await;
-    desktop.driver(&format!("until_there go\n{PLANS}"));
+    desktop.driver(&format!("wait_for_signal go\n{PLANS}"));
     let runtime = desktop.open_with(RuntimeTiming { launch_answer: Duration::ZERO, ..quick() }).await;
     let id = new_id();
     let started = start(&runtime, &request(id, "PLAN")).await.unwrap();
     assert_eq!((started.loop_id, started.pid, started.queue_place), (id, None, None));
-    let again = start(&runtime, &request(id, "PLAN")).await.unwrap_err();
-    assert_eq!(again.message, "Loop is already running on this machine");
+    let repeated = start(&runtime, &request(id, "PLAN")).await.unwrap_err();
+    assert_eq!(repeated.message, "Loop is already running on this machine");
     desktop.signal("go");
     assert_eq!(desktop.reported(&runtime, id).await.status(), JobStatus::Completed);
     assert_eq!(desktop.cloud.events(id, "started").len(), 1);
 
-    // What is refused afterwards is reported until it was heard.
+    // A refusal after the launch was accepted is reported until it is acknowledged.
     let id = new_id();
     let mut body = request(id, "PLAN");
     let missing = desktop.at("box/nowhere").to_string_lossy().into_owned();

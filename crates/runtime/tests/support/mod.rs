@@ -1,9 +1,9 @@
-//! A desktop in a temporary directory: real git with a bare remote, a control plane that writes
-//! down what it hears, and small scripts in place of the programs that cost an account.
+//! A desktop in a temporary directory: real git with a bare remote, a control plane that records its
+//! requests, and shell scripts in place of programs that require an account.
 
 #![allow(dead_code, reason = "each test uses its part")]
 
-pub mod life;
+pub mod instance;
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ use sea_orm::{ConnectionTrait as _, Database, DatabaseConnection, DbBackend, DbE
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-/// Nothing in these tests takes this long unless it hangs.
+/// Timeout of every wait; only a test that hangs takes this long.
 pub const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A driver that plans: one line of output, a plan.
@@ -37,14 +37,14 @@ printf '{"content":"# Plan","pendingTasks":[]}' > "$W/plan.json"
 say '{"type":"result","subtype":"success","session_id":"s-1"}'
 "##;
 
-/// A driver that implements: a change in the working tree, nothing committed.
+/// A driver that changes the working tree and commits nothing.
 pub const IMPLEMENTS: &str = r#"
 say '{"type":"assistant","message":{"model":"m-large","content":[{"type":"text","text":"Writing"}],"usage":{"input_tokens":10,"output_tokens":5}}}'
 echo "done by $LOOPGATE_COMMAND" > feature.txt
 say '{"type":"result","subtype":"success","session_id":"s-2"}'
 "#;
 
-/// An assistant that commits, pushes and opens a pull request as it is asked to.
+/// An assistant that commits, pushes and opens a pull request as instructed.
 pub const COMMITS: &str = r#"
 git add -A -- . ':!.loopgate' && git commit -qm "Add the feature" && git push -q -u origin HEAD
 url=$("$GH" pr create --title "Add the feature" --body-file /dev/null --base main)
@@ -52,14 +52,14 @@ printf '{"prUrl":"%s","prNumber":%s,"branchName":"%s","commitSha":"%s"}' \
   "$url" "${url##*/}" "$(git branch --show-current)" "$(git rev-parse HEAD)" > execution-result.json
 "#;
 
-/// The place of one test.
+/// The environment of one test.
 pub struct Desktop {
     dir: tempfile::TempDir,
     pub cloud: Cloud,
 }
 
 impl Desktop {
-    /// A desktop with a clone of `acme/api`, whose remote has one commit on `main`.
+    /// Creates a desktop with a clone of `acme/api`, whose remote has one commit on `main`.
     pub async fn new() -> Self {
         let desktop = Self { dir: tempfile::tempdir().unwrap(), cloud: Cloud::start().await.unwrap() };
         for name in ["box", "data", "state", "plugins/code"] {
@@ -68,7 +68,7 @@ impl Desktop {
         desktop.program("gh", CODE_HOST);
         desktop.program("claude", "exit 1");
         desktop.driver(PLANS);
-        desktop.shims_do("");
+        desktop.set_shim_prelude("");
         desktop.git_remote().await;
         desktop
     }
@@ -78,7 +78,7 @@ impl Desktop {
         self.dir.path().canonicalize().unwrap().join(name)
     }
 
-    /// Replaces a program by a script.
+    /// Replaces a program with a script.
     pub fn program(&self, name: &str, script: &str) {
         let path = self.at("bin").join(name);
         std::fs::create_dir_all(self.at("bin")).unwrap();
@@ -95,8 +95,8 @@ impl Desktop {
         std::fs::rename(&fresh, &path).unwrap();
     }
 
-    /// Replaces what a shim does before it begins its work.
-    pub fn shims_do(&self, first: &str) {
+    /// Sets the commands that a shim runs before its work.
+    pub fn set_shim_prelude(&self, first: &str) {
         let stand_in = env!("CARGO_BIN_EXE_loopgate-runtime-stand-in");
         let driver = self.at("bin/driver");
         let dispatch = format!(
@@ -107,16 +107,16 @@ impl Desktop {
         self.program("loopgate", &dispatch);
     }
 
-    /// Replaces what a loop does. `say` prints a record of the assistant, `W` is the work directory.
+    /// Replaces the loop driver. `say` prints a record of the assistant, `W` is the work directory.
     pub fn driver(&self, script: &str) {
         let head = "W=\"$1\"\nprintf '%s\\n' \"$*\" >> \"$STATE/argv\"\nenv > \"$STATE/env\"\n\
                     say() { printf '%s\\n' \"$1\" >> \"$W/assistant-output.jsonl\"; }\n\
-                    until_there() { mkfifo \"$STATE/$1\" 2>/dev/null; read word < \"$STATE/$1\"; true; }\n";
+                    wait_for_signal() { mkfifo \"$STATE/$1\" 2>/dev/null; read word < \"$STATE/$1\"; true; }\n";
         self.program("driver", &format!("{head}{script}"));
     }
 
-    /// Lets a script go on that waits with `until_there`: at a pipe, or, when it does not wait yet,
-    /// not at all.
+    /// Releases a script that waits with `wait_for_signal`: through its pipe or, if it does not wait yet,
+    /// with a regular file that does not block it.
     pub fn signal(&self, name: &str) {
         std::fs::write(self.at("state").join(name), "").unwrap();
     }
@@ -139,26 +139,30 @@ impl Desktop {
         self.trust().await;
     }
 
-    /// Agrees to all that the clone brings along; its remote is a directory of this machine.
+    /// Trusts the executable content of the clone, whose remote is a local directory.
     pub async fn trust(&self) {
         let base = Overrides { sandbox_base_directory: Some(self.at("box")), ..Overrides::default() };
         let settings = Arc::new(SettingsStore::open(&self.at("settings.toml"), base).unwrap());
         let sandbox = Arc::new(Sandbox::new(settings.clone(), &self.at("data")));
         let git = Git::new(Arc::new(Programs::new(settings)), sandbox);
-        let brought = git.executable_content(&self.at("box/api")).await.unwrap();
+        let content = git.executable_content(&self.at("box/api")).await.unwrap();
         std::fs::create_dir_all(self.at("data")).unwrap();
-        TrustStore::new(&self.at("data")).trust(&brought.clone, brought.entries()).unwrap();
+        TrustStore::new(&self.at("data")).trust(&content.clone, content.entries()).unwrap();
     }
 
-    /// Looks now, and whenever a file of this desktop has changed or the control plane has heard
-    /// something, until there is something to see. The records of the jobs are such files.
-    pub async fn eventually<T, F: Future<Output = Option<T>>>(&self, what: &str, look: impl Fn() -> F) -> T {
+    /// Checks a condition now and after each change of the desktop's files (which include the database) or
+    /// request to the control plane, until it yields a value.
+    pub async fn eventually<T, F: Future<Output = Option<T>>>(
+        &self,
+        condition: &str,
+        check: impl Fn() -> F,
+    ) -> T {
         let mut changes = Changes::below(self.dir.path()).unwrap();
         let mut arrivals = self.cloud.arrivals();
-        let looking = async {
+        let checking = async {
             loop {
-                if let Some(found) = look().await {
-                    return found;
+                if let Some(value) = check().await {
+                    return value;
                 }
                 tokio::select! {
                     changed = changes.next() => changed.unwrap(),
@@ -166,12 +170,12 @@ impl Desktop {
                 }
             }
         };
-        tokio::time::timeout(TIMEOUT, looking).await.unwrap_or_else(|_| panic!("never: {what}"))
+        tokio::time::timeout(TIMEOUT, checking).await.unwrap_or_else(|_| panic!("never: {condition}"))
     }
 
-    /// Waits until a job has ended and the control plane knows it.
+    /// Waits until a job has ended and is reported to the control plane.
     pub async fn reported(&self, runtime: &Arc<Runtime>, id: LoopId) -> Job {
-        self.eventually("the loop is over and reported", || async {
+        self.eventually("the loop has ended and is reported", || async {
             runtime.jobs.get(id).await.unwrap().filter(|job| job.report.cloud_finalized_at.is_some())
         })
         .await;
@@ -181,23 +185,24 @@ impl Desktop {
 
     /// Waits until a job has a status.
     pub async fn has_status(&self, runtime: &Arc<Runtime>, id: LoopId, status: JobStatus) -> Job {
-        let look = || async { runtime.jobs.get(id).await.unwrap().filter(|job| job.status() == status) };
-        self.eventually(&format!("{status:?}"), look).await
+        let check = || async { runtime.jobs.get(id).await.unwrap().filter(|job| job.status() == status) };
+        self.eventually(&format!("{status:?}"), check).await
     }
 
     async fn records(&self) -> Result<DatabaseConnection, DbErr> {
         Database::connect(format!("sqlite://{}", self.at("data/desktop.db").display())).await
     }
 
-    /// Changes the records.
+    /// Executes SQL on the job database.
     pub async fn change_records(&self, sql: &str) {
         let db = self.records().await.unwrap();
         db.execute_unprepared(sql).await.unwrap();
         db.close().await.unwrap();
     }
 
-    /// Turns the launch requests into files, as the version before kept them, and the database into its.
-    pub async fn keep_requests_as_files(&self) {
+    /// Converts the launch requests to files and the database to the schema of the version that stored them
+    /// so.
+    pub async fn convert_requests_to_files(&self) {
         let (db, dir) = (self.records().await.unwrap(), self.at("data/queue"));
         std::fs::create_dir_all(&dir).unwrap();
         let all = Statement::from_string(DbBackend::Sqlite, "SELECT loop_id, sealed FROM launch_request");
@@ -212,10 +217,10 @@ impl Desktop {
         db.close().await.unwrap();
     }
 
-    /// Waits until the records hold nothing of this: `FROM` and what follows it.
+    /// Waits until a query has no rows; `from` is its `FROM` clause.
     pub async fn has_none(&self, from: &str) {
         let sql = format!("SELECT count(*) AS rest FROM {from}");
-        self.eventually(&format!("nothing is left in {from}"), || async {
+        self.eventually(&format!("no rows in {from}"), || async {
             let db = self.records().await.ok()?;
             let row = db.query_one_raw(Statement::from_string(DbBackend::Sqlite, &sql)).await.ok()??;
             let rest: i64 = row.try_get("", "rest").ok()?;
@@ -230,7 +235,7 @@ impl Desktop {
         self.has_none("outbox").await;
     }
 
-    /// Runs git and returns what it printed.
+    /// Runs git and returns its output.
     pub async fn git(&self, directory: &Path, args: &[&str]) -> String {
         let identity = ["-c", "user.name=Test", "-c", "user.email=test@example.org"];
         let command = Command::new("git").args(identity).args(args).directory(directory);
@@ -239,14 +244,14 @@ impl Desktop {
         output.stdout_text().trim().to_owned()
     }
 
-    /// Commits of a branch at the remote that `main` has not, newest first.
+    /// Returns the commits of a branch at the remote that `main` lacks, newest first.
     pub async fn pushed(&self, branch: &str) -> Vec<String> {
         let range = format!("main..{branch}");
         let log = self.git(&self.at("remote/acme/api.git"), &["log", "--format=%an: %s", &range]).await;
         log.lines().map(str::to_owned).collect()
     }
 
-    /// Kills the shim of the loop in the usual worktree; it can leave no word.
+    /// Kills the shim of the loop in the default worktree, so that it records no exit.
     pub async fn kill_shim(&self) {
         let exit = self.at("box/api-loop-plan-5/.loopgate/work/exit.json");
         let socket = std::fs::read_dir(self.at("data/run")).unwrap().next().unwrap().unwrap().path();
@@ -255,14 +260,14 @@ impl Desktop {
         rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
     }
 
-    /// Has a driver that waits for `go` end in the usual worktree while no runtime lives.
-    pub async fn ends_alone(&self) {
+    /// Ends a driver that waits for `go` in the default worktree, while no runtime is running.
+    pub async fn end_without_runtime(&self) {
         self.signal("go");
         let exit = self.at("box/api-loop-plan-5/.loopgate/work/exit.json");
-        self.eventually("it ends alone", || async { exit.is_file().then_some(()) }).await;
+        self.eventually("the driver has ended", || async { exit.is_file().then_some(()) }).await;
     }
 
-    /// Starts a runtime, as a start of the program does; `recover` is up to the test.
+    /// Opens a runtime, as a start of the program does; recovery is up to the test.
     pub async fn open(&self) -> Arc<Runtime> {
         self.open_with(quick()).await
     }
@@ -283,7 +288,7 @@ impl Desktop {
             })
             .unwrap();
         let credentials = {
-            // The lock belongs to the process; here one process has several lives.
+            // The lock belongs to the process, and this process opens the directory several times.
             let data = DataDir::open(&self.at("data")).unwrap();
             Arc::new(Credentials::open(&data).unwrap())
         };
@@ -306,13 +311,13 @@ impl Desktop {
 }
 
 impl Drop for Desktop {
-    /// A loop outlives its runtime by design, a test it does not.
+    /// A loop outlives its runtime by design, but must not outlive its test.
     fn drop(&mut self) {
         home_processes::end_below(self.dir.path());
     }
 }
 
-/// Waits that suit a test.
+/// Returns short intervals and timeouts for tests.
 pub fn quick() -> RuntimeTiming {
     let ms = Duration::from_millis;
     RuntimeTiming {
@@ -326,7 +331,7 @@ pub fn quick() -> RuntimeTiming {
     }
 }
 
-/// A request for a loop on `acme/api`, by a person with a name.
+/// Returns a request for a loop on `acme/api`, with a committer.
 pub fn request(id: LoopId, command: &str) -> Value {
     json!({"loopId": id, "command": command, "loopgateAuthToken": "token-1", "artifacts": [],
         "prompt": "Add a feature", "repo": {"fullName": "acme/api", "branch": "main"},
@@ -341,7 +346,7 @@ pub async fn start(runtime: &Arc<Runtime>, body: &Value) -> Result<LoopStart, Lo
     runtime.launcher.start_loop(body.to_string().as_bytes(), LoopHeaders::default()).await
 }
 
-/// Pull requests in files: one a branch; every creation is written down.
+/// A CLI of a code host that stores pull requests in files, one per branch, and logs every creation.
 pub const CODE_HOST: &str = r#"
 printf '%s\n' "$*" >> "$STATE/gh-argv"
 key() { printf '%s' "$1" | tr '/' '_'; }

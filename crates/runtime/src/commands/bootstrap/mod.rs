@@ -1,8 +1,8 @@
-//! BOOTSTRAP: the assistant looks at repositories, one after the other, and writes agents for each.
+//! BOOTSTRAP: the assistant analyzes repositories one after the other and writes agent definitions for each.
 //!
-//! Owns the list of the repositories that are meant, the script that visits them, and what is read
-//! from what they leave. How a loop is started and finished it leaves to the pipeline of all
-//! commands. Before PLAN and EXECUTE the same is tried for their worktrees.
+//! Contains the list of repositories, the script that visits them, and the parser of the results. Launch and
+//! completion are those of all loop commands. PLAN and EXECUTE run the same plugin for worktrees without
+//! agents.
 
 mod preflight;
 mod result;
@@ -22,18 +22,18 @@ use crate::workspace::repository::{self, Repositories};
 use crate::workspace::worktree;
 use loopgate_tools::environment::TrustGuard;
 
-/// The list of the repositories, among the files of the run.
+/// File with the list of repositories, in the work directory.
 pub(crate) const MANIFEST: &str = "bootstrap-manifest.json";
 const RUN: &str = include_str!("run.sh");
-/// The command of the plugin.
+// Slash command of the plugin.
 const COMMAND: &str = "/bootstrap:agent-bootstrap";
 
-/// A repository that is meant, as the manifest lists it.
+/// Repository to bootstrap, as listed in the manifest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct BootstrapTarget {
     full_name: String,
-    /// Empty when there is none that may be used.
+    /// Empty when no local path may be used.
     local_path: String,
     branch: String,
     skip: bool,
@@ -45,59 +45,66 @@ impl BootstrapTarget {
     fn skipped(full_name: String, branch: String, path: Option<&Path>, reason: &str) -> Self {
         Self {
             full_name,
-            local_path: path.map(shown).unwrap_or_default(),
+            local_path: path.map(path_string).unwrap_or_default(),
             branch,
             skip: true,
             skip_reason: Some(reason.to_owned()),
         }
     }
 
-    /// Where the assistant looks at it, if it does.
+    /// Returns the directory that the assistant is started in, unless the repository is skipped.
     pub(crate) fn visited(&self) -> Option<&Path> {
         (!self.skip).then(|| Path::new(&self.local_path))
     }
 
-    /// Looks at the place of a repository. Blocks on the disk.
+    /// Checks the path of a repository. Blocks on the disk.
     fn at(sandbox: &Sandbox, full_name: String, branch: Option<String>, path: &Path) -> Self {
         let allowed = sandbox.check(path);
-        let known = sandbox.repository_at(path).as_ref().and_then(Repository::default_branch);
-        let named = branch.filter(|branch| !branch.trim().is_empty());
-        let branch = named.or(known).unwrap_or_default();
+        let default_branch = sandbox.repository_at(path).as_ref().and_then(Repository::default_branch);
+        let requested = branch.filter(|branch| !branch.trim().is_empty());
+        let branch = requested.or(default_branch).unwrap_or_default();
         let Ok(allowed) = allowed else {
             return Self::skipped(full_name, branch, None, "outside sandbox");
         };
-        let place = allowed.as_path();
-        if !place.exists() {
-            return Self::skipped(full_name, branch, Some(place), "path does not exist");
+        let path = allowed.as_path();
+        if !path.exists() {
+            return Self::skipped(full_name, branch, Some(path), "path does not exist");
         }
-        if !place.is_dir() {
-            return Self::skipped(full_name, branch, Some(place), "path is not a directory");
+        if !path.is_dir() {
+            return Self::skipped(full_name, branch, Some(path), "path is not a directory");
         }
-        if let Err(error) = worktree::exclude(sandbox, place) {
-            tracing::info!(%error, "the files of a bootstrap could not be excluded from git");
+        // The plugin writes files into the clone that the user does not want to see in `git status`.
+        if let Err(error) = worktree::exclude(sandbox, path) {
+            tracing::info!(%error, "failed to exclude the files of a bootstrap from git");
         }
-        Self { full_name, local_path: shown(allowed.canonical()), branch, skip: false, skip_reason: None }
+        Self {
+            full_name,
+            local_path: path_string(allowed.canonical()),
+            branch,
+            skip: false,
+            skip_reason: None,
+        }
     }
 }
 
-fn shown(path: &Path) -> String {
+fn path_string(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
 const NOT_FOUND: &str = "not found locally";
 
-/// The repositories that an order means: those that it names, else all that are known.
+/// Returns the repositories of a request, or all known repositories if it names none.
 ///
 /// # Errors
-/// Why the list of known repositories cannot be read.
+/// Fails when the list of known repositories cannot be read.
 pub(crate) async fn targets(
     repositories: &Repositories,
     order: Option<&BootstrapOrder>,
 ) -> Result<Vec<BootstrapTarget>, String> {
     let Some(order) = order else {
         let (repos, sandbox) = (repositories.repos.clone(), repositories.sandbox.clone());
-        let known = tokio::task::spawn_blocking(move || all(&repos, &sandbox));
-        return known.await.map_err(|error| error.to_string())?;
+        let targets = tokio::task::spawn_blocking(move || all(&repos, &sandbox));
+        return targets.await.map_err(|error| error.to_string())?;
     };
     let mut targets = Vec::new();
     for BootstrapRepo { full_name, branch, local_path } in order.repos.clone() {
@@ -106,14 +113,14 @@ pub(crate) async fn targets(
             None => find(repositories, &full_name).await,
         };
         let sandbox = repositories.sandbox.clone();
-        let look = move || match path {
+        let check = move || match path {
             Some(path) => BootstrapTarget::at(&sandbox, full_name, branch, &path),
             None => {
                 let branch = branch.unwrap_or_default();
                 BootstrapTarget::skipped(full_name, branch, None, NOT_FOUND)
             }
         };
-        targets.push(tokio::task::spawn_blocking(look).await.map_err(|error| error.to_string())?);
+        targets.push(tokio::task::spawn_blocking(check).await.map_err(|error| error.to_string())?);
     }
     Ok(targets)
 }
@@ -122,7 +129,7 @@ async fn find(repositories: &Repositories, full_name: &str) -> Option<PathBuf> {
     repository::find(repositories, &full_name.trim().parse().ok()?).await
 }
 
-/// Every repository of the list. Blocks on the disk.
+/// Returns all known repositories. Blocks on the disk.
 fn all(repos: &Repos, sandbox: &Sandbox) -> Result<Vec<BootstrapTarget>, String> {
     let list = repos.list().map_err(|error| error.to_string())?;
     let target = |path: PathBuf| match sandbox.origin_of(&path) {
@@ -135,7 +142,7 @@ fn all(repos: &Repos, sandbox: &Sandbox) -> Result<Vec<BootstrapTarget>, String>
     Ok(list.repos.iter().map(|repo| target(expand_home(&repo.path))).collect())
 }
 
-/// The script that visits the repositories.
+/// Generates the script that starts the assistant in each repository.
 pub(crate) fn script(
     order: Option<&BootstrapOrder>,
     targets: &[BootstrapTarget],
@@ -147,24 +154,24 @@ pub(crate) fn script(
     let options = order.and_then(|order| order.options.clone()).unwrap_or_default();
     let mut text = RUN.to_owned();
     for (number, target) in targets.iter().enumerate().filter(|(_, target)| !target.skip) {
-        let mut wish = format!("{COMMAND} --output-dir {}", work_dir.join(agents_dir(number)).display());
+        let mut prompt = format!("{COMMAND} --output-dir {}", work_dir.join(agents_dir(number)).display());
         if let Some(depth) = options.depth {
-            wish.push_str(&format!(" --depth {}", depth.as_str()));
+            prompt.push_str(&format!(" --depth {}", depth.as_str()));
         }
         if options.update == Some(true) {
-            wish.push_str(" --update");
+            prompt.push_str(" --update");
         }
-        let mut words = vec![number.to_string(), target.local_path.clone(), wish];
+        let mut words = vec![number.to_string(), target.local_path.clone(), prompt];
         words.extend(guard.args.iter().map(|arg| (*arg).to_owned()));
         words.push("-p".to_owned());
         words.extend(spawn::stream_args(mcp).iter().map(|arg| arg.to_string_lossy().into_owned()));
-        // What is written is outside of the repository.
-        words.extend(["--add-dir".to_owned(), shown(work_dir)]);
-        words.extend(plugin.into_iter().flat_map(|plugin| ["--plugin-dir".to_owned(), shown(plugin)]));
+        // The agents are written into the work directory, outside of the repository.
+        words.extend(["--add-dir".to_owned(), path_string(work_dir)]);
+        words.extend(plugin.into_iter().flat_map(|plugin| ["--plugin-dir".to_owned(), path_string(plugin)]));
         let words: Vec<String> = words.iter().map(|word| quoted(word)).collect();
         text.push_str(&format!("bootstrap {}\n", words.join(" ")));
     }
-    // What became of a repository is in its file; the script itself has done its work.
+    // The outcome of each repository is in its own file. A failed one must not fail the loop.
     text.push_str("exit 0\n");
     text
 }
@@ -173,7 +180,7 @@ fn agents_dir(number: usize) -> String {
     format!("repo-{number}-agents")
 }
 
-/// One quoted word of a shell command line.
+/// Quotes a word for a POSIX shell.
 fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
@@ -187,21 +194,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn repository_is_skipped_by_its_directory() {
+    fn repository_with_unusable_path_is_skipped() {
         let dir = tempfile::tempdir().unwrap();
         let base = dir.path().canonicalize().unwrap();
         let overrides = Overrides { sandbox_base_directory: Some(base.clone()), ..Overrides::default() };
         let settings = Arc::new(SettingsStore::open(&base.join("s.toml"), overrides).unwrap());
         let sandbox = Sandbox::new(settings, Path::new("/nonexistent-data"));
-        std::fs::create_dir(base.join("there")).unwrap();
+        std::fs::create_dir(base.join("existing")).unwrap();
         std::fs::write(base.join("file"), "").unwrap();
         let at = |path: &Path| {
             let target = BootstrapTarget::at(&sandbox, "acme/x".to_owned(), None, path);
             (target.skip_reason.unwrap_or_default(), target.local_path)
         };
-        assert_eq!(at(&base.join("there")), (String::new(), shown(&base.join("there"))));
-        assert_eq!(at(&base.join("gone")), ("path does not exist".to_owned(), shown(&base.join("gone"))));
-        assert_eq!(at(&base.join("file")), ("path is not a directory".to_owned(), shown(&base.join("file"))));
+        assert_eq!(at(&base.join("existing")), (String::new(), path_string(&base.join("existing"))));
+        assert_eq!(
+            at(&base.join("missing")),
+            ("path does not exist".to_owned(), path_string(&base.join("missing")))
+        );
+        assert_eq!(
+            at(&base.join("file")),
+            ("path is not a directory".to_owned(), path_string(&base.join("file")))
+        );
         assert_eq!(at(Path::new("/etc")), ("outside sandbox".to_owned(), String::new()));
     }
 
@@ -223,8 +236,8 @@ mod tests {
         let mcp = McpRecord::new(true, server, None);
         let text = script(Some(&order), &targets, Path::new("/w"), None, &mcp, &TrustGuard::default());
         let last = text.lines().rev().nth(1).unwrap();
-        let wish = "'/bootstrap:agent-bootstrap --output-dir /w/repo-1-agents --depth quick --update'";
-        assert!(last.starts_with(&format!(r"bootstrap '1' '/it'\''s $(here)' {wish} '-p' ")), "{last}");
+        let prompt = "'/bootstrap:agent-bootstrap --output-dir /w/repo-1-agents --depth quick --update'";
+        assert!(last.starts_with(&format!(r"bootstrap '1' '/it'\''s $(here)' {prompt} '-p' ")), "{last}");
         assert!(last.contains(",mcp__team__*' "), "{last}");
         assert!(!text.contains("/skipped"));
     }

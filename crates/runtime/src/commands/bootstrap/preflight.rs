@@ -1,5 +1,5 @@
-//! Agents for the worktrees of a loop, before its driver starts: written when there are none and the
-//! user has the plugin for it. Whatever comes of it, the loop goes on.
+//! Writes agents for worktrees that have none before the loop driver starts, if the user has installed the
+//! bootstrap plugin. Best-effort: failures are reported in the loop's output and do not stop the launch.
 
 use std::io;
 use std::path::Path;
@@ -23,11 +23,12 @@ use loopgate_tools::environment::ProcessEnvironment;
 
 const PLUGIN: &str = "bootstrap";
 const AGENTS: &str = ".claude/agents";
-/// Where the agents are written first: the assistant does not write into a directory of its own.
-const WRITTEN: &str = ".loopgate/bootstrap/agents";
-/// A definition that is larger is left where it is.
+// The assistant refuses to write to `.claude` in its working tree, so agents are written here and moved
+// afterwards.
+const OUTPUT_DIR: &str = ".loopgate/bootstrap/agents";
+// 1 MiB. Larger files are not agent definitions and are not copied.
 const MAX_AGENT: u64 = 1024 * 1024;
-/// Of what a failed try printed.
+// Upper bounds for the output of a failed run in a message.
 const TAIL_BYTES: usize = 4096;
 const TAIL_LINES: usize = 50;
 
@@ -36,7 +37,7 @@ const TAIL_LINES: usize = 50;
 pub(crate) struct AgentBootstrap {
     jobs: Jobs,
     environment: ProcessEnvironment,
-    /// How long the assistant may take for one worktree.
+    /// Timeout for one worktree.
     time: Duration,
 }
 
@@ -45,7 +46,7 @@ impl AgentBootstrap {
         Self { jobs, environment, time }
     }
 
-    /// Sees to the agents of every worktree of a loop, those of the peer repositories first.
+    /// Prepares the worktrees of a loop, peer repositories first.
     pub async fn prepare(&self, id: LoopId, workspace: &Workspace, assistant: &Path) {
         prepare_agents(self, id, workspace, assistant).await;
     }
@@ -59,9 +60,10 @@ async fn prepare_agents(service: &AgentBootstrap, id: LoopId, workspace: &Worksp
         let outcome = match reason_to_skip(worktree.as_path()).await {
             Some(reason) => format!("[bootstrap-skipped] {name}: {reason}"),
             None => {
-                let ran = bootstrap(service, id, worktree.as_path(), assistant).await;
-                put_in_place(worktree.clone()).await;
-                outcome(&name, ran)
+                let result = bootstrap(service, id, worktree.as_path(), assistant).await;
+                // A run that timed out may have written some agents already.
+                install_agents(worktree.clone()).await;
+                outcome(&name, result)
             }
         };
         report(service, id, &outcome).await;
@@ -70,16 +72,16 @@ async fn prepare_agents(service: &AgentBootstrap, id: LoopId, workspace: &Worksp
 
 async fn reason_to_skip(worktree: &Path) -> Option<&'static str> {
     let worktree = worktree.to_owned();
-    let looked = tokio::task::spawn_blocking(move || {
+    let reason = tokio::task::spawn_blocking(move || {
         if untrusted::is_file(&worktree.join(METADATA)) || has_agents(&worktree) {
-            Some("it has agents")
+            Some("agents already exist")
         } else if plugins::installed_for_user(PLUGIN) {
             None
         } else {
-            Some("the plugin bootstrap is not installed")
+            Some("the bootstrap plugin is not installed")
         }
     });
-    looked.await.unwrap_or(Some("the worktree cannot be read"))
+    reason.await.unwrap_or(Some("failed to read the worktree"))
 }
 
 fn is_markdown(entry: &DirEntry) -> bool {
@@ -98,26 +100,28 @@ async fn bootstrap(
     worktree: &Path,
     assistant: &Path,
 ) -> Result<Output, StartError> {
+    // No grace period: nothing of a run that timed out needs to be finished.
     let limits = Limits { grace: Duration::ZERO, ..Limits::time(service.time) };
-    let wish = format!("{COMMAND} --output-dir {}", worktree.join(WRITTEN).display());
+    let prompt = format!("{COMMAND} --output-dir {}", worktree.join(OUTPUT_DIR).display());
     let (environment, guard) = service.environment.guarded(&[worktree]).await;
     let command = Command::new(assistant)
         .args(guard.args)
-        .args(["-p", &wish, "--allowedTools", TOOLS])
+        .args(["-p", &prompt, "--allowedTools", TOOLS])
         .directory(worktree)
         .environment(environment)
-        // Found by it when this process dies meanwhile.
+        // Recovery finds the process by this variable if the runtime dies.
         .env(env::LOOP_ID, id.to_string());
     command.run(limits).await
 }
 
-/// Hands the agents that were written to the assistant; one that is there already stays.
-async fn put_in_place(worktree: SandboxedPath) {
-    let moved = tokio::task::spawn_blocking(move || -> io::Result<()> {
+/// Copies the agents to the directory in which the assistant searches for them. Existing files are kept.
+async fn install_agents(worktree: SandboxedPath) {
+    let copied = tokio::task::spawn_blocking(move || -> io::Result<()> {
+        // Relative to an open directory: links in the worktree must not redirect the copy.
         let worktree = worktree.open_directory()?;
-        let Ok(written) = worktree.directory(Path::new(WRITTEN)) else { return Ok(()) };
-        for DirEntry { name, .. } in written.entries()?.into_iter().filter(is_markdown) {
-            let Ok(agent) = written.read(Path::new(&name), MAX_AGENT) else { continue };
+        let Ok(output) = worktree.directory(Path::new(OUTPUT_DIR)) else { return Ok(()) };
+        for DirEntry { name, .. } in output.entries()?.into_iter().filter(is_markdown) {
+            let Ok(agent) = output.read(Path::new(&name), MAX_AGENT) else { continue };
             let agents = worktree.make_directory(Path::new(AGENTS))?;
             if !agents.holds(Path::new(&name)) {
                 agents.replace_public(&name, &agent)?;
@@ -125,33 +129,34 @@ async fn put_in_place(worktree: SandboxedPath) {
         }
         Ok(())
     });
-    if let Ok(Err(error)) = moved.await {
-        tracing::warn!(%error, "the agents of a worktree could not be put in their place");
+    if let Ok(Err(error)) = copied.await {
+        tracing::warn!(%error, "failed to install the agents of a worktree");
     }
 }
 
-fn outcome(name: &str, ran: Result<Output, StartError>) -> String {
-    let output = match ran {
+fn outcome(name: &str, result: Result<Output, StartError>) -> String {
+    let output = match result {
         Ok(output) => output,
         Err(error) => return format!("[bootstrap-failed] {name}: {}", redact::cause(&error.to_string())),
     };
-    let how = match output.status {
+    let status = match output.status {
         RunStatus::Exited(0) => return format!("[bootstrap-completed] {name}"),
         RunStatus::TimedOut => return format!("[bootstrap-timeout] {name}"),
         RunStatus::Exited(code) => format!("exit code {code}"),
         RunStatus::Signalled(signal) => format!("signal {signal}"),
-        RunStatus::OutputTooLarge => "it printed too much".to_owned(),
+        RunStatus::OutputTooLarge => "output too large".to_owned(),
     };
     let printed = redact::tail(&output.stderr_text(), TAIL_BYTES, TAIL_LINES)
         .or_else(|| redact::tail(&output.stdout_text(), TAIL_BYTES, TAIL_LINES));
     let printed = printed.map(|text| format!(": {text}")).unwrap_or_default();
-    format!("[bootstrap-failed] {name}: {how}{printed}")
+    format!("[bootstrap-failed] {name}: {status}{printed}")
 }
 
-/// Queued like all output, so that it arrives even when the control plane is away.
+/// Reports progress through the outbox, which also delivers it when the control plane is temporarily
+/// unreachable.
 async fn report(service: &AgentBootstrap, id: LoopId, text: &str) {
     let event = LoopEvent::new("output", &json!({"data": {"chunk": text}}));
     if let Err(error) = service.jobs.enqueue_event(id, &event).await {
-        tracing::warn!(loop_id = %id, %error, "a word about a bootstrap could not be queued");
+        tracing::warn!(loop_id = %id, %error, "failed to enqueue bootstrap progress");
     }
 }

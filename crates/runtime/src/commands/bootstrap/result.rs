@@ -1,4 +1,4 @@
-//! What a BOOTSTRAP left, read into one document.
+//! Combines the results of a BOOTSTRAP into one document.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,13 +11,13 @@ use serde_json::Value;
 
 use super::{BootstrapTarget, MANIFEST, agents_dir};
 
-/// A definition that is larger is left out.
+// 1 MiB. Larger files are not agent definitions and are skipped.
 const MAX_AGENT: u64 = 1024 * 1024;
 const CRITIC_GATES: &str = ".loopgate/settings/critic-gates.json";
-/// What a bootstrap notes of itself in a repository.
+/// File in which the bootstrap plugin records its run, relative to the repository.
 pub(super) const METADATA: &str = ".loopgate/bootstrap-metadata.json";
 
-/// Reads what the repositories left and puts it among the files of the run, for its upload.
+/// Collects the results of all repositories in the work directory, and writes the document for the upload.
 pub(crate) async fn conclude(work_dir: PathBuf) {
     let concluded = tokio::task::spawn_blocking(move || {
         let text = serde_json::to_vec_pretty(&read(&work_dir))?;
@@ -25,8 +25,8 @@ pub(crate) async fn conclude(work_dir: PathBuf) {
     });
     match concluded.await {
         Ok(Ok(())) => {}
-        Ok(Err(error)) => tracing::warn!(%error, "the result of a bootstrap could not be kept"),
-        Err(error) => tracing::warn!(%error, "the result of a bootstrap could not be read"),
+        Ok(Err(error)) => tracing::warn!(%error, "failed to write the bootstrap result"),
+        Err(error) => tracing::warn!(%error, "failed to collect the bootstrap result"),
     }
 }
 
@@ -57,18 +57,20 @@ fn repo(work_dir: &Path, number: usize, target: BootstrapTarget) -> Bootstrapped
     repo.metadata = document(&Path::new(&local_path).join(METADATA));
     let (begun, done) = (format!("repo-{number}-begun"), format!("repo-{number}-done"));
     repo.duration = between(&work_dir.join(begun), &work_dir.join(&done));
+    // run.sh writes the marker last. Without one the script was killed while it worked on this repository.
     let marker = untrusted::read_text(&work_dir.join(done)).unwrap_or_default();
     let reason = match marker.trim() {
         "ok" => None,
         other => Some(other.strip_prefix("fail:").filter(|reason| !reason.is_empty()).unwrap_or("unknown")),
     };
+    // Agents that were written before a failure are still useful.
     repo.success = reason.is_none() || !repo.agents.is_empty();
     repo.error =
         reason.map(|reason| if repo.success { format!("partial:{reason}") } else { reason.to_owned() });
     repo
 }
 
-/// The definitions in a directory, by name.
+/// Returns the agent definitions in a directory, sorted by file name.
 fn agents(directory: &Path) -> Vec<BootstrappedAgent> {
     let mut files: Vec<PathBuf> = untrusted::entries(directory)
         .into_iter()
@@ -93,7 +95,7 @@ fn agent(path: &Path) -> Option<BootstrappedAgent> {
     })
 }
 
-/// A member of the block between two `---` at the beginning of a definition.
+/// Returns a member of the front matter, the block between two `---` lines at the beginning of a definition.
 fn front_matter(definition: &str, name: &str) -> Option<String> {
     let mut lines = definition.lines();
     lines.next().filter(|line| line.trim_end() == "---")?;
@@ -108,7 +110,7 @@ fn document(path: &Path) -> Option<Value> {
     serde_json::from_slice(&untrusted::read(path, MAX_AGENT).ok()?).ok()
 }
 
-/// Milliseconds between the last changes of two files.
+// The script only creates marker files; their modification times are the only record of the duration.
 fn between(begun: &Path, done: &Path) -> u64 {
     let at = |path: &Path| untrusted::metadata(path).and_then(|file| file.modified()).ok();
     let elapsed = at(begun).zip(at(done)).and_then(|(begun, done)| done.duration_since(begun).ok());
@@ -140,6 +142,7 @@ mod tests {
             skipped,
             target("acme/partial"),
             target("acme/none"),
+            // No marker file is written for this one.
             target("acme/cut")
         ]);
         put("work/bootstrap-manifest.json", &manifest.to_string());
@@ -151,15 +154,16 @@ mod tests {
         put("work/repo-2-done", "fail:7");
         put("work/repo-3-done", "fail:cd");
         put("clone/.loopgate/settings/critic-gates.json", r#"{"defaults":{}}"#);
+        // Invalid JSON counts as missing.
         put("clone/.loopgate/bootstrap-metadata.json", "{");
         let result = json!(read(&work));
-        let told: Vec<(&Value, &Value)> = result["repos"]
+        let outcomes: Vec<(&Value, &Value)> = result["repos"]
             .as_array()
             .unwrap()
             .iter()
             .map(|repo| (&repo["success"], repo.get("error").unwrap_or(&Value::Null)))
             .collect();
-        let wanted = [
+        let expected = [
             (json!(true), Value::Null),
             (json!(false), json!("outside sandbox")),
             (json!(true), json!("partial:7")),
@@ -167,7 +171,10 @@ mod tests {
             (json!(false), json!("unknown")),
         ];
         assert!(
-            told.iter().zip(&wanted).all(|(told, wanted)| told.0 == &wanted.0 && told.1 == &wanted.1),
+            outcomes
+                .iter()
+                .zip(&expected)
+                .all(|(actual, expected)| actual.0 == &expected.0 && actual.1 == &expected.1),
             "{result}"
         );
         let agent = json!({"name": "Tester", "slug": "test-strategist", "role": "test-strategist",

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Lets the assistant look at one repository after the other. One that fails stops no other: what became
-# of each stands in a file of its own.
+# Runs the assistant in one repository after the other. A failure does not stop the script: the outcome of
+# repository N is written to repo-N-done.
 
-# bootstrap <number> <repository> <prompt> <arguments of the assistant>...
+# bootstrap <number> <repository> <prompt> <assistant argument>...
 bootstrap() {
   local files="$LOOPGATE_WORKDIR/repo-$1" repository="$2" prompt="$3" outcome=ok
   shift 3

@@ -1,5 +1,4 @@
-//! Runs of tests at base commits, remembered in the data directory, so that a later loop from the same base does not
-//! repeat them.
+//! Cache of test runs at base commits, in the data directory. Loops that start from the same base reuse them.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -11,12 +10,12 @@ use sha2::{Digest as _, Sha256};
 
 use super::test_run::{MAX_LOG, TestResult};
 
-/// Name of the directory in the data directory.
+// Directory below the data directory.
 const DIRECTORY: &str = "test-runs";
-/// Runs that are kept, the newest ones.
+// Entries of the cache; the oldest ones are removed. With logs of at most 16 MiB it takes at most 1.6 GiB.
 const MAX_RUNS: usize = 100;
 
-/// The directory of remembered runs.
+/// Cache of test runs, one JSON file and one log per run.
 pub(super) struct BaseRuns {
     directory: PathBuf,
 }
@@ -26,30 +25,33 @@ impl BaseRuns {
         Self { directory: data_dir.join(DIRECTORY) }
     }
 
-    /// Names a run: by the clone, the commit, the command, and what else of the repository may run.
+    /// Returns the cache key: a digest of everything that can change the result of a run, which includes the
+    /// files of the repository that the user trusts.
     pub fn key(clone: &Path, commit: &str, command: &str, trusted: &BTreeSet<String>) -> String {
         let mut digest = Sha256::new();
         let parts = [clone.as_os_str().as_encoded_bytes(), commit.as_bytes(), command.as_bytes()];
         for part in parts.into_iter().chain(trusted.iter().map(String::as_bytes)) {
+            // Prefix each part with its length: otherwise ("ab", "c") and ("a", "bc") have the same digest.
             digest.update(u64::try_from(part.len()).unwrap_or_default().to_be_bytes());
             digest.update(part);
         }
         hex::encode(digest.finalize())
     }
 
-    /// The run of this name; its log is copied to `log`.
+    /// Returns a cached run and copies its log to `log`.
     pub async fn load(&self, key: &str, log: &Path) -> Option<TestResult> {
-        let (file, kept, log) = (self.file(key), self.file(key).with_extension("log"), log.to_owned());
+        let (file, cached_log, log) = (self.file(key), self.file(key).with_extension("log"), log.to_owned());
         let read = move || {
             let run = serde_json::from_slice(&std::fs::read(file).ok()?).ok()?;
-            untrusted::write_private(&log, &std::fs::read(kept).ok()?).ok()?;
+            untrusted::write_private(&log, &std::fs::read(cached_log).ok()?).ok()?;
             Some(run)
         };
         tokio::task::spawn_blocking(read).await.ok().flatten()
     }
 
-    /// Remembers a run that came to its end. One that cannot be stored is run again by the next loop.
+    /// Caches a run that finished. Best-effort: a run that is not cached is repeated by the next loop.
     pub async fn save(&self, key: &str, run: &TestResult, log: &Path) {
+        // A timeout or a missing program may be temporary, so such runs are not cached.
         if run.completed.run.error.is_some() {
             return;
         }
@@ -57,12 +59,13 @@ impl BaseRuns {
             (self.directory.clone(), self.file(key), run.clone(), log.to_owned());
         let saved = tokio::task::spawn_blocking(move || {
             create_private_dir(&directory)?;
+            // Write the log first: an entry exists only once its JSON file does.
             write_private(&file.with_extension("log"), &untrusted::read(&log, MAX_LOG)?)?;
             write_private(&file, &serde_json::to_vec(&run)?)?;
             remove_oldest(&directory)
         });
         if let Err(error) = saved.await.unwrap_or_else(|error| Err(io::Error::other(error))) {
-            tracing::warn!(%error, "a run of tests at a base could not be remembered");
+            tracing::warn!(%error, "failed to cache a test run");
         }
     }
 
@@ -82,6 +85,7 @@ fn remove_oldest(directory: &Path) -> io::Result<()> {
     runs.sort();
     for (_, path) in runs.iter().rev().skip(MAX_RUNS) {
         std::fs::remove_file(path)?;
+        // Best-effort: an orphaned log is overwritten by the next run with the same key.
         let _ = std::fs::remove_file(path.with_extension("log"));
     }
     Ok(())
@@ -107,13 +111,13 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn run_is_remembered_with_its_log_unless_it_broke_off() {
+    async fn run_is_cached_with_its_log_unless_it_failed_to_finish() {
         let (data, work) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let (runs, log) = (BaseRuns::new(data.path()), work.path().join("tests-base.log"));
         std::fs::write(&log, "printed").unwrap();
         let key = BaseRuns::key(Path::new("/src/shop"), "c", "npm test", &BTreeSet::new());
         assert_eq!(runs.load(&key, &log).await, None);
-        runs.save(&key, &run(Some("it took too long")), &log).await;
+        runs.save(&key, &run(Some("timed out after 600s")), &log).await;
         assert_eq!(runs.load(&key, &log).await, None, "the next loop tries again");
         runs.save(&key, &run(None), &log).await;
         std::fs::remove_file(&log).unwrap();
@@ -129,22 +133,22 @@ mod tests {
         for number in 0..MAX_RUNS + 3 {
             runs.save(&format!("{number}"), &run(None), &log).await;
         }
-        let left = std::fs::read_dir(data.path().join(DIRECTORY)).unwrap().count();
-        assert_eq!(left, 2 * MAX_RUNS, "each run with its log");
+        let files = std::fs::read_dir(data.path().join(DIRECTORY)).unwrap().count();
+        assert_eq!(files, 2 * MAX_RUNS, "each run with its log");
     }
 
     #[test]
-    fn key_differs_with_everything_that_may_change_the_result() {
-        let none = BTreeSet::new();
-        let some = BTreeSet::from(["1 file .loopgate/loops-setup.sh".to_owned()]);
+    fn key_depends_on_everything_that_can_change_the_result() {
+        let untrusted = BTreeSet::new();
+        let trusted = BTreeSet::from(["1 file .loopgate/loops-setup.sh".to_owned()]);
         let clone = Path::new("/src/shop");
         let keys = [
-            BaseRuns::key(clone, "c", "npm test", &none),
-            BaseRuns::key(Path::new("/src/other"), "c", "npm test", &none),
-            BaseRuns::key(clone, "d", "npm test", &none),
-            BaseRuns::key(clone, "c", "make test", &none),
-            BaseRuns::key(clone, "c", "npm test", &some),
-            BaseRuns::key(clone, "cn", "pm test", &none),
+            BaseRuns::key(clone, "c", "npm test", &untrusted),
+            BaseRuns::key(Path::new("/src/other"), "c", "npm test", &untrusted),
+            BaseRuns::key(clone, "d", "npm test", &untrusted),
+            BaseRuns::key(clone, "c", "make test", &untrusted),
+            BaseRuns::key(clone, "c", "npm test", &trusted),
+            BaseRuns::key(clone, "cn", "pm test", &untrusted),
         ];
         assert_eq!(keys.iter().collect::<BTreeSet<_>>().len(), keys.len());
     }

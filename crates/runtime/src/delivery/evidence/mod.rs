@@ -1,8 +1,8 @@
-//! Evidence for a delivered repository that is no assistant's word: its own tests at the base and at the head, and
-//! what was changed in them.
+//! Evidence about the tests of a delivered repository: test runs at the base and at the head, and changes
+//! that weaken the tests. The assistant cannot influence it.
 //!
-//! A step of the delivery, after the pull request is open: what it found is in the job's record before it is shown,
-//! and a later process takes it from there. Runs nothing that the person did not agree to.
+//! A step of the delivery that follows the pull request. Evidence is stored in the job record before it is
+//! published, so that a restarted runtime reuses it. Only test commands that the user trusts are run.
 
 mod memory;
 mod test_run;
@@ -26,17 +26,18 @@ use self::memory::BaseRuns;
 use self::test_run::{Side, TestResult, TestSite};
 use super::outcome::LoopOutcome;
 use super::repository::{RepositoryWork, inspect};
-use super::result::{DeliveryContext, DeliveryOutcome, stored};
+use super::result::{DeliveryContext, DeliveryOutcome, store_result};
 use super::retry::{DeliveryError, ensure_not_cancelled, repeat};
 use crate::jobs::store::{OutboxMessage, StoreError};
 use crate::jobs::{DeliveryStatus, Job};
 
-/// Names and flags that a record keeps, and characters of a name.
+// Upper bounds for the job record: entries per list, and characters of a test name.
 const MAX_ENTRIES: usize = 500;
 const MAX_NAME: usize = 300;
-/// How long the diff may take.
+// Generous for a diff between two local commits; it only matters for huge repositories or slow disks.
 const DIFF_TIME: Duration = Duration::from_secs(30);
-/// The diff that is looked at, whatever the person's configuration says of diffs.
+// Options that make the output independent of the user's git configuration: the parser expects these
+// prefixes, and an external diff program must not run.
 const DIFF: [&str; 7] = [
     "diff",
     "--no-color",
@@ -46,12 +47,13 @@ const DIFF: [&str; 7] = [
     "--src-prefix=a/",
     "--dst-prefix=b/",
 ];
-const NOT_AGREED: &str = "The tests were not run, because nobody has agreed to the command that runs them. \
-    `loopgate trust` in the clone shows it and asks.";
-const NO_TESTS: &str = "No tests were run, because no command was found that runs them. \
-    `loopgate trust --tests 'COMMAND'` in the clone sets one.";
+const NOT_TRUSTED: &str = "The tests were not run because the test command is not trusted. \
+    Run `loopgate trust` in the clone to review and trust it.";
+const NO_TESTS: &str = "No tests were run because no test command was detected. \
+    Run `loopgate trust --tests 'COMMAND'` in the clone to set one.";
 
-/// Adds evidence to the result of a repository that was delivered, to its pull request and to the record.
+/// Adds test evidence to the result of a delivered repository, to its pull request and to the job record.
+/// Failures are logged and leave the delivery unchanged.
 pub(super) async fn attach(
     outcome: &LoopOutcome<'_>,
     job: &Job,
@@ -61,20 +63,20 @@ pub(super) async fn attach(
     if delivered.status != DeliveryStatus::Success {
         return Ok(delivered);
     }
-    // On the heap: the future of a whole run is large.
-    match Box::pin(attached(outcome, job, part, delivered.clone())).await {
-        Ok(delivered) => Ok(stored(&part.work_dir, delivered).await),
+    // Boxed: the future of a whole test run is large.
+    match Box::pin(attach_to_entries(outcome, job, part, delivered.clone())).await {
+        Ok(delivered) => Ok(store_result(&part.work_dir, delivered).await),
         Err(DeliveryError::Store(error)) => Err(error),
-        // The caller sees the cancellation in the record.
+        // The caller reads the cancellation from the job record.
         Err(DeliveryError::Cancelled) => Ok(delivered),
         Err(error) => {
-            tracing::warn!(loop_id = %job.id, %error, "a pull request has no section about the tests");
+            tracing::warn!(loop_id = %job.id, %error, "failed to add test evidence to the pull request");
             Ok(delivered)
         }
     }
 }
 
-async fn attached(
+async fn attach_to_entries(
     outcome: &LoopOutcome<'_>,
     job: &Job,
     part: &RepositoryWork,
@@ -86,20 +88,21 @@ async fn attached(
         _ => None,
     });
     for entry in changed {
-        let known = recorded(outcome).await?.remove(&entry.full_name);
-        let own = part.full_name.as_ref().is_none_or(|name| name.eq_ignore_ascii_case(&entry.full_name));
-        let evidence = match known {
-            Some(known) => known,
-            None if own => {
-                let evidence = of_repository(outcome, job, part).await?;
+        let recorded_evidence = recorded(outcome).await?.remove(&entry.full_name);
+        let is_own = part.full_name.as_ref().is_none_or(|name| name.eq_ignore_ascii_case(&entry.full_name));
+        let evidence = match recorded_evidence {
+            Some(evidence) => evidence,
+            None if is_own => {
+                let evidence = repository_evidence(outcome, job, part).await?;
                 record(outcome, &entry.full_name, &evidence).await?;
                 evidence
             }
+            // A reused result may list peers as well. They get their evidence in their own delivery.
             None => continue,
         };
         entry.tests = Some(Box::new(evidence.clone()));
-        if own {
-            show(outcome, part, entry, &evidence).await;
+        if is_own {
+            update_pull_request(outcome, part, entry, &evidence).await;
         }
     }
     Ok(delivered)
@@ -107,13 +110,13 @@ async fn attached(
 
 type Recorded = std::collections::BTreeMap<String, TestEvidence>;
 
-/// What the record has, by repository.
+/// Returns the recorded evidence by full repository name.
 async fn recorded(outcome: &LoopOutcome<'_>) -> Result<Recorded, StoreError> {
     let job = outcome.finalizer.jobs.store.job(outcome.id).await?.ok_or(StoreError::NoJob)?;
     Ok(job.delivery.map(|delivery| delivery.tests).unwrap_or_default())
 }
 
-/// Stores evidence, and tells of it on the loop's page.
+/// Stores evidence and reports it in the loop's output.
 async fn record(
     outcome: &LoopOutcome<'_>,
     full_name: &str,
@@ -132,8 +135,9 @@ async fn record(
     change.await.map(drop)
 }
 
-/// Puts evidence into the pull request. One that cannot be edited has none; the record has it.
-async fn show(
+/// Replaces the evidence section in the body of the pull request. Best-effort: the evidence is also in the
+/// result.
+async fn update_pull_request(
     outcome: &LoopOutcome<'_>,
     part: &RepositoryWork,
     entry: &SuccessEntry,
@@ -149,13 +153,13 @@ async fn show(
         }
         Ok(())
     };
-    if let Err(error) = repeat(outcome, "writing about the tests in the pull request", edit).await {
-        tracing::warn!(loop_id = %outcome.id, %error, "a pull request has no section about the tests");
+    if let Err(error) = repeat(outcome, "adding the test evidence to the pull request", edit).await {
+        tracing::warn!(loop_id = %outcome.id, %error, "failed to add test evidence to the pull request");
     }
 }
 
-/// The evidence of one repository. A failure of git is evidence of nothing, and says so.
-async fn of_repository(
+/// Collects the evidence of one repository. Errors of git and the file system make it inconclusive.
+async fn repository_evidence(
     outcome: &LoopOutcome<'_>,
     job: &Job,
     part: &RepositoryWork,
@@ -187,19 +191,25 @@ async fn collect(
     let clone = git.repository(directory).await?.clone_root().to_owned();
     let store = TrustStore::new(outcome.finalizer.sandbox.data_dir());
     let (repository, tree) = (clone.clone(), directory.to_owned());
-    let looked = tokio::task::spawn_blocking(move || match store.known(&repository) {
-        Some(known) if known.test_command.is_some() => (Some(known), false),
+    // The detected command comes from the assistant's tree. It only determines which advice is given and is
+    // never run without the user's consent.
+    let lookup = tokio::task::spawn_blocking(move || match store.known(&repository) {
+        Some(trusted) if trusted.test_command.is_some() => (Some(trusted), false),
         _ => (None, Directory::of(&tree).is_ok_and(|tree| test_command(&tree).is_some())),
     });
-    let (trusted, detected) = looked.await.map_err(std::io::Error::other)?;
-    let agreed = trusted.and_then(|trusted| Some((trusted.test_command?, trusted.parts)));
-    let Some((command, parts)) = agreed else {
-        let note = if detected { NOT_AGREED } else { NO_TESTS };
+    let (trusted, detected) = lookup.await.map_err(std::io::Error::other)?;
+    let trusted_command = trusted.and_then(|trusted| Some((trusted.test_command?, trusted.parts)));
+    let Some((command, parts)) = trusted_command else {
+        let note = if detected { NOT_TRUSTED } else { NO_TESTS };
         return Ok(evidence(TestOutcome::NotRun, Some(note.to_owned())));
     };
     let head = git.head(directory).await?;
     let base = git.merge_base(directory, &context.base_revision, &head).await?;
-    let base = base.ok_or_else(|| std::io::Error::other("its branch has nothing in common with the base"))?;
+    // Compare with the merge base, not the tip of the base branch: commits of others must not count as
+    // changes.
+    let base =
+        base.ok_or_else(|| std::io::Error::other("the branch and its base have no common ancestor"))?;
+    // Peers write their logs into the same work directory and need distinct names.
     let peer = part.directory.as_deref() != super::outcome::worktree(job);
     let site = TestSite {
         outcome,
@@ -211,7 +221,7 @@ async fn collect(
     let runs = BaseRuns::new(outcome.finalizer.sandbox.data_dir());
     let key = BaseRuns::key(&clone, &base, &command, &parts);
     let before = match runs.load(&key, &site.log(Side::Base)).await {
-        Some(remembered) => remembered,
+        Some(cached) => cached,
         None => {
             let run = site.run(Side::Base, &base).await?;
             runs.save(&key, &run, &site.log(Side::Base)).await;
@@ -236,7 +246,7 @@ fn evidence(outcome: TestOutcome, note: Option<String>) -> TestEvidence {
     }
 }
 
-/// The whole of it, clean of credentials and of a bounded size.
+/// Combines both runs into redacted evidence of bounded size.
 fn assemble(
     command: String,
     before: TestResult,
@@ -244,25 +254,26 @@ fn assemble(
     flags: Result<Vec<TestFlag>, GitError>,
 ) -> TestEvidence {
     let verdict = compare(&command, &before.completed, &after.completed);
-    let cut = |name: String| name.chars().take(MAX_NAME).collect::<String>();
-    let unread = flags.as_ref().err().map(|error| {
-        format!("Changes to the tests could not be looked at: {}", redact::cause(&error.to_string()))
+    let truncate = |name: String| name.chars().take(MAX_NAME).collect::<String>();
+    let diff_error = flags.as_ref().err().map(|error| {
+        format!("Changes to the tests could not be analyzed: {}", redact::cause(&error.to_string()))
     });
-    let notes: Vec<String> = verdict.note.into_iter().chain(unread).collect();
+    let notes: Vec<String> = verdict.note.into_iter().chain(diff_error).collect();
     let evidence = TestEvidence {
         outcome: verdict.outcome,
         command: Some(command),
         base: Some(before.completed.run),
         head: Some(after.completed.run),
-        new_failures: verdict.new_failures.into_iter().take(MAX_ENTRIES).map(cut).collect(),
+        new_failures: verdict.new_failures.into_iter().take(MAX_ENTRIES).map(truncate).collect(),
         flags: flags.unwrap_or_default().into_iter().take(MAX_ENTRIES).collect(),
         note: (!notes.is_empty()).then(|| notes.join(" ")),
     };
-    let clean = serde_json::to_value(&evidence).map(redact::json);
-    clean.and_then(serde_json::from_value).unwrap_or(evidence)
+    // Test names and the command may contain credentials, for example in parameterized tests.
+    let redacted = serde_json::to_value(&evidence).map(redact::json);
+    redacted.and_then(serde_json::from_value).unwrap_or(evidence)
 }
 
-/// Changes that make the tests say less, from one commit to the other.
+/// Returns the changes between two commits that weaken the tests, for example deleted or skipped tests.
 async fn flags(
     outcome: &LoopOutcome<'_>,
     directory: &Path,
@@ -274,34 +285,34 @@ async fn flags(
     let diff = outcome.finalizer.git.text(directory, &args, DIFF_TIME).await?;
     let mut flags = diff_flags(&diff);
     flags.extend(command_flag(command, before.detected.as_ref(), after.detected.as_ref()));
-    let lost = run_flags(&before.completed, &after.completed, &flags);
-    flags.extend(lost);
+    let run_flags = run_flags(&before.completed, &after.completed, &flags);
+    flags.extend(run_flags);
     Ok(flags)
 }
 
-/// Why a loop is not done because of its tests, for a person; `None` when it is.
+/// Returns the reason why the loop fails because of new test failures, or `None`.
 pub(super) fn failure(job: &Job) -> Option<String> {
     let tests = job.delivery.iter().flat_map(|delivery| &delivery.tests);
     let failures = tests.filter(|(_, evidence)| evidence.outcome == TestOutcome::NewFailures);
-    let told: Vec<String> = failures
+    let reasons: Vec<String> = failures
         .map(|(name, evidence)| {
             let log = evidence.head.as_ref().map(|head| head.log.as_str()).unwrap_or_default();
-            format!("{name}: {} Its output is in {log} in the loop's work directory.", sentence(evidence))
+            format!("{name}: {} The output is in {log} in the loop's work directory.", sentence(evidence))
         })
         .collect();
-    (!told.is_empty()).then(|| told.join(" "))
+    (!reasons.is_empty()).then(|| reasons.join(" "))
 }
 
-/// The warnings that the tests of a loop give.
+/// Returns the warning codes that follow from the test evidence.
 pub(super) fn warnings(job: &Job) -> Vec<&'static str> {
     let tests = || job.delivery.iter().flat_map(|delivery| delivery.tests.values());
-    let base_is_unknown =
+    let base_run_failed =
         |evidence: &TestEvidence| evidence.base.as_ref().is_some_and(|base| base.error.is_some());
     let mut warnings = Vec::new();
     if tests().any(|evidence| evidence.outcome == TestOutcome::FailedBefore) {
         warnings.push("TESTS_FAILED_BEFORE");
     }
-    if tests().any(|evidence| evidence.outcome == TestOutcome::Inconclusive || base_is_unknown(evidence)) {
+    if tests().any(|evidence| evidence.outcome == TestOutcome::Inconclusive || base_run_failed(evidence)) {
         warnings.push("TESTS_INCONCLUSIVE");
     }
     if tests().any(|evidence| !evidence.flags.is_empty()) {

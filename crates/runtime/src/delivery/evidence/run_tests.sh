@@ -1,6 +1,6 @@
-# Runs the set-up script $1, when there is one, and then the command $2, and keeps the first $3 bytes of what they
-# print. The output is read by a process of its own, which goes on to the end of it when everything is told to end:
-# what the tests leave running does not delay their exit.
+# Runs the setup script $1, unless it is empty, and then the command $2. Keeps the first $3 bytes of their output.
+# A separate process reads the output. It ignores SIGTERM and reads to the end, so that neither a full pipe nor a
+# background process of the tests delays their exit.
 exec > >(trap '' TERM; head -c "$3"; cat > /dev/null) 2>&1
 if [ -n "$1" ]; then
   bash "$1" || exit 125

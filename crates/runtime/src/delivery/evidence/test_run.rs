@@ -1,5 +1,5 @@
-//! One run of a repository's tests: in a clean worktree, under a shim, within a time. A run that an earlier process of
-//! Loopgate had started is waited for; one that got lost is done again.
+//! One test run of a repository: in a clean worktree, under a shim, with a time limit. A restarted runtime
+//! waits for a run in progress and repeats a run whose result was lost.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -21,13 +21,13 @@ use crate::jobs::{Job, ProcessKind, ProcessRecord, TestRunRecord};
 use crate::process::spawn;
 use crate::workspace::worktree::SETUP_SCRIPT;
 
-/// Bytes of a log; what is printed beyond is dropped.
+// 16 MiB. Additional output is discarded by run_tests.sh, so that a noisy test suite cannot fill the disk.
 pub(super) const MAX_LOG: u64 = 16 * 1024 * 1024;
 const GRACE: Duration = Duration::from_secs(5);
 const SWEEP_GRACE: Duration = Duration::from_secs(3);
 const SCRIPT: &str = include_str!("run_tests.sh");
 
-/// Which of the two commits is tested.
+/// The commit that is tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
     Base,
@@ -50,7 +50,7 @@ impl Side {
     }
 }
 
-/// What a run says, and the command by which its tree is tested now.
+/// Result of a run, and the test command that was detected in its tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct TestResult {
@@ -60,27 +60,26 @@ pub(super) struct TestResult {
     pub detected: Option<TestCommand>,
 }
 
-/// How a run ended.
 enum RunEnd {
     Exited(Exit),
-    /// It did not come to its end; why, for a person.
+    /// The run did not finish. Contains the reason.
     Failed(String),
 }
 
 /// Runs the tests of one repository of a loop.
 pub(super) struct TestSite<'a> {
     pub outcome: &'a LoopOutcome<'a>,
-    /// The loop's work directory: logs and exits go there.
+    /// Work directory of the loop, which receives logs and exit files.
     pub work_dir: PathBuf,
     pub clone: PathBuf,
-    /// What the person agreed to.
+    /// Test command that the user trusts.
     pub command: String,
-    /// What the names of logs end with; empty for the loop's own repository.
+    /// Suffix of log file names; empty for the primary repository.
     pub suffix: String,
 }
 
 impl TestSite<'_> {
-    /// Where the output of a run is kept.
+    /// Returns the path of a run's log.
     pub fn log(&self, side: Side) -> PathBuf {
         self.work_dir.join(self.log_name(side))
     }
@@ -89,7 +88,8 @@ impl TestSite<'_> {
         format!("tests-{}{}.log", side.as_str(), self.suffix)
     }
 
-    /// Runs the tests at a commit, or takes up the run that is under way. Its worktree is removed.
+    /// Runs the tests at a commit, or waits for the recorded run if it is the same. Removes the worktree
+    /// afterwards.
     pub async fn run(&self, side: Side, commit: &str) -> Result<TestResult, DeliveryError> {
         ensure_not_cancelled(self.outcome).await?;
         let job = self.job().await?;
@@ -106,6 +106,7 @@ impl TestSite<'_> {
             Some(resumed) => resumed,
             None => self.start(side, commit, &process, &job).await?,
         };
+        // Read before the worktree is removed. A cancellation is returned only after the cleanup.
         let cancelled = ensure_not_cancelled(self.outcome).await;
         let run = self.read(side, commit, end, &record).await;
         self.clean_up(&record).await?;
@@ -117,13 +118,14 @@ impl TestSite<'_> {
         job.ok_or(DeliveryError::Cancelled)
     }
 
-    /// The end of a run that an earlier process had started; `None` when nobody knows it.
+    /// Waits for a run that a previous runtime process started; `None` when its result is unknown.
     async fn resume(&self, process: &ProcessRecord, record: &TestRunRecord) -> Option<RunEnd> {
         let (socket, exit_file) = (PathBuf::from(&process.socket), PathBuf::from(&process.exit_file));
         if let Some(shim) = shim::attach(&socket, &exit_file).await {
             return Some(self.wait(&shim, record.started_ms).await);
         }
         let exit = tokio::task::spawn_blocking(move || Exit::read(&exit_file)).await.ok().flatten();
+        // The shim was killed before it wrote the exit file; terminate what it left running.
         if exit.is_none() {
             shim::reap(self.outcome.id, SWEEP_GRACE).await;
         }
@@ -137,10 +139,11 @@ impl TestSite<'_> {
         process: &ProcessRecord,
         job: &Job,
     ) -> Result<(RunEnd, TestRunRecord), DeliveryError> {
-        if let Some(left) = job.test_run() {
-            self.outcome.finalizer.workspaces.remove_test_worktree(left).await;
+        if let Some(stale) = job.test_run() {
+            self.outcome.finalizer.workspaces.remove_test_worktree(stale).await;
         }
-        let record = self.make_worktree(commit).await?;
+        let record = self.create_worktree(commit).await?;
+        // The shim appends to the log. Errors are ignored: usually the file does not exist.
         for file in [PathBuf::from(&process.exit_file), self.log(side)] {
             let _ = tokio::task::spawn_blocking(move || untrusted::remove(&file)).await;
         }
@@ -156,12 +159,15 @@ impl TestSite<'_> {
         let end = match shims.spawn(&spec).await {
             Ok((shim, state)) => {
                 let pid = (state.pid, state.started.map(|started| started.0));
-                let (traces, written) = (self.work_dir.clone(), state);
-                let _ = tokio::task::spawn_blocking(move || spawn::write_pid_files(&traces, &written)).await;
+                let (work_dir, written) = (self.work_dir.clone(), state);
+                // Best-effort: the pid files only help other programs.
+                let _ =
+                    tokio::task::spawn_blocking(move || spawn::write_pid_files(&work_dir, &written)).await;
                 let now = self.outcome.finalizer.jobs.change(self.outcome.id, |now| {
                     (now.job.run.pid, now.job.run.pid_started_at) = (Some(pid.0), pid.1);
                     Ok(())
                 });
+                // A cancellation that arrived before the pid was stored could not signal the process.
                 if now.await?.is_cancelled() {
                     let _ = shim.kill(GRACE).await;
                 }
@@ -172,17 +178,17 @@ impl TestSite<'_> {
         Ok((end, record))
     }
 
-    /// Makes the worktree. It is in the record before it is on the disk, so that a later process removes it.
-    async fn make_worktree(&self, commit: &str) -> Result<TestRunRecord, DeliveryError> {
+    /// Creates the worktree. It is recorded first, so that a restarted runtime removes it after a crash.
+    async fn create_worktree(&self, commit: &str) -> Result<TestRunRecord, DeliveryError> {
         let finalizer = self.outcome.finalizer;
-        let refused = |path: &Path| {
+        let not_allowed = |path: &Path| {
             std::io::Error::other(format!("the sandbox does not allow a worktree at {}", path.display()))
         };
-        let clone = finalizer.layout.allowed(&self.clone).ok_or_else(|| refused(&self.clone))?;
+        let clone = finalizer.layout.allowed(&self.clone).ok_or_else(|| not_allowed(&self.clone))?;
         let name = format!("{}-loop-tests-{}", clone.base_name(), self.outcome.id.short());
-        let place = finalizer.layout.for_new(&clone, &name).map_err(|path| refused(&path))?;
+        let worktree = finalizer.layout.for_new(&clone, &name).map_err(|path| not_allowed(&path))?;
         let record = TestRunRecord {
-            worktree: place.as_path().to_owned(),
+            worktree: worktree.as_path().to_owned(),
             repository: self.clone.clone(),
             commit: commit.to_owned(),
             started_ms: Timestamp::now().as_millisecond(),
@@ -199,11 +205,12 @@ impl TestSite<'_> {
             .await?;
         let add =
             async || Ok(finalizer.git.worktree_add_detached(&self.clone, &record.worktree, commit).await?);
-        repeat(self.outcome, "making a worktree for the tests", add).await?;
+        repeat(self.outcome, "creating a worktree for the tests", add).await?;
         Ok(record)
     }
 
-    /// Records the process before it is started, and tells of it. `None` when the loop is to end.
+    /// Records the process before it is spawned, and reports it. Returns `None` when the loop has been
+    /// cancelled.
     async fn announce(
         &self,
         side: Side,
@@ -229,11 +236,13 @@ impl TestSite<'_> {
         Ok((!change.await?.is_cancelled()).then_some(started))
     }
 
-    /// What is started: the repository's set-up script, where the person trusts it, and then the tests. They get the
-    /// environment of an assistant, in which git runs nothing of a repository that is not trusted.
+    /// Returns the process to spawn: the repository's setup script, if the user trusts it, followed by the
+    /// tests. Both get the environment of the assistant, in which git runs no hooks of untrusted
+    /// repositories.
     async fn spec(&self, side: Side, process: &ProcessRecord, worktree: &Path) -> Spec {
         let finalizer = self.outcome.finalizer;
         let (mut env, guard) = finalizer.environment.guarded(&[worktree]).await;
+        // Test runners disable watch mode and prompts when CI is set.
         env.insert("CI".into(), "true".into());
         let script = worktree.join(SETUP_SCRIPT);
         let has_script = tokio::task::spawn_blocking(move || untrusted::is_file(&script)).await;
@@ -257,10 +266,11 @@ impl TestSite<'_> {
     }
 
     async fn wait(&self, shim: &ShimHandle, started_ms: i64) -> RunEnd {
+        // Measured from the recorded start, so that a restart of the runtime does not extend the limit.
         let limit = Duration::from_secs(self.outcome.finalizer.settings.get().test_time_limit_seconds.into());
-        let passed = u64::try_from(Timestamp::now().as_millisecond() - started_ms).unwrap_or_default();
-        let left = limit.saturating_sub(Duration::from_millis(passed));
-        match tokio::time::timeout(left, shim.wait()).await {
+        let elapsed = u64::try_from(Timestamp::now().as_millisecond() - started_ms).unwrap_or_default();
+        let remaining = limit.saturating_sub(Duration::from_millis(elapsed));
+        match tokio::time::timeout(remaining, shim.wait()).await {
             Ok(Ok(exit)) => RunEnd::Exited(exit),
             Ok(Err(error)) => {
                 shim::reap(self.outcome.id, SWEEP_GRACE).await;
@@ -269,24 +279,24 @@ impl TestSite<'_> {
             Err(_) => {
                 let _ = shim.kill(GRACE).await;
                 RunEnd::Failed(format!(
-                    "they took longer than {} seconds (test_time_limit_seconds in the settings)",
+                    "timed out after {}s (test_time_limit_seconds in the settings)",
                     limit.as_secs()
                 ))
             }
         }
     }
 
-    /// What the files say of a run that is over.
+    /// Reads the report of a finished run from its log.
     async fn read(&self, side: Side, commit: &str, end: RunEnd, record: &TestRunRecord) -> TestResult {
         let (log, tree) = (self.log(side), record.worktree.clone());
-        let looked = tokio::task::spawn_blocking(move || {
-            // One byte more than is kept tells a log that was cut.
+        let parsed = tokio::task::spawn_blocking(move || {
+            // A log of the maximum size was truncated. Its summary is missing, so it must not be parsed.
             let output = untrusted::read(&log, MAX_LOG).unwrap_or_default();
             let is_whole = u64::try_from(output.len()).is_ok_and(|length| length < MAX_LOG);
             let report = is_whole.then(|| read_report(&output)).flatten();
             (report, Directory::of(&tree).ok().and_then(|tree| test_command(&tree)))
         });
-        let (report, detected) = looked.await.unwrap_or_default();
+        let (report, detected) = parsed.await.unwrap_or_default();
         let (exit_code, error, ended) = match end {
             RunEnd::Exited(exit) => (exit.code, error_of(&exit), exit.ended_at.parse().ok()),
             RunEnd::Failed(reason) => (None, Some(reason), None),
@@ -307,28 +317,29 @@ impl TestSite<'_> {
     async fn clean_up(&self, record: &TestRunRecord) -> Result<(), DeliveryError> {
         let finalizer = self.outcome.finalizer;
         finalizer.workspaces.remove_test_worktree(record).await;
-        let cleared = finalizer.jobs.store.update(self.outcome.id, |job| {
+        let update = finalizer.jobs.store.update(self.outcome.id, |job| {
             if let Some(delivery) = &mut job.delivery {
                 delivery.test_run = None;
             }
         });
-        cleared.await.map(drop).map_err(Into::into)
+        update.await.map(drop).map_err(Into::into)
     }
 }
 
-/// Why a command that ended did not run the tests: a shell's code for that, or a signal.
+/// Returns why the tests did not run: a reserved exit code of the shell or of run_tests.sh, or a signal.
+/// Returns `None` for other exit codes, which are those of the tests.
 fn error_of(exit: &Exit) -> Option<String> {
     let reason = match (exit.code, exit.signal) {
         (Some(125), _) => {
-            "the set-up script failed, or the command could not begin (exit code 125)".to_owned()
+            "the setup script failed or the test command could not be started (exit code 125)".to_owned()
         }
-        (Some(126), _) => "a program of the command cannot be executed (exit code 126)".to_owned(),
+        (Some(126), _) => "a program in the test command is not executable (exit code 126)".to_owned(),
         (Some(127), _) => format!(
-            "a program of the command was not found (exit code 127); {SETUP_SCRIPT} can install what it needs"
+            "a program in the test command was not found (exit code 127); {SETUP_SCRIPT} can install it"
         ),
         (Some(_), _) => return None,
-        (None, Some(signal)) => format!("they were ended by signal {signal}"),
-        (None, None) => "how they ended is not known".to_owned(),
+        (None, Some(signal)) => format!("terminated by signal {signal}"),
+        (None, None) => "the exit status is unknown".to_owned(),
     };
     Some(reason)
 }

@@ -1,6 +1,6 @@
-//! Progress of the control plane's commands, by which none runs twice after a restart.
+//! Progress of commands from the control plane, so that no command runs twice after a restart.
 //!
-//! Entries made at the same time share one flush of the disk, as all commits of the store do.
+//! Concurrent entries share one sync of the disk, as all commits of the store do.
 
 use std::collections::HashMap;
 use std::io;
@@ -28,7 +28,7 @@ mod command {
     pub struct Model {
         #[sea_orm(primary_key, auto_increment = false)]
         pub command_id: String,
-        /// [`super::CommandProgress`] as JSON.
+        /// The [`super::CommandProgress`] as JSON text.
         #[sea_orm(column_type = "Text")]
         pub progress: String,
         /// Milliseconds since the epoch.
@@ -41,7 +41,7 @@ mod command {
     impl ActiveModelBehavior for ActiveModel {}
 }
 
-/// The table of commands.
+/// Migration that creates the table of commands.
 pub(super) struct Commands;
 
 impl MigrationName for Commands {
@@ -74,21 +74,21 @@ impl MigrationTrait for Commands {
 pub struct CommandLogTable(JobStore);
 
 impl CommandLogTable {
-    /// Takes over `legacy_file`, in which versions up to 0.13.18 kept the log, when there is one; the file is
-    /// removed once its entries are durable.
+    /// Imports `legacy_file`, the log of versions up to 0.13.18, if it exists. The file is removed once its
+    /// entries are durable.
     ///
     /// # Errors
-    /// [`StoreError::Database`] when the database or the file cannot be used.
+    /// Fails with [`StoreError::Database`] when the database or the file cannot be used.
     pub(crate) async fn open(store: JobStore, legacy_file: &Path) -> Result<Self, StoreError> {
         let log = Self(store);
         log.import(legacy_file).await?;
         Ok(log)
     }
 
-    /// The progress of a command; none when it is unknown or its entry has expired.
+    /// Returns the progress of a command; `None` when it is unknown or expired.
     ///
     /// # Errors
-    /// [`StoreError`].
+    /// Fails with [`StoreError`] when the entry cannot be read.
     pub async fn find(&self, command_id: &str) -> Result<Option<CommandProgress>, StoreError> {
         let row = command::Entity::find_by_id(command_id)
             .filter(command::Column::RecordedAt.gte(expiry(Timestamp::now())))
@@ -97,11 +97,10 @@ impl CommandLogTable {
         Ok(row.map(|row| serde_json::from_str(&row.progress)).transpose()?)
     }
 
-    /// Stores the progress of a command in place of what is stored, and deletes expired entries. Durable
-    /// when it returns.
+    /// Stores or replaces the progress of a command and deletes expired entries. Durable when it returns.
     ///
     /// # Errors
-    /// [`StoreError`].
+    /// Fails with [`StoreError`] when the entry cannot be stored.
     pub async fn record(&self, command_id: String, progress: &CommandProgress) -> Result<(), StoreError> {
         let now = Timestamp::now();
         let tx = self.0.db.begin().await?;
@@ -112,6 +111,7 @@ impl CommandLogTable {
 
     async fn import(&self, file: &Path) -> Result<(), StoreError> {
         let text = match tokio::fs::read(file).await {
+            // A crash may have truncated the file within a character.
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             Err(error) => return Err(unusable(file, &error)),
@@ -119,9 +119,9 @@ impl CommandLogTable {
         let tx = self.0.db.begin().await?;
         for (command_id, line) in legacy_lines(&text) {
             let at = line.at.as_millisecond();
-            let known = command::Entity::find_by_id(&command_id).one(&tx).await?;
-            // A file that was imported before, or written by an older version since.
-            if known.is_none_or(|known| known.recorded_at < at) {
+            let existing = command::Entity::find_by_id(&command_id).one(&tx).await?;
+            // The file was imported before, or an older version has written it since; the newer entry wins.
+            if existing.is_none_or(|existing| existing.recorded_at < at) {
                 upsert(&tx, command_id, &line.progress, at).await?;
             }
         }
@@ -132,10 +132,10 @@ impl CommandLogTable {
 }
 
 fn unusable(file: &Path, error: &io::Error) -> StoreError {
-    DbErr::Custom(format!("the log of commands {} cannot be imported: {error}", file.display())).into()
+    DbErr::Custom(format!("cannot import the command log {}: {error}", file.display())).into()
 }
 
-/// The oldest instant that is kept, in milliseconds since the epoch.
+/// Returns the oldest instant that is kept, in milliseconds since the epoch.
 fn expiry(now: Timestamp) -> i64 {
     let retention = i64::try_from(CommandProgress::RETENTION.as_millis()).unwrap_or(i64::MAX);
     now.as_millisecond().saturating_sub(retention)
@@ -166,7 +166,7 @@ async fn delete_expired(tx: &DatabaseTransaction, now: Timestamp) -> Result<(), 
     Ok(())
 }
 
-/// One line of the file of versions up to 0.13.18.
+/// A line of the log file of versions up to 0.13.18.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct LegacyLine {
@@ -176,7 +176,7 @@ struct LegacyLine {
     progress: CommandProgress,
 }
 
-/// The last line of each command. One that does not parse was cut off by a crash.
+/// Returns the last line of each command. Lines that do not parse were truncated by a crash.
 fn legacy_lines(text: &str) -> HashMap<String, LegacyLine> {
     let lines = text.lines().filter_map(|line| serde_json::from_str::<LegacyLine>(line).ok());
     lines.map(|line| (line.command_id.clone(), line)).collect()
@@ -210,7 +210,7 @@ mod tests {
         CommandProgress::Finished { events: vec![event] }
     }
 
-    /// The file as version 0.13.18 left it, with a line that was being written when the machine stopped.
+    /// Returns the log file as written by version 0.13.18, with a last line that a crash truncated.
     fn legacy_file(now: Timestamp) -> String {
         let at = |hours| now - SignedDuration::from_hours(hours);
         let event = r#"{"commandId":"b","sequence":3,"eventType":"done","data":{"type":"done"}}"#;
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn file_of_the_version_before_is_imported_once() {
+    async fn legacy_file_is_imported_once() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("commands.jsonl");
         let text = legacy_file(Timestamp::now());
@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(log.find("c").await.unwrap(), None);
         assert!(!file.exists());
 
-        // The process died between the commit and the removal, and the command has ended since.
+        // A crash between the commit and the removal leaves the file, and the command has finished since.
         log.record("a".into(), &finished(7)).await.unwrap();
         drop(log);
         std::fs::write(&file, &text).unwrap();
@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(log.find("a").await.unwrap(), Some(finished(7)));
         assert!(!file.exists());
 
-        // An older version was used in between.
+        // A downgrade: an older version wrote the file in between.
         drop(log);
         let later = Timestamp::now() + SignedDuration::from_secs(1);
         std::fs::write(&file, format!(r#"{{"commandId":"a","at":"{later}","state":"started"}}"#)).unwrap();

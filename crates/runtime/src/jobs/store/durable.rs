@@ -1,12 +1,13 @@
-//! Commits that outlive a loss of power, many of them by one flush.
+//! Group commit: transactions that survive a power loss, with one sync of the disk for all concurrent
+//! commits.
 //!
-//! SQLite's write-ahead log is whole after a crash of the program whatever happens, but what the
-//! machine has not flushed to the disk goes with its power. Were SQLite to flush at each commit,
-//! every loop would wait for every other one; here all that were committed meanwhile wait together.
+//! SQLite's write-ahead log (WAL) survives a crash of the program, but data that the kernel has not written
+//! to the disk is lost with the power. If SQLite synced at each commit, every loop would wait for all others;
+//! here, concurrent commits share one sync.
 //!
-//! After a flush that failed the kernel may have dropped what it could not write, so that a later flush
-//! which succeeds proves nothing of the commits before it. They count as flushed only once a checkpoint
-//! has moved the whole log into the database.
+//! After a failed sync the kernel may have dropped the dirty pages, so a later successful sync proves nothing
+//! about earlier commits. They count as flushed only once a checkpoint has copied the whole WAL into the
+//! database.
 
 use std::fs::File;
 use std::io;
@@ -16,22 +17,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use sea_orm::{ConnectionTrait as _, DatabaseConnection, DbBackend, DbErr, Statement};
 use tokio::sync::Mutex;
 
-/// The flushing of one database's log.
+/// Syncs the write-ahead log of one database.
 #[derive(Debug)]
 pub(super) struct LogFlusher {
-    /// The write-ahead log. SQLite may put another one in its place.
+    /// Path of the WAL. SQLite may replace the file, so it is opened for each sync.
     log: PathBuf,
-    /// Commits so far.
+    /// Number of commits so far.
     committed: AtomicU64,
-    /// What of them is on the disk. Held while the disk is flushed.
+    /// Commits that are on the disk. Locked during a sync, so that waiting committers share the next one.
     flushed: Mutex<FlushState>,
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 struct FlushState {
-    /// So many of the first commits are on the disk.
+    /// Number of commits that are on the disk, from the first one.
     commits: u64,
-    /// Whether a flush has failed since.
+    /// Whether a sync has failed since the last checkpoint.
     failed: bool,
 }
 
@@ -42,25 +43,26 @@ impl LogFlusher {
         Self { log: log.into(), committed: AtomicU64::new(0), flushed: Mutex::default() }
     }
 
-    /// Flushes the directory entry of the log, and all earlier commits.
+    /// Syncs the directory entry of the WAL, and all earlier commits.
     pub async fn sync_all(&self, database: &DatabaseConnection) {
         if let Some(directory) = self.log.parent()
             && let Err(error) = sync(directory.to_owned()).await
         {
-            tracing::error!(%error, "the job database's name may not outlive a loss of power");
+            tracing::error!(%error, "cannot sync the directory of the job database; it may not survive a power loss");
         }
-        self.reached(database).await;
+        self.flush(database).await;
     }
 
-    /// Returns when everything that was committed before the call is on the disk. A disk that refuses is
-    /// not the committer's fault, and every reader sees the change already: it is told, and the commit
-    /// waits for the next one to be flushed with it.
-    pub async fn reached(&self, database: &DatabaseConnection) {
+    /// Returns when all earlier commits are on the disk. A failure is only logged: every reader already sees
+    /// the commit, so it cannot be undone. The next commit retries the sync.
+    pub async fn flush(&self, database: &DatabaseConnection) {
         let own = self.committed.fetch_add(1, Ordering::AcqRel) + 1;
         let mut flushed = self.flushed.lock().await;
+        // Another committer has synced this commit while the lock was awaited.
         if flushed.commits >= own {
             return;
         }
+        // Read under the lock: the sync below covers all commits up to here, and possibly more.
         let covered = self.committed.load(Ordering::Acquire);
         if !flushed.failed {
             match sync(self.log.clone()).await {
@@ -68,36 +70,38 @@ impl LogFlusher {
                     flushed.commits = covered;
                     return;
                 }
-                Err(error) => tracing::warn!(%error, "the job database's log could not be flushed"),
+                Err(error) => tracing::warn!(%error, "cannot sync the WAL of the job database"),
             }
         }
         *flushed = match self.checkpoint(database).await {
             Ok(()) => FlushState { commits: covered, failed: false },
             Err(error) => {
-                tracing::error!(%error, "a change of a job may not outlive a loss of power");
+                tracing::error!(%error, "a committed change of a job may not survive a power loss");
                 FlushState { failed: true, ..*flushed }
             }
         };
     }
 
-    /// Has SQLite move the log into the database, flush that, and empty the log: after a loss of power an
-    /// incomplete log would be played over what is newer.
+    /// Checkpoints the WAL into the database, which is synced, and truncates the WAL. After a power loss
+    /// SQLite would otherwise replay an incomplete WAL over newer pages.
     async fn checkpoint(&self, database: &DatabaseConnection) -> Result<(), DbErr> {
         let checkpoint = Statement::from_string(DbBackend::Sqlite, "PRAGMA wal_checkpoint(TRUNCATE)");
         let row = database.query_one_raw(checkpoint).await?;
+        // The first column is 1 when a reader or writer prevented the checkpoint.
         let is_busy = row.map(|row| row.try_get_by_index::<i32>(0)).transpose()? != Some(0);
         if is_busy {
-            return Err(DbErr::Custom("another program reads the job database".to_owned()));
+            return Err(DbErr::Custom("another process is reading the job database".to_owned()));
         }
+        // SQLite has synced the database; this makes the truncation durable.
         sync(self.log.clone()).await.map_err(|error| DbErr::Custom(error.to_string()))
     }
 }
 
-/// Flushes a file, or the names in a directory.
+/// Syncs a file or a directory.
 async fn sync(path: PathBuf) -> io::Result<()> {
     let sync = move || match File::open(path) {
         Ok(file) => file.sync_data(),
-        // All of it was moved into the database, and flushed then.
+        // Without a WAL there is nothing to sync: a checkpoint has moved and synced everything.
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(error),
     };
@@ -123,12 +127,12 @@ mod tests {
         let path = dir.path().join("jobs.db");
         let (database, durable) = (database(&path).await, LogFlusher::of(&path));
         durable.sync_all(&database).await;
-        let under_way = durable.flushed.lock().await;
-        let committers = futures_util::future::join_all((0..50).map(|_| durable.reached(&database)));
+        let guard = durable.flushed.lock().await;
+        let committers = futures_util::future::join_all((0..50).map(|_| durable.flush(&database)));
         let mut committers = std::pin::pin!(committers);
         assert!(futures_util::poll!(&mut committers).is_pending());
-        drop(under_way);
-        // The first one flushes for all that came in the meantime.
+        drop(guard);
+        // The first committer syncs for all that wait for the lock.
         assert_eq!(durable.committed.load(Ordering::Acquire), 51);
         committers.await;
         assert_eq!(*durable.flushed.lock().await, FlushState { commits: 51, failed: false });
@@ -139,30 +143,30 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let database = database(&dir.path().join("jobs.db")).await;
         let durable = LogFlusher::of(&dir.path().join("moved.db"));
-        durable.reached(&database).await;
+        durable.flush(&database).await;
         assert_eq!(*durable.flushed.lock().await, FlushState { commits: 1, failed: false });
     }
 
-    /// What cannot be flushed is in the place of the log.
+    /// `/dev/null` takes the place of the WAL, because a sync of it fails.
     #[cfg(unix)]
     #[tokio::test]
-    async fn nothing_counts_as_flushed_after_a_failure_until_a_checkpoint() {
+    async fn failed_sync_requires_a_checkpoint() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("jobs.db");
         let database = database(&path).await;
         let log = path.with_extension("db-wal");
         assert!(log.metadata().unwrap().len() > 0);
         let durable = LogFlusher { log: "/dev/null".into(), ..LogFlusher::of(&path) };
-        durable.reached(&database).await;
+        durable.flush(&database).await;
         assert_eq!(*durable.flushed.lock().await, FlushState { commits: 0, failed: true });
-        assert_eq!(log.metadata().unwrap().len(), 0, "a checkpoint was tried");
+        assert_eq!(log.metadata().unwrap().len(), 0, "a checkpoint truncated the WAL");
 
         database.execute_unprepared("INSERT INTO entry VALUES (1)").await.unwrap();
         let flushed = durable.flushed.into_inner();
         let durable =
             LogFlusher { log: log.clone(), committed: durable.committed, flushed: Mutex::new(flushed) };
-        durable.reached(&database).await;
+        durable.flush(&database).await;
         assert_eq!(*durable.flushed.lock().await, FlushState { commits: 2, failed: false });
-        assert_eq!(log.metadata().unwrap().len(), 0, "a flush alone would prove nothing");
+        assert_eq!(log.metadata().unwrap().len(), 0, "flushed by a checkpoint instead of a sync");
     }
 }

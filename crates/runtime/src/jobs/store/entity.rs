@@ -1,6 +1,5 @@
-//! The tables: jobs, launch requests, events on their way, runner tokens.
+//! Entities of the tables: jobs, outbox messages, runner tokens and launch requests.
 
-/// Records of loops.
 pub(super) mod job {
     use sea_orm::entity::prelude::*;
 
@@ -9,20 +8,20 @@ pub(super) mod job {
     pub struct Model {
         #[sea_orm(primary_key, auto_increment = false)]
         pub loop_id: String,
-        /// Name of the status, for people who look at the file.
+        /// Name of the status, for people who inspect the database.
         pub status: String,
         pub terminal: bool,
-        /// Whether the control plane knows how it ended.
+        /// Whether the control plane has acknowledged the end.
         pub reported: bool,
-        /// Whether directories go with it that are still there.
+        /// Whether directories of the loop still have to be removed.
         pub to_clear: bool,
-        /// Whether it has pending notifications.
+        /// Whether the record has pending notifications.
         #[sea_orm(column_name = "untold")]
         pub pending_notifications: bool,
         /// The whole record as JSON.
         #[sea_orm(column_type = "Text")]
         pub record: String,
-        /// Microseconds since the epoch: fine enough to order two changes of one moment.
+        /// Microseconds since the epoch, which orders changes within a millisecond.
         pub updated_at: i64,
     }
 
@@ -32,7 +31,7 @@ pub(super) mod job {
     impl ActiveModelBehavior for ActiveModel {}
 }
 
-/// What still has to reach the control plane, in order of `id` within a loop.
+/// Messages for the control plane, ordered by `id` within a loop.
 pub(super) mod outbox {
     use sea_orm::entity::prelude::*;
 
@@ -47,7 +46,7 @@ pub(super) mod outbox {
         #[sea_orm(column_type = "Text")]
         pub body: String,
         pub attempts: i32,
-        /// Why the control plane will never take it; it is kept for people and not sent any more.
+        /// Error of a permanent rejection. The row is kept for inspection and is not sent again.
         #[sea_orm(column_type = "Text", nullable)]
         pub refusal: Option<String>,
     }
@@ -58,7 +57,7 @@ pub(super) mod outbox {
     impl ActiveModelBehavior for ActiveModel {}
 }
 
-/// Runner tokens, sealed.
+/// Runner tokens, sealed with the desktop's key.
 pub(super) mod token {
     use sea_orm::entity::prelude::*;
 
@@ -76,7 +75,7 @@ pub(super) mod token {
     impl ActiveModelBehavior for ActiveModel {}
 }
 
-/// Requests of loops that have no process yet, sealed.
+/// Launch requests of loops without a process, sealed.
 pub(super) mod launch_request {
     use sea_orm::entity::prelude::*;
 

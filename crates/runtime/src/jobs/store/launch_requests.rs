@@ -1,5 +1,6 @@
-//! Requests of loops whose process does not run yet: what a loop is started from when its turn comes, or
-//! when Loopgate died while it was being started. Sealed, because a request holds the runner token.
+//! Launch requests of loops whose process does not run yet. A loop is started from its request when the queue
+//! has capacity, and again after a crash during the start. Sealed, because a request contains the runner
+//! token.
 
 use std::collections::HashSet;
 use std::io;
@@ -17,40 +18,38 @@ use super::entity::launch_request;
 use super::{JobStore, StoreError};
 use crate::request::LoopHeaders;
 
-/// A request as it came.
+/// A launch request as it was received.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaunchRequest {
-    /// The body.
     pub body: String,
-    /// Its headers.
     pub headers: LoopHeaders,
 }
 
 impl JobStore {
-    /// Stores the request of a loop.
+    /// Stores the launch request of a loop.
     ///
     /// # Errors
-    /// [`StoreError`].
+    /// Fails with [`StoreError`] when the request cannot be sealed or stored.
     pub async fn put_launch_request(&self, id: LoopId, request: &LaunchRequest) -> Result<(), StoreError> {
         let sealed = self.credentials.seal(&serde_json::to_vec(request)?).ok_or(StoreError::Seal)?;
         insert(&self.db, id, sealed).await?;
-        self.durable.reached(&self.db).await;
+        self.durable.flush(&self.db).await;
         Ok(())
     }
 
-    /// The request of a loop; one that cannot be opened counts as absent.
+    /// Returns the launch request of a loop; a request that cannot be decrypted counts as absent.
     ///
     /// # Errors
-    /// [`StoreError::Database`].
+    /// Fails with [`StoreError::Database`] when the row cannot be read.
     pub async fn launch_request(&self, id: LoopId) -> Result<Option<LaunchRequest>, StoreError> {
         let row = launch_request::Entity::find_by_id(id.to_string()).one(&self.db).await?;
         Ok(row.and_then(|row| serde_json::from_slice(&self.credentials.open_sealed(&row.sealed)?).ok()))
     }
 
-    /// The loops of which a request is stored.
+    /// Returns the loops that have a stored launch request.
     ///
     /// # Errors
-    /// [`StoreError::Database`].
+    /// Fails with [`StoreError::Database`] when the rows cannot be read.
     pub async fn loops_with_launch_request(&self) -> Result<HashSet<LoopId>, StoreError> {
         let query = launch_request::Entity::find().select_only().column(launch_request::Column::LoopId);
         let ids: Vec<String> = query.into_tuple().all(&self.db).await?;
@@ -60,8 +59,9 @@ impl JobStore {
     /// Deletes the request of a loop.
     ///
     /// # Errors
-    /// [`StoreError::Database`].
+    /// Fails with [`StoreError::Database`] when the row cannot be deleted.
     pub async fn delete_launch_request(&self, id: LoopId) -> Result<(), StoreError> {
+        // No sync needed: a request that reappears after a power loss is deleted at the next start.
         launch_request::Entity::delete_by_id(id.to_string()).exec(&self.db).await?;
         Ok(())
     }
@@ -69,18 +69,18 @@ impl JobStore {
     /// Deletes the requests of all other loops.
     ///
     /// # Errors
-    /// [`StoreError::Database`].
+    /// Fails with [`StoreError::Database`] when the rows cannot be deleted.
     pub async fn retain_launch_requests(&self, loops: &[LoopId]) -> Result<(), StoreError> {
-        let kept = loops.iter().map(ToString::to_string);
-        let others = launch_request::Column::LoopId.is_not_in(kept);
+        let ids = loops.iter().map(ToString::to_string);
+        let others = launch_request::Column::LoopId.is_not_in(ids);
         launch_request::Entity::delete_many().filter(others).exec(&self.db).await?;
         Ok(())
     }
 
-    /// Takes over the requests that an earlier version kept as sealed files, one a loop, and removes the
-    /// directory once they are on the disk.
+    /// Imports the launch requests that an earlier version stored as sealed files, one per loop. Removes the
+    /// directory once the rows are durable.
     ///
-    /// # Errors
+    /// Fails with [`StoreError`]; the files are then unchanged.
     /// [`StoreError`]; the files are then as they were.
     pub async fn import_launch_requests(&self, dir: &Path) -> Result<(), StoreError> {
         let files = read_files(dir.to_owned()).await.map_err(|error| DbErr::Custom(error.to_string()))?;
@@ -91,7 +91,7 @@ impl JobStore {
         }
         self.commit(tx).await?;
         if let Err(error) = tokio::fs::remove_dir_all(dir).await {
-            tracing::warn!(%error, "launch requests that were imported could not be removed; the next start does it");
+            tracing::warn!(%error, "cannot remove the imported launch request files; the next start retries");
         }
         Ok(())
     }
@@ -109,9 +109,9 @@ async fn insert(db: &impl ConnectionTrait, id: LoopId, sealed: Vec<u8>) -> Resul
     Ok(())
 }
 
-/// The files of a directory whose names are ids of loops; `None` without the directory.
+/// Reads the files whose names are loop ids; `None` without the directory.
 async fn read_files(dir: PathBuf) -> io::Result<Option<Vec<(LoopId, Vec<u8>)>>> {
-    let read = tokio::task::spawn_blocking(move || {
+    let files = tokio::task::spawn_blocking(move || {
         let entries = match std::fs::read_dir(dir) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             entries => entries?,
@@ -125,5 +125,5 @@ async fn read_files(dir: PathBuf) -> io::Result<Option<Vec<(LoopId, Vec<u8>)>>> 
         }
         Ok(Some(files))
     });
-    read.await.map_err(io::Error::other)?
+    files.await.map_err(io::Error::other)?
 }

@@ -1,4 +1,4 @@
-//! The outbox: messages for the control plane, each stored until it was delivered.
+//! The outbox: messages for the control plane, stored until they are delivered.
 
 use std::collections::BTreeMap;
 
@@ -16,12 +16,12 @@ use super::entity::{job, outbox};
 use super::{JobStore, StoreError, find, replace};
 use crate::jobs::Job;
 
-/// What a row is, which decides where it goes and what its delivery means.
+/// Kind of a message, which determines its endpoint and the effect of its delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MessageKind {
-    /// An event on the way.
+    /// An event other than the last one.
     Event,
-    /// The files that a loop made.
+    /// The artifacts of a loop.
     Artifacts,
     /// The event that ends the loop.
     Final,
@@ -45,44 +45,41 @@ impl MessageKind {
     }
 }
 
-/// Something for the control plane, with the nonce that it keeps over all its tries.
+/// A message for the control plane, with a nonce that all attempts share.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutboxMessage {
-    /// What it is.
     pub kind: MessageKind,
-    /// Its nonce.
     pub nonce: Uuid,
-    /// Its JSON text.
+    /// JSON body of the request.
     pub body: String,
 }
 
 impl OutboxMessage {
-    /// An event on the way.
+    /// Creates a message for an event.
     #[must_use]
     pub fn event(event: &LoopEvent) -> Self {
         Self::new(MessageKind::Event, event)
     }
 
-    /// The event that ends the loop.
+    /// Creates a message for the event that ends the loop.
     #[must_use]
     pub fn last(event: &LoopEvent) -> Self {
         Self::new(MessageKind::Final, event)
     }
 
-    /// Any document.
+    /// Creates a message with any JSON body and a new nonce.
     pub fn new(kind: MessageKind, body: &impl Serialize) -> Self {
         Self { kind, nonce: Uuid::new_v4(), body: serde_json::to_string(body).unwrap_or_default() }
     }
 }
 
-/// A row of the queue.
+/// A queued message in the database.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutboxRow {
-    /// Place in the queue.
+    /// Position in the queue, ascending.
     pub id: i64,
-    /// What it is.
     pub outgoing: OutboxMessage,
-    /// Tries so far.
+    /// Number of attempts so far.
     pub attempts: u32,
 }
 
@@ -100,7 +97,7 @@ impl From<outbox::Model> for OutboxRow {
     }
 }
 
-/// Everything that a loop has not delivered, in order.
+/// Returns all undelivered messages of a loop, in order.
 pub(super) async fn all(
     tx: &impl sea_orm::ConnectionTrait,
     id: LoopId,
@@ -133,18 +130,18 @@ pub(super) async fn insert(
 }
 
 impl JobStore {
-    /// Everything that a loop has not delivered, in order.
+    /// Returns all undelivered messages of a loop, in order.
     ///
     /// # Errors
-    /// [`StoreError`].
+    /// Fails with [`StoreError`] when the rows cannot be read.
     pub async fn unsent_messages(&self, id: LoopId) -> Result<Vec<OutboxMessage>, StoreError> {
         all(&self.db, id).await
     }
 
-    /// The head of a loop's queue.
+    /// Returns the head of a loop's queue.
     ///
     /// # Errors
-    /// [`StoreError`].
+    /// Fails with [`StoreError`] when the row cannot be read.
     pub async fn next_message(&self, id: LoopId) -> Result<Option<OutboxRow>, StoreError> {
         let row = outbox::Entity::find()
             .filter(outbox::Column::LoopId.eq(id.to_string()))
@@ -155,10 +152,10 @@ impl JobStore {
         Ok(row.map(OutboxRow::from))
     }
 
-    /// The loops that have something in the queue.
+    /// Returns the loops with queued messages.
     ///
     /// # Errors
-    /// [`StoreError`].
+    /// Fails with [`StoreError`] when the rows cannot be read.
     pub async fn loops_with_messages(&self) -> Result<Vec<LoopId>, StoreError> {
         let ids: Vec<String> = outbox::Entity::find()
             .select_only()
@@ -171,10 +168,10 @@ impl JobStore {
         Ok(ids.iter().filter_map(|id| id.parse().ok()).collect())
     }
 
-    /// Takes a delivered row out and marks on the job what its delivery means.
+    /// Removes a delivered row and sets the marker of its delivery on the job.
     ///
     /// # Errors
-    /// [`StoreError`].
+    /// Fails with [`StoreError`] when the change cannot be stored.
     pub async fn mark_delivered(&self, id: LoopId, row: &OutboxRow) -> Result<(), StoreError> {
         let tx = self.db.begin().await?;
         outbox::Entity::delete_by_id(row.id).exec(&tx).await?;
@@ -185,16 +182,17 @@ impl JobStore {
             mark(&mut job, row.outgoing.kind);
             replace(&tx, &before, &mut job).await?;
         }
-        // It need not last: sent again with its nonce, the row counts once.
+        // No sync needed: after a power loss the row is sent again, and its nonce makes it count once.
         tx.commit().await?;
         Ok(())
     }
 
-    /// Notes that a try failed; answers the number of tries.
+    /// Counts a failed attempt; returns the number of attempts.
     ///
     /// # Errors
-    /// [`StoreError`].
+    /// Fails with [`StoreError`] when the change cannot be stored.
     pub async fn count_attempt(&self, row: &OutboxRow) -> Result<u32, StoreError> {
+        // Not synced: the number only affects the backoff.
         let attempts = row.attempts.saturating_add(1);
         let model = outbox::ActiveModel {
             id: ActiveValue::Unchanged(row.id),
@@ -205,19 +203,19 @@ impl JobStore {
         Ok(attempts)
     }
 
-    /// Takes a row out of the queue that will never be accepted, and keeps it with the reason. The job
-    /// gets a warning, and so does the last event when that is still on its way.
+    /// Takes a permanently rejected row out of the queue and keeps it with the reason. The job gets a
+    /// warning, and so does the final event if it is still queued.
     ///
     /// # Errors
-    /// [`StoreError`].
+    /// Fails with [`StoreError`] when the change cannot be stored.
     pub async fn mark_rejected(&self, id: LoopId, row: &OutboxRow, reason: &str) -> Result<(), StoreError> {
         let tx = self.db.begin().await?;
-        let kept = outbox::ActiveModel {
+        let rejected = outbox::ActiveModel {
             id: ActiveValue::Unchanged(row.id),
             refusal: ActiveValue::Set(Some(reason.to_owned())),
             ..Default::default()
         };
-        outbox::Entity::update(kept).exec(&tx).await?;
+        outbox::Entity::update(rejected).exec(&tx).await?;
         let warning = match row.outgoing.kind {
             MessageKind::Artifacts => "ARTIFACT_UPLOAD_FAILED",
             MessageKind::Event | MessageKind::Final => "EVENT_POST_FAILED",
@@ -227,7 +225,8 @@ impl JobStore {
             job.warn(warning);
             job.report.last_recovery_error = Some(reason.to_owned());
             if row.outgoing.kind == MessageKind::Final {
-                // Nobody will ever take it: trying again at each start would change nothing.
+                // The rejection is permanent, so the loop counts as reported; a retry at each start would
+                // fail again.
                 job.report.cloud_finalized_at = Some(loopgate_api::time::now_iso());
             }
             replace(&tx, &before, &mut job).await?;
@@ -239,19 +238,19 @@ impl JobStore {
         Ok(())
     }
 
-    /// Marks a job as known to the control plane.
+    /// Marks a job as reported to the control plane.
     ///
     /// # Errors
-    /// [`StoreError`].
+    /// Fails with [`StoreError`] when the change cannot be stored.
     pub async fn mark_reported(&self, id: LoopId) -> Result<(), StoreError> {
         let mark = |job: &mut Job| job.report.cloud_finalized_at = Some(loopgate_api::time::now_iso());
         self.update(id, mark).await.map(drop)
     }
 
-    /// The loops of which the control plane refused something, each with its last reason.
+    /// Returns the loops with a rejected message, each with the last reason.
     ///
     /// # Errors
-    /// [`StoreError`].
+    /// Fails with [`StoreError`] when the rows cannot be read.
     pub async fn rejections(&self) -> Result<BTreeMap<LoopId, String>, StoreError> {
         let rows: Vec<(String, String)> = outbox::Entity::find()
             .select_only()
@@ -264,10 +263,10 @@ impl JobStore {
         Ok(rows.into_iter().filter_map(|(id, reason)| Some((id.parse().ok()?, reason))).collect())
     }
 
-    /// Whether a job is recorded as ended and known to the control plane, without reading it whole.
+    /// Returns whether a job has ended and is reported, without parsing its record; `None` without a record.
     ///
     /// # Errors
-    /// [`StoreError`].
+    /// Fails with [`StoreError`] when the row cannot be read.
     pub async fn is_reported(&self, id: LoopId) -> Result<Option<bool>, StoreError> {
         let row = job::Entity::find_by_id(id.to_string()).one(&self.db).await?;
         Ok(row.map(|row| row.terminal && row.reported))

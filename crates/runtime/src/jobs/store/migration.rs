@@ -1,9 +1,9 @@
-//! The steps from an empty file to the tables of today. A step that was released never changes.
+//! Migrations of the job database. A released migration must not change.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::{big_integer, blob, boolean, integer, pk_auto, string, text, text_null};
 
-/// Every step, oldest first.
+/// All migrations, oldest first.
 pub(super) struct JobMigrator;
 
 #[async_trait::async_trait]
@@ -69,7 +69,7 @@ impl MigrationTrait for JobsOutboxTokens {
     }
 }
 
-/// What a start looks for among many ended jobs is found without reading them.
+/// Indexes for the queries of a start, which must not read all ended jobs.
 struct JobsByState;
 
 impl MigrationName for JobsByState {
@@ -81,7 +81,7 @@ impl MigrationName for JobsByState {
 #[async_trait::async_trait]
 impl MigrationTrait for JobsByState {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        // Older records do not say whether a clean-up is needed; the next start checks.
+        // Existing rows may need a cleanup; the next start checks.
         let to_clear = Table::alter().table("job").add_column(boolean("to_clear").default(true)).take();
         manager.alter_table(to_clear).await?;
         let index =
@@ -115,11 +115,14 @@ impl MigrationName for JobsByNotice {
 #[async_trait::async_trait]
 impl MigrationTrait for JobsByNotice {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        let untold = Table::alter().table("job").add_column(boolean("untold").default(false)).take();
-        manager.alter_table(untold).await?;
-        // A record without notices does not name them.
-        let waiting = Expr::col("record").like("%\"notices\":[%");
-        manager.execute(Query::update().table("job").value("untold", true).and_where(waiting).take()).await?;
+        let pending_notifications =
+            Table::alter().table("job").add_column(boolean("untold").default(false)).take();
+        manager.alter_table(pending_notifications).await?;
+        // The record omits the member when there are no pending notifications.
+        let has_notices = Expr::col("record").like("%\"notices\":[%");
+        manager
+            .execute(Query::update().table("job").value("untold", true).and_where(has_notices).take())
+            .await?;
         manager.create_index(Index::create().name("job_by_notice").table("job").col("untold").take()).await
     }
 
@@ -129,7 +132,7 @@ impl MigrationTrait for JobsByNotice {
     }
 }
 
-/// What the control plane refuses is kept.
+/// Column for the reason of a permanent rejection.
 struct OutboxRefusals;
 
 impl MigrationName for OutboxRefusals {
@@ -149,7 +152,7 @@ impl MigrationTrait for OutboxRefusals {
     }
 }
 
-/// Requests of loops that wait for their process.
+/// Table for launch requests of loops without a process.
 struct LaunchRequests;
 
 impl MigrationName for LaunchRequests {

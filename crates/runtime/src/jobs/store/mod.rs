@@ -1,8 +1,7 @@
-//! What survives a crash: job records, launch requests, events on their way, runner tokens; one SQLite file.
+//! The job database: records, launch requests, outbox messages and runner tokens in one SQLite file.
 //!
-//! There is one connection. A transaction on it is the lock: a change reads the newest record,
-//! alters it and queues what is to be announced, all or nothing. Nobody ever writes a record that
-//! was read outside of the same transaction.
+//! The pool has one connection, so a transaction is also the lock: a change reads the newest record, modifies
+//! it and queues its messages atomically. No record is written that was read in another transaction.
 
 mod command_log;
 mod durable;
@@ -42,38 +41,38 @@ use crate::jobs::lifecycle::{self, InvalidTransition, JobEvent};
 use durable::LogFlusher;
 use entity::{job, outbox};
 
-/// How long a caller waits for the one connection.
+/// Timeout for acquiring the single connection of the pool.
 const ACQUIRE_TIME: Duration = Duration::from_secs(30);
-/// How long SQLite waits for another process that looks at the file.
+/// How long SQLite waits for a lock that another process holds on the file.
 const BUSY_TIME: Duration = Duration::from_secs(5);
-/// Ended jobs that are kept.
+/// Number of ended jobs that are retained.
 const KEPT_TERMINAL_JOBS: u64 = 100;
 
-/// Why the store could not do its work.
+/// Error of the job store.
 #[derive(Debug, Error)]
 pub enum StoreError {
-    /// SQLite refused.
+    /// SQLite reported an error.
     #[error("the job database failed: {0}")]
     Database(#[from] DbErr),
-    /// A record cannot be read or written as JSON.
-    #[error("a job record cannot be read: {0}")]
+    /// A record cannot be serialized or parsed as JSON.
+    #[error("cannot parse a job record: {0}")]
     Record(#[from] serde_json::Error),
-    /// There is no such job.
-    #[error("no job of this loop is known")]
+    /// The loop has no record.
+    #[error("no job exists for this loop")]
     NoJob,
-    /// An order is taken back that was carried out.
-    #[error("the loop runs already")]
+    /// The launch to abandon has already started a process.
+    #[error("the loop is already running")]
     AlreadyStarted,
-    /// The state machine refused.
+    /// The state machine rejects the change.
     #[error(transparent)]
     InvalidTransition(#[from] InvalidTransition),
-    /// A token cannot be sealed.
-    #[error("the loop's token could not be encrypted")]
+    /// A token or launch request cannot be encrypted.
+    #[error("the loop's credentials cannot be encrypted")]
     Seal,
 }
 
 impl StoreError {
-    /// Whether the same change may succeed later: the disk may have been full.
+    /// Returns whether the same change may succeed later, e.g. when the disk has space again.
     #[must_use]
     pub const fn may_pass(&self) -> bool {
         matches!(self, Self::Database(_))
@@ -87,18 +86,18 @@ impl From<StoreError> for LoopRequestError {
     }
 }
 
-/// A change of a job under way: the record, and what is to be sent because of it.
+/// A change in progress: the record, and the messages to queue with it.
 pub struct JobUpdate<'a> {
-    /// The newest record.
     pub job: &'a mut Job,
     outgoing: Vec<OutboxMessage>,
 }
 
 impl JobUpdate<'_> {
-    /// Lets something happen to the job.
+    /// Applies an event to the job.
     ///
     /// # Errors
-    /// [`InvalidTransition`] when it cannot happen now; the job is then unchanged.
+    /// Fails with [`InvalidTransition`] when the current status does not allow the event. The job is then
+    /// unchanged.
     pub fn apply(&mut self, event: JobEvent) -> Result<(), InvalidTransition> {
         self.job.apply(event)?;
         if self.job.status().is_terminal() && self.job.report.completed_at.is_none() {
@@ -107,22 +106,21 @@ impl JobUpdate<'_> {
         Ok(())
     }
 
-    /// Queues something for the control plane, in the same transaction.
+    /// Queues a message for the control plane in the same transaction.
     pub fn send(&mut self, outgoing: OutboxMessage) {
         self.outgoing.push(outgoing);
     }
 }
 
-/// What a new request took the place of.
+/// The record and messages that a new launch replaced.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PreviousJob {
-    /// The record.
     pub job: Option<Job>,
-    /// What it had not yet delivered.
+    /// Messages that were not delivered.
     pub outgoing: Vec<OutboxMessage>,
 }
 
-/// The store.
+/// Access to the job database; clones share the connection.
 #[derive(Debug, Clone)]
 pub struct JobStore {
     db: DatabaseConnection,
@@ -131,16 +129,18 @@ pub struct JobStore {
 }
 
 impl JobStore {
-    /// Opens or makes the file, for the owner alone, and brings its tables up to date.
+    /// Opens or creates the database with owner-only permissions and migrates its tables.
     ///
     /// # Errors
-    /// [`StoreError::Database`].
+    /// Fails with [`StoreError::Database`] when the file cannot be opened or migrated.
     pub async fn open(path: &Path, credentials: Arc<Credentials>) -> Result<Self, StoreError> {
-        // Before SQLite creates it world-readable.
+        // Before SQLite creates the file with default permissions.
         files::make_private(path).map_err(|error| DbErr::Custom(error.to_string()))?;
         let path_owned = path.to_owned();
+        // A placeholder: the file is set below as a path, because a URL would need escaping.
         let mut options = ConnectOptions::new("sqlite::memory:");
         options
+            // One connection for the lifetime of the process: its transaction is the lock of the store.
             .max_connections(1)
             .min_connections(1)
             .acquire_timeout(ACQUIRE_TIME)
@@ -148,7 +148,7 @@ impl JobStore {
             .max_lifetime(None::<Duration>)
             .test_before_acquire(false)
             .sqlx_logging(false)
-            .map_sqlx_sqlite_before_acquire(|connection, _| Box::pin(end_what_was_left(connection)))
+            .map_sqlx_sqlite_before_acquire(|connection, _| Box::pin(roll_back_open_transaction(connection)))
             .map_sqlx_sqlite_opts(move |options| {
                 options
                     .in_memory(false)
@@ -156,7 +156,7 @@ impl JobStore {
                     .filename(&path_owned)
                     .create_if_missing(true)
                     .journal_mode(SqliteJournalMode::Wal)
-                    // Each change is made to last all the same, by `LogFlusher`.
+                    // Commits are made durable by `LogFlusher` instead, several at a time.
                     .synchronous(SqliteSynchronous::Normal)
                     .busy_timeout(BUSY_TIME)
             });
@@ -167,55 +167,56 @@ impl JobStore {
         Ok(Self { db, durable, credentials })
     }
 
-    /// The record of a loop.
+    /// Returns the record of a loop.
     ///
     /// # Errors
-    /// [`StoreError`].
+    /// Fails with [`StoreError`] when the record cannot be read.
     pub async fn job(&self, id: LoopId) -> Result<Option<Job>, StoreError> {
         find(&self.db, id).await
     }
 
-    /// Every record, active ones first, then the ended ones, the newest of each first.
+    /// Returns all records: active ones before ended ones, and the newest first within each group.
     ///
     /// # Errors
-    /// [`StoreError`].
+    /// Fails with [`StoreError`] when the records cannot be read.
     pub async fn jobs(&self) -> Result<Vec<Job>, StoreError> {
         let rows = job::Entity::find()
             .order_by_asc(job::Column::Terminal)
             .order_by_desc(job::Column::UpdatedAt)
             .all(&self.db)
             .await?;
+        // An unreadable record is logged and must not hide the others.
         Ok(rows.iter().filter_map(readable).collect())
     }
 
-    /// The jobs that have not ended.
+    /// Returns the jobs that have not ended.
     ///
     /// # Errors
-    /// [`StoreError`].
+    /// Fails with [`StoreError`] when the records cannot be read.
     pub async fn active(&self) -> Result<Vec<Job>, StoreError> {
         self.filtered(job::Column::Terminal.eq(false)).await
     }
 
-    /// The ended jobs that leave something to clear away.
+    /// Returns the ended jobs whose workspace still has to be cleaned up.
     ///
     /// # Errors
-    /// [`StoreError`].
+    /// Fails with [`StoreError`] when the records cannot be read.
     pub async fn needing_cleanup(&self) -> Result<Vec<Job>, StoreError> {
         self.filtered(job::Column::Terminal.eq(true).and(job::Column::ToClear.eq(true))).await
     }
 
-    /// The ended jobs of whose end the control plane does not know.
+    /// Returns the ended jobs whose end the control plane has not acknowledged.
     ///
     /// # Errors
-    /// [`StoreError`].
+    /// Fails with [`StoreError`] when the records cannot be read.
     pub async fn unreported(&self) -> Result<Vec<Job>, StoreError> {
         self.filtered(job::Column::Terminal.eq(true).and(job::Column::Reported.eq(false))).await
     }
 
-    /// The jobs with pending notifications.
+    /// Returns the jobs with pending notifications.
     ///
     /// # Errors
-    /// [`StoreError`].
+    /// Fails with [`StoreError`] when the records cannot be read.
     pub async fn with_pending_notifications(&self) -> Result<Vec<Job>, StoreError> {
         self.filtered(job::Column::PendingNotifications.eq(true)).await
     }
@@ -226,19 +227,20 @@ impl JobStore {
         Ok(rows.iter().filter_map(readable).collect())
     }
 
-    /// Stores the record of a new start request in place of an ended one; returns what it replaced.
+    /// Stores the record of a new launch in place of an ended one; returns what it replaced.
     ///
     /// # Errors
-    /// [`StoreError::InvalidTransition`] while the previous one has not ended, else [`StoreError`].
+    /// Fails with [`StoreError::InvalidTransition`] while the previous run has not ended.
     pub async fn create(&self, job: &Job) -> Result<PreviousJob, StoreError> {
         let tx = self.db.begin().await?;
         let previous =
             PreviousJob { job: find(&tx, job.id).await?, outgoing: messages::all(&tx, job.id).await? };
-        // A loop that was announced only has not started on this machine.
+        // An announced loop is active but was never started on this desktop, so its record may be replaced.
         let active = previous.job.as_ref().filter(|job| !job.is_announced_only());
         let event =
             if job.status() == JobStatus::Queued { JobEvent::Queued } else { JobEvent::StartRequested };
         lifecycle::next(active.map(Job::status), event)?;
+        // Undelivered messages of the previous run must not be sent among those of the new one.
         delete_outgoing(&tx, job.id).await?;
         write(&tx, job).await?;
         self.commit(tx).await?;
@@ -248,7 +250,7 @@ impl JobStore {
     /// Stores a record unless the loop has one; returns whether it was stored.
     ///
     /// # Errors
-    /// [`StoreError`].
+    /// Fails with [`StoreError`] when the record cannot be stored.
     pub async fn add(&self, job: &Job) -> Result<bool, StoreError> {
         let tx = self.db.begin().await?;
         let is_new = find(&tx, job.id).await?.is_none();
@@ -259,10 +261,10 @@ impl JobStore {
         Ok(is_new)
     }
 
-    /// Takes back [`JobStore::create`]: restores the previous record and its unsent messages, or none.
+    /// Reverts [`JobStore::create`]: restores the previous record and its undelivered messages, if any.
     ///
     /// # Errors
-    /// [`StoreError::AlreadyStarted`] when its process was started meanwhile, else [`StoreError`].
+    /// Fails with [`StoreError::AlreadyStarted`] when the process was started in the meantime.
     pub async fn abandon(&self, id: LoopId, previous: &PreviousJob) -> Result<(), StoreError> {
         let tx = self.db.begin().await?;
         let not_started = [JobStatus::Starting, JobStatus::Queued];
@@ -286,7 +288,7 @@ impl JobStore {
     /// Changes the newest record in one transaction.
     ///
     /// # Errors
-    /// [`StoreError::NoJob`], [`StoreError::Database`].
+    /// Fails with [`StoreError::NoJob`] or [`StoreError::Database`].
     pub async fn update(&self, id: LoopId, change: impl FnOnce(&mut Job) + Send) -> Result<Job, StoreError> {
         self.change(id, |now| {
             change(now.job);
@@ -295,11 +297,11 @@ impl JobStore {
         .await
     }
 
-    /// Changes the newest record and queues what goes with it, in one transaction. An error of the
-    /// change undoes everything.
+    /// Changes the newest record and queues its messages in one transaction, which an error of the change
+    /// rolls back.
     ///
     /// # Errors
-    /// [`StoreError`], and what the change itself answers.
+    /// Fails with [`StoreError`], including the error of the change.
     pub async fn change(
         &self,
         id: LoopId,
@@ -323,30 +325,32 @@ impl JobStore {
         Ok(after)
     }
 
-    /// Commits what must not vanish with the machine's power.
+    /// Commits a transaction and returns once it survives a power loss.
     async fn commit(&self, tx: DatabaseTransaction) -> Result<(), DbErr> {
         tx.commit().await?;
-        self.durable.reached(&self.db).await;
+        self.durable.flush(&self.db).await;
         Ok(())
     }
 }
 
-/// Ends a transaction that was left open. When a disk is full, SQLite may end one by itself; its
-/// owner does not notice, nests every later one in it, and none of them would ever be stored.
-async fn end_what_was_left(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
+/// Rolls back a transaction that was left open. On a full disk SQLite may abort a transaction by itself. The
+/// driver does not notice, opens all later transactions as savepoints inside it, and none of them is ever
+/// committed.
+async fn roll_back_open_transaction(connection: &mut SqliteConnection) -> Result<bool, sqlx::Error> {
     if connection.is_in_transaction() {
-        // Refused when there is none any more.
+        // Fails when SQLite has already aborted the transaction, which is fine.
         let _ = sqlx::query("ROLLBACK").execute(connection).await;
     }
     Ok(true)
 }
 
-/// Deletes the oldest ended and reported jobs beyond those that are kept.
+/// Deletes the oldest reported jobs beyond the limit of ended jobs.
 async fn trim(tx: &DatabaseTransaction) -> Result<(), DbErr> {
     let ended = job::Column::Terminal.eq(true);
     if job::Entity::find().filter(ended.clone()).count(tx).await? <= KEPT_TERMINAL_JOBS {
         return Ok(());
     }
+    // SQLite accepts an offset only with a limit. The surplus is rarely more than one job.
     let surplus: Vec<String> = job::Entity::find()
         .select_only()
         .column(job::Column::LoopId)
@@ -361,8 +365,8 @@ async fn trim(tx: &DatabaseTransaction) -> Result<(), DbErr> {
         .filter(job::Column::LoopId.is_in(surplus.clone()).and(job::Column::Reported.eq(true)))
         .exec(tx)
         .await?;
-    let refused = outbox::Column::LoopId.is_in(surplus).and(outbox::Column::Refusal.is_not_null());
-    outbox::Entity::delete_many().filter(refused).exec(tx).await?;
+    let rejected = outbox::Column::LoopId.is_in(surplus).and(outbox::Column::Refusal.is_not_null());
+    outbox::Entity::delete_many().filter(rejected).exec(tx).await?;
     Ok(())
 }
 
@@ -371,7 +375,7 @@ async fn find(db: &impl sea_orm::ConnectionTrait, id: LoopId) -> Result<Option<J
     row.map(|row| serde_json::from_str(&row.record).map_err(StoreError::from)).transpose()
 }
 
-/// Stores a changed record. What was done once stays done, whatever the change did to it.
+/// Writes a changed record; markers that were set once are preserved.
 async fn replace(tx: &DatabaseTransaction, before: &Job, after: &mut Job) -> Result<(), StoreError> {
     after.keep_markers_of(before);
     after.updated_at = loopgate_api::time::now_iso();
@@ -412,11 +416,11 @@ async fn delete_outgoing(tx: &DatabaseTransaction, id: LoopId) -> Result<(), DbE
 
 fn readable(row: &job::Model) -> Option<Job> {
     serde_json::from_str(&row.record)
-        .inspect_err(|error| tracing::error!(loop_id = row.loop_id, %error, "a job record cannot be read"))
+        .inspect_err(|error| tracing::error!(loop_id = row.loop_id, %error, "cannot parse a job record"))
         .ok()
 }
 
 #[cfg(test)]
-mod life_tests;
-#[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod transition_tests;

@@ -1,4 +1,4 @@
-//! The promises of the store: nothing announced without its record, nothing taken back.
+//! Tests of the store: messages are queued atomically with their record, and stale copies overwrite nothing.
 
 use loopgate_api::command::LoopCommand;
 use loopgate_api::event::LoopEvent;
@@ -60,6 +60,7 @@ async fn stale_copy_overwrites_nothing() {
     let job = new_job();
     fixture.store.create(&job).await.unwrap();
     fixture.store.update(job.id, |job| job.report.artifacts_uploaded_at = Some("then".into())).await.unwrap();
+    // A writer with an old copy tries to unset the marker.
     fixture
         .store
         .change(job.id, |now| {
@@ -69,6 +70,7 @@ async fn stale_copy_overwrites_nothing() {
         })
         .await
         .unwrap();
+    // A terminal job cannot start running again.
     let revived = fixture.store.change(job.id, |now| Ok(now.apply(JobEvent::Spawned)?)).await;
     assert!(matches!(revived, Err(StoreError::InvalidTransition(_))));
     let job = fixture.store.job(job.id).await.unwrap().unwrap();
@@ -95,6 +97,7 @@ async fn last_event_marks_the_job_when_it_is_delivered() {
     assert_eq!(fixture.store.unreported().await.unwrap().len(), 1);
     let artifacts = fixture.store.next_message(job.id).await.unwrap().unwrap();
     assert_eq!(artifacts.outgoing.kind, MessageKind::Artifacts);
+    // A rejected upload adds a warning to the final event, which is still queued.
     fixture.store.mark_rejected(job.id, &artifacts, "HTTP 400").await.unwrap();
     let last = fixture.store.next_message(job.id).await.unwrap().unwrap();
     assert!(last.outgoing.body.contains("ARTIFACT_UPLOAD_FAILED"), "{}", last.outgoing.body);
@@ -142,9 +145,9 @@ async fn hundred_reported_jobs_are_kept() {
             .await
             .unwrap();
     }
-    let kept = fixture.store.jobs().await.unwrap();
-    assert_eq!(kept.len(), 100);
-    assert_eq!(kept[0].id, ids[102], "the newest first");
+    let jobs = fixture.store.jobs().await.unwrap();
+    assert_eq!(jobs.len(), 100);
+    assert_eq!(jobs[0].id, ids[102], "the newest first");
     assert!(fixture.store.job(ids[0]).await.unwrap().is_none());
 }
 
@@ -156,9 +159,9 @@ async fn tokens_are_sealed_on_disk_and_survive() {
     let token = StoredToken::new(format!("eyJhbGciOiJIUzI1NiJ9.{claims}.sig").into());
     assert_eq!(token.expires_at, Some(1_900_000_000_000));
     fixture.store.put_token(id, &token).await.unwrap();
-    let again = fixture.store.token(id).await.unwrap().unwrap();
-    assert_eq!(again.token.0.expose_secret(), token.token.0.expose_secret());
-    assert_eq!(again.jti.as_deref(), Some("j1"));
+    let reloaded = fixture.store.token(id).await.unwrap().unwrap();
+    assert_eq!(reloaded.token.0.expose_secret(), token.token.0.expose_secret());
+    assert_eq!(reloaded.jti.as_deref(), Some("j1"));
     for entry in std::fs::read_dir(fixture.dir.path()).unwrap() {
         let path = entry.unwrap().path();
         let bytes = std::fs::read(&path).unwrap_or_default();
@@ -168,7 +171,7 @@ async fn tokens_are_sealed_on_disk_and_survive() {
     assert!(fixture.store.token(id).await.unwrap().is_none());
 }
 
-/// `{"exp":1900000000,"jti":"j1"}`
+/// Unpadded Base64 of `{"exp":1900000000,"jti":"j1"}`.
 const URL_SAFE_NO_PAD_ENCODED: &str = "eyJleHAiOjE5MDAwMDAwMDAsImp0aSI6ImoxIn0";
 
 #[tokio::test]
@@ -191,6 +194,7 @@ async fn migration_marks_pending_notifications() {
     let dir = tempfile::tempdir().unwrap();
     let data = DataDir::open(dir.path()).unwrap();
     let path = data.file("desktop.db");
+    // A database of the version before the column existed.
     let db = Database::connect(format!("sqlite://{}?mode=rwc", path.display())).await.unwrap();
     migration::JobMigrator::up(&db, Some(2)).await.unwrap();
     let (mut pending_notifications, silent) = (new_job(), new_job());
@@ -208,17 +212,18 @@ async fn migration_marks_pending_notifications() {
 }
 
 #[tokio::test]
-async fn launch_requests_kept_as_files_are_imported_once() {
+async fn launch_request_files_are_imported_once() {
     let fixture = fixture().await;
     let (id, dir) = (LoopId(Uuid::new_v4()), fixture.dir.path().join("queue"));
     let request = LaunchRequest { body: "{}".to_owned(), headers: LoopHeaders::default() };
     let sealed = fixture.store.credentials.seal(&serde_json::to_vec(&request).unwrap()).unwrap();
     std::fs::create_dir(&dir).unwrap();
     std::fs::write(dir.join(id.to_string()), sealed).unwrap();
+    // The partial file of an interrupted write has no loop id as its name and is ignored.
     std::fs::write(dir.join(".loopgate-x.part"), "half").unwrap();
     fixture.store.import_launch_requests(&dir).await.unwrap();
     assert_eq!(fixture.store.launch_request(id).await.unwrap(), Some(request));
-    assert!(!dir.exists(), "what was imported is removed");
+    assert!(!dir.exists(), "the imported files are removed");
     fixture.store.import_launch_requests(&dir).await.unwrap();
     fixture.store.retain_launch_requests(&[id]).await.unwrap();
     assert!(fixture.store.loops_with_launch_request().await.unwrap().contains(&id));

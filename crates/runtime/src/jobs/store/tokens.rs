@@ -1,4 +1,4 @@
-//! Runner tokens at rest: sealed by the desktop's vault, opened only for a call.
+//! Runner tokens at rest: sealed with the desktop's key and decrypted only for a call.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -12,24 +12,23 @@ use serde_json::Value;
 use super::entity::token;
 use super::{JobStore, StoreError};
 
-/// A token and what is known of it.
+/// A token with the values of its claims.
 #[derive(Debug, Clone)]
 pub struct StoredToken {
-    /// The token.
     pub token: TokenText,
-    /// End of its life, milliseconds since the epoch, when it says so itself.
+    /// Expiry, milliseconds since the epoch, when known.
     pub expires_at: Option<i64>,
-    /// Its id.
+    /// Token id (`jti` claim), when known.
     pub jti: Option<String>,
-    /// Key of a refresh that was begun and not finished.
+    /// Idempotency key of a refresh that is not completed.
     pub last_idempotency_key: Option<String>,
 }
 
-/// A token that cannot be printed.
+/// A token text; `Debug` does not print the secret.
 #[derive(Debug, Clone)]
 pub struct TokenText(pub SecretString);
 
-/// The sealed form. Never leaves this file in plain text.
+/// Plain text of the sealed document; only stored after encryption.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct TokenDocument {
@@ -43,7 +42,7 @@ struct TokenDocument {
 }
 
 impl StoredToken {
-    /// A token as it came: its end and id are read from it when it is a JWT.
+    /// Creates a token; expiry and id are read from its claims when it is a JWT.
     #[must_use]
     pub fn new(token: SecretString) -> Self {
         let claims = claims(token.expose_secret());
@@ -54,7 +53,8 @@ impl StoredToken {
     }
 }
 
-/// The claims of a JWT, unverified: only its issuer can verify it, and only its end matters here.
+/// Returns the claims of a JWT without verification: only the issuer can verify them, and here they only
+/// schedule the renewal.
 fn claims(token: &str) -> Option<Value> {
     let payload = token.split('.').nth(1)?;
     serde_json::from_slice(&URL_SAFE_NO_PAD.decode(payload.trim_end_matches('=')).ok()?).ok()
@@ -64,13 +64,13 @@ impl JobStore {
     /// Stores the token of a loop.
     ///
     /// # Errors
-    /// [`StoreError::Seal`], [`StoreError::Database`].
-    pub async fn put_token(&self, id: LoopId, stored: &StoredToken) -> Result<(), StoreError> {
+    /// Fails with [`StoreError::Seal`] or [`StoreError::Database`].
+    pub async fn put_token(&self, id: LoopId, stored_token: &StoredToken) -> Result<(), StoreError> {
         let plain = TokenDocument {
-            token: stored.token.0.expose_secret().to_owned(),
-            expires_at: stored.expires_at,
-            jti: stored.jti.clone(),
-            last_idempotency_key: stored.last_idempotency_key.clone(),
+            token: stored_token.token.0.expose_secret().to_owned(),
+            expires_at: stored_token.expires_at,
+            jti: stored_token.jti.clone(),
+            last_idempotency_key: stored_token.last_idempotency_key.clone(),
         };
         let sealed = self.credentials.seal(&serde_json::to_vec(&plain)?).ok_or(StoreError::Seal)?;
         let row = token::ActiveModel {
@@ -80,14 +80,14 @@ impl JobStore {
         let replace =
             OnConflict::column(token::Column::LoopId).update_column(token::Column::Sealed).to_owned();
         token::Entity::insert(row).on_conflict(replace).exec_without_returning(&self.db).await?;
-        self.durable.reached(&self.db).await;
+        self.durable.flush(&self.db).await;
         Ok(())
     }
 
-    /// The token of a loop; one that cannot be opened counts as absent.
+    /// Returns the token of a loop; a token that cannot be decrypted counts as absent.
     ///
     /// # Errors
-    /// [`StoreError::Database`].
+    /// Fails with [`StoreError::Database`] when the row cannot be read.
     pub async fn token(&self, id: LoopId) -> Result<Option<StoredToken>, StoreError> {
         let row = token::Entity::find_by_id(id.to_string()).one(&self.db).await?;
         Ok(row.and_then(|row| {
@@ -102,20 +102,20 @@ impl JobStore {
         }))
     }
 
-    /// Forgets the token of a loop.
+    /// Deletes the token of a loop.
     ///
     /// # Errors
-    /// [`StoreError::Database`].
+    /// Fails with [`StoreError::Database`] when the row cannot be deleted.
     pub async fn delete_token(&self, id: LoopId) -> Result<(), StoreError> {
         token::Entity::delete_by_id(id.to_string()).exec(&self.db).await?;
-        self.durable.reached(&self.db).await;
+        self.durable.flush(&self.db).await;
         Ok(())
     }
 
-    /// The loops of which a token is stored.
+    /// Returns the loops that have a stored token.
     ///
     /// # Errors
-    /// [`StoreError::Database`].
+    /// Fails with [`StoreError::Database`] when the rows cannot be read.
     pub async fn loops_with_token(&self) -> Result<Vec<LoopId>, StoreError> {
         let rows = token::Entity::find().all(&self.db).await?;
         Ok(rows.iter().filter_map(|row| row.loop_id.parse().ok()).collect())

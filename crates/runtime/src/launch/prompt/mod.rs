@@ -1,7 +1,7 @@
-//! What the assistant is asked when it runs a command by itself, without the loop driver.
+//! Prompts for commands that the assistant runs directly, without the loop driver.
 //!
-//! Every prompt says where the run takes place, what is there, what a person wished, and which
-//! files it has to leave. What a command is about is in a text of its own beside this file.
+//! Each prompt states the directories of the run, the staged inputs, the user's request and the files to
+//! write. The task of a command is a Markdown template next to this file.
 
 use std::path::{Path, PathBuf};
 
@@ -12,33 +12,33 @@ use crate::workspace::MountedPeer;
 
 const FRAME: &str = include_str!("frame.md");
 
-/// What a prompt is made from.
+/// Values that are rendered into a prompt.
 #[derive(Debug, Clone)]
 pub(crate) struct Prompt<'a> {
     pub command: LoopCommand,
     /// Current directory of the assistant.
     pub directory: &'a Path,
-    /// Files of the run.
+    /// Directory for the files of the run.
     pub work_dir: &'a Path,
-    /// The user's clone, when the command is about one.
+    /// The user's clone, for commands that concern a repository.
     pub repository: Option<&'a Path>,
-    /// Files that were staged.
+    /// Paths of the staged inputs.
     pub inputs: &'a [PathBuf],
-    /// The wish in the words of a person.
-    pub wish: Option<&'a str>,
+    /// The user's request, inserted verbatim.
+    pub request: Option<&'a str>,
     /// Whether the command's plugin is loaded.
     pub has_plugin: bool,
-    /// What a review compares with.
+    /// Base branch or commit of a review. Only set for reviews.
     pub base: Option<&'a str>,
-    /// Peer repositories.
+    /// Peer repositories to list.
     pub peers: &'a [MountedPeer],
 }
 
 impl Prompt<'_> {
-    /// The whole text.
+    /// Renders the prompt.
     ///
     /// # Errors
-    /// When a text beside this file is no template.
+    /// Fails when one of the embedded templates is invalid.
     pub fn text(&self) -> Result<String, minijinja::Error> {
         let mut text = match self.base {
             Some(base) => self.review(base),
@@ -54,10 +54,11 @@ impl Prompt<'_> {
         Ok(text)
     }
 
-    /// The command of the review's plugin comes first, so that the assistant takes it for one.
+    /// Renders the prompt of a review. It must start with the slash command, or the assistant does not
+    /// recognize it.
     fn review(&self, base: &str) -> String {
-        let wish = self.wish.map(|wish| format!("\n\n{wish}")).unwrap_or_default();
-        format!("/code-review:start --base {base}{wish}\n")
+        let request = self.request.map(|request| format!("\n\n{request}")).unwrap_or_default();
+        format!("/code-review:start --base {base}{request}\n")
     }
 
     fn framed(&self) -> Result<String, minijinja::Error> {
@@ -80,16 +81,16 @@ impl Prompt<'_> {
                 in_worktree => matches!(spec.place, WorkLocation::Worktree(_)),
                 repository => self.repository.map(text),
                 inputs,
-                wish => self.wish,
+                request => self.request,
                 outputs,
             },
         )
     }
 
-    /// A file that has to be left, for the text.
+    /// Returns the template context of an output file.
     fn expected_file(&self, output: &CommandOutput) -> Value {
-        let place = if output.in_project_root() { self.directory } else { self.work_dir };
-        let path = text(&place.join(output.file));
+        let directory = if output.in_project_root() { self.directory } else { self.work_dir };
+        let path = text(&directory.join(output.file));
         context! { path, required => output.required, shape => shape(output.file) }
     }
 }
@@ -98,7 +99,7 @@ fn text(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// The name under which the judges know what they judge.
+/// Returns the artifact type by which the judges plugin selects its judges.
 const fn kind(subject: JudgeSubject) -> &'static str {
     match subject {
         JudgeSubject::Prd => "prd",
@@ -108,7 +109,7 @@ const fn kind(subject: JudgeSubject) -> &'static str {
     }
 }
 
-/// What a command is about.
+/// Returns the template with the task of a command.
 const fn task(command: LoopCommand) -> &'static str {
     match command {
         LoopCommand::RequestChanges => include_str!("request_changes.md"),
@@ -119,13 +120,13 @@ const fn task(command: LoopCommand) -> &'static str {
     }
 }
 
-/// What a file has to look like.
+/// Returns the description of an output file's format.
 const fn shape(file: &str) -> &'static str {
     match file.as_bytes() {
         b"plan.json" => include_str!("shape_plan.md"),
         b"plan.md" => "the plan as markdown",
         b"open-questions.md" => {
-            "markdown, one question a line that only a person can answer; no file when there is none"
+            "markdown, one question per line that only the user can answer; no file when there are none"
         }
         b"prd.md" => include_str!("shape_prd.md"),
         b"features.json" => include_str!("shape_features.md"),
@@ -146,7 +147,7 @@ mod tests {
             work_dir: Path::new("/w/run"),
             repository: Some(Path::new("/code/api")),
             inputs: &[],
-            wish: Some("Make it shorter"),
+            request: Some("Make it shorter"),
             has_plugin: false,
             base: None,
             peers: &[],
@@ -155,6 +156,7 @@ mod tests {
 
     #[test]
     fn every_prompt_names_paths_request_and_outputs() {
+        // Reviews are rendered without the frame, and some commands run elsewhere.
         let prompted = |command: &LoopCommand| command.spec().runner == Runner::Prompt;
         let framed = LoopCommand::ALL
             .iter()
@@ -174,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn judges_are_called_when_they_are_there() {
+    fn judges_skill_is_used_when_the_plugin_is_loaded() {
         let mut prompt = prompt(LoopCommand::EvaluatePlan);
         assert!(!prompt.text().unwrap().contains("run-judges"));
         prompt.has_plugin = true;
@@ -186,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn peer_repositories_come_last_and_change_nothing_before() {
+    fn peer_repositories_are_appended_to_the_prompt() {
         let alone = prompt(LoopCommand::GeneratePrd).text().unwrap();
         let peers = [MountedPeer {
             full_name: "acme/web".to_owned(),

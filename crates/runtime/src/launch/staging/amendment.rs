@@ -1,5 +1,5 @@
-//! A plan that is to be changed: the text of the request, and of the plan that is there whatever
-//! the text cannot say.
+//! Inputs of REQUEST_CHANGES: the requested change, and the existing plan. Tasks and their status are taken
+//! from the plan on disk, because the text of the request does not contain them.
 
 use std::io;
 use std::path::Path;
@@ -10,7 +10,7 @@ use loopgate_api::plan;
 use loopgate_home::untrusted::{self, write_private};
 use serde_json::{Map, Value};
 
-use super::{PLAN_SOURCE, StagedInputs, remove_if_there, stage_prompt, stage_requirements};
+use super::{PLAN_SOURCE, StagedInputs, remove_if_exists, stage_prompt, stage_requirements};
 use crate::request::LoopRequest;
 
 pub(super) fn stage(request: &LoopRequest, work_dir: &Path) -> io::Result<StagedInputs> {
@@ -25,16 +25,17 @@ pub(super) fn stage(request: &LoopRequest, work_dir: &Path) -> io::Result<Staged
 
 fn stage_plan(artifact: &Artifact, work_dir: &Path) -> io::Result<StagedInputs> {
     let (plan, source) = (work_dir.join(PLAN_JSON), work_dir.join(PLAN_SOURCE));
-    remove_if_there(&source)?;
+    remove_if_exists(&source)?;
+    // The text is Markdown: `loopgate plan build` creates a new plan.json from it.
     let Ok(content) = plan::parse(&artifact.content) else {
-        remove_if_there(&plan)?;
+        remove_if_exists(&plan)?;
         write_private(&source, artifact.content.as_bytes())?;
         return Ok(StagedInputs { plan_file: Some(source), ..StagedInputs::default() });
     };
-    let there = untrusted::is_file(&plan);
-    let known = untrusted::read_text(&plan).ok().and_then(|text| plan::parse(&text).ok());
-    let document = match (known, &artifact.raw) {
-        (Some(Value::Object(known)), _) if there => with_content(known, artifact),
+    // Prefer the plan on disk: it records which tasks have been completed.
+    let existing = untrusted::read_text(&plan).ok().and_then(|text| plan::parse(&text).ok());
+    let document = match (existing, &artifact.raw) {
+        (Some(Value::Object(existing)), _) => with_content(existing, artifact),
         (_, Some(raw)) => with_content(raw.clone(), artifact),
         (_, None) => content,
     };
@@ -54,12 +55,12 @@ mod tests {
     use super::*;
 
     fn staged(
-        there: Option<&str>,
+        existing: Option<&str>,
         content: &str,
         raw: Value,
     ) -> (StagedInputs, Option<Value>, Option<String>) {
         let dir = tempfile::tempdir().unwrap();
-        if let Some(text) = there {
+        if let Some(text) = existing {
             std::fs::write(dir.path().join(PLAN_JSON), text).unwrap();
         }
         let body = json!({"loopId": "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718", "command": "REQUEST_CHANGES",
@@ -74,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn text_replaces_the_staged_plan() {
+    fn markdown_replaces_the_staged_plan() {
         let (staged, plan, source) = staged(Some(r##"{"content":"# Old"}"##), "# New", Value::Null);
         assert!(staged.plan_file.is_some_and(|path| path.ends_with(PLAN_SOURCE)));
         assert_eq!((plan, source.as_deref()), (None, Some("# New")));
@@ -83,9 +84,10 @@ mod tests {
     #[test]
     fn plan_content_is_merged_into_the_existing_plan() {
         let text = r#"{"a": 1}"#;
-        let there = r#"{"content":"old","pendingTasks":[1]}"#;
-        let (_, plan, source) = staged(Some(there), text, Value::Null);
+        let existing = r#"{"content":"old","pendingTasks":[1]}"#;
+        let (_, plan, source) = staged(Some(existing), text, Value::Null);
         assert_eq!((plan, source), (Some(json!({"content": text, "pendingTasks": [1]})), None));
+        // A file that is not valid JSON is ignored in favour of the request's plan.
         let (_, plan, _) = staged(Some("{"), text, json!({"tasks": []}));
         assert_eq!(plan, Some(json!({"tasks": [], "content": text})));
         let (_, plan, _) = staged(None, text, Value::Null);

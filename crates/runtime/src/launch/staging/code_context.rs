@@ -1,4 +1,4 @@
-//! `code-context.json`: where the code that is judged lies, as the sender says and as git sees it.
+//! `code-context.json`: location and state of the code under evaluation, from the request and from git.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::request::{DetectedContext, LoopRequest};
 
-/// What git says of a clone. A failure is noted and stops nothing.
+/// Reads branch and commit of a clone. Failures are recorded in the context and do not fail the launch.
 pub(crate) async fn detect(git: &Git, repository: &Path) -> DetectedContext {
     let (branch, head) = (git.current_branch(repository).await, git.head(repository).await);
     let failures = [
@@ -23,7 +23,7 @@ pub(crate) async fn detect(git: &Git, repository: &Path) -> DetectedContext {
     }
 }
 
-/// The document. What the sender says of the code goes before what it says of the loop.
+/// Builds the document. Members of the evaluation context take precedence over those of the loop request.
 pub(super) fn document(request: &LoopRequest, detected: Option<&DetectedContext>) -> Value {
     let mut document = Map::from_iter([("schemaVersion".to_owned(), json!(1))]);
     let mut add = |name: &str, value: Option<Value>| {
@@ -31,30 +31,32 @@ pub(super) fn document(request: &LoopRequest, detected: Option<&DetectedContext>
             document.insert(name.to_owned(), value);
         }
     };
-    let given = request.code_evaluation_context.as_ref();
-    let text =
-        |explicit: Option<&String>, known: Option<&String>| explicit.or(known).cloned().map(Value::from);
-    let explicit = given.and_then(|context| context.repo.as_ref()).map(|repo| json!(repo));
+    let context = request.code_evaluation_context.as_ref();
+    let text = |explicit: Option<&String>, fallback: Option<&String>| {
+        explicit.or(fallback).cloned().map(Value::from)
+    };
+    let explicit = context.and_then(|context| context.repo.as_ref()).map(|repo| json!(repo));
     add("repo", explicit.or_else(|| request.repo.as_ref().map(|repo| json!(repo))));
     let members = [
-        ("localRepoPath", given.and_then(|c| c.local_repo_path.as_ref()), request.local_repo_path.as_ref()),
+        ("localRepoPath", context.and_then(|c| c.local_repo_path.as_ref()), request.local_repo_path.as_ref()),
         (
             "parentBranchName",
-            given.and_then(|c| c.parent_branch_name.as_ref()),
+            context.and_then(|c| c.parent_branch_name.as_ref()),
             request.parent_branch_name.as_ref(),
         ),
         (
             "parentSessionId",
-            given.and_then(|c| c.parent_session_id.as_ref()),
+            context.and_then(|c| c.parent_session_id.as_ref()),
             request.parent_session_id.as_ref(),
         ),
-        ("artifactSlug", given.and_then(|c| c.artifact_slug.as_ref()), request.artifact_slug.as_ref()),
+        ("artifactSlug", context.and_then(|c| c.artifact_slug.as_ref()), request.artifact_slug.as_ref()),
     ];
-    for (name, explicit, known) in members {
-        add(name, text(explicit, known));
+    for (name, explicit, fallback) in members {
+        add(name, text(explicit, fallback));
     }
-    add("pullRequest", given.and_then(|context| context.pull_request.as_ref()).map(|pull| json!(pull)));
-    let explicit = given.and_then(|context| context.detected.as_ref());
-    add("detected", detected.or(explicit).map(|seen| json!(seen)));
+    add("pullRequest", context.and_then(|context| context.pull_request.as_ref()).map(|pull| json!(pull)));
+    // What git reports now takes precedence over what the sender detected earlier.
+    let explicit = context.and_then(|context| context.detected.as_ref());
+    add("detected", detected.or(explicit).map(|state| json!(state)));
     Value::Object(document)
 }

@@ -1,4 +1,4 @@
-//! What is judged, under the names that the judges know, and what may help them.
+//! Inputs of evaluations: the documents under the file names that the judges expect, and supporting material.
 
 use std::io;
 use std::path::Path;
@@ -28,78 +28,81 @@ pub(super) fn stage(
     for (name, text) in subjects(request, subject)? {
         put(site.work_dir.join(name), text.as_bytes())?;
     }
-    let place = site.context();
+    let directory = site.context();
     if let Some(prompt) = &request.prompt {
-        put(place.join(PROMPT_MD), prompt.as_bytes())?;
+        put(directory.join(PROMPT_MD), prompt.as_bytes())?;
     }
     if request.repo.is_some() || request.local_repo_path.is_some() {
         let mut info = json!({});
         add(&mut info, "repo", request.repo.as_ref().and_then(|repo| serde_json::to_value(repo).ok()));
         add(&mut info, "localRepoPath", request.local_repo_path.clone().map(Value::from));
-        put(place.join("repo-info.json"), &serde_json::to_vec_pretty(&info)?)?;
+        put(directory.join("repo-info.json"), &serde_json::to_vec_pretty(&info)?)?;
     }
     if let Some(summaries) = &request.prior_loop_summaries {
-        put(place.join("prior-loop-summaries.json"), &serde_json::to_vec_pretty(summaries)?)?;
+        put(directory.join("prior-loop-summaries.json"), &serde_json::to_vec_pretty(summaries)?)?;
     }
-    let artifacts = place.join("artifacts");
+    let artifacts = directory.join("artifacts");
     for (index, artifact) in request.supporting_artifacts.iter().enumerate() {
         put(inside(&artifacts, &supporting_name(index, artifact))?, artifact.content.as_bytes())?;
     }
     if subject == JudgeSubject::Code {
         let context = code_context::document(request, site.detected.as_ref());
-        put(place.join("code-context.json"), &serde_json::to_vec_pretty(&context)?)?;
+        put(directory.join("code-context.json"), &serde_json::to_vec_pretty(&context)?)?;
     }
     Ok(StagedInputs { inputs, ..StagedInputs::default() })
 }
 
-/// The documents that are judged, and what they are held against.
+/// Returns the documents to evaluate, and those to evaluate them against.
 fn subjects(request: &LoopRequest, subject: JudgeSubject) -> io::Result<Vec<(&'static str, String)>> {
     let text = |artifact: &Artifact| artifact.content.clone();
     let plan = || {
-        let found = primary(request, ArtifactType::ImplementationPlan).map(text);
-        found.map(|text| (PLAN_MD, text))
+        let plan = primary(request, ArtifactType::ImplementationPlan).map(text);
+        plan.map(|text| (PLAN_MD, text))
     };
     let requirements = || {
-        let found = of_requirements(request, subject).map(text).or_else(|| request.prompt.clone());
-        found.filter(|text| !text.trim().is_empty()).map(|text| (PRD_MD, text))
+        let requirements =
+            requirements_document(request, subject).map(text).or_else(|| request.prompt.clone());
+        requirements.filter(|text| !text.trim().is_empty()).map(|text| (PRD_MD, text))
     };
     Ok(match subject {
         JudgeSubject::Prd => requirements().into_iter().collect(),
         JudgeSubject::Plan => requirements().into_iter().chain(plan()).collect(),
         JudgeSubject::Code => plan().into_iter().collect(),
         JudgeSubject::Feature => {
-            let missing = || io::Error::new(io::ErrorKind::InvalidInput, "there is no feature to judge");
+            let missing =
+                || io::Error::new(io::ErrorKind::InvalidInput, "the request has no FEATURE artifact");
             let feature = primary(request, ArtifactType::Feature).map(text).ok_or_else(missing)?;
+            // The judges of a feature read it as requirements and as the subject.
             vec![(PRD_MD, feature.clone()), (FEATURE_MD, feature)]
         }
     })
 }
 
-/// The document that the request is about, whatever its kind, else the last one of the kind.
+/// Returns the primary document of the request, regardless of its type, or the last document of the type.
 fn primary(request: &LoopRequest, kind: ArtifactType) -> Option<&Artifact> {
-    named(request).or_else(|| request.artifacts_of(kind).last())
+    primary_document(request).or_else(|| request.artifacts_of(kind).last())
 }
 
-fn named(request: &LoopRequest) -> Option<&Artifact> {
+fn primary_document(request: &LoopRequest) -> Option<&Artifact> {
     let id = request.primary_artifact_id.as_deref()?;
     request.artifacts.iter().find(|artifact| artifact.id == id)
 }
 
-/// Where a plan is judged, the document that the request is about is the plan: it is not what the
-/// plan is held against.
-fn of_requirements(request: &LoopRequest, subject: JudgeSubject) -> Option<&Artifact> {
-    let named = named(request).filter(|artifact| {
+/// Returns the requirements. When a plan is evaluated, the primary document may be the plan itself, which
+/// cannot be its own requirements.
+fn requirements_document(request: &LoopRequest, subject: JudgeSubject) -> Option<&Artifact> {
+    let document = primary_document(request).filter(|artifact| {
         subject != JudgeSubject::Plan || artifact.kind != ArtifactType::ImplementationPlan
     });
-    named
+    document
         .or_else(|| request.artifacts_of(ArtifactType::Prd).last())
         .or_else(|| request.artifacts_of(ArtifactType::Feature).last())
 }
 
-/// `NNN-<kind>-<id>.<ending>`.
+/// Returns `NNN-<kind>-<id>.<extension>`. The index keeps the order and makes the names unique.
 fn supporting_name(index: usize, artifact: &SupportingArtifact) -> String {
-    let given = ["filename", "fileName"].iter().find_map(|name| artifact.other.get(*name)?.as_str());
-    let ending = given
+    let file_name = ["filename", "fileName"].iter().find_map(|name| artifact.other.get(*name)?.as_str());
+    let ending = file_name
         .and_then(|name| Path::new(name).extension()?.to_str())
         .filter(|ending| !ending.is_empty() && ending.chars().all(|letter| letter.is_ascii_alphanumeric()));
     let (kind, id) = (safe_id(&artifact.kind.to_lowercase()), safe_id(&artifact.id.to_lowercase()));
@@ -135,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn document_that_is_meant_is_judged() {
+    fn primary_artifact_selects_the_evaluated_document() {
         let files = staged("EVALUATE_PRD", json!({}));
         assert_eq!(files["prd.md"], "requirements");
         let files = staged("EVALUATE_PRD", json!({"primaryArtifactId": "f"}));
@@ -150,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn attachments_have_safe_names() {
+    fn supporting_artifacts_get_safe_file_names() {
         let files = staged(
             "EVALUATE_CODE",
             json!({"prompt": "Be kind", "priorLoopSummaries": [{"a": 1}], "artifactSlug": "PLAN-1",

@@ -1,4 +1,4 @@
-//! What earlier loops taught, for those that plan, write or change something.
+//! Stages learnings of earlier loops for commands that plan, write or change something.
 
 use std::io;
 use std::path::Path;
@@ -9,23 +9,22 @@ use loopgate_home::expand_home;
 use loopgate_home::untrusted::write_private;
 use loopgate_learnings::PatternStore;
 
-use super::{StagedInputs, remove_if_there};
+use super::{StagedInputs, remove_if_exists};
 
 const PATTERNS: &str = "~/.loopgate/learnings";
 const LEARNINGS_MD: &str = "learnings.md";
-/// Tokens that a loop spends on learnings at most.
+// Approximate limit in tokens, so that learnings take only a small part of the assistant's context window.
 const BUDGET: usize = 1500;
 
-/// The patterns of the person.
+/// Returns the store with the user's learnings.
 pub(crate) fn patterns() -> PatternStore {
     PatternStore::new(expand_home(PATTERNS), None)
 }
 
-/// Stages the learnings that matter to a repository; those of an earlier loop are not this one's. Blocks on
-/// the disk.
+/// Stages the learnings that apply to a repository, and removes those of an earlier loop. Blocks on the disk.
 ///
 /// # Errors
-/// Any failure of the file system.
+/// Any I/O error.
 pub(crate) fn stage(
     patterns: &PatternStore,
     inputs: Inputs,
@@ -34,15 +33,16 @@ pub(crate) fn stage(
     staged: &mut StagedInputs,
 ) -> io::Result<()> {
     let path = work_dir.join(LEARNINGS_MD);
-    let learns = matches!(inputs, Inputs::Requirements | Inputs::Plan | Inputs::Amendment | Inputs::Context);
-    let repo = repo.filter(|_| learns).and_then(|name| name.rsplit('/').next());
+    let uses_learnings =
+        matches!(inputs, Inputs::Requirements | Inputs::Plan | Inputs::Amendment | Inputs::Context);
+    let repo = repo.filter(|_| uses_learnings).and_then(|name| name.rsplit('/').next());
     match repo.and_then(|repo| patterns.brief(repo, BUDGET, Timestamp::now())) {
         Some(brief) => {
             write_private(&path, brief.as_bytes())?;
             staged.inputs.push(path);
             Ok(())
         }
-        None => remove_if_there(&path),
+        None => remove_if_exists(&path),
     }
 }
 

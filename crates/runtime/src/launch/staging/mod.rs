@@ -1,7 +1,7 @@
-//! The inputs of a loop on disk, each written to a temporary name and renamed.
+//! Writes the inputs of a loop into its work directory. Each file is written to a temporary name and renamed.
 //!
-//! A plan that is there and says the same as the document of the request is kept untouched: it
-//! knows which tasks are done.
+//! A plan on disk with the same content as the document of the request is kept, because it records completed
+//! tasks.
 
 mod amendment;
 mod code_context;
@@ -29,69 +29,67 @@ use crate::commands::review::VERDICT;
 use crate::request::{DetectedContext, LoopRequest};
 use crate::workspace::MountedPeer;
 
-/// The plan's text when it came without its tasks.
+// Text of a plan that came without tasks, for REQUEST_CHANGES.
 const PLAN_SOURCE: &str = "plan-source.md";
-/// Where documents that are handed along lie, relative to the current directory of the loop.
+/// Directory of context documents, relative to the current directory of the loop.
 pub(crate) const CONTEXT_DIR: &str = ".loopgate/context";
-/// Where the assistant looks for agents, in a working tree.
+// Directory of a working tree in which the assistant searches for agents.
 const AGENTS: &str = ".claude/agents";
-/// What a person said.
+// The user's request.
 const PROMPT_MD: &str = "prompt.md";
-/// A feature that is judged.
+// Feature under evaluation.
 const FEATURE_MD: &str = "feature.md";
 
-/// Where the plan of an EXECUTE comes from.
+/// Origin of the plan of an EXECUTE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlanSource {
-    /// The request brought the whole plan.
+    /// The request contained the plan with its tasks.
     RawArtifact,
-    /// The plan on disk says the same.
+    /// The plan on disk has the same content as the request.
     LocalPlanJson,
-    /// Only the markdown is there.
+    /// Only the Markdown text is available.
     ImportedPlan,
 }
 
-/// What was staged.
+/// Files that were staged.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct StagedInputs {
-    /// The markdown plan, for `LOOPGATE_PLAN_FILE`.
+    /// Markdown plan, passed as `LOOPGATE_PLAN_FILE`.
     pub plan_file: Option<PathBuf>,
-    /// The requirements, when there are any.
+    /// Path of the requirements, if any.
     pub prd: Option<PathBuf>,
-    /// Where the plan comes from, when there is one.
+    /// Origin of the plan, for commands with one.
     pub plan_source: Option<PlanSource>,
-    /// Every file that was staged, for a prompt that names them.
+    /// Staged files to list in the prompt.
     pub inputs: Vec<PathBuf>,
-    /// The repositories that a BOOTSTRAP is about.
+    /// Repositories of a BOOTSTRAP.
     pub targets: Vec<BootstrapTarget>,
 }
 
-/// Where the inputs of a loop go.
+/// Directories that the inputs are staged in, and the state of the repositories.
 #[derive(Debug, Clone)]
 pub(crate) struct StagingDirs<'a> {
     /// Current directory of the loop.
     pub root: &'a Path,
-    /// Files of the run.
+    /// Directory for the files of the run.
     pub work_dir: &'a Path,
-    /// Peer repositories.
     pub peers: &'a [MountedPeer],
-    /// What git says of the primary repository, for judging code.
+    /// State of the primary clone according to git, for EVALUATE_CODE.
     pub detected: Option<DetectedContext>,
-    /// The repositories that a BOOTSTRAP is about.
+    /// Repositories of a BOOTSTRAP.
     pub targets: Vec<BootstrapTarget>,
 }
 
 impl StagingDirs<'_> {
-    /// Directory of what is handed along.
     fn context(&self) -> PathBuf {
         self.root.join(CONTEXT_DIR)
     }
 }
 
-/// Writes the inputs of a request. Blocks on the disk.
+/// Stages the inputs of a request. Blocks on the disk.
 ///
 /// # Errors
-/// Any failure of the file system, and names that lead out of their directory.
+/// Any I/O error, and document names that would leave their directory.
 pub(crate) fn stage(request: &LoopRequest, site: &StagingDirs<'_>) -> io::Result<StagedInputs> {
     let work_dir = site.work_dir;
     make_private_directory(work_dir)?;
@@ -107,29 +105,29 @@ pub(crate) fn stage(request: &LoopRequest, site: &StagingDirs<'_>) -> io::Result
     let prd = work_dir.join(PRD_MD);
     staged.prd = untrusted::is_file(&prd).then_some(prd);
     if staged.inputs.is_empty() {
-        let known = [PRD_MD, FEATURE_MD, PLAN_JSON, IMPORTED_PLAN, PLAN_SOURCE, PLAN_MD, PROMPT_MD];
-        let known = known.map(|name| work_dir.join(name));
-        staged.inputs = known.into_iter().filter(|path| untrusted::is_file(path)).collect();
+        let candidates = [PRD_MD, FEATURE_MD, PLAN_JSON, IMPORTED_PLAN, PLAN_SOURCE, PLAN_MD, PROMPT_MD];
+        let candidates = candidates.map(|name| work_dir.join(name));
+        staged.inputs = candidates.into_iter().filter(|path| untrusted::is_file(path)).collect();
     }
     Ok(staged)
 }
 
-/// Makes the work directory of a peer repository; what an earlier loop delivered there is not what
-/// this one delivers. Blocks on the disk.
+/// Creates the work directory of a peer repository, and removes the result of an earlier loop from it. Blocks
+/// on the disk.
 ///
 /// # Errors
-/// Any failure of the file system.
+/// Any I/O error.
 pub(crate) fn prepare_peer(request: &LoopRequest, work_dir: &Path) -> io::Result<()> {
     make_private_directory(work_dir)?;
     if request.command.spec().peers == Peers::ReadWrite {
-        remove_if_there(&work_dir.join(EXECUTION_RESULT))?;
+        remove_if_exists(&work_dir.join(EXECUTION_RESULT))?;
     }
     Ok(())
 }
 
-/// A review is told the requirements and never touches the plan.
+/// Stages the requirements. Reviews never modify the plan.
 fn stage_review(request: &LoopRequest, work_dir: &Path) -> io::Result<StagedInputs> {
-    remove_if_there(&work_dir.join(VERDICT))?;
+    remove_if_exists(&work_dir.join(VERDICT))?;
     stage_requirements(request, work_dir)?;
     stage_prompt(request, work_dir)?;
     Ok(StagedInputs::default())
@@ -141,18 +139,20 @@ fn stage_targets(targets: &[BootstrapTarget], work_dir: &Path) -> io::Result<Sta
 }
 
 fn stage_requirements(request: &LoopRequest, work_dir: &Path) -> io::Result<()> {
-    for artifact in request.artifacts.iter().filter(|one| one.kind != ArtifactType::ImplementationPlan) {
+    for artifact in
+        request.artifacts.iter().filter(|artifact| artifact.kind != ArtifactType::ImplementationPlan)
+    {
         write_private(&work_dir.join(PRD_MD), artifact.content.as_bytes())?;
     }
     Ok(())
 }
 
-/// Earlier words of a person are not this loop's.
+/// Stages the prompt, and removes the prompt of an earlier loop.
 fn stage_prompt(request: &LoopRequest, directory: &Path) -> io::Result<()> {
     let path = directory.join(PROMPT_MD);
     match &request.prompt {
         Some(prompt) => write_private(&path, prompt.as_bytes()),
-        None => remove_if_there(&path),
+        None => remove_if_exists(&path),
     }
 }
 
@@ -179,16 +179,16 @@ fn stage_plan(request: &LoopRequest, work_dir: &Path) -> io::Result<StagedInputs
 }
 
 fn stage_execute(request: &LoopRequest, work_dir: &Path) -> io::Result<StagedInputs> {
-    remove_if_there(&work_dir.join(EXECUTION_RESULT))?;
+    remove_if_exists(&work_dir.join(EXECUTION_RESULT))?;
     let mut staged = StagedInputs::default();
     for artifact in request.artifacts_of(ArtifactType::ImplementationPlan) {
         staged = stage_plan_document(artifact, work_dir)?;
     }
     stage_requirements(request, work_dir)?;
-    let known =
+    let has_task =
         [PRD_MD, PLAN_JSON, IMPORTED_PLAN].iter().any(|name| untrusted::is_file(&work_dir.join(name)));
-    if let Some(prompt) = request.prompt.as_ref().filter(|_| !known) {
-        // Nothing else says what to do. A plan or requirements are never replaced by a wish.
+    if let Some(prompt) = request.prompt.as_ref().filter(|_| !has_task) {
+        // The prompt is the only description of the task. It never replaces a plan or requirements.
         write_private(&work_dir.join(PRD_MD), prompt.as_bytes())?;
     }
     stage_prompt(request, work_dir)?;
@@ -197,7 +197,8 @@ fn stage_execute(request: &LoopRequest, work_dir: &Path) -> io::Result<StagedInp
 
 fn stage_plan_document(artifact: &Artifact, work_dir: &Path) -> io::Result<StagedInputs> {
     let (plan, imported) = (work_dir.join(PLAN_JSON), work_dir.join(IMPORTED_PLAN));
-    remove_if_there(&imported)?;
+    // A Markdown plan of an earlier loop must not be mistaken for the plan of this one.
+    remove_if_exists(&imported)?;
     let same = |plan: &Map<String, Value>| {
         plan.get("content").and_then(Value::as_str) == Some(artifact.content.as_str())
     };
@@ -209,7 +210,8 @@ fn stage_plan_document(artifact: &Artifact, work_dir: &Path) -> io::Result<Stage
     if local.as_ref().and_then(Value::as_object).is_some_and(same) {
         return Ok(StagedInputs { plan_source: Some(PlanSource::LocalPlanJson), ..StagedInputs::default() });
     }
-    remove_if_there(&plan)?;
+    // The plan on disk belongs to another version of the document.
+    remove_if_exists(&plan)?;
     write_private(&imported, artifact.content.as_bytes())?;
     Ok(StagedInputs {
         plan_file: Some(imported),
@@ -218,11 +220,11 @@ fn stage_plan_document(artifact: &Artifact, work_dir: &Path) -> io::Result<Stage
     })
 }
 
-/// Writes the agents and critic gates of a request into a worktree. Files that the repository
-/// tracks are never overwritten. Blocks on the disk.
+/// Writes the agents and critic gates of a request into a worktree. Files that the repository tracks are not
+/// overwritten. Blocks on the disk.
 ///
 /// # Errors
-/// Any failure of the file system.
+/// Any I/O error.
 pub fn materialize(
     request: &LoopRequest,
     repository: Option<&str>,
@@ -232,12 +234,13 @@ pub fn materialize(
     let worktree_handle = Directory::of(worktree)?;
     for agent in request.agent_definitions() {
         let name = slug(&agent.slug);
+        // A slug without letters or digits names no file.
         if name.trim_matches('-').is_empty() {
             continue;
         }
         let relative = format!("{AGENTS}/{name}.md");
         if tracked(&relative) {
-            tracing::info!(agent = name, "the repository has an agent of that name; it is kept");
+            tracing::info!(agent = name, "keeping the repository's agent of the same name");
             continue;
         }
         let text = format!("{}\n", agent.prompt.trim_end_matches('\n'));
@@ -252,7 +255,7 @@ pub fn materialize(
     Ok(())
 }
 
-fn remove_if_there(path: &Path) -> io::Result<()> {
+fn remove_if_exists(path: &Path) -> io::Result<()> {
     match untrusted::remove(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         result => result,
@@ -273,12 +276,12 @@ mod tests {
         }
 
         fn stage(&self, body: Value) -> StagedInputs {
-            let mut whole = json!({"loopId": "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718", "command": "EXECUTE",
+            let mut request = json!({"loopId": "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718", "command": "EXECUTE",
                 "loopgateAuthToken": "t", "artifacts": [], "repo": {"fullName": "acme/api"}});
             for (name, value) in body.as_object().unwrap() {
-                whole[name] = value.clone();
+                request[name] = value.clone();
             }
-            let request = LoopRequest::parse(whole.to_string().as_bytes()).unwrap();
+            let request = LoopRequest::parse(request.to_string().as_bytes()).unwrap();
             let root = self.0.path();
             stage(
                 &request,
@@ -302,47 +305,47 @@ mod tests {
 
     // LR-21
     #[test]
-    fn whole_plan_replaces_another_one() {
-        let place = StagingFixture::new();
-        place.write("plan.json", r#"{"content":"other"}"#);
-        place.write("imported-plan.md", "old");
-        place.write("execution-result.json", "{}");
-        let staged = place.stage(plan("# P", json!({"content": "# P", "tasks": [1]})));
+    fn plan_with_tasks_replaces_another_plan() {
+        let fixture = StagingFixture::new();
+        fixture.write("plan.json", r#"{"content":"other"}"#);
+        fixture.write("imported-plan.md", "old");
+        fixture.write("execution-result.json", "{}");
+        let staged = fixture.stage(plan("# P", json!({"content": "# P", "tasks": [1]})));
         assert_eq!(staged.plan_source, Some(PlanSource::RawArtifact));
         assert_eq!(staged.plan_file, None);
-        assert!(place.read("plan.json").unwrap().contains("tasks"));
-        assert_eq!((place.read("imported-plan.md"), place.read("execution-result.json")), (None, None));
+        assert!(fixture.read("plan.json").unwrap().contains("tasks"));
+        assert_eq!((fixture.read("imported-plan.md"), fixture.read("execution-result.json")), (None, None));
     }
 
     // LR-22
     #[test]
     fn equal_plan_is_not_rewritten() {
-        let place = StagingFixture::new();
+        let fixture = StagingFixture::new();
         let text = r##"{ "content":"# P", "completedTasks":[{"id":"1"}], }"##;
-        place.write("plan.json", text);
-        let staged = place.stage(plan("# P", Value::Null));
+        fixture.write("plan.json", text);
+        let staged = fixture.stage(plan("# P", Value::Null));
         assert_eq!(staged.plan_source, Some(PlanSource::LocalPlanJson));
-        assert_eq!(place.read("plan.json").as_deref(), Some(text));
+        assert_eq!(fixture.read("plan.json").as_deref(), Some(text));
     }
 
     // LR-23
     #[test]
-    fn otherwise_the_markdown_is_staged() {
-        let place = StagingFixture::new();
-        place.write("plan.json", r#"{"content":"stale"}"#);
-        let staged = place.stage(plan("# P", json!({"content": "changed"})));
-        assert_eq!(staged.plan_file, Some(place.0.path().join("imported-plan.md")));
-        assert_eq!(place.read("plan.json"), None);
-        assert_eq!(place.read("imported-plan.md").as_deref(), Some("# P"));
+    fn changed_plan_is_staged_as_markdown() {
+        let fixture = StagingFixture::new();
+        fixture.write("plan.json", r#"{"content":"stale"}"#);
+        let staged = fixture.stage(plan("# P", json!({"content": "changed"})));
+        assert_eq!(staged.plan_file, Some(fixture.0.path().join("imported-plan.md")));
+        assert_eq!(fixture.read("plan.json"), None);
+        assert_eq!(fixture.read("imported-plan.md").as_deref(), Some("# P"));
     }
 
     #[test]
-    fn wish_goes_before_documents_and_context_follows() {
-        let place = StagingFixture::new();
-        let staged = place
+    fn prompt_takes_precedence_over_documents_and_context_is_appended() {
+        let fixture = StagingFixture::new();
+        let staged = fixture
             .stage(json!({"command": "PLAN", "prompt": "Add a cart", "userContext": "No jQuery",
             "artifacts": [{"id": "1", "type": "PRD", "title": "t", "content": "doc"}]}));
-        let prd = place.read("prd.md").unwrap();
+        let prd = fixture.read("prd.md").unwrap();
         assert!(prd.starts_with("Add a cart\n\n---\n\n## User Context / Additional Constraints"), "{prd}");
         assert!(prd.contains("No jQuery") && staged.prd.is_some());
         let empty = StagingFixture::new();
@@ -355,12 +358,12 @@ mod tests {
     }
 
     #[test]
-    fn wish_alone_is_the_requirement_of_an_execution_and_replaces_nothing() {
-        let place = StagingFixture::new();
-        place.stage(json!({"prompt": "Add a cart"}));
-        assert_eq!(place.read("prd.md").as_deref(), Some("Add a cart"));
-        place.stage(json!({"prompt": "Something else"}));
-        assert_eq!(place.read("prd.md").as_deref(), Some("Add a cart"));
+    fn prompt_of_an_execution_becomes_its_requirements_only_when_none_exist() {
+        let fixture = StagingFixture::new();
+        fixture.stage(json!({"prompt": "Add a cart"}));
+        assert_eq!(fixture.read("prd.md").as_deref(), Some("Add a cart"));
+        fixture.stage(json!({"prompt": "Something else"}));
+        assert_eq!(fixture.read("prd.md").as_deref(), Some("Add a cart"));
         let planned = StagingFixture::new();
         planned.write("plan.json", "{}");
         planned.stage(json!({"prompt": "Add a cart"}));
@@ -369,7 +372,7 @@ mod tests {
 
     #[test]
     fn agents_never_replace_tracked_files() {
-        let place = StagingFixture::new();
+        let fixture = StagingFixture::new();
         let body = json!({"loopId": "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718", "command": "PLAN",
             "loopgateAuthToken": "t", "artifacts": [], "repo": {"fullName": "acme/api"},
             "agents": [{"slug": "Mine", "name": "n", "prompt": "p"}, {"slug": "theirs", "name": "n", "prompt": "p"},
@@ -377,14 +380,14 @@ mod tests {
             "repoConfigs": [{"repoFullName": "acme/api", "criticGates": {"a": 1}}]});
         let request = LoopRequest::parse(body.to_string().as_bytes()).unwrap();
         let tracked = |path: &str| path.ends_with("theirs.md");
-        materialize(&request, Some("acme/api"), place.0.path(), &tracked).unwrap();
-        assert_eq!(place.read(".claude/agents/mine.md").as_deref(), Some("p\n"));
-        assert_eq!(std::fs::read_dir(place.0.path().join(".claude/agents")).unwrap().count(), 1);
-        assert!(place.read(".loopgate/settings/critic-gates.json").unwrap().contains("\"a\": 1"));
+        materialize(&request, Some("acme/api"), fixture.0.path(), &tracked).unwrap();
+        assert_eq!(fixture.read(".claude/agents/mine.md").as_deref(), Some("p\n"));
+        assert_eq!(std::fs::read_dir(fixture.0.path().join(".claude/agents")).unwrap().count(), 1);
+        assert!(fixture.read(".loopgate/settings/critic-gates.json").unwrap().contains("\"a\": 1"));
     }
 
     #[test]
-    fn nothing_is_staged_through_a_link() {
+    fn staging_does_not_follow_links() {
         for (link, shown) in [(".loopgate", "work"), (".loopgate/work", "")] {
             let dir = tempfile::tempdir().unwrap();
             let (root, outside) = (dir.path().join("tree"), dir.path().join("outside"));
@@ -407,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn agents_and_gates_are_not_written_through_a_link() {
+    fn agents_and_gates_do_not_follow_links() {
         let body = json!({"loopId": "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718", "command": "PLAN",
             "loopgateAuthToken": "t", "artifacts": [], "repo": {"fullName": "acme/api"},
             "agents": [{"slug": "mine", "name": "n", "prompt": "p"}],

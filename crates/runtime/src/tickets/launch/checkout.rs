@@ -1,4 +1,4 @@
-//! The worktree of a ticket: made where it is missing, around what is in its place.
+//! The worktree of a ticket: created if missing, while the state directory at its path is preserved.
 
 use std::path::Path;
 
@@ -10,8 +10,8 @@ use super::{TicketLaunchError, TicketLaunchRequest, TicketLauncher, blocking, br
 use crate::workspace::worktree::LOOP_BRANCHES;
 
 impl TicketLauncher {
-    /// Makes the worktree; answers what it begins at, or `None` when it was there.
-    pub(super) async fn make_worktree(
+    /// Creates the worktree; returns the name of its start commit, or `None` when it already exists.
+    pub(super) async fn create_worktree(
         &self,
         request: &TicketLaunchRequest,
         worktree: &SandboxedPath,
@@ -19,14 +19,15 @@ impl TicketLauncher {
         let (repository, place) = (request.repository.as_path(), worktree.as_path());
         let preserved = PreservedState::of(place);
         let base = if place.join(".git").exists() {
-            self.is_no_loops(place).await?;
+            self.check_not_of_loop(place).await?;
             None
         } else {
             if let Err(error) = self.git.fetch(repository).await {
-                tracing::info!(%error, "the remote could not be asked before a launch");
+                tracing::info!(%error, "cannot fetch the remote before a launch");
             }
             let (name, commit) = self.base_of(repository, request.base_branch.as_ref()).await?;
             let branch: BranchName = branch_of(&request.ticket).parse().map_err(failed)?;
+            // Git creates a worktree only in an empty directory, so existing state is moved aside.
             let moved = preserved.clone();
             blocking(move || moved.preserve().map_err(failed)).await?;
             let added = self.git.worktree_add(repository, place, &branch, &commit).await;
@@ -36,32 +37,37 @@ impl TicketLauncher {
             }
             Some(name)
         };
-        // Also what a launch that was cut off has left there.
+        // Also restores the state that an interrupted launch had moved aside.
         blocking(move || preserved.restore().map_err(failed)).await?;
         if let Err(error) = self.git.hide_state_dir(place).await {
-            tracing::info!(%error, "the files of a launch could not be hidden from git");
+            tracing::info!(%error, "cannot hide the state directory from git");
         }
         Ok(base)
     }
 
-    /// A ticket may be called what a loop's worktree is called; the two never share one.
-    async fn is_no_loops(&self, place: &Path) -> Result<(), TicketLaunchError> {
+    /// Fails when the worktree belongs to a loop: its directory may have the same name, but is never shared
+    /// with a ticket.
+    async fn check_not_of_loop(&self, place: &Path) -> Result<(), TicketLaunchError> {
         let branch = self.git.current_branch(place).await.map_err(failed)?;
         match branch.filter(|branch| branch.starts_with(LOOP_BRANCHES)) {
-            Some(branch) => Err(failed(format!("a loop's worktree, on {branch}, lies in its place"))),
+            Some(branch) => Err(failed(format!("a loop's worktree, on {branch}, is at its path"))),
             None => Ok(()),
         }
     }
 
-    /// Name and commit of what the work begins at: the branch that is asked for, the remote's
-    /// default one, what is checked out.
+    /// Returns name and commit of the start of the work: the requested branch, the remote's default branch,
+    /// or HEAD.
     async fn base_of(
         &self,
         repository: &Path,
-        wanted: Option<&BranchName>,
+        requested: Option<&BranchName>,
     ) -> Result<(String, String), TicketLaunchError> {
         let mut names = Vec::new();
-        names.extend(wanted.into_iter().flat_map(|wanted| [wanted.to_string(), format!("origin/{wanted}")]));
+        names.extend(
+            requested
+                .into_iter()
+                .flat_map(|requested| [requested.to_string(), format!("origin/{requested}")]),
+        );
         let default = self.git.default_branch(repository).await.map_err(failed)?;
         names.extend(default.map(|branch| format!("origin/{branch}")));
         names.push("HEAD".to_owned());

@@ -1,4 +1,4 @@
-//! The files of a launch in the work directory of its worktree.
+//! Files of a launch in the work directory of its worktree.
 
 use std::ffi::OsStr;
 use std::io;
@@ -9,25 +9,25 @@ use loopgate_home::SandboxedPath;
 use loopgate_home::untrusted::MAX_DOCUMENT;
 use serde_json::{Map, Value};
 
-/// Writes a file, and makes its directory.
+/// Writes a file and creates its directory.
 pub(super) fn put(worktree: &SandboxedPath, name: &str, bytes: &[u8]) -> io::Result<()> {
     let worktree = worktree.make_directory()?;
     let work_dir = worktree.make_directory(Path::new(WORK_DIR))?;
     work_dir.replace(OsStr::new(name), bytes)
 }
 
-/// The text of a file; what cannot be read is none.
+/// Returns the text of a file; `None` when it cannot be read.
 pub(crate) fn get(worktree: &SandboxedPath, name: &str) -> Option<String> {
     let path = Path::new(WORK_DIR).join(name);
     String::from_utf8(worktree.open_directory().ok()?.read(&path, MAX_DOCUMENT).ok()?).ok()
 }
 
-/// Facts that earlier launches wrote; what cannot be read is none.
+/// Returns the metadata of earlier launches; empty when it cannot be read.
 pub(super) fn metadata_of(worktree: &SandboxedPath) -> Map<String, Value> {
     get(worktree, LAUNCH_METADATA).and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
-/// Adds facts to those that earlier launches wrote; what is not known now stays as it was.
+/// Merges values into the metadata of earlier launches; `None` keeps an earlier value.
 pub(crate) fn merge_metadata(
     worktree: &SandboxedPath,
     facts: impl IntoIterator<Item = (&'static str, Option<String>)>,

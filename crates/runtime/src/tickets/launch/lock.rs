@@ -1,5 +1,5 @@
-//! One launch of a ticket at a time, whichever Loopgate does it. Within one process the caller sees
-//! to that by other means.
+//! Lock file that allows one launch of a ticket at a time across Loopgate processes. Within one process, the
+//! caller serializes launches.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, Read as _, Write as _};
@@ -14,10 +14,10 @@ use serde_json::{Value, json};
 use super::{TicketLaunchError, failed};
 
 const NAME: &str = "launch.lock";
-/// A lock that says nothing may be half written for so long.
+/// Age up to which a lock without an owner may be in the course of being written.
 const HALF_WRITTEN: Duration = Duration::from_secs(5);
 
-/// Held while it lives.
+/// A held lock; its file is removed on drop.
 pub(super) struct LaunchLock {
     directory: Directory,
     name: OsString,
@@ -25,12 +25,13 @@ pub(super) struct LaunchLock {
 
 impl Drop for LaunchLock {
     fn drop(&mut self) {
+        // Best-effort: the next launch detects a stale lock.
         let _ = self.directory.remove_file(&self.name);
     }
 }
 
-/// Takes the lock of a worktree; `None` while it is held.
-pub(super) fn take(
+/// Acquires the lock of a worktree; `None` while it is held.
+pub(super) fn acquire(
     sandbox: &Sandbox,
     worktree: &SandboxedPath,
 ) -> Result<Option<LaunchLock>, TicketLaunchError> {
@@ -41,6 +42,7 @@ pub(super) fn take(
     if is_stale(&directory) {
         let _ = directory.remove_file(OsStr::new(NAME));
     }
+    // Exclusive creation: of two concurrent launches, only one succeeds.
     let mut file = match directory.create_file(OsStr::new(NAME)) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
         created => created.map_err(failed)?,
@@ -52,19 +54,21 @@ pub(super) fn take(
     Ok(Some(lock))
 }
 
-/// Whether nobody holds it any more: its owner is gone, was an earlier process with our pid, or never
-/// said who it is.
+/// Returns whether a lock has no live owner: the process has exited, had the same pid as this one before a
+/// restart, or never wrote its pid.
 fn is_stale(directory: &Directory) -> bool {
     let Ok(mut file) = directory.open_file(Path::new(NAME)) else { return false };
     let mut text = String::new();
+    // A partially written file has no owner, like an unreadable one.
     let _ = file.read_to_string(&mut text);
     let owner = serde_json::from_str::<Value>(&text).ok().and_then(|owner| owner["pid"].as_u64());
     match owner {
+        // This process serializes its launches, so the lock is from an earlier process with this pid.
         Some(pid) if pid == u64::from(std::process::id()) => true,
         Some(pid) => u32::try_from(pid).ok().and_then(identity).is_none(),
         None => {
-            let written = file.metadata().and_then(|metadata| metadata.modified());
-            written.is_ok_and(|at| SystemTime::now().duration_since(at).unwrap_or_default() > HALF_WRITTEN)
+            let modified = file.metadata().and_then(|metadata| metadata.modified());
+            modified.is_ok_and(|at| SystemTime::now().duration_since(at).unwrap_or_default() > HALF_WRITTEN)
         }
     }
 }

@@ -1,7 +1,7 @@
-//! Launching the loop script of a ticket: its worktree, its requirements, one script at a time.
+//! Launches the loop script of a ticket: its worktree, its requirements, and at most one script at a time.
 //!
-//! Nobody waits for the script: it outlives a request, and this process. It has no record among the
-//! loops' jobs; whether it runs, its pid and its start time in the work directory say.
+//! The script outlives the request and this process. It has no job record: the pid and the start time in the
+//! work directory show whether it is running.
 
 mod checkout;
 mod files;
@@ -31,51 +31,47 @@ use loopgate_tools::environment::ProcessEnvironment;
 use loopgate_tools::shim::ProcessRegistry;
 use loopgate_tools::shim::Shims;
 
-/// What to launch.
+/// Parameters of a launch.
 #[derive(Debug, Clone)]
 pub struct TicketLaunchRequest {
-    /// The ticket's repository.
     pub repository: SandboxedPath,
-    /// The ticket.
     pub ticket: TicketId,
-    /// Branch to begin at.
+    /// Branch to start from; `None` means the remote's default branch.
     pub base_branch: Option<BranchName>,
-    /// What the ticket says; without it nothing is written down.
+    /// Text for the requirements file; `None` writes no file.
     pub text: Option<TicketText>,
     /// Id of the ticket in its tracker.
     pub issue_id: Option<String>,
 }
 
-/// A ticket that is worked on.
+/// Result of a launch.
 #[derive(Debug, Clone)]
 pub struct TicketLaunch {
-    /// Its worktree.
     pub worktree: PathBuf,
-    /// Its branch.
     pub branch: String,
     /// Pid of the script; `None` when there is no script.
     pub pid: Option<u32>,
-    /// What the work began at.
+    /// Name of the commit from which the work started.
     pub base_branch: Option<String>,
     /// Ticket that this one belongs to.
     pub parent_ticket_id: Option<String>,
-    /// It ran before.
+    /// Whether the script was already running.
     pub already_running: bool,
 }
 
-/// Why nothing was launched.
+/// Error of a launch.
 #[derive(Debug, Error)]
 pub enum TicketLaunchError {
     /// The worktree would be outside the sandbox.
     #[error("directory not allowed")]
     NotAllowed,
-    /// Somebody else launches this ticket at the moment, or a loop works in its worktree.
+    /// Another launch of this ticket is in progress, or a loop works in its worktree.
     #[error("Launch already in progress")]
     InProgress,
     /// The script did not start.
     #[error("failed to launch work loop: process did not start")]
     NotStarted,
-    /// Anything else.
+    /// Any other failure, with its cause.
     #[error("Failed to launch Orchestrator: {0}")]
     Failed(String),
 }
@@ -99,11 +95,11 @@ pub struct TicketLauncher {
 }
 
 impl TicketLauncher {
-    /// Makes the ticket's worktree where it is missing, and starts the script in it. What has begun
-    /// is finished, whoever still waits for it.
+    /// Creates the ticket's worktree if it is missing, and starts the script in it. Runs to completion even
+    /// when the future is dropped.
     ///
     /// # Errors
-    /// [`TicketLaunchError`].
+    /// Fails with [`TicketLaunchError`] when the script cannot be launched.
     pub async fn launch(
         self: &Arc<Self>,
         request: TicketLaunchRequest,
@@ -132,20 +128,20 @@ impl TicketLauncher {
         if let Some(running) = self.running_at(&worktree, &request).await? {
             return Ok(running);
         }
-        // Inside this process the reservation keeps others away, from loops' worktrees too; the file
-        // does so for other processes.
+        // The reservation excludes launches and loops of this process, the lock file those of other
+        // processes.
         let reservation = self.reservations.reserve(LoopId(Uuid::new_v4()));
         let reservation = reservation.filter(|reservation| reservation.claim(worktree.as_path()).is_ok());
         let reservation = reservation.ok_or(TicketLaunchError::InProgress)?;
         let (sandbox, place) = (self.sandbox.clone(), worktree.clone());
         let lock =
-            blocking(move || lock::take(&sandbox, &place)).await?.ok_or(TicketLaunchError::InProgress)?;
-        // Another launch may have ended since it was looked for.
+            blocking(move || lock::acquire(&sandbox, &place)).await?.ok_or(TicketLaunchError::InProgress)?;
+        // Another launch may have completed between the check and the lock.
         if let Some(running) = self.running_at(&worktree, &request).await? {
             return Ok(running);
         }
-        let base = self.make_worktree(&request, &worktree).await?;
-        let launched = blocking({
+        let base = self.create_worktree(&request, &worktree).await?;
+        let launch = blocking({
             let (request, worktree) = (request.clone(), worktree.clone());
             move || {
                 write_prd(&worktree, &request)?;
@@ -153,13 +149,14 @@ impl TicketLauncher {
                 Ok(describe(&request, &worktree))
             }
         });
-        let launched = launched.await?;
+        let launch = launch.await?;
         let pid = self.start_script(&worktree).await?;
+        // Held until the pid files are written, by which the next launch finds the script.
         drop((lock, reservation));
-        Ok(TicketLaunch { pid, ..launched })
+        Ok(TicketLaunch { pid, ..launch })
     }
 
-    /// The script that works in the worktree already; then only the requirements are written anew.
+    /// Returns the launch whose script already runs in the worktree, after updating its requirements file.
     async fn running_at(
         &self,
         worktree: &SandboxedPath,

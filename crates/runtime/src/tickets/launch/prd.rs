@@ -1,29 +1,28 @@
-//! What a ticket says, as the loop reads it.
+//! Requirements file of a ticket, which the loop reads.
 
 use std::path::{Component, Path, PathBuf};
 
-/// What a page knows of a ticket.
+/// Text of a ticket, as a page sends it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TicketText {
-    /// Its title.
     pub title: Option<String>,
-    /// Its name in the tracker.
+    /// Identifier in the tracker.
     pub identifier: Option<String>,
-    /// Its page.
+    /// URL of its page.
     pub url: Option<String>,
-    /// What is to be done.
+    /// Description of the work.
     pub description: Option<String>,
-    /// What the person adds.
+    /// Additional instructions of the user.
     pub additional: Option<String>,
-    /// Further repositories.
+    /// Paths of context repositories.
     pub context: Vec<PathBuf>,
-    /// Files that the ticket speaks of: repository and path in it.
+    /// Referenced files: repository and path in it.
     pub files: Vec<(PathBuf, PathBuf)>,
 }
 
 impl TicketText {
-    /// The document. Files of the ticket's own repository are shown in its worktree; one that would
-    /// leave its repository is left out.
+    /// Renders the document. Files of the ticket's own repository refer to its worktree; a path that leaves
+    /// its repository is omitted.
     pub(super) fn markdown(&self, worktree: &Path, repository: &str) -> String {
         let title = self.title.as_deref().unwrap_or("Untitled Ticket");
         let identifier = self.identifier.as_deref().unwrap_or("UNKNOWN");
@@ -64,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_shown_where_they_are_and_never_outside() {
+    fn referenced_files_stay_inside_their_repositories() {
         let file = |of: &str, path: &str| (PathBuf::from(of), PathBuf::from(path));
         let text = TicketText {
             title: Some("Cache".to_owned()),

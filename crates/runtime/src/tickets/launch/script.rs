@@ -1,6 +1,6 @@
-//! The script of a launch: found, started under a shim, known again by the next process.
+//! The script of a launch: located in the plugin, started under a shim, and recovered by the next process.
 //!
-//! A record of each is in a private directory until the script has ended.
+//! A record of each script is stored in a private directory until the script has ended.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,11 +21,11 @@ use crate::process::spawn::own_program_first;
 use crate::stop::ProcessOwner;
 use loopgate_tools::shim::RegisteredProcess;
 
-/// The plugin that brings the script, and the script in it.
+/// Plugin that provides the script, and the script's path in it.
 const PLUGIN: &str = "code";
 const SCRIPT: &str = "scripts/run-loop.sh";
 
-/// What must be known to find a script again.
+/// Record by which the next process finds a script.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ScriptRecord {
@@ -35,8 +35,8 @@ struct ScriptRecord {
 }
 
 impl TicketLauncher {
-    /// Pid of the process that works in a worktree: a script of ours, else the one that started when
-    /// the files there say.
+    /// Returns the pid of the process that works in a worktree: a registered script, or the live process that
+    /// the pid files there name.
     pub(super) async fn script_at(&self, worktree: &SandboxedPath) -> Result<Option<u32>, TicketLaunchError> {
         let own = self.processes.at(worktree.as_path());
         if let Some(run) = own.filter(|run| identity(run.pid).is_some()) {
@@ -50,6 +50,7 @@ impl TicketLauncher {
         });
         Ok(match recorded.await? {
             None => None,
+            // The start time detects a reused pid. Without one, only a process of Loopgate counts.
             Some((pid, Some(started))) => alive(pid, ProcessStart(started)).then_some(pid),
             Some((pid, None)) => {
                 let owner = self.stopper.owner_of(pid).await.map_err(failed)?;
@@ -58,20 +59,21 @@ impl TicketLauncher {
         })
     }
 
-    /// Starts the script of the newest plugin that the assistant has; `None` when it has none.
+    /// Starts the script of the newest installed version of the plugin; returns `None` when the plugin is not
+    /// installed.
     pub(super) async fn start_script(
         self: &Arc<Self>,
         worktree: &SandboxedPath,
     ) -> Result<Option<u32>, TicketLaunchError> {
-        let found = blocking(|| Ok(plugins::installed_file(PLUGIN, SCRIPT)));
-        let Some(script) = found.await? else { return Ok(None) };
+        let lookup = blocking(|| Ok(plugins::installed_file(PLUGIN, SCRIPT)));
+        let Some(script) = lookup.await? else { return Ok(None) };
         let id = Uuid::new_v4();
         let work_dir = worktree.as_path().join(WORK_DIR);
         let (mut environment, _) = self.environment.guarded(&[worktree.as_path()]).await;
         let assistant = self.programs.resolve(Program::Assistant).await.path;
         environment.insert(env::WORKDIR.into(), work_dir.clone().into());
         environment.insert(env::ASSISTANT_BIN.into(), assistant.into());
-        // The script names the driver, which is this program.
+        // The script calls the driver by the name of this program.
         own_program_first(&mut environment, &self.shims.exe);
         let log = work_dir.join(LAUNCH_LOG);
         let spec = Spec {
@@ -85,46 +87,47 @@ impl TicketLauncher {
             jsonl: None,
             exit_file: work_dir.join(EXIT_FILE),
             socket: self.shims.socket(id, "launch"),
-            // Marks every process of the script.
+            // Identifies every process of the script.
             loop_id: LoopId(id),
         };
-        // Written before the start: whatever dies from here on, the script is found again.
+        // Written before the start, so that the script is found again after a crash at any later point.
         let record = ScriptRecord {
             socket: spec.socket.clone(),
             exit_file: spec.exit_file.clone(),
             worktree: worktree.as_path().to_owned(),
         };
         let directory = self.launches_dir();
-        let kept = record_of(&directory, id);
-        let written = blocking({
-            let kept = kept.clone();
+        let record_path = record_of(&directory, id);
+        let write = blocking({
+            let record_path = record_path.clone();
             move || {
                 create_private_dir(&directory).map_err(failed)?;
                 let text = serde_json::to_vec(&record).map_err(failed)?;
-                write_private(&kept, &text).map_err(failed)
+                write_private(&record_path, &text).map_err(failed)
             }
         });
-        written.await?;
+        write.await?;
         let (shim, state) = self.shims.spawn(&spec).await.map_err(|error| {
-            tracing::warn!(%error, "a loop script did not start");
-            let _ = std::fs::remove_file(&kept);
+            tracing::warn!(%error, "cannot start the loop script");
+            // Best-effort: the next start removes records without a shim.
+            let _ = std::fs::remove_file(&record_path);
             TicketLaunchError::NotStarted
         })?;
-        // From here on it is ours to end, whatever goes wrong with the files.
-        self.keep_script(id, state.pid, shim, worktree.as_path().to_owned());
+        // Registered before the pid files are written, so that the script can be stopped even if that fails.
+        self.register_script(id, state.pid, shim, worktree.as_path().to_owned());
         let place = worktree.clone();
-        let written = blocking(move || {
+        let write = blocking(move || {
+            // The pid comes last: a reader that finds it also finds the start time.
             if let Some(started) = state.started {
                 put(&place, PROCESS_START, started.to_string().as_bytes()).map_err(failed)?;
             }
             put(&place, PROCESS_PID, state.pid.to_string().as_bytes()).map_err(failed)
         });
-        written.await?;
+        write.await?;
         Ok(Some(state.pid))
     }
 
-    /// Finds the scripts again that an earlier process launched. One whose shim is gone is not
-    /// touched.
+    /// Recovers the scripts that an earlier process launched. A script whose shim has died is not touched.
     pub(crate) async fn recover(self: &Arc<Self>) {
         let Ok(entries) = std::fs::read_dir(self.launches_dir()) else { return };
         for file in entries.flatten().map(|entry| entry.path()) {
@@ -137,9 +140,9 @@ impl TicketLauncher {
             };
             match (id, record, shim) {
                 (Some(id), Some(record), Some(shim)) => match shim.state().await {
-                    Ok(state) => self.keep_script(id, state.pid, shim, record.worktree),
-                    // It lives and is too busy to answer; the next start asks again.
-                    Err(error) => tracing::warn!(%error, "a loop script does not report its state"),
+                    Ok(state) => self.register_script(id, state.pid, shim, record.worktree),
+                    // The shim is alive but too busy to respond; the next start tries again.
+                    Err(error) => tracing::warn!(%error, "cannot read the state of a loop script"),
                 },
                 _ => drop(std::fs::remove_file(&file)),
             }
@@ -150,8 +153,8 @@ impl TicketLauncher {
         self.shims.records("launches")
     }
 
-    /// Knows a script for ours until it has ended.
-    fn keep_script(self: &Arc<Self>, id: Uuid, pid: u32, shim: ShimHandle, worktree: PathBuf) {
+    /// Registers a script until it has ended.
+    fn register_script(self: &Arc<Self>, id: Uuid, pid: u32, shim: ShimHandle, worktree: PathBuf) {
         let about = vec![worktree.clone()];
         self.processes
             .add(id, RegisteredProcess { pid, shim: shim.clone(), worktree: Some(worktree), about });

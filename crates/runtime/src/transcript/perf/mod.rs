@@ -1,7 +1,7 @@
-//! Follows the timing events that a loop's driver and its hooks write, and reports each of them.
+//! Tails the timing events that a loop's driver and hooks write, and reports each of them.
 //!
-//! Best effort from end to end: nothing here can delay a loop or change what becomes of it. An event
-//! is reported once; where a restart or a full disk would leave a choice, not at all.
+//! Best-effort: never delays a loop or affects its result. An event is reported at most once; a crash or a
+//! full disk may lose some.
 
 mod reader;
 mod tool_calls;
@@ -24,12 +24,12 @@ use crate::reporting::telemetry::{self, TelemetrySender};
 use crate::transcript::stream_file;
 use loopgate_tools::directory_watch::DirectoryWatch;
 
-/// A burst of lines is read once it is over, or nearly.
+/// Delay before a read, so that a burst of lines is read at once.
 const DEBOUNCE: Duration = Duration::from_millis(250);
-/// How often the file is looked at when the file system reports nothing.
+/// Poll interval for file systems that report no changes.
 const POLL: Duration = Duration::from_secs(1);
 
-/// What earlier runs left in a work directory. Blocks on the disk.
+/// Returns the position after the timing events of earlier runs. Performs blocking I/O.
 pub(crate) fn mark_of(work_dir: &Path) -> PerfMark {
     let tool_calls = tool_calls::names(work_dir);
     let path = work_dir.join(PERF_JSONL);
@@ -39,7 +39,7 @@ pub(crate) fn mark_of(work_dir: &Path) -> PerfMark {
     PerfMark { file, start, lines, reported: start, tool_calls }
 }
 
-/// Which file it is, its lines, and its bytes.
+/// Returns the identity, the number of lines and the size of a file.
 fn measure(path: &Path) -> io::Result<(Option<FileIdentity>, u64, u64)> {
     let mut file = BufReader::new(untrusted::open(path)?);
     let identity = stream_file::identity(&file.get_ref().metadata()?);
@@ -75,8 +75,8 @@ impl PerfEvents {
         Self { store, telemetry, directory_watch, stop }
     }
 
-    /// Reports a loop's timing events until `ended`, then the rest, and the tool calls that never ended.
-    /// A loop without a mark has none.
+    /// Reports a loop's timing events until `ended`, then the remaining ones and the tool calls that did not
+    /// end. A loop without a mark writes none.
     pub async fn follow(&self, job: &Job, work_dir: &Path, ended: &CancellationToken) {
         follow(self, job, work_dir, ended).await;
     }
@@ -89,36 +89,38 @@ async fn follow(services: &PerfEvents, job: &Job, work_dir: &Path, ended: &Cance
     let earlier_calls = mark.tool_calls.clone();
     let mut reader = PerfReader::new(work_dir.join(PERF_JSONL), mark);
     loop {
-        let over = ended.is_cancelled();
-        let Some((taken, batch)) = read(reader, over).await else { return };
-        reader = taken;
+        let has_ended = ended.is_cancelled();
+        let Some((returned, batch)) = read(reader, has_ended).await else { return };
+        reader = returned;
         if !batch.items.is_empty() {
-            reports.note(job, &reader).await;
+            reports.store_position(job, &reader).await;
             batch.items.into_iter().for_each(|item| reports.report(item));
         }
-        if over && !batch.more {
+        if has_ended && !batch.more {
             break;
         }
-        let rest = async {
+        let next_read = async {
             tokio::time::sleep(DEBOUNCE).await;
             let _ = tokio::time::timeout(POLL, changes.next()).await;
         };
         tokio::select! {
+            // Biased: a shutdown comes first, and available data before any wait.
             biased;
             () = services.stop.cancelled() => return,
             () = std::future::ready(()), if batch.more => {}
             () = ended.cancelled() => {}
-            () = rest => {}
+            () = next_read => {}
         }
     }
     let directory = work_dir.to_owned();
-    let left = tokio::task::spawn_blocking(move || tool_calls::left(&directory, &earlier_calls)).await;
-    for call in left.unwrap_or_default() {
-        reports.report_event(&reader.in_its_phase(call));
+    let unfinished =
+        tokio::task::spawn_blocking(move || tool_calls::unfinished(&directory, &earlier_calls)).await;
+    for call in unfinished.unwrap_or_default() {
+        reports.report_event(&reader.with_phase(call));
     }
 }
 
-/// Reads on a thread that may block; nothing once that thread was stopped.
+/// Reads on a blocking thread; returns `None` when the thread was stopped.
 async fn read(mut reader: PerfReader, ended: bool) -> Option<(PerfReader, PerfBatch)> {
     let read = tokio::task::spawn_blocking(move || {
         let batch = reader.read(ended);
@@ -133,16 +135,16 @@ struct Reports<'a> {
 }
 
 impl Reports<'_> {
-    /// Notes how far the events are reported, before they are: none goes out twice.
-    async fn note(&self, job: &Job, reader: &PerfReader) {
+    /// Stores the reported position before the events are sent, so that none is sent twice.
+    async fn store_position(&self, job: &Job, reader: &PerfReader) {
         let (file, reported) = reader.position();
-        let noted = self.services.store.update(job.id, |job| {
+        let update = self.services.store.update(job.id, |job| {
             if let Some(mark) = &mut job.transcript.perf {
                 (mark.file, mark.reported) = (file, reported);
             }
         });
-        if let Err(error) = noted.await {
-            tracing::info!(loop_id = %job.id, %error, "how far a loop's timing events are reported was not noted");
+        if let Err(error) = update.await {
+            tracing::info!(loop_id = %job.id, %error, "cannot store the position of the reported timing events");
         }
     }
 

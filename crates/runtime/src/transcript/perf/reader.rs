@@ -1,4 +1,4 @@
-//! Reads the file with timing events as it grows. Blocks on the disk.
+//! Reader of the growing file with timing events. Performs blocking I/O.
 
 use std::collections::HashMap;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -11,29 +11,29 @@ use crate::jobs::{FileIdentity, PerfMark};
 use crate::transcript::MAX_LINE;
 use crate::transcript::stream_file;
 
-/// Bytes that are read at a time.
+/// Limit of bytes per read.
 const PIECE: u64 = 1024 * 1024;
-/// Lines of one piece that are described because they cannot be read; the others are counted.
+/// Malformed lines that are reported individually per read; further ones are only counted.
 const MAX_FAILURES: usize = 20;
-/// Iterations whose phase is remembered.
+/// Limit of iterations whose phase is remembered.
 const MAX_PHASES: usize = 64;
 
-/// Something to report.
+/// A timing event or a parse failure to report.
 #[derive(Debug, PartialEq)]
 pub(super) enum PerfItem {
     Event(Box<PerfRecord>),
     Failure(ParseFailure),
 }
 
-/// What one read brought.
+/// Result of one read.
 #[derive(Debug, Default)]
 pub(super) struct PerfBatch {
     pub items: Vec<PerfItem>,
-    /// Whether more can be read at once.
+    /// Whether more data can be read immediately.
     pub more: bool,
 }
 
-/// The file under way.
+/// Reader of the timing events of a loop.
 pub(super) struct PerfReader {
     path: PathBuf,
     file: Option<FileIdentity>,
@@ -41,14 +41,14 @@ pub(super) struct PerfReader {
     /// Number of the last line that was read.
     line: u64,
     lines: LineBuffer,
-    /// Everything before it was reported.
+    /// Offset up to which everything was reported.
     reported: u64,
-    /// The phase of an iteration of a run.
+    /// Current phase of each iteration of a run.
     phases: HashMap<(CleanText, u64), CleanText>,
 }
 
 impl PerfReader {
-    /// Reads from a mark on; of what was reported before, only the phases count.
+    /// Creates a reader at a mark. Lines that were reported before only update the phases.
     pub fn new(path: PathBuf, mark: PerfMark) -> Self {
         Self {
             path,
@@ -61,13 +61,13 @@ impl PerfReader {
         }
     }
 
-    /// The file, and the offset behind the last line that was read.
+    /// Returns the file and the offset after the last line that was read.
     pub fn position(&self) -> (Option<FileIdentity>, u64) {
         (self.file, self.reported)
     }
 
-    /// Reads what was written since; once nobody writes any more, a last line without its end counts
-    /// too. A file that is not there, or cannot be read, brings nothing.
+    /// Reads new lines. Once the file has `ended`, an unterminated last line counts as well. A missing or
+    /// unreadable file yields nothing.
     pub fn read(&mut self, ended: bool) -> PerfBatch {
         self.read_piece(ended).unwrap_or_default()
     }
@@ -76,7 +76,7 @@ impl PerfReader {
         let mut file = loopgate_home::untrusted::open(&self.path)?;
         let metadata = file.metadata()?;
         let identity = stream_file::identity(&metadata);
-        if self.file.is_some_and(|known| known != identity) || metadata.len() < self.read_to {
+        if self.file.is_some_and(|current| current != identity) || metadata.len() < self.read_to {
             self.reset();
         }
         self.file = Some(identity);
@@ -122,8 +122,8 @@ impl PerfReader {
         };
         match read {
             Ok(record) => {
-                let record = self.in_its_phase(record);
-                self.note_phase(&record);
+                let record = self.with_phase(record);
+                self.record_phase(&record);
                 if is_new {
                     items.push(PerfItem::Event(Box::new(record)));
                 }
@@ -136,17 +136,18 @@ impl PerfReader {
         }
     }
 
-    fn note_phase(&mut self, record: &PerfRecord) {
+    fn record_phase(&mut self, record: &PerfRecord) {
         if let Some((iteration, phase)) = record.event.begins_phase() {
             if self.phases.len() >= MAX_PHASES {
+                // Only the current iterations matter, so eviction can be crude.
                 self.phases.clear();
             }
             self.phases.insert((record.run_id.clone(), iteration), phase.clone());
         }
     }
 
-    /// The event with the phase that its iteration is in.
-    pub fn in_its_phase(&self, mut record: PerfRecord) -> PerfRecord {
+    /// Sets the current phase of an event's iteration.
+    pub fn with_phase(&self, mut record: PerfRecord) -> PerfRecord {
         if let Some((iteration, phase)) = record.event.belongs_to_phase() {
             *phase = self.phases.get(&(record.run_id.clone(), iteration)).cloned();
         }
@@ -154,11 +155,11 @@ impl PerfReader {
     }
 }
 
-/// Lines of one piece that cannot be read.
+/// Malformed lines of one read.
 #[derive(Debug, Default)]
 struct ParseFailures {
     admitted: usize,
-    /// Number of the first one that was only counted.
+    /// Line number of the first failure that was only counted.
     first_counted: u64,
     counted: usize,
 }
@@ -209,12 +210,12 @@ mod tests {
         format!("{line}\n")
     }
 
-    /// Events by name and phase, failures by the number of their line.
-    fn told(batch: &PerfBatch) -> Vec<Value> {
+    /// Returns events as name and phase, and failures as line number.
+    fn summarize(batch: &PerfBatch) -> Vec<Value> {
         let each = |items: &PerfItem| match items {
             PerfItem::Event(record) => {
-                let told = serde_json::to_value(record).unwrap();
-                json!([told["event"], told["phase"]])
+                let value = serde_json::to_value(record).unwrap();
+                json!([value["event"], value["phase"]])
             }
             PerfItem::Failure(failure) => json!(failure.line_number),
         };
@@ -223,28 +224,28 @@ mod tests {
 
     // LR-55
     #[test]
-    fn lines_count_from_the_beginning_of_the_file_and_only_new_ones_are_told() {
+    fn line_numbers_start_at_the_file_and_only_new_events_are_reported() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("perf.jsonl");
         append(&path, &format!("{}{}", phase("of an earlier run"), spawn()));
         let mark = mark_of(dir.path());
         assert_eq!((mark.lines, mark.start), (2, path.metadata().unwrap().len()));
         let mut reader = PerfReader::new(path.clone(), mark.clone());
-        assert_eq!(told(&reader.read(false)), Vec::<Value>::new());
+        assert_eq!(summarize(&reader.read(false)), Vec::<Value>::new());
         append(&path, &format!("{}no json\n\n{}", phase("1"), &spawn()[..9]));
-        assert_eq!(told(&reader.read(false)), [json!(["phase", "1"]), json!(4)]);
+        assert_eq!(summarize(&reader.read(false)), [json!(["phase", "1"]), json!(4)]);
         append(&path, &spawn()[9..]);
         let (_, reported) = reader.position();
-        assert_eq!(told(&reader.read(false)), [json!(["spawn", "1"])], "in the phase of this run");
-        // After a restart the phase is restored, and nothing is reported twice.
-        let mut again = PerfReader::new(path.clone(), PerfMark { reported, ..mark });
+        assert_eq!(summarize(&reader.read(false)), [json!(["spawn", "1"])], "in the phase of this run");
+        // After a restart the phase is restored, and no event is reported again.
+        let mut resumed = PerfReader::new(path.clone(), PerfMark { reported, ..mark });
         append(&path, "last");
-        assert_eq!(told(&again.read(true)), [json!(["spawn", "1"]), json!(7)]);
-        assert_eq!(told(&again.read(true)), Vec::<Value>::new());
+        assert_eq!(summarize(&resumed.read(true)), [json!(["spawn", "1"]), json!(7)]);
+        assert_eq!(summarize(&resumed.read(true)), Vec::<Value>::new());
     }
 
     #[test]
-    fn another_file_is_read_from_its_beginning() {
+    fn replaced_file_is_read_from_its_start() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("perf.jsonl");
         append(&path, &phase("old").repeat(3));
@@ -253,7 +254,7 @@ mod tests {
         std::fs::rename(&path, dir.path().join("elsewhere")).unwrap();
         assert!(reader.read(false).items.is_empty());
         append(&path, "broken\n");
-        assert_eq!(told(&reader.read(false)), [json!(1)]);
+        assert_eq!(summarize(&reader.read(false)), [json!(1)]);
     }
 
     #[test]

@@ -1,5 +1,5 @@
-//! Tool calls that are under way, a file each; what is left of them at the end never ended. Blocks
-//! on the disk.
+//! Tool calls in flight, one file each; the files that remain at the end are calls that did not end. Performs
+//! blocking I/O.
 
 use std::path::Path;
 
@@ -7,12 +7,12 @@ use loopgate_api::names::TOOL_CALLS;
 use loopgate_api::perf::{PerfRecord, ToolCall};
 use loopgate_home::{EntryKind, untrusted};
 
-/// Most calls that are looked at.
+/// Limit of call files that are read.
 const MAX_CALLS: usize = 256;
-/// Bytes of a call's file.
+/// Size limit of a call file in bytes.
 const MAX_BYTES: u64 = 64 * 1024;
 
-/// The names of the files, in order.
+/// Returns the sorted file names of the calls.
 pub(super) fn names(work_dir: &Path) -> Vec<String> {
     let entries = untrusted::entries(&work_dir.join(TOOL_CALLS)).into_iter();
     let regular = entries.filter(|entry| entry.kind == EntryKind::File);
@@ -22,8 +22,8 @@ pub(super) fn names(work_dir: &Path) -> Vec<String> {
     names
 }
 
-/// The calls that are left and were not there before. What is no call is passed over.
-pub(super) fn left(work_dir: &Path, before: &[String]) -> Vec<PerfRecord> {
+/// Returns the remaining calls that are not in `before`; malformed files are skipped.
+pub(super) fn unfinished(work_dir: &Path, before: &[String]) -> Vec<PerfRecord> {
     let new = names(work_dir).into_iter().filter(|name| !before.contains(name));
     new.filter_map(|name| read(&work_dir.join(TOOL_CALLS).join(name))).map(PerfRecord::from).collect()
 }
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_new_calls_are_left() {
+    fn calls_of_earlier_runs_are_excluded() {
         let dir = tempfile::tempdir().unwrap();
         assert!(names(dir.path()).is_empty());
         let calls = dir.path().join(TOOL_CALLS);
@@ -53,8 +53,8 @@ mod tests {
         let before = names(dir.path());
         call("new");
         std::fs::write(calls.join("broken"), "{").unwrap();
-        let left = left(dir.path(), &before);
-        assert_eq!(left.len(), 1);
-        assert_eq!(serde_json::to_value(&left[0]).unwrap()["agentId"], "new");
+        let unfinished = unfinished(dir.path(), &before);
+        assert_eq!(unfinished.len(), 1);
+        assert_eq!(serde_json::to_value(&unfinished[0]).unwrap()["agentId"], "new");
     }
 }

@@ -1,7 +1,7 @@
-//! The checkout that a loop works in: its name, its branch, whether it is made or found.
+//! The worktree of a loop: its path, its branch, and whether it is created or reused.
 //!
-//! A plan starts from a fresh checkout; an execution goes on in the one its plan was made in. Work that
-//! no remote has is saved before a worktree is removed or its branch begins anew.
+//! A PLAN starts in a fresh checkout; an EXECUTE continues in that of its plan. Unpushed work is saved before
+//! a worktree is removed or its branch is reset.
 
 mod repair;
 
@@ -27,13 +27,13 @@ use loopgate_tools::environment::ProcessEnvironment;
 pub(crate) use repair::deliver_from_branch;
 use repair::return_to_branch;
 
-/// How long a repository's own set-up script may take.
+/// Timeout of a repository's set-up script, which may install dependencies.
 const SETUP_TIME: Duration = Duration::from_secs(600);
-/// The set-up script of a repository, in its worktrees.
+/// Set-up script of a repository, relative to the worktree.
 pub(crate) const SETUP_SCRIPT: &str = ".loopgate/loops-setup.sh";
-/// What the key of a worktree on no branch begins with.
+/// Key prefix of worktrees with a detached HEAD.
 const REVIEW_PREFIX: &str = "code-review-";
-/// Bytes of a file that tells git what to leave out.
+/// Size limit of git's exclude file in bytes.
 const MAX_EXCLUDE: u64 = 1024 * 1024;
 /// Files of BOOTSTRAP in a clone that are excluded from commits.
 const EXCLUDED: [&str; 7] = [
@@ -46,45 +46,45 @@ const EXCLUDED: [&str; 7] = [
     "/.loopgate/*.local.md",
 ];
 
-/// What the branches of loops begin with.
+/// Prefix of the branches of loops.
 pub(crate) const LOOP_BRANCHES: &str = "orchestrator/";
 
-/// A worktree that is wanted.
+/// Parameters of a worktree.
 #[derive(Debug, Clone)]
 pub(crate) struct WorktreeRequest<'a> {
     pub repository: &'a SandboxedPath,
     pub naming: WorktreeNames,
-    /// Another branch whose worktree may be continued.
+    /// Another branch whose worktree may be reused.
     pub earlier: Option<BranchName>,
-    /// The branch to start from.
+    /// Branch from which the loop's branch starts.
     pub base: BranchName,
     pub checkout: WorktreeSource,
-    /// Whether the repository was asked for what is new a moment ago.
+    /// Whether the repository was just fetched.
     pub fetched: bool,
 }
 
-/// A worktree that is ready.
+/// A worktree that is ready for a loop.
 #[derive(Debug, Clone)]
 pub(crate) struct PreparedWorktree {
     pub dir: SandboxedPath,
-    /// HEAD before the loop.
+    /// HEAD before the loop started.
     pub start_sha: Option<String>,
-    /// The branch that the loop works on; `None` for a visit.
+    /// Branch on which the loop works; `None` with a detached HEAD.
     pub branch: Option<BranchName>,
-    /// Whether it was made just now.
-    pub made: bool,
-    /// What became of earlier work in its place, for the person.
+    /// Whether the worktree was created for this request.
+    pub created: bool,
+    /// Messages for the user about earlier work at this path.
     pub notes: Vec<String>,
 }
 
-/// Why there is no worktree.
+/// Error of preparing a worktree.
 #[derive(Debug)]
 pub(crate) enum WorktreeError {
-    /// The sandbox does not allow its place.
+    /// The path is outside the sandbox.
     NotAllowed(PathBuf),
-    /// This loop works in it.
+    /// Another loop works in the worktree.
     Busy(LoopId),
-    /// Git could not make, find or remove it.
+    /// Git or the file system reported an error.
     Failed(String),
 }
 
@@ -94,10 +94,10 @@ impl WorktreeError {
     }
 }
 
-/// How long a loop waits for the end of the one that has its worktree.
+/// Timeout for a loop that is ending to release its worktree.
 const RELEASE_TIME: Duration = Duration::from_secs(30);
 
-/// Finds, makes and repairs worktrees.
+/// Finds, creates and repairs worktrees.
 #[derive(Clone)]
 pub(crate) struct Worktrees {
     pub git: Git,
@@ -122,18 +122,18 @@ impl Worktrees {
         Self { git, layout, jobs, code_host, sandbox, reservations, environment }
     }
 
-    /// Finds or makes a worktree, and reserves it for the loop. Another loop that has it and is over, or
-    /// asked to end, is waited for.
+    /// Reuses or creates a worktree and reserves it for the loop. Waits for another loop that occupies it, if
+    /// that loop has ended or is cancelled.
     pub async fn prepare(
         &self,
-        wanted: &WorktreeRequest<'_>,
+        request: &WorktreeRequest<'_>,
         reservation: &Reservation,
     ) -> Result<PreparedWorktree, WorktreeError> {
-        prepare(self, wanted, reservation).await
+        prepare(self, request, reservation).await
     }
 
-    /// Waits until a loop that is over, or asked to end, has released its worktrees; `false` when it is
-    /// neither, or takes too long.
+    /// Waits until an ended or cancelled loop has released its worktrees. Returns false when the loop is
+    /// still active or the wait times out.
     async fn wait_until_released(&self, id: LoopId) -> bool {
         let job = self.jobs.store.job(id).await.ok().flatten();
         let ends = job.is_some_and(|job| job.status().is_terminal() || job.is_cancelled());
@@ -143,11 +143,12 @@ impl Worktrees {
 
 async fn prepare(
     worktrees: &Worktrees,
-    wanted: &WorktreeRequest<'_>,
+    request: &WorktreeRequest<'_>,
     reservation: &Reservation,
 ) -> Result<PreparedWorktree, WorktreeError> {
     loop {
-        match prepare_once(worktrees, wanted, reservation).await {
+        // Repeated after a wait, because a third loop may claim the worktree first.
+        match prepare_once(worktrees, request, reservation).await {
             Err(WorktreeError::Busy(owner))
                 if reservation.unless_cancelled(worktrees.wait_until_released(owner)).await == Some(true) => {
             }
@@ -158,35 +159,36 @@ async fn prepare(
 
 async fn prepare_once(
     worktrees: &Worktrees,
-    wanted: &WorktreeRequest<'_>,
+    request: &WorktreeRequest<'_>,
     reservation: &Reservation,
 ) -> Result<PreparedWorktree, WorktreeError> {
-    let fresh = matches!(wanted.checkout, WorktreeSource::Fresh { .. });
-    if !fresh && let Some((dir, branch)) = reusable(worktrees, wanted).await? {
+    let fresh = matches!(request.checkout, WorktreeSource::Fresh { .. });
+    if !fresh && let Some((dir, branch)) = reusable(worktrees, request).await? {
         reservation.claim(dir.as_path()).map_err(WorktreeError::Busy)?;
         return Ok(ready(worktrees, dir, Some(branch), false, Vec::new()).await);
     }
-    let visit = wanted.checkout == WorktreeSource::Visited;
-    let branch = (!visit).then(|| wanted.naming.branch.clone());
-    let dir = new_worktree_path(worktrees, wanted, if visit { REVIEW_PREFIX } else { "" })?;
+    let visit = request.checkout == WorktreeSource::Visited;
+    let branch = (!visit).then(|| request.naming.branch.clone());
+    let dir = new_worktree_path(worktrees, request, if visit { REVIEW_PREFIX } else { "" })?;
     reservation.claim(dir.as_path()).map_err(WorktreeError::Busy)?;
-    let is_worktree = repair::is_worktree_of_loop(worktrees, wanted, &dir).await?;
+    let is_worktree = repair::is_worktree_of_loop(worktrees, request, &dir).await?;
     if is_worktree {
+        // Killed git processes leave lock files, which make every later git command fail.
         free_locks(worktrees.sandbox.clone(), dir.as_path()).await;
     }
     let mut notes = Vec::new();
     if fresh || visit {
-        clear(worktrees, wanted, is_worktree.then_some(dir.as_path()), reservation, &mut notes).await?;
+        clear(worktrees, request, is_worktree.then_some(dir.as_path()), reservation, &mut notes).await?;
     } else if is_worktree {
-        match return_to_branch(worktrees, dir.as_path(), &wanted.naming.branch).await {
+        match return_to_branch(worktrees, dir.as_path(), &request.naming.branch).await {
             Ok(note) => {
                 notes.extend(note);
                 return Ok(ready(worktrees, dir, branch, false, notes).await);
             }
-            Err(error) => repair::is_branch_free(worktrees, wanted, error).await?,
+            Err(error) => repair::check_branch_free(worktrees, request, error).await?,
         }
     }
-    make(worktrees, wanted, &dir, reservation, &mut notes).await?;
+    create(worktrees, request, &dir, reservation, &mut notes).await?;
     Ok(ready(worktrees, dir, branch, true, notes).await)
 }
 
@@ -194,43 +196,44 @@ async fn ready(
     worktrees: &Worktrees,
     dir: SandboxedPath,
     branch: Option<BranchName>,
-    made: bool,
+    created: bool,
     notes: Vec<String>,
 ) -> PreparedWorktree {
-    if !made {
+    if !created {
         free_locks(worktrees.sandbox.clone(), dir.as_path()).await;
     }
     if let Err(error) = worktrees.git.hide_state_dir(dir.as_path()).await {
-        tracing::info!(%error, "the loop's own files could not be hidden from git");
+        tracing::info!(%error, "cannot hide the state directory from git");
     }
     for note in &notes {
-        tracing::info!(worktree = %dir.as_path().display(), note, "an earlier state of a worktree");
+        tracing::info!(worktree = %dir.as_path().display(), note, "earlier work at the path of a worktree");
     }
     let start_sha = worktrees.git.head(dir.as_path()).await.ok();
-    PreparedWorktree { dir, start_sha, branch, made, notes }
+    PreparedWorktree { dir, start_sha, branch, created, notes }
 }
 
 fn new_worktree_path(
     worktrees: &Worktrees,
-    wanted: &WorktreeRequest<'_>,
+    request: &WorktreeRequest<'_>,
     prefix: &str,
 ) -> Result<SandboxedPath, WorktreeError> {
-    let key = format!("{prefix}{}", wanted.naming.key);
-    let name = loop_directory(&wanted.repository.base_name(), &key);
-    worktrees.layout.for_new(wanted.repository, &name).map_err(WorktreeError::NotAllowed)
+    let key = format!("{prefix}{}", request.naming.key);
+    let name = loop_directory(&request.repository.base_name(), &key);
+    worktrees.layout.for_new(request.repository, &name).map_err(WorktreeError::NotAllowed)
 }
 
-/// The worktree whose work is continued, and its branch.
+/// Returns the existing worktree whose work is continued, and its branch.
 async fn reusable(
     worktrees: &Worktrees,
-    wanted: &WorktreeRequest<'_>,
+    request: &WorktreeRequest<'_>,
 ) -> Result<Option<(SandboxedPath, BranchName)>, WorktreeError> {
-    let branches = std::iter::once(&wanted.naming.branch).chain(&wanted.earlier);
+    let branches = std::iter::once(&request.naming.branch).chain(&request.earlier);
     for branch in branches {
-        let found = worktrees.git.worktree_on(wanted.repository.as_path(), branch).await;
-        let found = found.map_err(|error| WorktreeError::failed(&error))?;
-        let Some(path) = found.filter(|path| path.is_dir()) else { continue };
-        if repair::branch_of_worktree(worktrees, wanted.repository.as_path(), &path).await.is_err() {
+        let on_branch = worktrees.git.worktree_on(request.repository.as_path(), branch).await;
+        let on_branch = on_branch.map_err(|error| WorktreeError::failed(&error))?;
+        // Git lists a worktree whose directory was deleted until it is pruned.
+        let Some(path) = on_branch.filter(|path| path.is_dir()) else { continue };
+        if repair::branch_of_worktree(worktrees, request.repository.as_path(), &path).await.is_err() {
             continue;
         }
         let allowed = worktrees.layout.allowed(&path).ok_or(WorktreeError::NotAllowed(path))?;
@@ -239,22 +242,22 @@ async fn reusable(
     Ok(None)
 }
 
-/// Removes what an earlier loop left on the branch and at the place of a fresh worktree. What git
-/// cannot save is renamed.
+/// Removes what an earlier loop left on the branch and at the path of a fresh worktree. A worktree that git
+/// cannot remove is renamed.
 async fn clear(
     worktrees: &Worktrees,
-    wanted: &WorktreeRequest<'_>,
-    at_place: Option<&Path>,
+    request: &WorktreeRequest<'_>,
+    existing: Option<&Path>,
     reservation: &Reservation,
     notes: &mut Vec<String>,
 ) -> Result<(), WorktreeError> {
-    let repository = wanted.repository.as_path();
+    let repository = request.repository.as_path();
     let mut stale: Vec<PathBuf> = Vec::new();
-    if wanted.checkout != WorktreeSource::Visited {
-        let on_branch = worktrees.git.worktree_on(repository, &wanted.naming.branch).await;
+    if request.checkout != WorktreeSource::Visited {
+        let on_branch = worktrees.git.worktree_on(repository, &request.naming.branch).await;
         stale.extend(on_branch.map_err(|error| WorktreeError::failed(&error))?);
     }
-    stale.extend(at_place.filter(|place| !stale.iter().any(|path| path == place)).map(Path::to_owned));
+    stale.extend(existing.filter(|place| !stale.iter().any(|path| path == place)).map(Path::to_owned));
     for path in stale {
         if worktrees.layout.allowed(&path).is_none() {
             return Err(WorktreeError::NotAllowed(path));
@@ -263,7 +266,7 @@ async fn clear(
         match worktrees.git.worktree_remove(repository, &path).await {
             Ok(saved) => notes.extend(saved.map(|name| saved_note(&name))),
             Err(error) => {
-                tracing::info!(%error, "an earlier worktree cannot be removed and is renamed");
+                tracing::info!(%error, "cannot remove an earlier worktree; renaming it");
                 notes.push(renamed_note(&blocking(move || rename_out_of_place(&path)).await?));
             }
         }
@@ -271,36 +274,37 @@ async fn clear(
     Ok(())
 }
 
-async fn make(
+async fn create(
     worktrees: &Worktrees,
-    wanted: &WorktreeRequest<'_>,
+    request: &WorktreeRequest<'_>,
     dir: &SandboxedPath,
     reservation: &Reservation,
     notes: &mut Vec<String>,
 ) -> Result<(), WorktreeError> {
-    let repository = wanted.repository.as_path();
-    if !wanted.fetched
+    let repository = request.repository.as_path();
+    if !request.fetched
         && let Some(Err(error)) = reservation.unless_cancelled(worktrees.git.fetch(repository)).await
     {
-        tracing::info!(%error, "the repository could not be fetched; its present state is used");
+        tracing::info!(%error, "cannot fetch the repository; using its current state");
     }
-    let base = &wanted.base;
-    let found = worktrees.git.base_ref(repository, base).await;
-    let from = found.map_err(|error| WorktreeError::failed(&error))?;
+    let base = &request.base;
+    let base_ref = worktrees.git.base_ref(repository, base).await;
+    let from = base_ref.map_err(|error| WorktreeError::failed(&error))?;
     let from = from.ok_or_else(|| WorktreeError::Failed(format!("branch \"{base}\" does not exist")))?;
-    let pushed = open_pull_request(worktrees, wanted).await;
-    let mut goes_on = pushed.is_some();
+    let pushed = open_pull_request(worktrees, request).await;
+    let mut continues = pushed.is_some();
     let mut from = pushed.unwrap_or(from);
-    let branch = &wanted.naming.branch;
-    if wanted.checkout == WorktreeSource::Continued {
+    let branch = &request.naming.branch;
+    if request.checkout == WorktreeSource::Continued {
         if has_work(&worktrees.git, repository, branch, &from).await? {
             from = format!("refs/heads/{branch}");
-            goes_on = true;
+            continues = true;
         }
-        if goes_on {
-            notes.push(format!("The worktree was gone; it is made again from branch {branch}."));
+        if continues {
+            notes.push(format!("The worktree was missing; it was recreated from branch {branch}."));
         }
     }
+    // The state directory at the path survives the checkout: it is moved aside here and restored below.
     let preserved = PreservedState::of(dir.as_path());
     let is_left = repair::is_left_by_loop(worktrees, dir.as_path()).await;
     let moved = blocking({
@@ -308,82 +312,84 @@ async fn make(
         move || if is_left { preserved.preserve_or_rename() } else { preserved.preserve().map(|()| None) }
     });
     notes.extend(moved.await?.map(|place| renamed_note(&place)));
-    let added = if wanted.checkout == WorktreeSource::Visited {
+    let added = if request.checkout == WorktreeSource::Visited {
         worktrees.git.worktree_add_detached(repository, dir.as_path(), &from).await.map(|()| None)
     } else {
         worktrees.git.worktree_add(repository, dir.as_path(), branch, &from).await
     };
-    // Also what a start that was cut off has left there.
+    // Also restores the state that an interrupted launch had moved aside.
     blocking(move || preserved.restore()).await?;
     let saved = added.map_err(|error| WorktreeError::failed(&error))?;
     notes.extend(saved.map(|name| saved_note(&name)));
+    // A cancellation only ends the script; the launch checks for it before the process starts.
     let _ = reservation.unless_cancelled(set_up(worktrees, dir.as_path())).await;
     Ok(())
 }
 
-/// The branch of `origin` under the open pull request of earlier loops about the same document: a further
-/// loop goes on from there, since a branch that starts anew could not be pushed over it.
-async fn open_pull_request(worktrees: &Worktrees, wanted: &WorktreeRequest<'_>) -> Option<String> {
-    let goes_on = match wanted.checkout {
+/// Returns the remote-tracking branch of an open pull request that earlier loops created for the same
+/// document. A further loop continues from it: a branch with a new start could not be pushed without force.
+async fn open_pull_request(worktrees: &Worktrees, request: &WorktreeRequest<'_>) -> Option<String> {
+    let continues = match request.checkout {
         WorktreeSource::Fresh { stays, .. } => stays,
         WorktreeSource::Continued => true,
         WorktreeSource::Visited => false,
     };
-    let (clone, branch) = (wanted.repository.as_path(), &wanted.naming.branch);
+    let (clone, branch) = (request.repository.as_path(), &request.naming.branch);
     let tracked = format!("refs/remotes/origin/{branch}");
-    if !goes_on || worktrees.git.commit_of(clone, &tracked).await.ok()?.is_none() {
+    if !continues || worktrees.git.commit_of(clone, &tracked).await.ok()?.is_none() {
         return None;
     }
     match worktrees.code_host.pr_view(clone, branch).await {
         Ok(open) => open.map(|_| tracked),
         Err(error) => {
-            tracing::info!(%branch, %error, "whether a branch has an open pull request is not known");
+            tracing::info!(%branch, %error, "cannot determine whether the branch has an open pull request");
             None
         }
     }
 }
 
-/// Whether a branch has commits that `base` lacks.
+/// Returns whether a branch has commits that `base` lacks.
 async fn has_work(
     git: &Git,
     repository: &Path,
     branch: &BranchName,
     base: &str,
 ) -> Result<bool, WorktreeError> {
-    let found = async {
+    let check = async {
         let Some(commit) = git.commit_of(repository, &format!("refs/heads/{branch}")).await? else {
             return Ok(false);
         };
         let args = ["rev-list", "-n", "1", &commit, "--not", base];
         Ok(!git.text(repository, &args, time::LOCAL).await?.is_empty())
     };
-    found.await.map_err(|error: loopgate_tools::git::GitError| WorktreeError::failed(&error))
+    check.await.map_err(|error: loopgate_tools::git::GitError| WorktreeError::failed(&error))
 }
 
 fn saved_note(name: &str) -> String {
-    format!(
-        "Earlier work that no remote has was saved; bring it back with: loopgate worktrees restore {name}"
-    )
+    format!("Earlier unpushed work was saved; restore it with: loopgate worktrees restore {name}")
 }
 
 fn renamed_note(place: &Path) -> String {
-    format!("What lay in the place of the worktree could not be used; it was moved to {}.", place.display())
+    format!(
+        "The directory at the path of the worktree could not be used; it was moved to {}.",
+        place.display()
+    )
 }
 
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> std::io::Result<T> + Send + 'static,
 ) -> Result<T, WorktreeError> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| WorktreeError::failed(&error))?.map_err(|error| WorktreeError::failed(&error))
+    let result = tokio::task::spawn_blocking(work).await;
+    result.map_err(|error| WorktreeError::failed(&error))?.map_err(|error| WorktreeError::failed(&error))
 }
 
-/// Runs the repository's own set-up script, if the person trusts it; whatever it does, the loop goes on.
+/// Runs the set-up script of a repository that the user trusts. A failure does not stop the loop.
 async fn set_up(worktrees: &Worktrees, dir: &Path) {
     if !dir.join(SETUP_SCRIPT).is_file() {
         return;
     }
     if !worktrees.git.trusts(dir).await {
-        tracing::warn!(directory = %dir.display(), "the set-up script of a repository that is not trusted is not run");
+        tracing::warn!(directory = %dir.display(), "set-up script not run: the repository is not trusted");
         return;
     }
     let command = Command::new("bash")
@@ -396,11 +402,11 @@ async fn set_up(worktrees: &Worktrees, dir: &Path) {
             let stderr = redact::message(&output.stderr_text());
             tracing::warn!(status = ?output.status, stderr, "the repository's set-up script failed");
         }
-        Err(error) => tracing::warn!(%error, "the repository's set-up script did not start"),
+        Err(error) => tracing::warn!(%error, "cannot start the repository's set-up script"),
     }
 }
 
-/// Keeps the files of a BOOTSTRAP out of every commit made in a clone.
+/// Excludes the files of a BOOTSTRAP from commits in a clone.
 pub(crate) fn exclude(sandbox: &Sandbox, worktree: &Path) -> std::io::Result<()> {
     let repository = match sandbox.repository(worktree) {
         Err(RepositoryError::None) => return Ok(()),
@@ -413,7 +419,7 @@ pub(crate) fn exclude(sandbox: &Sandbox, worktree: &Path) -> std::io::Result<()>
         Err(error) => return Err(error),
     };
     let missing: Vec<&str> =
-        EXCLUDED.into_iter().filter(|line| !text.lines().any(|known| known.trim() == *line)).collect();
+        EXCLUDED.into_iter().filter(|line| !text.lines().any(|existing| existing.trim() == *line)).collect();
     if missing.is_empty() {
         return Ok(());
     }
@@ -444,8 +450,8 @@ mod tests {
             std::fs::create_dir_all(place.join("objects")).unwrap();
         }
         exclude(&sandbox, &base.join("shop")).unwrap();
-        let written = std::fs::read_to_string(base.join("shop/.git/info/exclude")).unwrap();
-        assert!(written.lines().eq(EXCLUDED), "{written}");
+        let excluded = std::fs::read_to_string(base.join("shop/.git/info/exclude")).unwrap();
+        assert!(excluded.lines().eq(EXCLUDED), "{excluded}");
         std::fs::create_dir(base.join("other")).unwrap();
         std::fs::write(base.join("other/.git"), format!("gitdir: {}", outside.display())).unwrap();
         exclude(&sandbox, &base.join("other")).unwrap_err();

@@ -1,4 +1,4 @@
-//! What a loop left in the place of a worktree, and bringing it back to the loop's branch.
+//! Examination of a directory at the path of a worktree, and its return to the loop's branch.
 
 use std::path::Path;
 
@@ -11,14 +11,14 @@ use serde_json::json;
 
 use super::{LOOP_BRANCHES, WorktreeError, WorktreeRequest, Worktrees};
 
-/// Whether a worktree of the repository in which loops work is at a place. What git cannot use there
-/// is none.
+/// Returns whether a usable worktree of loops of this repository is at the path. A worktree that git cannot
+/// use does not count.
 ///
 /// # Errors
-/// A worktree or a clone that is no loop's is there: work of a person is never taken over.
+/// Fails when a worktree or clone of the user is at the path: it is never taken over.
 pub(super) async fn is_worktree_of_loop(
     worktrees: &Worktrees,
-    wanted: &WorktreeRequest<'_>,
+    request: &WorktreeRequest<'_>,
     dir: &SandboxedPath,
 ) -> Result<bool, WorktreeError> {
     let place = dir.as_path();
@@ -26,48 +26,50 @@ pub(super) async fn is_worktree_of_loop(
         return Ok(false);
     }
     let foreign = |on: &str| {
-        let text = format!("a worktree that is no loop's lies in its place{on}; move it away");
+        let text = format!("a worktree that does not belong to a loop is at its path{on}; move it away");
         Err(WorktreeError::Failed(text))
     };
-    match branch_of_worktree(worktrees, wanted.repository.as_path(), place).await {
+    match branch_of_worktree(worktrees, request.repository.as_path(), place).await {
         Ok(None) => Ok(true),
         Ok(Some(branch)) if branch.starts_with(LOOP_BRANCHES) => Ok(true),
-        Ok(Some(branch)) if is_of_ticket(wanted, dir, &branch) || !was_of_loop(worktrees, place).await => {
+        Ok(Some(branch)) if is_of_ticket(request, dir, &branch) || !was_of_loop(worktrees, place).await => {
             foreign(&format!(", on branch {branch}"))
         }
         Ok(Some(_)) => Ok(true),
         Err(_) if place.join(".git").is_dir() && !was_of_loop(worktrees, place).await => foreign(""),
         Err(error) => {
-            tracing::info!(worktree = %place.display(), %error, "the worktree of a loop cannot be used any more");
+            tracing::info!(worktree = %place.display(), %error, "the worktree of a loop is no longer usable");
             Ok(false)
         }
     }
 }
 
-/// The branch of a worktree of a repository; `None` when it is on none.
+/// Returns the branch of a worktree; `None` with a detached HEAD.
 ///
 /// # Errors
-/// [`GitError`], also when the place is no worktree of the repository that git can use.
+/// Fails with [`GitError`], also when the path is not a usable worktree of the repository.
 pub(super) async fn branch_of_worktree(
     worktrees: &Worktrees,
     repository: &Path,
     place: &Path,
 ) -> Result<Option<String>, GitError> {
-    let (found, clone) =
+    let (location, clone) =
         (worktrees.git.repository(place).await?, worktrees.git.repository(repository).await?);
-    if !found.is_root() || found.common != clone.common || found.own == found.common {
+    // Only in a linked worktree the git directory differs from that of the clone.
+    if !location.is_root() || location.common != clone.common || location.own == location.common {
         return Err(GitError::Unreadable("rev-parse"));
     }
     worktrees.git.current_branch(place).await
 }
 
-/// A ticket's worktree may be called what a loop's is called; its branch tells them apart.
-fn is_of_ticket(wanted: &WorktreeRequest<'_>, dir: &SandboxedPath, branch: &str) -> bool {
+/// Returns whether a worktree belongs to a ticket. It may have the same directory name as that of a loop, but
+/// its branch differs.
+fn is_of_ticket(request: &WorktreeRequest<'_>, dir: &SandboxedPath, branch: &str) -> bool {
     let ticket = branch.strip_prefix("feature/").map(|ticket| TicketId::new(ticket).safe());
-    ticket.is_some_and(|ticket| dir.base_name() == format!("{}-{ticket}", wanted.repository.base_name()))
+    ticket.is_some_and(|ticket| dir.base_name() == format!("{}-{ticket}", request.repository.base_name()))
 }
 
-/// Whether a loop has worked at a place, by its record or by its files.
+/// Returns whether a loop has worked at a path, according to its record or its files.
 async fn was_of_loop(worktrees: &Worktrees, place: &Path) -> bool {
     let text = place.to_string_lossy();
     let jobs = worktrees.jobs.store.jobs().await.unwrap_or_default();
@@ -77,27 +79,28 @@ async fn was_of_loop(worktrees: &Worktrees, place: &Path) -> bool {
         || tokio::task::spawn_blocking(move || untrusted::directory(&work_dir).is_ok()).await.unwrap_or(false)
 }
 
-/// After a worktree could not be put on its branch: whether another one can be made on it.
+/// Checks that a branch is not checked out elsewhere, after a worktree could not be returned to it. A new
+/// worktree can then use the branch.
 ///
 /// # Errors
-/// The branch is checked out somewhere, which is why it could not.
-pub(super) async fn is_branch_free(
+/// Fails with the given error when the branch is checked out.
+pub(super) async fn check_branch_free(
     worktrees: &Worktrees,
-    wanted: &WorktreeRequest<'_>,
+    request: &WorktreeRequest<'_>,
     error: GitError,
 ) -> Result<(), WorktreeError> {
-    let worktrees = worktrees.git.worktrees(wanted.repository.as_path()).await;
-    let branch = Some(wanted.naming.branch.as_str());
+    let worktrees = worktrees.git.worktrees(request.repository.as_path()).await;
+    let branch = Some(request.naming.branch.as_str());
     match worktrees {
         Ok(all) if !all.iter().any(|one| one.branch.as_deref() == branch) => {
-            tracing::info!(%error, "a worktree that cannot go back to its branch is made anew");
+            tracing::info!(%error, "cannot return a worktree to its branch; recreating it");
             Ok(())
         }
         _ => Err(WorktreeError::failed(&error)),
     }
 }
 
-/// Whether what is at a place was a worktree of loops; a person's files are left alone.
+/// Returns whether a directory was a worktree of loops; files of the user are not touched.
 pub(super) async fn is_left_by_loop(worktrees: &Worktrees, place: &Path) -> bool {
     place.join(".git").symlink_metadata().is_ok() || was_of_loop(worktrees, place).await
 }
@@ -108,34 +111,36 @@ fn is_delivered_branch(branch: &BranchName, other: &str) -> bool {
     id.is_some_and(|id| id.len() == 8 && id.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
-/// Puts a worktree back on its branch, with the work that is in it. Answers what was done, for the
-/// person; `None` when it was on the branch, or on the one that a delivery made of it.
+/// Returns a worktree to its branch, together with the changes in it. Returns a message for the user, or
+/// `None` when the worktree already was on its branch or on one that a delivery derived from it.
 ///
 /// # Errors
-/// [`GitError`], also when the branch is checked out somewhere else.
+/// Fails with [`GitError`], also when the branch is checked out in another worktree.
 pub(crate) async fn return_to_branch(
     worktrees: &Worktrees,
     worktree: &Path,
     branch: &BranchName,
 ) -> Result<Option<String>, GitError> {
-    let was = worktrees.git.current_branch(worktree).await?;
-    if was.as_deref().is_some_and(|was| was == branch.as_str() || is_delivered_branch(branch, was)) {
+    let previous = worktrees.git.current_branch(worktree).await?;
+    if previous
+        .as_deref()
+        .is_some_and(|previous| previous == branch.as_str() || is_delivered_branch(branch, previous))
+    {
         return Ok(None);
     }
     let saved = worktrees.git.return_to_branch(worktree, branch).await?;
-    let was = was.map_or_else(|| "no branch".to_owned(), |was| format!("branch {was}"));
-    let mut note =
-        format!("The worktree was on {was}; it is on {branch} again, with the work that was in it.");
+    let previous = previous.map_or_else(|| "no branch".to_owned(), |previous| format!("branch {previous}"));
+    let mut note = format!("The worktree was on {previous}; it is on {branch} again, with its changes.");
     if let Some(name) = saved {
         note.push(' ');
         note.push_str(&super::saved_note(&name));
     }
-    tracing::info!(worktree = %worktree.display(), note, "a worktree was not on the branch of its loop");
+    tracing::info!(worktree = %worktree.display(), note, "worktree was not on the branch of its loop");
     Ok(Some(note))
 }
 
-/// Before a delivery: an assistant may have left the branch of its loop, and what it did elsewhere is
-/// delivered from that branch. The loop's output says so.
+/// Returns a worktree to the loop's branch before a delivery, because the assistant may have switched
+/// branches. The message goes to the loop's output.
 pub(crate) async fn deliver_from_branch(
     worktrees: &Worktrees,
     id: LoopId,
@@ -146,12 +151,12 @@ pub(crate) async fn deliver_from_branch(
         Ok(None) => return,
         Ok(Some(note)) => LoopEvent::new("output", &json!({"data": {"chunk": note}})),
         Err(error) => {
-            tracing::warn!(loop_id = %id, %error, "a worktree stays off the branch of its loop");
+            tracing::warn!(loop_id = %id, %error, "cannot return the worktree to the branch of its loop");
             return;
         }
     };
     if let Err(error) = worktrees.jobs.enqueue_event(id, &event).await {
-        tracing::warn!(loop_id = %id, %error, "a line of a loop's output was not stored");
+        tracing::warn!(loop_id = %id, %error, "cannot store a line of the loop's output");
     }
 }
 
