@@ -1,4 +1,4 @@
-//! Embeds the plugins afresh when a file of theirs is added, changed or removed.
+//! Rebuilds the crate when a file of the embedded plugins changes.
 
 fn main() {
     println!("cargo:rerun-if-changed=../../plugins");

@@ -1,5 +1,5 @@
-//! The sub-commands of this crate alone, under the name that prompts and hooks call. The tests run it
-//! as the program itself would be run.
+//! The sub-commands of this crate as a program of the name that prompts and hooks call. The tests run it in
+//! place of the full binary.
 
 use std::process::ExitCode;
 

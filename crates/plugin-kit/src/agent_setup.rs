@@ -1,4 +1,4 @@
-//! `loopgate loop agent-setup`: begins a loop of one agent by hand, outside the orchestrator.
+//! `loopgate loop agent-setup`: starts the loop of one agent by hand, without the orchestrator.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -11,23 +11,23 @@ use crate::console::print_result;
 use crate::hook::agents::{self, LoopAgent};
 
 const USAGE: &str = "\
-Begins the loop of one agent in a work directory.
+Starts the loop of one agent in a work directory.
 
 Usage: loopgate loop agent-setup --prd <FILE> [OPTIONS]
 
 Options:
       --workdir <DIR>        Work directory [default: .]
-      --prd <FILE>           Requirements
+      --prd <FILE>           Requirements file
       --agent-type <TYPE>    Agent [default: code:plan-writer]
-      --max-iterations <N>   Rounds at most [default: that of the agent]
+      --max-iterations <N>   Maximum number of rounds [default: that of the agent]
   -h, --help                 Print this help
 ";
 
-/// `loopgate loop agent-setup`: see [`USAGE`], which `--help` prints.
+/// Arguments of `loopgate loop agent-setup`; `--help` prints [`USAGE`].
 #[derive(Debug, clap::Args)]
 #[command(disable_help_flag = true)]
 pub struct AgentSetupArgs {
-    /// Options; `--help` explains them.
+    /// Options; see `--help`
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
     words: Vec<OsString>,
 }
@@ -40,18 +40,18 @@ struct AgentSetupOptions {
 }
 
 impl AgentSetupArgs {
-    /// Writes the state file and prints the agent's prompt; 0, or 1 with the reason.
+    /// Writes the state file and prints the agent's instruction. Exits with 0, or with 1 and the reason.
     #[must_use]
     pub fn run(self) -> ExitCode {
         let words = self.words.iter().map(|word| word.to_string_lossy().into_owned());
         let text = parse(words).and_then(|options| {
-            options.map_or_else(|| Ok(USAGE.trim_end().to_owned()), |options| begin(&options))
+            options.map_or_else(|| Ok(USAGE.trim_end().to_owned()), |options| start(&options))
         });
         print_result(text)
     }
 }
 
-/// `None` asks for help.
+/// Parses the arguments. `None` requests the help text.
 fn parse(mut words: impl Iterator<Item = String>) -> Result<Option<AgentSetupOptions>, String> {
     let (mut workdir, mut prd, mut agent_type, mut max) =
         (".".to_owned(), None, "code:plan-writer".to_owned(), None);
@@ -83,26 +83,24 @@ fn parse(mut words: impl Iterator<Item = String>) -> Result<Option<AgentSetupOpt
     Ok(Some(AgentSetupOptions { workdir, prd, agent, max_iterations: max.unwrap_or(agent.max_iterations) }))
 }
 
-fn begin(options: &AgentSetupOptions) -> Result<String, String> {
+fn start(options: &AgentSetupOptions) -> Result<String, String> {
+    // Idempotent: repeated calls succeed without changing anything.
     if untrusted::kind(&options.workdir.join(PLAN_JSON)).is_some() {
-        return Ok(format!(
-            "A plan exists already in {}; there is nothing to set up",
-            options.workdir.display()
-        ));
+        return Ok(format!("A plan already exists in {}; nothing to set up", options.workdir.display()));
     }
     let path = options.workdir.join(STATE_DIR).join(options.agent.suffix);
     if untrusted::kind(&path).is_some() {
-        return Ok(format!("The loop of {} has begun already: {}", options.agent.name, path.display()));
+        return Ok(format!("The loop of {} is already started: {}", options.agent.name, path.display()));
     }
     let text = agents::state(options.agent, options.max_iterations, &options.prd, &options.workdir);
     untrusted::write(&path, text.as_bytes())
         .map_err(|error| format!("Error: cannot write the state: {error}"))?;
     Ok(format!(
-        "Loop of {}, {} rounds at most, in {}\n\n{}",
+        "Loop of {}, at most {} rounds, in {}\n\n{}",
         options.agent.name,
         options.max_iterations,
         options.workdir.display(),
-        options.agent.again
+        options.agent.instruction
     ))
 }
 
@@ -112,27 +110,27 @@ mod tests {
 
     fn run(words: &[&str]) -> Result<String, String> {
         let options = parse(words.iter().map(|word| (*word).to_owned()))?.expect("not help");
-        begin(&options)
+        start(&options)
     }
 
     #[test]
-    fn loop_begins_once() {
+    fn loop_is_started_once() {
         let dir = tempfile::tempdir().unwrap();
         let prd = dir.path().join("prd.md");
-        std::fs::write(&prd, "wish").unwrap();
+        std::fs::write(&prd, "request").unwrap();
         let (work, prd) = (dir.path().to_str().unwrap(), prd.to_str().unwrap());
         let words =
             ["--workdir", work, "--prd", prd, "--agent-type", "code:plan-validator", "--max-iterations", "3"];
-        assert!(run(&words).unwrap().starts_with("Loop of code:plan-validator, 3 rounds"));
+        assert!(run(&words).unwrap().starts_with("Loop of code:plan-validator, at most 3 rounds"));
         let state = dir.path().join(".loopgate/plan-validator-loop.local.md");
         assert!(std::fs::read_to_string(&state).unwrap().contains("\nmax_iterations: 3\n"));
-        assert!(run(&words).unwrap().contains("has begun already"));
+        assert!(run(&words).unwrap().contains("is already started"));
         std::fs::write(dir.path().join(PLAN_JSON), "{}").unwrap();
         assert!(run(&words).unwrap().contains("nothing to set up"));
     }
 
     #[test]
-    fn each_refusal_has_its_words() {
+    fn invalid_arguments_are_rejected_with_their_message() {
         let prd = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
         for (words, expected) in [
             (vec!["--prd"], "Error: --prd requires a value"),

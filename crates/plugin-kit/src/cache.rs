@@ -1,7 +1,7 @@
-//! `loopgate cache …`: results of earlier steps that still hold.
+//! `loopgate cache …`: checks whether the result of an earlier step is still valid.
 //!
-//! A check prints a token on its first line, and `reason: …` on the second when there is nothing to reuse. What
-//! cannot be read counts as changed: a step that is done again is better than one that is wrongly passed over.
+//! A check prints a token on its first line, and `reason: …` on the second for a miss. Unreadable inputs
+//! count as changed: repeating a step is safer than wrongly skipping it.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -18,35 +18,35 @@ use crate::plan::evaluation;
 use crate::project_git::BlockingGit;
 use crate::repositories::{loop_repositories, peer_paths};
 
-/// What other repositories have to offer, as the plan's coordinator has found out.
-const NEEDS: &str = ".cross-repo-needs.json";
+/// Capabilities that the plan needs from other repositories, written by the coordinator agent.
+const NEEDS_FILE: &str = ".cross-repo-needs.json";
 
-/// A step whose result is kept.
+/// Step whose result is cached.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 pub enum Step {
-    /// Build and tests passed on these files
+    /// Build and tests passed for the current files
     Build,
-    /// The critics have read this plan
+    /// The critics reviewed the current plan
     Critic,
-    /// What the plan needs from other repositories is known
+    /// The needs from other repositories are known
     CrossRepo,
-    /// The plan was evaluated
+    /// The current plan was evaluated
     Eval,
 }
 
 /// Checks and records results of steps.
 #[derive(Debug, clap::Subcommand)]
 pub enum CacheCommand {
-    /// Say whether the result of a step still holds
+    /// Print whether the result of a step is still valid
     Check(CacheArgs),
-    /// Record that a step has its result
+    /// Record that a step has completed
     Stamp(CacheArgs),
 }
 
-/// A step of a work directory.
+/// Step and work directory.
 #[derive(Debug, clap::Args)]
 pub struct CacheArgs {
-    /// Step
+    /// Step of the loop
     #[arg(value_enum)]
     step: Step,
     /// Work directory of the loop
@@ -55,7 +55,7 @@ pub struct CacheArgs {
 }
 
 impl CacheCommand {
-    /// Prints the token; 0, or 1 when a stamp cannot be written.
+    /// Prints the token. Exits with 1 when a stamp cannot be written.
     #[must_use]
     pub fn run(self) -> ExitCode {
         match self {
@@ -88,7 +88,7 @@ impl Step {
         }
     }
 
-    /// Where the stamp of the step lies; the evaluation is its own.
+    /// Returns the name of the step's stamp file; the evaluation's result file serves as its stamp.
     const fn file(self) -> &'static str {
         match self {
             Self::Build => ".build-passed",
@@ -109,10 +109,11 @@ impl CacheArgs {
         }
     }
 
-    /// What is printed after the token of a hit, or the reason of a miss.
+    /// Returns the lines after the token of a hit, or the reason of a miss.
     fn hit(&self) -> Result<String, String> {
+        // The evaluation stores the hash of its inputs in its own result file.
         if matches!(self.step, Step::Eval) {
-            return evaluation::kept(&self.workdir).map_err(str::to_owned);
+            return evaluation::cached(&self.workdir).map_err(str::to_owned);
         }
         let path = self.workdir.join(self.step.file());
         if untrusted::kind(&path).is_none() {
@@ -120,8 +121,9 @@ impl CacheArgs {
         }
         let stamp =
             untrusted::read_text(&path).map_err(|error| format!("the stamp cannot be read: {error}"))?;
-        let stamped = stamp.split_whitespace().next().ok_or("the stamp is malformed")?;
-        if self.key()? != stamped {
+        // A stamp is the key and a timestamp; the latter is informational.
+        let stamped_key = stamp.split_whitespace().next().ok_or("the stamp is malformed")?;
+        if self.key()? != stamped_key {
             return Err(format!("{} have changed", self.subject()));
         }
         match self.step {
@@ -133,7 +135,7 @@ impl CacheArgs {
 
     fn stamp(&self) -> Result<String, String> {
         if matches!(self.step, Step::Eval) {
-            return Err("Error: `loopgate plan evaluate` keeps its own result".to_owned());
+            return Err("Error: the result of `eval` is recorded by `loopgate plan evaluate`".to_owned());
         }
         let text = format!("{} {}\n", self.key().map_err(|reason| format!("Error: {reason}"))?, now());
         untrusted::write(&self.workdir.join(self.step.file()), text.as_bytes())
@@ -141,13 +143,14 @@ impl CacheArgs {
         Ok(format!("{}_CACHE_STAMPED", self.step.token()))
     }
 
-    /// Hash of what the result depends on.
+    /// Computes the hash of the step's inputs.
     fn key(&self) -> Result<String, String> {
         let mut hash = Sha256::new();
         match self.step {
             Step::Build => {
                 let git = BlockingGit::new()?;
                 for repository in loop_repositories(&self.workdir)? {
+                    // The files and not the commit: a build depends on uncommitted changes as well.
                     hash.update(git.snapshot(&repository.path).ok_or("git cannot read the files")?);
                 }
             }
@@ -161,11 +164,14 @@ impl CacheArgs {
                 let git = BlockingGit::new()?;
                 let peers = peer_paths();
                 for peer in &peers {
+                    // A new commit in a peer may add a capability that the plan needs.
                     let head = git.head(peer).unwrap_or_default();
                     hash.update(format!("{}:{head}\n", peer.display()));
                 }
+                // Without peers the needs file is the only input; with peers it is derived from their
+                // commits.
                 if peers.is_empty() {
-                    hash.update(read(&self.workdir.join(NEEDS)).unwrap_or_default());
+                    hash.update(read(&self.workdir.join(NEEDS_FILE)).unwrap_or_default());
                 }
             }
         }
@@ -209,13 +215,13 @@ struct Capability {
     description: String,
 }
 
-/// Status and capabilities of the needs file; without one nothing is needed.
+/// Returns status and capabilities of the needs file. A missing file means that nothing is needed.
 fn needs(workdir: &Path) -> Result<String, String> {
-    let path = workdir.join(NEEDS);
+    let path = workdir.join(NEEDS_FILE);
     if untrusted::kind(&path).is_none() {
         return Ok("status: NO_CROSS_REPO_NEEDED".to_owned());
     }
-    let needs: Needs = untrusted::read_json(&path).ok_or_else(|| format!("{NEEDS} is malformed"))?;
+    let needs: Needs = untrusted::read_json(&path).ok_or_else(|| format!("{NEEDS_FILE} is malformed"))?;
     let lines: Vec<String> = needs
         .needs
         .iter()

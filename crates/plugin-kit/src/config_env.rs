@@ -1,7 +1,7 @@
-//! `<workdir>/.loopgate/config.env`: settings that set-up and driver leave for the hooks.
+//! `<workdir>/.loopgate/config.env`: settings that set-up and driver store for the hooks.
 //!
-//! The file is data: `KEY="value"` a line, escaped so that even a shell that reads it runs nothing.
-//! Set-up rewrites it; the driver owns two keys that survive each rewrite.
+//! The file contains one `KEY="value"` per line, escaped so that a shell that sources it executes nothing.
+//! Set-up rewrites the file; the driver owns two keys, which set-up preserves.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,26 +12,26 @@ use loopgate_home::untrusted;
 use crate::quoting;
 use crate::variables::{SELF_LEARNING, START_SHA};
 
-/// Keys that the driver writes and set-up keeps; their values are never quoted.
+/// Keys that the driver writes and set-up preserves. Their values need no quotes.
 const DRIVER_KEYS: [&str; 2] = [START_SHA, SELF_LEARNING];
 
-/// The settings of one work directory, in the order of the file.
+/// Settings of one work directory, in file order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ConfigEnv {
     entries: Vec<(String, String)>,
 }
 
-/// Path of the file of a work directory.
+/// Returns the path of the file in a work directory.
 #[must_use]
 pub fn path(workdir: &Path) -> PathBuf {
     workdir.join(STATE_DIR).join("config.env")
 }
 
 impl ConfigEnv {
-    /// Reads the file of a work directory; absent is empty.
+    /// Reads the file of a work directory. A missing file yields no settings.
     ///
     /// # Errors
-    /// Any failure to read other than absence.
+    /// Fails on any error except a missing file.
     pub fn load(workdir: &Path) -> io::Result<Self> {
         match untrusted::read_text(&path(workdir)) {
             Ok(text) => Ok(Self::parse(&text)),
@@ -40,7 +40,7 @@ impl ConfigEnv {
         }
     }
 
-    /// Reads lines; what is no `KEY=value` is skipped.
+    /// Parses lines; those without `KEY=value` are skipped.
     #[must_use]
     pub fn parse(text: &str) -> Self {
         let entries = text
@@ -52,20 +52,21 @@ impl ConfigEnv {
         Self { entries }
     }
 
-    /// Value of a key; empty counts as absent.
+    /// Returns the value of a key. An empty value counts as missing.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&str> {
         let (_, value) = self.entries.iter().rev().find(|(name, _)| name == key)?;
         Some(value.as_str()).filter(|value| !value.is_empty())
     }
 
-    /// Sets a key at the end of the file; line breaks would end the value and become blanks.
+    /// Sets a key, moving it to the end of the file. Line breaks would end the value and are replaced by
+    /// spaces.
     pub fn set(&mut self, key: &str, value: &str) {
         self.entries.retain(|(name, _)| name != key);
         self.entries.push((key.to_owned(), value.replace(['\n', '\r'], " ")));
     }
 
-    /// Takes over the keys that belong to the driver.
+    /// Copies the keys that the driver owns from the previous settings.
     pub fn keep_driver_keys(&mut self, previous: &Self) {
         for key in DRIVER_KEYS {
             if let Some(value) = previous.get(key) {
@@ -74,7 +75,7 @@ impl ConfigEnv {
         }
     }
 
-    /// The file's content.
+    /// Formats the content of the file.
     #[must_use]
     pub fn render(&self) -> String {
         let mut text = String::new();
@@ -91,10 +92,10 @@ impl ConfigEnv {
         text
     }
 
-    /// Replaces the file in one step.
+    /// Replaces the file atomically.
     ///
     /// # Errors
-    /// Any failure of the file system.
+    /// Fails on any file system error.
     pub fn save(&self, workdir: &Path) -> io::Result<()> {
         untrusted::write(&path(workdir), self.render().as_bytes())
     }
@@ -105,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_come_back_as_they_went_in() {
+    fn values_round_trip() {
         let mut config = ConfigEnv::default();
         config.set("LOOPGATE_WORKDIR", "/a/$(touch /tmp/x) \"q\"");
         config.set(START_SHA, "abc");
@@ -116,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn rewrite_keeps_the_drivers_keys_once() {
+    fn rewrite_preserves_the_keys_of_the_driver() {
         let previous = ConfigEnv::parse("LOOPGATE_START_SHA=abc\nOTHER=\"x\"\nLOOPGATE_SELF_LEARNING=true\n");
         let mut next = ConfigEnv::default();
         next.keep_driver_keys(&previous);

@@ -1,4 +1,4 @@
-//! `loopgate debate …`: a plan that the assistant writes and the reviewer argues about, round by round.
+//! `loopgate debate …`: the assistant writes a plan, and the reviewer reviews it round by round.
 
 mod options;
 mod reviewer_step;
@@ -10,30 +10,31 @@ use std::process::ExitCode;
 
 use crate::console::{print_error, print_line};
 
-/// Rounds of a debate that was interrupted end with this code.
+/// Exit code of an interrupted debate: 128 + SIGINT, as shells report it.
 const INTERRUPTED: u8 = 130;
 
 /// Debates a plan with the reviewer.
 #[derive(Debug, clap::Subcommand)]
 pub enum DebateCommand {
-    /// Write a plan and let the reviewer argue until it approves
+    /// Let the assistant write a plan and revise it until the reviewer approves
     #[command(disable_help_flag = true)]
     Run(DebateArgs),
-    /// Ask the reviewer once about a plan
+    /// Let the reviewer review a plan once
     #[command(disable_help_flag = true)]
     Review(DebateArgs),
 }
 
-/// Arguments, read by hand: the exact words of each refusal and the exit code 1 are known to callers.
+/// Arguments, parsed by hand instead of with clap: callers depend on the exact error messages and on exit
+/// code 1.
 #[derive(Debug, clap::Args)]
 pub struct DebateArgs {
-    /// Options; `--help` explains them.
+    /// Options; see `--help`
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
     words: Vec<OsString>,
 }
 
 impl DebateCommand {
-    /// Runs the debate or the step; 0, 1 with the reason on standard error, or 130.
+    /// Runs the command. Exits with 0, with 1 and the reason on standard error, or with 130 when interrupted.
     #[must_use]
     pub fn run(self) -> ExitCode {
         let (args, usage) = match &self {

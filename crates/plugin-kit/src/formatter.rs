@@ -1,7 +1,7 @@
-//! Readable text from the assistant's `stream-json` output.
+//! Formats the assistant's `stream-json` output as readable text.
 //!
-//! One record in, a few lines out; at the end the tokens a model. The labels of the totals are read by
-//! programs and never change. Nothing here decides about a loop.
+//! Each record yields a few lines; the end lists the tokens per model. Programs parse the labels of the
+//! totals, so these are stable. No decision about a loop depends on this text.
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, IsTerminal as _, Write};
@@ -9,24 +9,25 @@ use std::process::ExitCode;
 
 use serde_json::Value;
 
-/// Characters of a thought or result that are shown.
-const EXCERPT: usize = 200;
-/// Characters of a command that are shown.
-const COMMAND: usize = 80;
-/// Lines of a tool's answer that are shown.
-const ANSWER_LINES: usize = 5;
+/// Characters shown of a thought or a result.
+const MAX_EXCERPT: usize = 200;
+/// Characters shown of a shell command.
+const MAX_COMMAND: usize = 80;
+/// Lines shown of a tool's result.
+const MAX_ANSWER_LINES: usize = 5;
 
-/// `loopgate stream format`: reads `stream-json` from standard input and prints readable text.
+/// Reads `stream-json` from standard input and prints readable text
 #[derive(Debug, clap::Args)]
 pub struct FormatArgs {}
 
 impl FormatArgs {
-    /// Runs until the input ends; a reader that leaves early is no error.
+    /// Runs until the end of the input. A closed output ends it with exit code 0.
     #[must_use]
     pub fn run(self) -> ExitCode {
         let mut out = io::stdout().lock();
         let mut formatter = Formatter::for_stdout();
-        // Lines that are no text are skipped like any other broken record.
+        // `split` instead of `lines`: invalid UTF-8 must not end the input; such lines are skipped as
+        // malformed.
         for line in io::stdin().lock().split(b'\n').map_while(Result::ok) {
             if formatter.line(&line, &mut out).and_then(|()| out.flush()).is_err() {
                 return ExitCode::SUCCESS;
@@ -45,10 +46,10 @@ struct TokenCounts {
     cache_read: u64,
 }
 
-/// Formats one stream.
+/// Formatter for one stream, with its token counts.
 #[derive(Debug, Default)]
 pub struct Formatter {
-    colour: bool,
+    color: bool,
     by_model: BTreeMap<String, TokenCounts>,
 }
 
@@ -62,23 +63,23 @@ enum Style {
 }
 
 impl Formatter {
-    /// Coloured when standard output is a terminal and `NO_COLOR` is not set.
+    /// Creates a formatter with colors if standard output is a terminal and `NO_COLOR` is not set.
     #[must_use]
     pub fn for_stdout() -> Self {
-        let colour = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-        Self { colour, ..Self::default() }
+        let color = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        Self { color, ..Self::default() }
     }
 
-    /// A formatter of the same style that has counted nothing yet.
+    /// Returns a formatter with the same style and no token counts.
     #[must_use]
-    pub fn renewed(&self) -> Self {
-        Self { colour: self.colour, ..Self::default() }
+    pub fn reset(&self) -> Self {
+        Self { color: self.color, ..Self::default() }
     }
 
-    /// Formats a line; what is no record is skipped.
+    /// Formats a line; malformed records are skipped.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Fails when the writer fails.
     pub fn line(&mut self, line: &[u8], out: &mut dyn Write) -> io::Result<()> {
         match serde_json::from_slice::<Value>(line) {
             Ok(record) => self.record(&record, out),
@@ -89,7 +90,7 @@ impl Formatter {
     /// Formats a record.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Fails when the writer fails.
     pub fn record(&mut self, record: &Value, out: &mut dyn Write) -> io::Result<()> {
         match text(record, "type") {
             "assistant" => {
@@ -105,17 +106,19 @@ impl Formatter {
                 let name = name.map(|name| format!(": {name}")).unwrap_or_default();
                 self.put(Style::Dim, &format!("[system] {}{name}", text(record, "subtype")), out)
             }
-            "result" => {
-                self.put(Style::Green, &format!("Result: {}", cut(text(record, "result"), EXCERPT)), out)
-            }
+            "result" => self.put(
+                Style::Green,
+                &format!("Result: {}", truncate(text(record, "result"), MAX_EXCERPT)),
+                out,
+            ),
             _ => Ok(()),
         }
     }
 
-    /// Prints the tokens a model, then the totals.
+    /// Prints the tokens per model and the totals.
     ///
     /// # Errors
-    /// Those of the writer.
+    /// Fails when the writer fails.
     pub fn totals(&mut self, out: &mut dyn Write) -> io::Result<()> {
         let (mut input, mut output) = (0, 0);
         for (model, tokens) in &self.by_model {
@@ -144,6 +147,7 @@ impl Formatter {
         let tokens = self.by_model.entry(model.to_owned()).or_default();
         tokens.input += count("input_tokens");
         tokens.output += count("output_tokens");
+        // Cached tokens are billed differently, so they are not part of the input.
         tokens.cache_creation += count("cache_creation_input_tokens");
         tokens.cache_read += count("cache_read_input_tokens");
     }
@@ -154,7 +158,7 @@ impl Formatter {
                 self.put(Style::Plain, text(block, "text"), out)
             }
             "thinking" => {
-                let thought = cut(&text(block, "thinking").replace('\n', " "), EXCERPT);
+                let thought = truncate(&text(block, "thinking").replace('\n', " "), MAX_EXCERPT);
                 self.put(Style::Dim, &format!("[thinking] {thought}"), out)
             }
             "tool_use" => self.put(Style::Cyan, &tool(block), out),
@@ -173,14 +177,19 @@ impl Formatter {
                 .join("\n"),
             _ => String::new(),
         };
+        // An empty result is only worth a line when the tool failed.
         let failed = block.get("is_error").and_then(Value::as_bool).unwrap_or(false);
         let (style, prefix) = if failed { (Style::Red, "ERR ") } else { (Style::Dim, "") };
         let lines: Vec<&str> = content.lines().collect();
-        let mut shown = lines.iter().take(ANSWER_LINES).copied().collect::<Vec<_>>().join("\n");
-        if lines.len() > ANSWER_LINES {
-            shown = format!("{shown}\n... {} more lines", lines.len() - ANSWER_LINES);
+        let mut excerpt = lines.iter().take(MAX_ANSWER_LINES).copied().collect::<Vec<_>>().join("\n");
+        if lines.len() > MAX_ANSWER_LINES {
+            excerpt = format!("{excerpt}\n... {} more lines", lines.len() - MAX_ANSWER_LINES);
         }
-        if shown.is_empty() && !failed { Ok(()) } else { self.put(style, &format!("{prefix}{shown}"), out) }
+        if excerpt.is_empty() && !failed {
+            Ok(())
+        } else {
+            self.put(style, &format!("{prefix}{excerpt}"), out)
+        }
     }
 
     fn put(&self, style: Style, text: &str, out: &mut dyn Write) -> io::Result<()> {
@@ -191,7 +200,7 @@ impl Formatter {
             Style::Green => 32,
             Style::Red => 31,
         };
-        if self.colour && code != 0 {
+        if self.color && code != 0 {
             writeln!(out, "\u{1b}[{code}m{text}\u{1b}[0m")
         } else {
             writeln!(out, "{text}")
@@ -207,7 +216,7 @@ fn blocks(record: &Value) -> impl Iterator<Item = &Value> {
     record.pointer("/message/content").and_then(Value::as_array).into_iter().flatten()
 }
 
-/// Name of a tool and what it works on.
+/// Formats the name of a tool with its most relevant argument.
 pub fn tool(block: &Value) -> String {
     let name = text(block, "name");
     let input = block.get("input").unwrap_or(&Value::Null);
@@ -216,7 +225,7 @@ pub fn tool(block: &Value) -> String {
             text(input, "file_path").rsplit(['/', '\\']).next().unwrap_or_default().to_owned()
         }
         "Glob" | "Grep" => text(input, "pattern").to_owned(),
-        "Bash" => cut(&text(input, "command").replace('\n', " "), COMMAND),
+        "Bash" => truncate(&text(input, "command").replace('\n', " "), MAX_COMMAND),
         "Task" | "Agent" => format!("[{}] {}", text(input, "subagent_type"), text(input, "description")),
         _ => ["url", "query", "skill"]
             .iter()
@@ -228,7 +237,7 @@ pub fn tool(block: &Value) -> String {
     format!("{name} {context}").trim_end().to_owned()
 }
 
-fn cut(text: &str, max: usize) -> String {
+fn truncate(text: &str, max: usize) -> String {
     let mut short: String = text.chars().take(max).collect();
     if short.len() < text.len() {
         short.push_str("...");
@@ -242,7 +251,7 @@ mod tests {
 
     use super::*;
 
-    fn shown(records: &[Value]) -> String {
+    fn excerpt(records: &[Value]) -> String {
         let mut formatter = Formatter::default();
         let mut out = Vec::new();
         formatter.line(b"{broken", &mut out).unwrap();
@@ -253,20 +262,20 @@ mod tests {
 
     // PL-34
     #[test]
-    fn two_models_are_counted_apart() {
-        let said = |model: &str, read: u64| {
+    fn tokens_are_counted_per_model() {
+        let answer_of = |model: &str, read: u64| {
             json!({"type": "assistant", "message": {"model": model, "content": [],
                 "usage": {"input_tokens": 10, "output_tokens": 2, "cache_read_input_tokens": read}}})
         };
         assert_eq!(
-            shown(&[said("b", 0), said("a", 7), said("b", 0)]),
+            excerpt(&[answer_of("b", 0), answer_of("a", 7), answer_of("b", 0)]),
             "Model: a  Input: 10  Output: 2  Cache read: 7\nModel: b  Input: 20  Output: 4\n\
              Total input tokens: 30\nTotal output tokens: 6\n"
         );
     }
 
     #[test]
-    fn each_record_has_its_form() {
+    fn each_kind_of_record_is_formatted() {
         let assistant = json!({"type": "assistant", "message": {"content": [
             {"type": "text", "text": "Hello"},
             {"type": "thinking", "thinking": "a\nb"},
@@ -278,7 +287,7 @@ mod tests {
         let hook = json!({"type": "system", "subtype": "hook_started", "hook_name": "SessionStart:startup"});
         let result = json!({"type": "result", "result": "x".repeat(201)});
         assert_eq!(
-            shown(&[assistant, user, hook, result]),
+            excerpt(&[assistant, user, hook, result]),
             format!(
                 "Hello\n[thinking] a b\nRead y.rs\nTask [code:x] draft\n1\n2\n3\n4\n5\n... 2 more lines\nERR no\n\
                  [system] hook_started: SessionStart:startup\nResult: {}...\n",

@@ -1,8 +1,7 @@
-//! `loopgate hook …`: what the assistant calls at the turning points of a session.
+//! `loopgate hook …`: the hooks that the assistant calls when sessions, subagents and tools start or end.
 //!
-//! Each hook reads one JSON object from standard input and answers with one or with nothing. Outside a
-//! loop only the refusal of credentials remains. A hook that cannot do its work says nothing: it must
-//! are never in the way of the assistant.
+//! Each hook reads one JSON object from standard input and prints one or none. Outside a loop, only the
+//! refusal of credentials applies. A hook that fails prints nothing, so that it never blocks the assistant.
 
 pub(crate) mod agents;
 mod credentials;
@@ -22,30 +21,32 @@ use serde_json::Value;
 use crate::console::print_line;
 use input::HookInput;
 
-/// Longest input that is read; a tool's arguments may hold a whole file.
+/// Upper bound of the input in bytes; a tool's arguments may contain a whole file.
 const INPUT_CAP: u64 = 64 * 1024 * 1024;
 
 /// Hooks of the plugin `code`.
 #[derive(Debug, Clone, Copy, clap::Subcommand)]
 pub enum HookCommand {
-    /// Note the session of an assistant process
+    /// Record the session of an assistant process
     SessionStart,
-    /// Clear away what belongs to a session that ended
+    /// Delete the records of an ended session
     SessionEnd,
-    /// Give a subagent the loop's settings
+    /// Pass the loop's settings to a subagent
     SubagentStart,
-    /// Refuse credentials and delivery by the assistant, allow the loop's own files
+    /// Deny access to credentials and delivery by the assistant, allow the loop's files
     PreToolUse,
-    /// Keep a looping subagent at work until its promise holds
+    /// Send a looping subagent back to work until it keeps its promise
     SubagentStop,
 }
 
 impl HookCommand {
-    /// Reads the input and prints the answer; the exit code is always 0.
+    /// Reads the input and prints the answer. The exit code is always 0: the assistant treats others as
+    /// errors.
     #[must_use]
     pub fn run(self) -> ExitCode {
         let mut text = Vec::new();
         let read = std::io::stdin().take(INPUT_CAP).read_to_end(&mut text);
+        // Malformed input is treated like an unknown session: the assistant must not fail because of a hook.
         let input = read.ok().and_then(|_| serde_json::from_slice(&text).ok());
         if let Some(answer) = input.and_then(|input| self.answer(&input)) {
             print_line(answer);

@@ -1,4 +1,4 @@
-//! `loopgate judges …`: what the skill that runs judges has done by code.
+//! `loopgate judges …`: commands of the skill that runs the judges.
 
 mod report;
 mod snapshot;
@@ -13,9 +13,9 @@ use crate::console::print_result;
 /// Tools for the reports of judges.
 #[derive(Debug, clap::Subcommand)]
 pub enum JudgesCommand {
-    /// Check a report of judges: its form, and that every judge of its category is there
+    /// Validate the format of a report and that it contains every judge of its category
     Validate(ValidateReportArgs),
-    /// Keep the judges' prompts as they were when the run began
+    /// Copy the judges' prompts into the work directory at the start of a run
     Snapshot(SnapshotArgs),
 }
 
@@ -25,10 +25,10 @@ pub struct ValidateReportArgs {
     /// Work directory of the run
     #[arg(long)]
     workdir: PathBuf,
-    /// The report; `<category>-judges.json` of the work directory when it is not given
+    /// Report file [default: <category>-judges.json in the work directory]
     #[arg(long)]
     report_path: Option<PathBuf>,
-    /// What was judged
+    /// Kind of the judged object
     #[arg(long, value_enum, default_value = "plan")]
     category: Category,
 }
@@ -44,21 +44,21 @@ pub struct SnapshotArgs {
     plugin_root: PathBuf,
 }
 
-/// What judges judge.
+/// Kind of an object that judges evaluate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Category {
-    /// A plan.
+    /// Implementation plan of a loop
     Plan,
-    /// A change of code.
+    /// Change of the source code
     Code,
-    /// Requirements.
+    /// Document with product requirements
     Prd,
-    /// A feature of requirements.
+    /// Single feature of the requirements
     Feature,
 }
 
 impl Category {
-    /// Its name.
+    /// Returns the name used on the command line and in file names.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -69,7 +69,7 @@ impl Category {
         }
     }
 
-    /// Ids of the cases that its judges report.
+    /// Returns the case ids of the judges that a report must contain.
     #[must_use]
     pub const fn judges(self) -> &'static [&'static str] {
         match self {
@@ -109,7 +109,7 @@ impl Category {
         }
     }
 
-    /// Endings that the id of a report may have.
+    /// Returns the valid endings of a report's id.
     #[must_use]
     pub const fn id_endings(self) -> &'static [&'static str] {
         match self {
@@ -122,15 +122,16 @@ impl Category {
 }
 
 impl JudgesCommand {
-    /// Runs the tool; 0, or 1 with the reason on standard error. A snapshot that fails is only told of.
+    /// Runs the command. Exits with 0, or with 1 and the reason on standard error. A failed snapshot is only
+    /// a warning: the run of the judges does not depend on it.
     #[must_use]
     pub fn run(self) -> ExitCode {
         match self {
             Self::Validate(args) => print_result(report::validate(&args)),
             Self::Snapshot(args) => {
-                let taken = snapshot::take(&args.workdir, &args.plugin_root);
+                let result = snapshot::take(&args.workdir, &args.plugin_root);
                 print_result(Ok::<_, String>(
-                    taken.unwrap_or_else(|error| format!("Warning: no snapshot: {error}")),
+                    result.unwrap_or_else(|error| format!("Warning: the snapshot failed: {error}")),
                 ))
             }
         }

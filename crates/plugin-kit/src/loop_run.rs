@@ -1,8 +1,9 @@
-//! `loopgate loop run`: the driver that runs the assistant until it keeps its completion promise.
+//! `loopgate loop run`: the driver that starts the assistant once per iteration until it keeps its completion
+//! promise.
 //!
-//! Owns the loop's state file, lock, stream file, `runs.log` and timing events. It starts the
-//! assistant once an iteration and judges what came of it; it never edits the plan or the sources.
-//! Every way out releases the lock; only an interrupted loop keeps its state, to be resumed.
+//! Owns the loop's state file, lock, stream file, `runs.log` and timing events. It never edits the plan or
+//! the sources. Every exit path releases the lock; only an interrupted loop keeps its state file, to be
+//! resumed.
 
 mod archive;
 mod assistant_run;
@@ -22,7 +23,6 @@ mod lock;
 mod loop_end;
 mod marker;
 mod options;
-mod person_report;
 mod pipeline;
 mod progress;
 mod progress_form;
@@ -35,6 +35,7 @@ pub(crate) mod state_file;
 pub(crate) mod stop;
 mod stream;
 mod summary;
+mod user_report;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -44,18 +45,18 @@ pub use self::single_run::AssistantArgs;
 use self::exit_code::FAILED;
 use crate::console::{print_error, print_line};
 
-/// `loopgate loop run`: see [`options::USAGE`], which `--help` prints.
+/// Arguments of `loopgate loop run`; `--help` prints [`options::USAGE`].
 #[derive(Debug, clap::Args)]
 #[command(disable_help_flag = true)]
 pub struct LoopRunArgs {
-    /// Work directory and options; `--help` explains them.
+    /// Work directory and options; see `--help`
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
     words: Vec<OsString>,
 }
 
 impl LoopRunArgs {
-    /// Runs the loop to its end; 0 = ended, 1 = failed, 130 = interrupted. Makes an async runtime of
-    /// its own, so it must not be called from within one.
+    /// Runs the loop to its end and returns the exit code: 0 = finished, 1 = failed, 130 = interrupted.
+    /// Creates an async runtime, so it must not be called from within one.
     #[must_use]
     pub fn run(self) -> ExitCode {
         let words: Result<Vec<String>, OsString> =
@@ -79,6 +80,8 @@ impl LoopRunArgs {
 }
 
 fn run(options: &options::LoopOptions) -> u8 {
+    // Current-thread: the driver waits for one child process at a time, and its stream handling needs no
+    // parallelism.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     match runtime {
         Ok(runtime) => runtime.block_on(iterations::run(options)),

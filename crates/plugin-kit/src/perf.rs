@@ -1,6 +1,6 @@
-//! `perf.jsonl`: timing events of the driver and its helpers, one compact JSON object a line.
+//! `perf.jsonl`: timing events of the driver and the hooks, one compact JSON object per line.
 //!
-//! Best effort: an event that cannot be written is dropped, and never disturbs the loop.
+//! Best-effort: an event that cannot be written is dropped and never disturbs the loop.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -12,17 +12,17 @@ use serde_json::{Map, Value, json};
 use crate::clock::{Span, now};
 use crate::variables as var;
 
-/// Writes the events of one run.
+/// Writer for the events of one run.
 #[derive(Debug, Clone)]
 pub struct Perf {
     path: PathBuf,
     run_id: String,
-    /// `Some` when the newer members are asked for.
+    /// `Some` enables the newer format.
     command: Option<String>,
 }
 
 impl Perf {
-    /// For a work directory and a run; `v2` adds `run` events and the member `command`.
+    /// Creates a writer for a work directory and a run. `v2` enables `run` events and the member `command`.
     #[must_use]
     pub fn new(workdir: &Path, run_id: &str, command: &str, v2: bool) -> Self {
         let run_id = if run_id.is_empty() { "unknown" } else { run_id };
@@ -33,7 +33,7 @@ impl Perf {
         }
     }
 
-    /// For a work directory and the run that the environment of a command names.
+    /// Creates a writer for the run in the environment of this process.
     #[must_use]
     pub fn of_environment(workdir: &Path) -> Self {
         let command = var::text(var::COMMAND).unwrap_or_else(|| "interactive".to_owned());
@@ -41,20 +41,20 @@ impl Perf {
         Self::new(workdir, &var::text(var::RUN_ID).unwrap_or_default(), &command, v2)
     }
 
-    /// The beginning of a run, in the newer form only.
+    /// Writes the event of a run's start, in the newer format only.
     pub fn run(&self, repo: &str, branch: &str) {
         if self.command.is_some() {
             self.write("run", json!({"started_at": now(), "repo": repo, "branch": branch}));
         }
     }
 
-    /// Whether `run` events are asked for.
+    /// Returns whether `run` events are enabled.
     #[must_use]
     pub const fn wants_run(&self) -> bool {
         self.command.is_some()
     }
 
-    /// An iteration that took a span.
+    /// Writes the event of a finished iteration.
     pub fn iteration(&self, iteration: u64, span: &Span, status: &str, exit_code: Option<i32>) {
         let mut event = timed(span);
         event.insert("iteration".into(), iteration.into());
@@ -65,7 +65,7 @@ impl Perf {
         self.write("iteration", event.into());
     }
 
-    /// A step that ran, or was passed over (`exit_code` 0, no time).
+    /// Writes the event of a pipeline step. A skipped step has exit code 0 and no duration.
     pub fn step(&self, iteration: u64, step: &Value, name: &str, span: &Span, exit_code: i32, skipped: bool) {
         let mut event = Map::new();
         event.insert("iteration".into(), iteration.into());
@@ -77,7 +77,7 @@ impl Perf {
         self.write("pipeline_step", event.into());
     }
 
-    /// The beginning of a phase of the orchestrator.
+    /// Writes the event of a phase's start.
     pub fn phase(
         &self,
         iteration: u64,
@@ -94,12 +94,12 @@ impl Perf {
         self.write("phase", event);
     }
 
-    /// A subagent that ended, with the members that its hook knows.
+    /// Writes the event of a finished subagent.
     pub fn agent(&self, members: Value) {
         self.write("agent", members);
     }
 
-    /// A review after the loop.
+    /// Writes the event of a review after the loop.
     pub fn review(&self, verdict: &str, cycle: u32, span: &Span, exit_code: i32) {
         let seconds = span.elapsed().as_secs();
         let event =
@@ -107,7 +107,7 @@ impl Perf {
         self.write("post_loop_review", event);
     }
 
-    /// A fix after a review.
+    /// Writes the event of a fix after a review.
     pub fn fix(&self, cycle: u32, span: &Span, exit_code: i32) {
         let event = json!({"cycle": cycle, "duration_s": span.elapsed().as_secs(), "exit_code": exit_code});
         self.write("post_loop_fix", event);
@@ -122,7 +122,8 @@ impl Perf {
             }
         }
         let file = untrusted::append(&self.path);
-        // One write, so that the lines of the hooks never mix with it.
+        // One write per line on a file opened for appending, so that lines of concurrent hooks do not
+        // interleave.
         let _ = file.and_then(|mut file| file.write_all(format!("{line}\n").as_bytes()));
     }
 }
@@ -151,7 +152,7 @@ mod tests {
 
     // PL-33
     #[test]
-    fn newer_members_appear_only_when_asked_for() {
+    fn newer_format_is_opt_in() {
         let old = events(false);
         assert_eq!(old.len(), 2);
         assert!(old.iter().all(|event| event.get("command").is_none() && event["run_id"] == "unknown"));

@@ -1,4 +1,4 @@
-//! `loopgate perf …`: where the time of a loop went, from its timing events, and the events that prompts note.
+//! `loopgate perf …`: summarizes the timing events of a loop, and records the events of prompts.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -17,21 +17,21 @@ use crate::plan;
 use crate::project_git::BlockingGit;
 use crate::variables as var;
 
-/// Bytes of a run's timing events.
+/// Upper bound of a timing event file in bytes.
 const MAX_EVENTS: u64 = 256 * 1024 * 1024;
 
 /// Timing events of a loop.
 #[derive(Debug, clap::Subcommand)]
 pub enum PerfCommand {
-    /// Sum the timing events of a work directory up
+    /// Summarize the timing events of a work directory
     Summary(SummaryArgs),
-    /// Note that the phase of state.json has begun
+    /// Record the start of the phase in state.json
     Phase(RecordArgs),
-    /// Note that the run has begun, where the newer events are asked for (LOOPGATE_PERF_V2=1)
+    /// Record the start of the run, if the newer format is enabled (LOOPGATE_PERF_V2=1)
     Run(RecordArgs),
 }
 
-/// Arguments of `perf phase` and `perf run`; run, iteration and command come from the environment.
+/// Arguments of `perf phase` and `perf run`. Run id, iteration and command come from the environment.
 #[derive(Debug, clap::Args)]
 pub struct RecordArgs {
     /// Work directory of the loop
@@ -45,13 +45,13 @@ pub struct SummaryArgs {
     /// Work directory of the loop
     #[arg(long)]
     workdir: PathBuf,
-    /// Only the events of this run
+    /// Include only the events of this run
     #[arg(long)]
     run_id: Option<String>,
-    /// Form of the answer
+    /// Output format of the summary
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
-    /// The phases in their order instead of sums
+    /// Print the phases in chronological order instead of sums
     #[arg(long)]
     timeline: bool,
 }
@@ -63,7 +63,7 @@ enum Format {
 }
 
 impl PerfCommand {
-    /// Prints the summary; without events a line on standard error. Always 0: nothing waits for timing events.
+    /// Runs the command. The exit code is always 0, because no step of a loop depends on timing events.
     #[must_use]
     pub fn run(self) -> ExitCode {
         match self {
@@ -80,12 +80,13 @@ impl PerfCommand {
     }
 }
 
-/// Notes the beginning of a run once.
+/// Records the start of a run unless it is recorded already.
 fn record_run(workdir: &Path) {
     let perf = Perf::of_environment(workdir);
     let run_id = var::text(var::RUN_ID);
-    let is_known = || events(workdir, run_id.as_deref()).iter().any(|event| event["event"] == "run");
-    if !perf.wants_run() || is_known() {
+    let is_recorded = || events(workdir, run_id.as_deref()).iter().any(|event| event["event"] == "run");
+    // The driver records the run itself; prompts call this command again in every iteration.
+    if !perf.wants_run() || is_recorded() {
         return;
     }
     let project = std::env::current_dir().unwrap_or_default();
@@ -110,7 +111,7 @@ impl SummaryArgs {
     }
 }
 
-/// The sound events, oldest first.
+/// Reads the well-formed events, oldest first.
 fn events(workdir: &Path, run_id: Option<&str>) -> Vec<Value> {
     let lines = untrusted::read(&workdir.join(PERF_JSONL), MAX_EVENTS).unwrap_or_default();
     let lines = String::from_utf8_lossy(&lines);
@@ -118,7 +119,7 @@ fn events(workdir: &Path, run_id: Option<&str>) -> Vec<Value> {
     events.filter(|event| event.is_object() && run_id.is_none_or(|id| event["run_id"] == id)).collect()
 }
 
-/// Durations of one thing.
+/// Durations of the events with one name.
 #[derive(Debug, Clone, Default)]
 struct Spans {
     name: String,
@@ -133,11 +134,11 @@ impl Spans {
     #[expect(clippy::cast_precision_loss, reason = "counts of events are small")]
     fn row(&self) -> Value {
         let count = self.seconds.len();
-        let least = self.seconds.iter().copied().fold(f64::INFINITY, f64::min);
-        let most = self.seconds.iter().copied().fold(0.0, f64::max);
+        let min = self.seconds.iter().copied().fold(f64::INFINITY, f64::min);
+        let max = self.seconds.iter().copied().fold(0.0, f64::max);
         json!({
             "name": self.name, "count": count,
-            "avg_s": tenth(self.total() / count.max(1) as f64), "min_s": tenth(least), "max_s": tenth(most),
+            "avg_s": tenth(self.total() / count.max(1) as f64), "min_s": tenth(min), "max_s": tenth(max),
             "total_s": tenth(self.total()),
         })
     }
@@ -168,7 +169,7 @@ fn seconds(event: &Value) -> Option<f64> {
     event.get("duration_s").and_then(Value::as_f64)
 }
 
-/// One row a name, the longest first.
+/// Returns one row per name, sorted by descending total time.
 fn grouped<'a>(events: impl Iterator<Item = &'a Value>, name: impl Fn(&Value) -> String) -> Vec<Value> {
     let mut groups: BTreeMap<String, Spans> = BTreeMap::new();
     for event in events {
@@ -181,7 +182,7 @@ fn grouped<'a>(events: impl Iterator<Item = &'a Value>, name: impl Fn(&Value) ->
     groups.iter().map(Spans::row).collect()
 }
 
-/// Sub-steps by the name of their step, then by their number.
+/// Returns the rows of the sub-steps, sorted by the name of their step and their number.
 fn substeps<'a>(events: impl Iterator<Item = &'a Value>) -> Vec<Value> {
     let key = |event: &Value| {
         let step = event.get("step_name").or_else(|| event.get("parent_step_name")).and_then(Value::as_str);
@@ -205,7 +206,7 @@ fn substeps<'a>(events: impl Iterator<Item = &'a Value>) -> Vec<Value> {
     rows
 }
 
-/// The iterations by number, then all of them together.
+/// Returns the iterations by number, followed by a summary row.
 fn iterations(events: &[Value]) -> Vec<Value> {
     let mut iterations: Vec<&Value> = events.iter().filter(|event| event["event"] == "iteration").collect();
     iterations.sort_by_key(|event| event["iteration"].as_u64());
@@ -218,7 +219,8 @@ fn iterations(events: &[Value]) -> Vec<Value> {
     rows.chain(all).collect()
 }
 
-/// The phases in order; each lasts until the next of its iteration, the last until the iteration's end.
+/// Returns the phases in order. A phase ends at the start of the next one in its iteration, the last one with
+/// the iteration.
 fn timeline(events: &[Value]) -> Vec<Value> {
     let of = |event: &Value| (event["run_id"].clone(), event["iteration"].clone());
     let phases: Vec<&Value> = events.iter().filter(|event| event["event"] == "phase").collect();
@@ -231,6 +233,7 @@ fn timeline(events: &[Value]) -> Vec<Value> {
             iteration.map(|iteration| &iteration["ended_at"])
         });
         let span = end.and_then(|end| Some((instant(end)? - instant(&phase["started_at"])?) as f64));
+        // A negative duration means that the clock was set back; the phase is omitted.
         if span.is_some_and(|seconds| seconds < 0.0) {
             continue;
         }
@@ -247,7 +250,7 @@ fn instant(value: &Value) -> Option<i64> {
     Some(value.as_str()?.parse::<jiff::Timestamp>().ok()?.as_second())
 }
 
-/// A table a key.
+/// Formats one table per key.
 fn text(summary: &Value) -> String {
     let mut out = String::new();
     for (key, rows) in summary.as_object().into_iter().flatten() {
@@ -286,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_is_summed() {
+    fn events_are_summed_per_kind() {
         let summary = summary(&sample());
         assert_eq!(summary["iterations"][1]["name"], "summary");
         assert_eq!(
@@ -300,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn open_phase_has_no_end() {
+    fn phase_without_a_successor_has_no_end() {
         let mut events = sample();
         events.retain(|event| event["event"] != "iteration");
         let rows = timeline(&events);
@@ -309,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_lines_and_other_runs_are_left_out() {
+    fn malformed_lines_and_other_runs_are_excluded() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join(PERF_JSONL), "{\n{\"event\":\"iteration\",\"run_id\":\"a\"}\n[]\n")
             .unwrap();

@@ -1,8 +1,8 @@
-//! `loopgate plan …`: what the prompts do with a plan, done by code.
+//! `loopgate plan …`: deterministic operations on a plan, called by the prompts.
 //!
-//! `plan.md` is what people and models write; `plan.json` is the same plan for programs. Building one
-//! from the other, judging both, ticking a task and setting the phase happen here, each under one lock
-//! and in one step, so that subagents may work at the same time.
+//! Users and models write `plan.md`; `plan.json` is the same plan for programs. Building one from the other,
+//! validating both, ticking a task and setting the phase happen here. Each operation holds one lock and
+//! writes files atomically, so that subagents may work concurrently.
 
 #[cfg(test)]
 mod acceptance_tests;
@@ -38,40 +38,40 @@ pub use state::SetStateArgs;
 pub(crate) use state::{await_user, record_phase, set_waiting_until};
 pub(crate) use task_report::says_blocked;
 
-/// Longest answer of a subagent that is read.
+/// Upper bound of a subagent's answer in bytes.
 const ANSWER_CAP: u64 = 1024 * 1024;
 
 /// Tools for the plan of a work directory.
 #[derive(Debug, clap::Subcommand)]
 pub enum PlanCommand {
-    /// Make plan.json from plan.md
+    /// Build plan.json from plan.md
     Build(WorkdirArgs),
-    /// Judge the structure of plan.json; prints one JSON object
+    /// Validate the structure of plan.json and print the report as a JSON object
     Validate(ValidatePlanArgs),
-    /// Judge the text of a plan against its requirements; the gate of a drafting agent
+    /// Check the text of a plan; the gate of a drafting agent
     Check(CheckArgs),
     /// Write plan.md and open-questions.md from a plan.json
     ExtractMd(ExtractArgs),
     /// Mark a task as done in plan.json and plan.md
     Tick(TickArgs),
-    /// Bring plan.json and plan.md together after one of them was changed alone
+    /// Synchronize plan.json and plan.md after one of them was edited
     Sync(WorkdirArgs),
-    /// Take the answer of a subagent about a task from standard input: tick the task, or keep why it is blocked
+    /// Read a subagent's answer about a task from standard input: tick the task, or record why it is blocked
     Report(TickArgs),
-    /// List the files that have changed since a task began
+    /// List the files that have changed since the start of a task
     Changed(ChangedArgs),
-    /// Count a round of a step that is repeated up to a limit
+    /// Count a round of a step that may be repeated up to a limit
     Round(RoundArgs),
-    /// Say whether the plan is small, and which critics it gets
+    /// Print whether the plan is small, and which critics review it
     Evaluate(WorkdirArgs),
-    /// Keep the conversation about changes of a plan, and apply them
+    /// Record the conversation about changes of a plan, and apply them
     #[command(subcommand)]
     Amend(AmendCommand),
-    /// Write state.json: phase, status, and what the user should do
+    /// Write state.json: phase, status, and the requested action of the user
     SetState(SetStateArgs),
 }
 
-/// A work directory.
+/// Argument that selects the work directory.
 #[derive(Debug, clap::Args)]
 pub struct WorkdirArgs {
     /// Work directory of the loop
@@ -84,7 +84,7 @@ pub struct WorkdirArgs {
 pub struct ValidatePlanArgs {
     #[command(flatten)]
     place: WorkdirArgs,
-    /// Taken for compatibility; the structure is built in
+    /// Ignored, accepted for compatibility; the structure is built in
     #[arg(long, hide = true)]
     schema_path: Option<PathBuf>,
 }
@@ -92,7 +92,7 @@ pub struct ValidatePlanArgs {
 /// Arguments of `plan check`.
 #[derive(Debug, clap::Args)]
 pub struct CheckArgs {
-    /// Requirements file
+    /// Requirements file, usually prd.md
     prd: PathBuf,
     #[command(flatten)]
     place: WorkdirArgs,
@@ -101,7 +101,7 @@ pub struct CheckArgs {
 /// Arguments of `plan extract-md`.
 #[derive(Debug, clap::Args)]
 pub struct ExtractArgs {
-    /// The plan
+    /// Plan file, with the ending .json
     plan: PathBuf,
 }
 
@@ -117,10 +117,10 @@ pub struct TickArgs {
 /// Arguments of `plan changed`.
 #[derive(Debug, clap::Args)]
 pub struct ChangedArgs {
-    /// Task that has begun, for example T-1.2
+    /// Task whose start was recorded by set-state, for example T-1.2
     #[arg(long)]
     since_task: String,
-    /// Print the patch instead
+    /// Print a patch instead of the list
     #[arg(long)]
     patch: bool,
     #[command(flatten)]
@@ -132,7 +132,7 @@ pub struct ChangedArgs {
 pub struct RoundArgs {
     /// Name of the step, for example validation
     step: String,
-    /// Rounds at most
+    /// Maximum number of rounds
     #[arg(long)]
     max: u32,
     #[command(flatten)]
@@ -140,7 +140,7 @@ pub struct RoundArgs {
 }
 
 impl PlanCommand {
-    /// Runs the tool; 0, or 1 with the reason on standard error.
+    /// Runs the command. Exits with 0, or with 1 and the reason on standard error.
     #[must_use]
     pub fn run(self) -> ExitCode {
         let result = match self {
@@ -165,6 +165,7 @@ impl PlanCommand {
 }
 
 fn extract(path: &Path) -> Result<String, String> {
+    // The mirrors are written next to the file, so a wrong argument would overwrite a plan.md there.
     if path.extension().is_none_or(|ending| ending != "json") {
         return Err(format!("Error: not a .json file: {}", path.display()));
     }
@@ -174,10 +175,10 @@ fn extract(path: &Path) -> Result<String, String> {
     Ok(format!("Wrote {}", dir.join(PLAN_MD).display()))
 }
 
-/// Brings the plan of a work directory and its text together; the line to print.
+/// Synchronizes `plan.json` and `plan.md` of a work directory and returns the line to print.
 ///
 /// # Errors
-/// The line to print.
+/// Returns the line to print.
 pub(crate) fn sync(workdir: &Path) -> Result<String, String> {
     sync::sync(workdir).map(|outcome| outcome.to_string())
 }
@@ -191,11 +192,11 @@ fn report(args: &TickArgs) -> Result<String, String> {
     task_report::apply(&args.place.workdir, &args.task, &answer)
 }
 
-/// Forgets what an earlier loop on a work directory counted and recorded: its rounds, the trees of its tasks,
-/// and which tasks were blocked.
+/// Deletes the records of an earlier loop on a work directory: its rounds, the trees of its tasks, and its
+/// blocked tasks.
 ///
 /// # Errors
-/// The line to print.
+/// Returns the line to print.
 pub(crate) fn start_over(workdir: &Path) -> Result<(), String> {
     for record in [rounds::record(workdir), task_changes::record(workdir)] {
         match untrusted::remove(&record) {
@@ -208,22 +209,23 @@ pub(crate) fn start_over(workdir: &Path) -> Result<(), String> {
     task_report::unblock_all(workdir)
 }
 
-/// The plan of a work directory, when there is one that can be read.
+/// Reads the plan of a work directory. `None` when it is missing or invalid.
 pub(crate) fn read(workdir: &Path) -> Option<Map<String, Value>> {
     document::read(&paths::plan_path(workdir)).ok()
 }
 
-/// The pending tasks of a work directory's plan, a line each with the reason, when all of them are blocked.
+/// Lists the pending tasks with their reasons, one line each, if all pending tasks are blocked.
 pub(crate) fn all_blocked(workdir: &Path) -> Option<Vec<String>> {
     let plan = read(workdir)?;
     let tasks = blocked::blocked(&plan);
+    // One task that is not blocked is enough to continue.
     let all = !tasks.is_empty() && tasks.len() == document::tasks(&plan, "pendingTasks").len();
     let text =
         |task: &Value, name: &str| task.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
     all.then(|| tasks.iter().map(|task| format!("{}: {}", text(task, "id"), text(task, "reason"))).collect())
 }
 
-/// Judges the text of the plan of a work directory; the first line is the judgement.
+/// Checks the text of a work directory's plan. The first line of the report is the result.
 pub(crate) fn check(prd: &Path, workdir: &Path) -> String {
     text_check::report(prd, workdir)
 }

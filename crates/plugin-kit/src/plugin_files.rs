@@ -1,4 +1,4 @@
-//! `loopgate plugins …`: our plugins in the assistant of this user, and the files of installed ones.
+//! `loopgate plugins …`: installs our plugins for the user's assistant, and finds files of installed ones.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,11 +15,11 @@ use crate::variables as var;
 
 /// Name of our marketplace.
 const MARKETPLACE: &str = "loopgate";
-/// Where the assistant keeps the plugins of our marketplace, below the home directory.
+/// Directory of our marketplace in the assistant's plugin cache, relative to the home directory.
 const CACHE: &str = ".claude/plugins/cache/loopgate";
-/// Longest call of the assistant.
-const LIMIT: Duration = Duration::from_mins(2);
-/// Longest answer of the assistant.
+/// Time limit of a call of the assistant; an installation may download files.
+const CALL_LIMIT: Duration = Duration::from_mins(2);
+/// Upper bound of the assistant's output in bytes.
 const OUTPUT_CAP: usize = 1024 * 1024;
 /// Settings of a loop that `plugins env` prints.
 const SETTINGS: [&str; 5] =
@@ -28,9 +28,9 @@ const SETTINGS: [&str; 5] =
 /// Installs our plugins, and finds files of installed ones.
 #[derive(Debug, clap::Subcommand)]
 pub enum PluginsCommand {
-    /// Install our plugins for the user, or bring them up to date
+    /// Install our plugins for the user, or update them
     Install(InstallArgs),
-    /// Print the paths of files in the newest version of each installed plugin
+    /// Print paths of files in the newest version of each installed plugin
     Find(FindArgs),
     /// Print the settings of the loop in the work directory
     Env(EnvArgs),
@@ -39,26 +39,26 @@ pub enum PluginsCommand {
 /// Arguments of `plugins install`.
 #[derive(Debug, clap::Args)]
 pub struct InstallArgs {
-    /// Names of plugins [default: all of ours]
+    /// Names of the plugins [default: all plugins of Loopgate]
     names: Vec<String>,
 }
 
 /// Arguments of `plugins find`.
 #[derive(Debug, clap::Args)]
 pub struct FindArgs {
-    /// Name of a file; with a slash the end of its path. `*` stands for any text without a slash
+    /// File name, or the end of a path with a slash; `*` matches any characters except a slash
     #[arg(required_unless_present = "list_plugins")]
     pattern: Option<String>,
-    /// Look in this plugin only
+    /// Search only this plugin
     #[arg(long, short)]
     plugin: Option<String>,
-    /// Print every file that matches instead of the first
+    /// Print all matching files instead of the first one
     #[arg(long, short)]
     all: bool,
-    /// Print the plugins and the directories of their newest versions
+    /// Print each plugin with the directory of its newest version
     #[arg(long, short)]
     list_plugins: bool,
-    /// Directory of the installed plugins
+    /// Directory of the installed plugins [default: that of the assistant]
     #[arg(long)]
     cache_dir: Option<PathBuf>,
 }
@@ -72,7 +72,8 @@ pub struct EnvArgs {
 }
 
 impl PluginsCommand {
-    /// Runs the command; 0, or 1 with the reason on standard error. Makes an async runtime of its own.
+    /// Runs the command. Exits with 0, or with 1 and the reason on standard error. Creates an async runtime,
+    /// so it must not be called from within one.
     #[must_use]
     pub fn run(self) -> ExitCode {
         print_result(match self {
@@ -95,33 +96,38 @@ impl InstallArgs {
             .map_err(|error| format!("Error: cannot unpack the plugins: {error}"))?;
         let names = if self.names.is_empty() { plugins.names() } else { self.names.clone() };
         if let Some(unknown) = names.iter().find(|name| plugins.dir(name).is_none()) {
-            return Err(format!("Error: no plugin {unknown}; there are {}", plugins.names().join(", ")));
+            return Err(format!(
+                "Error: unknown plugin {unknown}; available plugins: {}",
+                plugins.names().join(", ")
+            ));
         }
         let root = plugins.root().display().to_string();
-        ask_assistant(&["plugin", "marketplace", "add", &root]).await?;
+        // Repeated for each version, because the directory of the plugins differs.
+        run_assistant(&["plugin", "marketplace", "add", &root]).await?;
         let mut lines = Vec::new();
         for name in names {
             let reference = format!("{name}@{MARKETPLACE}");
-            ask_assistant(&["plugin", "install", &reference, "--scope", "user"]).await?;
-            // One that was installed before is brought to this version.
-            ask_assistant(&["plugin", "update", &reference, "--scope", "user"]).await?;
-            lines.push(format!("{reference} is installed for you"));
+            run_assistant(&["plugin", "install", &reference, "--scope", "user"]).await?;
+            // `install` does nothing for a plugin that is installed already; `update` brings it to this
+            // version.
+            run_assistant(&["plugin", "update", &reference, "--scope", "user"]).await?;
+            lines.push(format!("{reference} is installed"));
         }
         Ok(lines.join("\n"))
     }
 }
 
-/// Calls the assistant; what it prints when it fails is the error.
-async fn ask_assistant(args: &[&str]) -> Result<(), String> {
+/// Calls the assistant. Its output is the error message when it fails.
+async fn run_assistant(args: &[&str]) -> Result<(), String> {
     let assistant = var::text(var::ASSISTANT_BIN).unwrap_or_else(|| "claude".to_owned());
-    let limits = Limits { time: LIMIT, output: OUTPUT_CAP, grace: Duration::from_secs(1) };
+    let limits = Limits { time: CALL_LIMIT, output: OUTPUT_CAP, grace: Duration::from_secs(1) };
     let output =
         Command::new(assistant).args(args).run(limits).await.map_err(|error| format!("Error: {error}"))?;
     if output.status.success() {
         return Ok(());
     }
     let message = format!("{}\n{}", output.stdout_text(), output.stderr_text());
-    Err(format!("Error: the assistant refused `{}`: {}", args.join(" "), message.trim()))
+    Err(format!("Error: the assistant failed to run `{}`: {}", args.join(" "), message.trim()))
 }
 
 impl FindArgs {
@@ -135,28 +141,29 @@ impl FindArgs {
             return Ok(lines.join("\n"));
         }
         let pattern = self.pattern.as_deref().unwrap_or_default();
-        let wanted = regex_of(pattern)?;
-        let mut found = Vec::new();
+        let file_regex = regex_of(pattern)?;
+        let mut matches = Vec::new();
         for dir in plugins.values() {
             files_below(dir, &mut |path| {
                 let relative = path.strip_prefix(dir).unwrap_or(path).to_string_lossy().into_owned();
-                if wanted.is_match(&relative) {
-                    found.push(path.display().to_string());
+                if file_regex.is_match(&relative) {
+                    matches.push(path.display().to_string());
                 }
             });
         }
-        found.sort();
-        found.truncate(if self.all { found.len() } else { 1 });
-        if found.is_empty() { Err(format!("File not found: {pattern}")) } else { Ok(found.join("\n")) }
+        matches.sort();
+        matches.truncate(if self.all { matches.len() } else { 1 });
+        if matches.is_empty() { Err(format!("File not found: {pattern}")) } else { Ok(matches.join("\n")) }
     }
 }
 
-/// The directory of the newest version of each plugin.
+/// Returns the directory of the newest version of each plugin.
 fn newest_versions(cache: &Path, only: Option<&str>) -> BTreeMap<String, PathBuf> {
     directories(cache)
         .filter(|(name, _)| only.is_none_or(|only| only == name))
         .filter_map(|(name, plugin)| {
             let versions = directories(&plugin).filter(|(version, _)| is_version(version));
+            // Compared by numbers: 1.10.0 is newer than 1.9.3.
             let (_, newest) = versions.max_by_key(|(version, _)| numbers(version))?;
             Some((name, newest))
         })
@@ -170,7 +177,7 @@ fn directories(dir: &Path) -> impl Iterator<Item = (String, PathBuf)> {
         .filter_map(|path| Some((path.file_name()?.to_str()?.to_owned(), path)))
 }
 
-/// Digits and a dot at the beginning.
+/// Returns whether a name starts with digits and a dot.
 fn is_version(name: &str) -> bool {
     name.trim_start_matches(|c: char| c.is_ascii_digit()).starts_with('.')
         && name.starts_with(|c: char| c.is_ascii_digit())
@@ -182,7 +189,7 @@ fn numbers(name: &str) -> Vec<u64> {
 
 fn regex_of(pattern: &str) -> Result<Regex, String> {
     let text = regex::escape(pattern.trim_start_matches('/')).replace("\\*", "[^/]*");
-    Regex::new(&format!("(?:^|/){text}$")).map_err(|error| format!("Error: bad pattern: {error}"))
+    Regex::new(&format!("(?:^|/){text}$")).map_err(|error| format!("Error: invalid pattern: {error}"))
 }
 
 fn files_below(dir: &Path, each: &mut impl FnMut(&Path)) {
@@ -227,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_found_in_the_newest_version_of_each_plugin() {
+    fn find_searches_the_newest_version_of_each_plugin() {
         let cache = tempfile::tempdir().unwrap();
         for file in [
             "code/1.9.3/scripts/run.sh",

@@ -1,7 +1,7 @@
-//! The plugins that Loopgate brings along, and their place on disk.
+//! The embedded plugins and their directory on disk.
 //!
-//! The folder `plugins/` is embedded in the binary and unpacked below the data directory, in a folder
-//! named after its content: two versions never share a folder, and an unpacked one is never changed.
+//! The directory `plugins/` is embedded in the binary and unpacked into the data directory, into a directory
+//! named by the hash of its content: two versions never share a directory, and an unpacked one never changes.
 
 use std::borrow::Cow;
 use std::io;
@@ -15,69 +15,73 @@ use sha2::{Digest, Sha256};
 #[folder = "../../plugins"]
 struct EmbeddedFiles;
 
-/// Written last into an unpacked folder; without it the folder is not used.
+/// Marker file, written last: a directory without it is incomplete.
 const COMPLETE: &str = ".complete";
 
-/// Beginning of the name of a folder that is being filled.
+/// Prefix of a directory that is being unpacked.
 const UNPACKING: &str = ".unpacking-";
 
-/// Bytes of the hash that name a folder.
+/// Bytes of the content hash in a directory name.
 const HASH_BYTES: usize = 8;
 
-/// The unpacked plugins.
+/// Unpacked plugins on disk.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plugins {
     root: PathBuf,
 }
 
 impl Plugins {
-    /// Unpacks the plugins below a data directory, once a content; safe with several processes.
+    /// Unpacks the plugins into a data directory unless this version is unpacked already. Safe to call
+    /// concurrently from several processes.
     ///
     /// # Errors
-    /// Any failure of the file system.
+    /// Fails on any file system error.
     pub fn unpack(data_dir: &Path) -> io::Result<Self> {
         let parent = data_dir.join("plugins");
         let root = parent.join(content_hash());
         if root.join(COMPLETE).is_file() {
             return Ok(Self { root });
         }
+        // Unpacked next to the target, because a rename is only atomic within one file system.
         create_private_dir(&parent)?;
         let fresh = tempfile::Builder::new().prefix(UNPACKING).tempdir_in(&parent)?;
         write_all(fresh.path())?;
+        // An incomplete directory of this name was damaged later: it is only renamed into place when
+        // complete.
         if root.exists() && !root.join(COMPLETE).is_file() {
             std::fs::remove_dir_all(&root)?;
         }
         match std::fs::rename(fresh.path(), &root) {
             Ok(()) => {
-                // The folder has its final name now; there is nothing left to clear.
+                // The directory was renamed, so the guard must not delete its old path.
                 let _ = fresh.keep();
             }
-            // Another process was faster with the same content.
+            // Another process has unpacked the same content first.
             Err(_) if root.join(COMPLETE).is_file() => {}
             Err(error) => return Err(error),
         }
         Ok(Self { root })
     }
 
-    /// Removes what processes left below a data directory that were killed while they unpacked. For
-    /// whoever has the data directory to himself.
+    /// Deletes directories that killed processes left half unpacked. The caller must be the only user of the
+    /// data directory, because the directories of running processes look the same.
     pub fn remove_leftovers(data_dir: &Path) {
         let Ok(entries) = std::fs::read_dir(data_dir.join("plugins")) else { return };
         for entry in entries.flatten() {
-            let left = entry.file_name().to_str().is_some_and(|name| name.starts_with(UNPACKING));
-            if left && let Err(error) = std::fs::remove_dir_all(entry.path()) {
-                tracing::warn!(%error, directory = %entry.path().display(), "could not be removed");
+            let is_leftover = entry.file_name().to_str().is_some_and(|name| name.starts_with(UNPACKING));
+            if is_leftover && let Err(error) = std::fs::remove_dir_all(entry.path()) {
+                tracing::warn!(%error, directory = %entry.path().display(), "failed to remove an incomplete plugin directory");
             }
         }
     }
 
-    /// The folder that holds one sub-folder a plugin.
+    /// Returns the directory with one subdirectory per plugin.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Names of our plugins, sorted.
+    /// Returns the names of the plugins, sorted.
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(&self.root).into_iter().flatten().flatten();
@@ -89,7 +93,7 @@ impl Plugins {
         names
     }
 
-    /// Folder of one plugin, when it is among ours.
+    /// Returns the directory of one of our plugins.
     #[must_use]
     pub fn dir(&self, plugin: &str) -> Option<PathBuf> {
         let dir = self.root.join(plugin);
@@ -97,13 +101,13 @@ impl Plugins {
     }
 }
 
-/// Whether a folder is a plugin.
+/// Returns whether a directory contains a plugin.
 #[must_use]
 pub fn is_plugin(dir: &Path) -> bool {
     dir.join(".claude-plugin/plugin.json").is_file()
 }
 
-/// Names of the prompts of the plugin `code`, sorted, without the ending.
+/// Returns the prompt names of the plugin `code`, sorted, without their file extension.
 #[must_use]
 pub fn prompt_names(plugin_dir: Option<&Path>) -> Vec<String> {
     let mut names: Vec<String> = match plugin_dir {
@@ -132,6 +136,7 @@ fn content_hash() -> String {
     for (name, bytes) in files() {
         hash.update(name.as_bytes());
         hash.update([0]);
+        // The length separates the content from the next name.
         hash.update((bytes.len() as u64).to_le_bytes());
         hash.update(&bytes);
     }
@@ -145,6 +150,7 @@ fn write_all(dir: &Path) -> io::Result<()> {
             std::fs::create_dir_all(parent)?;
         }
         std::fs::write(&path, bytes)?;
+        // Embedding does not preserve the executable bit.
         if name.contains("/scripts/") || name.contains("/tools/") {
             make_executable(&path)?;
         }
@@ -158,7 +164,7 @@ fn make_executable(path: &Path) -> io::Result<()> {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755))
 }
 
-/// Executables are known by their names here.
+/// No-op: this platform has no executable bit.
 #[cfg(not(unix))]
 fn make_executable(_path: &Path) -> io::Result<()> {
     Ok(())
@@ -169,17 +175,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_kill_left_is_removed() {
+    fn leftovers_of_killed_processes_are_removed() {
         let home = tempfile::tempdir().unwrap();
         let plugins = Plugins::unpack(home.path()).unwrap();
-        let left = home.path().join("plugins/.unpacking-a1B2c3");
-        std::fs::create_dir_all(left.join("code")).unwrap();
+        let leftover = home.path().join("plugins/.unpacking-a1B2c3");
+        std::fs::create_dir_all(leftover.join("code")).unwrap();
         Plugins::remove_leftovers(home.path());
-        assert!(!left.exists() && plugins.root().exists());
+        assert!(!leftover.exists() && plugins.root().exists());
     }
 
     #[test]
-    fn unpacking_twice_gives_one_folder() {
+    fn unpacking_twice_reuses_the_directory() {
         let home = tempfile::tempdir().unwrap();
         let first = Plugins::unpack(home.path()).unwrap();
         let second = Plugins::unpack(home.path()).unwrap();
@@ -193,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn folder_that_was_never_finished_is_replaced() {
+    fn incomplete_directory_is_replaced() {
         let home = tempfile::tempdir().unwrap();
         let root = Plugins::unpack(home.path()).unwrap().root().to_owned();
         std::fs::remove_file(root.join(COMPLETE)).unwrap();
@@ -203,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn many_at_once_agree() {
+    fn concurrent_unpacks_yield_the_same_directory() {
         let home = tempfile::tempdir().unwrap();
         let roots: Vec<PathBuf> = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..8)

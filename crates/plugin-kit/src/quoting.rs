@@ -1,9 +1,10 @@
-//! Double quotes as a POSIX shell reads them, and words that may be quoted.
+//! Double quotes of POSIX shells, and splitting of a text into words that may be quoted.
 //!
-//! One escape for the slash command's arguments, the commands in prompts and `config.env`, so that a value
-//! with quotes, dollars or backticks is data in each of them, even for a shell that evaluates it.
+//! The same escapes are used for the slash command's arguments, the commands in prompts and `config.env`. A
+//! value with quotes, dollar signs or backticks therefore remains data in all of them, even in a shell that
+//! evaluates it.
 
-/// Wraps a value in double quotes and escapes what a shell would act on inside them.
+/// Wraps a value in double quotes and escapes the characters that are special inside them.
 pub fn quote(value: &str) -> String {
     let mut quoted = String::with_capacity(value.len() + 2);
     quoted.push('"');
@@ -17,8 +18,8 @@ pub fn quote(value: &str) -> String {
     quoted
 }
 
-/// Reads a value back: surrounding double quotes are removed and escapes undone. A value without
-/// quotes is taken as it stands.
+/// Reverses [`quote`]: removes surrounding double quotes and escapes. A value without quotes is returned
+/// unchanged.
 pub fn unquote(text: &str) -> String {
     let text = text.trim();
     let Some(inner) = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) else {
@@ -38,9 +39,9 @@ pub fn unquote(text: &str) -> String {
     value
 }
 
-/// Splits a text at blanks into words. A word that begins with a quote reaches to the next quote of its kind
-/// that ends a word; within double quotes the escapes of [`quote`] are undone. Anything else stands for
-/// itself: apostrophes, semicolons, dollars, and a quote that is never closed.
+/// Splits a text at whitespace. A word that starts with a quote extends to the next quote of the same kind
+/// that ends a word; inside double quotes the escapes of [`quote`] are removed. All other characters are
+/// literal: apostrophes, semicolons, dollar signs, and an unclosed quote.
 pub fn words(text: &str) -> Vec<String> {
     let mut words = Vec::new();
     let mut rest = text.trim_start();
@@ -56,7 +57,8 @@ pub fn words(text: &str) -> Vec<String> {
     words
 }
 
-/// Bytes of the quoted word at the beginning of a text, with its quotes; `None` where there is none.
+/// Returns the length in bytes of the quoted word at the start of a text, with its quotes. `None` if it is
+/// not quoted.
 fn quoted_length(text: &str) -> Option<usize> {
     let mark = text.chars().next().filter(|mark| matches!(mark, '"' | '\''))?;
     let mut escaped = false;
@@ -67,6 +69,7 @@ fn quoted_length(text: &str) -> Option<usize> {
             escaped = true;
         } else if c == mark {
             let after = &text[at + 1..];
+            // A quote in the middle of a word, as in `it's`, does not end a quotation.
             if after.is_empty() || after.starts_with(char::is_whitespace) {
                 return Some(at + 1);
             }
@@ -82,14 +85,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_shell_acts_on_is_escaped() {
+    fn shell_special_characters_are_escaped() {
         assert_eq!(quote(r#"/a/My $HOME "x" `id` \"#), r#""/a/My \$HOME \"x\" \`id\` \\""#);
         assert_eq!(unquote("plain"), "plain");
         assert_eq!(unquote(r#""C:\new""#), r"C:\new");
     }
 
     #[test]
-    fn word_is_quoted_or_stands_for_itself() {
+    fn words_are_quoted_or_literal() {
         assert_eq!(
             words("work; touch /tmp/x it's  'my dir' \"a \\\"b\\\"\" \"open end"),
             ["work;", "touch", "/tmp/x", "it's", "my dir", "a \"b\"", "\"open", "end"]
@@ -100,18 +103,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn quoted_words_come_back(list in proptest::collection::vec("[^\n\r]{0,20}", 0..6)) {
+        fn quoted_words_round_trip(list in proptest::collection::vec("[^\n\r]{0,20}", 0..6)) {
             let line = list.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ");
             prop_assert_eq!(words(&line), list);
         }
 
         #[test]
-        fn any_text_is_split(text in ".{0,60}") {
+        fn arbitrary_text_is_split_without_panic(text in ".{0,60}") {
             words(&text);
         }
 
         #[test]
-        fn reading_undoes_quoting(value in "[^\n\r]{0,60}") {
+        fn unquote_reverses_quote(value in "[^\n\r]{0,60}") {
             prop_assert_eq!(unquote(&quote(&value)), value);
         }
     }

@@ -1,4 +1,4 @@
-//! `loopgate repos discover`: the repositories that a plan may need something from.
+//! `loopgate repos discover`: finds the repositories that a plan may depend on.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -11,44 +11,44 @@ use crate::config_env::ConfigEnv;
 use crate::console::print_result;
 use crate::variables as var;
 
-/// Repositories of the person's workspace: `name:path`, joined by commas.
+/// Repositories of the user's workspace: `name:path`, comma-separated.
 const WORKSPACE_REPOS: &str = "LOOPGATE_WORKSPACE_REPOS";
 
-/// Finds repositories beside the current one.
+/// Finds repositories related to the current one.
 #[derive(Debug, clap::Subcommand)]
 pub enum ReposCommand {
-    /// Print the current repository and its peers as one JSON object
+    /// Print the current repository and its peers as a JSON object
     Discover(DiscoverArgs),
 }
 
 /// Arguments of `repos discover`.
 #[derive(Debug, clap::Args)]
 pub struct DiscoverArgs {
-    /// Root of the project
+    /// Root directory of the project
     #[arg(default_value = ".")]
     project_root: PathBuf,
 }
 
 impl ReposCommand {
-    /// Prints what was found; 0, or 1 when the project is not there.
+    /// Prints the result as JSON. Exits with 1 when the project does not exist.
     #[must_use]
     pub fn run(self) -> ExitCode {
         let Self::Discover(args) = self;
-        let found = discover(&args.project_root)
-            .and_then(|found| serde_json::to_string(&found).map_err(|error| error.to_string()));
-        print_result(found.map_err(|message| format!("Error: {message}")))
+        let discovery = discover(&args.project_root)
+            .and_then(|discovery| serde_json::to_string(&discovery).map_err(|error| error.to_string()));
+        print_result(discovery.map_err(|message| format!("Error: {message}")))
     }
 }
 
-/// Where the peers were found.
+/// Source of the list of peers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 enum DiscoveryMethod {
-    /// The loop works in them too.
+    /// Further repositories of the loop.
     AddDir,
-    /// The environment names them.
+    /// Repositories listed in the environment.
     EnvVar,
-    /// They are beside the project and say what they are.
+    /// Sibling directories of the project with an identity file.
     SiblingScan,
 }
 
@@ -67,12 +67,12 @@ struct Repository {
     #[serde(rename = "type")]
     kind: String,
     path: PathBuf,
-    /// The loop works in it too.
+    /// Whether the loop works in the repository too.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     local: bool,
 }
 
-/// `.loopgate/.repo-identity.json`: what a repository says of itself.
+/// Content of `.loopgate/.repo-identity.json`, with which a repository describes itself.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Identity {
@@ -89,11 +89,11 @@ impl Identity {
 }
 
 impl Repository {
-    fn at(path: PathBuf, given: Option<&str>, local: bool) -> Self {
+    fn at(path: PathBuf, default_name: Option<&str>, local: bool) -> Self {
         let identity = Identity::of(&path).unwrap_or_default();
         let base = path.file_name().map(|name| name.to_string_lossy().into_owned());
         Self {
-            name: identity.name.or_else(|| given.map(str::to_owned)).or(base).unwrap_or_default(),
+            name: identity.name.or_else(|| default_name.map(str::to_owned)).or(base).unwrap_or_default(),
             kind: identity.kind.unwrap_or_else(|| "unknown".to_owned()),
             path,
             local,
@@ -105,21 +105,24 @@ fn discover(root: &Path) -> Result<Discovery, String> {
     let root = std::fs::canonicalize(root).map_err(|error| format!("{}: {error}", root.display()))?;
     let current_repo = Repository::at(root.clone(), None, false);
     let mut peers: Vec<Repository> = Vec::new();
-    let mut add = |path: &Path, given: Option<&str>, local: bool| {
+    let mut add = |path: &Path, default_name: Option<&str>, local: bool| {
+        // Listed directories may not exist on this machine.
         let Ok(path) = std::fs::canonicalize(path) else { return };
         if path.is_dir() && path != root && peers.iter().all(|peer| peer.path != path) {
-            peers.push(Repository::at(path, given, local));
+            peers.push(Repository::at(path, default_name, local));
         }
     };
-    let (dirs, names) = (of_loop(var::ADD_DIRS), of_loop(var::ADD_DIR_NAMES));
+    // The loop's own peers first: with equal paths, the first entry decides about the name and `local`.
+    let (dirs, names) = (loop_variable(var::ADD_DIRS), loop_variable(var::ADD_DIR_NAMES));
     let mut names = names.split('|');
     for dir in dirs.split('|').filter(|dir| !dir.is_empty()) {
         add(Path::new(dir), names.next().filter(|name| !name.is_empty()), true);
     }
-    let added = !dirs.is_empty();
+    let has_loop_peers = !dirs.is_empty();
     let workspace = var::text(WORKSPACE_REPOS);
     let discovery_method = if let Some(list) = &workspace {
         for (name, path) in list.split(',').filter_map(|entry| entry.trim().split_once(':')) {
+            // Relative paths in the environment refer to the project.
             add(&expanded(path.trim(), &root), Some(name.trim()), false);
         }
         DiscoveryMethod::EnvVar
@@ -127,41 +130,44 @@ fn discover(root: &Path) -> Result<Discovery, String> {
         for sibling in siblings(&root) {
             add(&sibling, None, false);
         }
-        if added { DiscoveryMethod::AddDir } else { DiscoveryMethod::SiblingScan }
+        if has_loop_peers { DiscoveryMethod::AddDir } else { DiscoveryMethod::SiblingScan }
     };
     let has = |name: &str| root.join(name).is_dir();
     let monorepo = current_repo.kind == "monorepo" || has("apps") || has("packages");
     Ok(Discovery { current_repo, discovery_method, peers, monorepo })
 }
 
-/// A variable of the loop: from the environment, else as set-up has stored it in the work directory.
-fn of_loop(name: &str) -> String {
-    let stored = || ConfigEnv::load(Path::new(&var::text(var::WORKDIR)?)).ok()?.get(name).map(str::to_owned);
-    var::text(name).or_else(stored).unwrap_or_default()
+/// Returns a variable of the loop from the environment, or from the settings that set-up stored in the work
+/// directory.
+fn loop_variable(name: &str) -> String {
+    let from_config =
+        || ConfigEnv::load(Path::new(&var::text(var::WORKDIR)?)).ok()?.get(name).map(str::to_owned);
+    var::text(name).or_else(from_config).unwrap_or_default()
 }
 
-/// The peers of the project in the current directory, sorted by path.
+/// Returns the paths of the peers of the current directory's project, sorted.
 pub fn peer_paths() -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = discover(Path::new("."))
-        .map(|found| found.peers.into_iter().map(|peer| peer.path).collect())
+        .map(|discovery| discovery.peers.into_iter().map(|peer| peer.path).collect())
         .unwrap_or_default();
     paths.sort();
     paths
 }
 
-/// A repository that a loop works in.
+/// Repository that a loop works in.
 #[derive(Debug)]
 pub struct LoopRepository {
-    /// Short name; `None` for the project itself.
+    /// Short name; `None` for the project.
     pub name: Option<String>,
-    /// Root of the repository.
+    /// Root directory of the repository.
     pub path: PathBuf,
 }
 
-/// The project, which is the current directory, and the further repositories that set-up has named.
+/// Returns the project, which is the current directory, and the further repositories in the settings of
+/// set-up.
 ///
 /// # Errors
-/// The line to print when there is no current directory.
+/// Returns the line to print when the current directory does not exist.
 pub fn loop_repositories(workdir: &Path) -> Result<Vec<LoopRepository>, String> {
     let project = std::env::current_dir().map_err(|error| format!("Error: no current directory: {error}"))?;
     let config = ConfigEnv::load(workdir).unwrap_or_default();
@@ -171,7 +177,7 @@ pub fn loop_repositories(workdir: &Path) -> Result<Vec<LoopRepository>, String> 
     Ok(std::iter::once(LoopRepository { name: None, path: project }).chain(peers).collect())
 }
 
-/// A path with `~` and relative to the project.
+/// Expands `~/`, and resolves a relative path against the project.
 fn expanded(path: &str, root: &Path) -> PathBuf {
     match path.strip_prefix("~/") {
         Some(rest) => std::env::home_dir().unwrap_or_default().join(rest),
@@ -179,7 +185,7 @@ fn expanded(path: &str, root: &Path) -> PathBuf {
     }
 }
 
-/// Directories beside the project that have an identity and want to be found, sorted.
+/// Returns the sibling directories with an identity that does not opt out of discovery, sorted.
 fn siblings(root: &Path) -> Vec<PathBuf> {
     let Some(parent) = root.parent() else { return Vec::new() };
     let mut paths: Vec<PathBuf> = untrusted::entries(parent)

@@ -1,8 +1,8 @@
-//! `loopgate loop setup`: what the command `/code:code` runs before the model sees its prompt.
+//! `loopgate loop setup`: the command that `/code:code` runs before the model reads its prompt.
 //!
-//! Reads the command's arguments, finds the requirements and the further repositories, brings the plan up to
-//! date with what a person wrote into `plan.md`, writes `config.env` for the hooks, and prints it and the
-//! prompt for the model. Runs once an iteration and changes nothing the second time.
+//! Parses the slash command's arguments, finds the requirements and the further repositories, updates the
+//! plan from edits of `plan.md`, writes `config.env` for the hooks, and prints it with the prompt. Runs once
+//! per iteration and is idempotent.
 
 mod arguments;
 mod peers;
@@ -24,13 +24,13 @@ use crate::plugins::{Plugins, prompt_names};
 use crate::quoting::{self, quote};
 use crate::variables as var;
 
-/// Longest arguments that are read from standard input.
+/// Upper bound of the arguments on standard input, in bytes.
 const STDIN_CAP: u64 = 1024 * 1024;
 
-/// Names that requirements have, in the order in which they are looked for.
+/// File names of requirements, in order of precedence.
 const REQUIREMENTS: [&str; 5] = ["prd.md", "prd.pdf", "requirements.md", "requirements.txt", "ticket.md"];
 
-/// Files that the loop itself puts into a work directory; never requirements.
+/// Files that the loop itself writes into a work directory; they are never requirements.
 const OUTPUTS: [&str; 19] = [
     "assistant-output.name.txt",
     "assistant-stderr.log",
@@ -53,20 +53,21 @@ const OUTPUTS: [&str; 19] = [
     "state.json",
 ];
 
-/// `loopgate loop setup`: prepares a work directory for the command `/code:code`.
+/// Prepares a work directory for the command `/code:code`
 #[derive(Debug, clap::Args)]
 #[command(disable_help_flag = true)]
 pub struct SetupArgs {
     /// `[WORKDIR] [--prd FILE | --plan FILE] [--prompt NAME] [--max-iterations N] [--add-dir DIR]...`
-    /// Paths with blanks need no quotes: words up to the next flag belong together. The one word `--stdin`
-    /// takes all of it from standard input instead, where no shell has read it: the plugin's directory in
-    /// the first line, the arguments after it.
+    /// Paths with spaces need no quotes: all words up to the next flag belong together. With the single
+    /// argument `--stdin`, the arguments are read from standard input, so that no shell evaluates them: the
+    /// plugin's directory on the first line, the arguments after it.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
     words: Vec<OsString>,
 }
 
 impl SetupArgs {
-    /// Writes `config.env`, prints it and the prompt; 0, or 1 with the reason on standard error.
+    /// Writes `config.env`, and prints it with the prompt. Exits with 0, or with 1 and the reason on standard
+    /// error.
     #[must_use]
     pub fn run(self) -> ExitCode {
         print_result(self.input().and_then(|input| prepare(&input)))
@@ -82,20 +83,20 @@ impl SetupArgs {
             .take(STDIN_CAP)
             .read_to_string(&mut text)
             .map_err(|error| format!("Error: cannot read the arguments: {error}"))?;
+        // The slash command writes the plugin's root on the first line, where the assistant substitutes it.
         let (root, arguments) = text.split_once('\n').unwrap_or((&text, ""));
         Ok(SetupInput { plugin_root: Some(PathBuf::from(root.trim())), words: quoting::words(arguments) })
     }
 }
 
-/// What set-up is called with.
 struct SetupInput {
-    /// Directory of the plugin, as the assistant names it.
+    /// Directory of the plugin, as passed by the assistant.
     plugin_root: Option<PathBuf>,
-    /// The arguments of the command.
+    /// Arguments of the slash command.
     words: Vec<String>,
 }
 
-/// Prepares the work directory; the text for the model.
+/// Prepares the work directory and returns the text for the model.
 fn prepare(input: &SetupInput) -> Result<String, String> {
     let arguments = arguments::parse(input.words.iter().cloned())?;
     let workdir = physical_dir(&arguments.workdir).ok_or_else(|| {
@@ -104,6 +105,7 @@ fn prepare(input: &SetupInput) -> Result<String, String> {
     let plan = plan_file(&arguments)?;
     let prd = match (&arguments.prd, &arguments.plan) {
         (Some(prd), _) => prd.clone(),
+        // An imported plan replaces the requirements, so none are searched.
         (None, Some(_)) => String::new(),
         (None, None) => requirements(&workdir).map(|path| path.display().to_string()).unwrap_or_default(),
     };
@@ -111,15 +113,18 @@ fn prepare(input: &SetupInput) -> Result<String, String> {
     let prompt_file = prompt_file(plugin_root.as_deref(), &arguments.prompt)?;
     let template = std::fs::read_to_string(&prompt_file)
         .map_err(|error| format!("Error: cannot read {}: {error}", prompt_file.display()))?;
-    let peers = peers::named(&workdir, &arguments.add_dirs)?;
+    let peers = peers::resolve(&workdir, &arguments.add_dirs)?;
     let config =
         configuration(&arguments, &workdir, &prd, &plan, plugin_root.as_deref(), &prompt_file, &peers)?;
+    // The hooks of this session find the work directory by this mapping.
     if let Ok(project_root) = std::env::current_dir() {
         session::map(&project_root, &workdir);
     }
     config.save(&workdir).map_err(|error| format!("Error: cannot write the configuration: {error}"))?;
-    let synced = crate::plan::sync(&workdir).unwrap_or_else(|message| message);
-    // Not a setting of the work directory, so it is told and not kept.
+    // A plan that cannot be synchronized does not prevent the iteration: the model reads the reason and
+    // resolves it.
+    let sync_line = crate::plan::sync(&workdir).unwrap_or_else(|message| message);
+    // The command varies per run, so it is printed but not stored in the work directory.
     let command = var::text(var::COMMAND);
     let command_line = command
         .as_deref()
@@ -128,7 +133,7 @@ fn prepare(input: &SetupInput) -> Result<String, String> {
     let prompt = prompt::render(&template, &config, command.as_deref());
     let path = config_env::path(&workdir);
     Ok(format!(
-        "Loop configuration: {}\n{}{command_line}{synced}\n\n{prompt}",
+        "Loop configuration: {}\n{}{command_line}{sync_line}\n\n{prompt}",
         path.display(),
         config.render()
     ))
@@ -158,6 +163,7 @@ fn configuration(
     ];
     let mut config = ConfigEnv::default();
     for (key, value) in values {
+        // `config.env` stores one value per line.
         if value.contains(['\n', '\r']) {
             return Err(format!("Error: {key} must not contain a line break"));
         }
@@ -165,11 +171,12 @@ fn configuration(
     }
     let previous =
         ConfigEnv::load(workdir).map_err(|error| format!("Error: cannot read the configuration: {error}"))?;
+    // The driver writes its keys before the iteration; set-up must not lose them.
     config.keep_driver_keys(&previous);
     Ok(config)
 }
 
-/// The plan to import: named, or handed in by the environment.
+/// Returns the plan to import, from the arguments or from the environment.
 fn plan_file(arguments: &Arguments) -> Result<String, String> {
     let Some(plan) = &arguments.plan else { return Ok(var::text(var::PLAN_FILE).unwrap_or_default()) };
     let path = std::path::absolute(plan).map_err(|error| format!("Error: invalid plan path: {error}"))?;
@@ -180,7 +187,7 @@ fn plan_file(arguments: &Arguments) -> Result<String, String> {
     }
 }
 
-/// The requirements file of a work directory: a usual name, else the first other file by name.
+/// Returns the requirements file of a work directory: a usual name, or the first other file by name.
 fn requirements(workdir: &Path) -> Option<PathBuf> {
     let usual = REQUIREMENTS.iter().map(|name| workdir.join(name)).find(|path| untrusted::is_file(path));
     usual.or_else(|| {
@@ -200,10 +207,11 @@ fn is_output(name: &str) -> bool {
     OUTPUTS.contains(&name) || matches!(ending, "json" | "jsonl" | "log" | "pid" | "start" | "sock")
 }
 
-/// The plugin's root as the assistant tells it, else the one that the driver loads, else our own copy.
-fn plugin_root(told: Option<&Path>) -> Option<PathBuf> {
-    let named = [var::PLUGIN_ROOT, var::PLUGIN_DIR].into_iter().filter_map(var::text).map(PathBuf::from);
-    let mut roots = told.map(Path::to_owned).into_iter().chain(named);
+/// Returns the plugin's root: as passed by the assistant, from the environment, or our unpacked copy.
+fn plugin_root(from_assistant: Option<&Path>) -> Option<PathBuf> {
+    let from_environment =
+        [var::PLUGIN_ROOT, var::PLUGIN_DIR].into_iter().filter_map(var::text).map(PathBuf::from);
+    let mut roots = from_assistant.map(Path::to_owned).into_iter().chain(from_environment);
     roots.find(|root| root.join("prompts").is_dir()).or_else(|| {
         let data_dir = loopgate_home::default_data_dir().ok()?;
         Plugins::unpack(&data_dir).ok()?.dir("code")
@@ -219,7 +227,7 @@ fn prompt_file(plugin_root: Option<&Path>, name: &str) -> Result<PathBuf, String
     Err(format!("ERROR: Prompt '{name}' not found (no {})\nAvailable prompts:\n{available}", path.display()))
 }
 
-/// A directory without symbolic links in its path.
+/// Resolves a directory's path without symbolic links.
 fn physical_dir(path: &str) -> Option<PathBuf> {
     std::fs::canonicalize(path).ok().filter(|path| path.is_dir())
 }
@@ -229,14 +237,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requirements_are_found_and_outputs_are_none() {
+    fn requirements_are_found_and_outputs_are_ignored() {
         let dir = tempfile::tempdir().unwrap();
         let write = |name: &str| std::fs::write(dir.path().join(name), "x").unwrap();
         for name in ["plan.json", "plan.md", ".hidden", "runs.log", "assistant-output-x.jsonl"] {
             write(name);
         }
         assert_eq!(requirements(dir.path()), None);
-        write("wish.txt");
+        write("request.txt");
         write("idea.md");
         assert_eq!(requirements(dir.path()), Some(dir.path().join("idea.md")));
         write("ticket.md");

@@ -1,45 +1,44 @@
-//! Arguments of the debate and of its reviewer step.
+//! Arguments of `loopgate debate run` and `loopgate debate review`.
 
 use std::path::{Path, PathBuf};
 
-/// Model of the reviewer where none is named.
+/// Default model of the reviewer.
 const REVIEWER_MODEL: &str = "gpt-5.3-codex";
-/// Rounds where no limit is named.
-const MAX_ROUNDS: u32 = 15;
+/// Default limit of rounds.
+const DEFAULT_MAX_ROUNDS: u32 = 15;
 
-/// What `loopgate debate run --help` prints.
+/// Text of `loopgate debate run --help`.
 pub const RUN_USAGE: &str = "\
-Lets the assistant write a plan and the reviewer argue about it, round by round.
+Lets the assistant write a plan and revise it until the reviewer approves.
 
 Usage: loopgate debate run [OPTIONS] \"<PROMPT>\"
 
 Options:
-      --max-rounds <N>          Rounds of review at most [default: 15]
-      --plan-file <FILE>        Where the plan is written [default: ./debate-plan.md]
+      --max-rounds <N>          Maximum number of reviews [default: 15]
+      --plan-file <FILE>        File to write the plan to [default: ./debate-plan.md]
       --reviewer-model <MODEL>  Model of the reviewer [default: gpt-5.3-codex]
       --model <MODEL>           Model of the assistant [default: opus[1m]]
       --add-dir <DIR>...        Further directories that the assistant may read
-      --verbose                 Print everything that the assistant does
+      --verbose                 Print all text and tool calls of the assistant
   -h, --help                    Print this help
 
-A debate whose plan and sidecar files are there goes on where it was. Exit codes: 0 it ended, 1 it failed,
-130 it was interrupted.
+A debate whose plan and sidecar files exist is resumed. Exit codes: 0 finished, 1 failed, 130 interrupted.
 ";
 
-/// What `loopgate debate review --help` prints.
+/// Text of `loopgate debate review --help`.
 pub const REVIEW_USAGE: &str = "\
-Asks the reviewer once about a plan, and prints a line VERDICT:…, REVIEWER_EMPTY or REVIEWER_FAILED:….
+Lets the reviewer review a plan once, and prints a line VERDICT:…, REVIEWER_EMPTY or REVIEWER_FAILED:….
 
 Usage: loopgate debate review --plan-file <FILE> --feedback-file <FILE> [OPTIONS]
 
 Options:
       --plan-file <FILE>        Plan to review
-      --feedback-file <FILE>    Where the findings are written
-      --request-file <FILE>     What was asked for
-      --revisions-file <FILE>   How the findings of earlier rounds were taken
+      --feedback-file <FILE>    File to write the findings to
+      --request-file <FILE>     Request that the plan is for
+      --revisions-file <FILE>   Responses to the findings of earlier rounds
       --round <N>               Number of the round [default: 1]
       --reviewer-model <MODEL>  Model of the reviewer [default: gpt-5.3-codex]
-      --session-id <ID>         Session of the reviewer to go on with
+      --session-id <ID>         Session of the reviewer to resume
       --log-id <UUID>           Log to append to
   -h, --help                    Print this help
 ";
@@ -70,13 +69,13 @@ pub struct ReviewOptions {
 }
 
 impl DebateOptions {
-    /// Reads the words.
+    /// Parses the arguments.
     ///
     /// # Errors
-    /// The line to print.
+    /// Returns the line to print.
     pub fn parse(words: Vec<String>) -> Result<Self, String> {
         let mut options = Self {
-            max_rounds: MAX_ROUNDS,
+            max_rounds: DEFAULT_MAX_ROUNDS,
             plan_file: PathBuf::from("./debate-plan.md"),
             reviewer_model: REVIEWER_MODEL.to_owned(),
             model: "opus[1m]".to_owned(),
@@ -95,6 +94,7 @@ impl DebateOptions {
                 "--verbose" => options.verbose = true,
                 "--add-dir" => {
                     options.add_dirs.push(directory(value()?)?);
+                    // One flag may be followed by several directories; the first other word is the prompt.
                     while let Some(next) =
                         words.next_if(|next| !next.starts_with("--") && Path::new(next).is_dir())
                     {
@@ -114,10 +114,10 @@ impl DebateOptions {
 }
 
 impl ReviewOptions {
-    /// Reads the words.
+    /// Parses the arguments.
     ///
     /// # Errors
-    /// The line to print.
+    /// Returns the line to print.
     pub fn parse(words: Vec<String>) -> Result<Self, String> {
         let (mut plan_file, mut feedback_file) = (None, None);
         let mut options = Self::of(PathBuf::new(), PathBuf::new(), REVIEWER_MODEL);
@@ -144,7 +144,7 @@ impl ReviewOptions {
         Ok(options)
     }
 
-    /// The first round, without a session.
+    /// Creates the options of a first round, without a session.
     pub fn of(plan_file: PathBuf, feedback_file: PathBuf, model: &str) -> Self {
         Self {
             plan_file,
@@ -197,14 +197,18 @@ mod tests {
     }
 
     #[test]
-    fn prompt_is_all_that_is_required() {
-        let options = run(&["--max-rounds", "3", "--add-dir", "/", "/tmp", "--verbose", "a wish"]).unwrap();
-        assert_eq!((options.max_rounds, options.add_dirs.len(), options.prompt.as_str()), (3, 2, "a wish"));
+    fn only_the_prompt_is_required() {
+        let options =
+            run(&["--max-rounds", "3", "--add-dir", "/", "/tmp", "--verbose", "a request"]).unwrap();
+        assert_eq!(
+            (options.max_rounds, options.add_dirs.len(), options.prompt.as_str()),
+            (3, 2, "a request")
+        );
         assert_eq!(options.plan_file, Path::new("./debate-plan.md"));
     }
 
     #[test]
-    fn each_refusal_has_its_words() {
+    fn invalid_arguments_are_rejected_with_their_message() {
         for (words, expected) in [
             (vec![], "Error: No prompt provided"),
             (vec!["a", "b"], "Error: Multiple prompts provided. Wrap your prompt in quotes."),

@@ -1,4 +1,4 @@
-//! One question to the reviewer about a plan.
+//! One review of a plan by the reviewer.
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -15,45 +15,43 @@ use super::options::ReviewOptions;
 use crate::clock::now;
 use crate::console::print_line;
 
-/// The reviewer's program.
+/// Executable of the reviewer.
 pub const PROGRAM: &str = "codex";
-/// Longest review.
-const LIMIT: Duration = Duration::from_mins(30);
-/// Longest output of a review.
+/// Time limit of a review.
+const REVIEW_LIMIT: Duration = Duration::from_mins(30);
+/// Upper bound of a review's output in bytes.
 const OUTPUT_CAP: usize = 64 * 1024 * 1024;
-/// Longest part of a failure's output that is told.
+/// Characters shown of the standard error of a failed review.
 const REASON_CHARS: usize = 200;
 
-/// What the reviewer said.
+/// Result of a review.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// The plan is good.
+    /// The reviewer approves the plan.
     Approved,
-    /// It has findings.
+    /// The reviewer has findings.
     NeedsChanges,
-    /// It said nothing, or neither a verdict nor a finding.
+    /// The reviewer returned no text, or neither a verdict nor a finding.
     Empty,
-    /// It could not be asked; why.
+    /// The reviewer could not be run; contains the reason.
     Failed(String),
 }
 
-/// A review.
 #[derive(Debug)]
 pub struct Review {
-    /// What came of it.
     pub verdict: Verdict,
-    /// Session to go on with.
+    /// Session of the reviewer, to be resumed in the next round.
     pub session: Option<String>,
-    /// Log of the conversation.
+    /// Id of the conversation's log; `None` when it could not be written.
     pub log_id: Option<String>,
 }
 
-/// Asks, and prints the three lines that prompts read.
+/// Runs a review, and prints the three lines that prompts parse.
 ///
 /// # Errors
-/// The line to print when a file cannot be written.
+/// Returns the line to print when a file cannot be written.
 pub async fn print(options: ReviewOptions) -> Result<ExitCode, String> {
-    let review = ask(&options, &CancellationToken::new()).await?;
+    let review = review(&options, &CancellationToken::new()).await?;
     let verdict = match &review.verdict {
         Verdict::Approved => "VERDICT:APPROVED".to_owned(),
         Verdict::NeedsChanges => "VERDICT:NEEDS_CHANGES".to_owned(),
@@ -69,14 +67,15 @@ pub async fn print(options: ReviewOptions) -> Result<ExitCode, String> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Asks the reviewer, and writes its findings into the feedback file. A session that it does not know any more
-/// is begun anew.
+/// Runs a review, and writes the findings into the feedback file. When the reviewer no longer knows the
+/// session, a new one is started.
 ///
 /// # Errors
-/// The line to print when a file cannot be written.
-pub async fn ask(options: &ReviewOptions, stop: &CancellationToken) -> Result<Review, String> {
+/// Returns the line to print when a file cannot be written.
+pub async fn review(options: &ReviewOptions, stop: &CancellationToken) -> Result<Review, String> {
     let prompt = prompt(options);
     let mut answer = run(options, options.session.as_deref(), &prompt, stop).await;
+    // A failure without any text is the reviewer's answer to a session it no longer has.
     if options.session.is_some()
         && answer.as_ref().is_ok_and(|answer| !answer.success && answer.feedback.is_empty())
     {
@@ -100,7 +99,7 @@ pub async fn ask(options: &ReviewOptions, stop: &CancellationToken) -> Result<Re
     Ok(Review { verdict: answer.verdict(), session, log_id })
 }
 
-/// What a run of the reviewer printed.
+/// Output of one run of the reviewer.
 #[derive(Debug, Default)]
 struct Answer {
     success: bool,
@@ -111,12 +110,13 @@ struct Answer {
 }
 
 impl Answer {
-    fn read(output: Vec<u8>) -> Self {
+    fn parse(output: Vec<u8>) -> Self {
         let mut answer = Self::default();
         let mut texts = Vec::new();
         for line in String::from_utf8_lossy(&output).lines() {
             let Ok(record) = serde_json::from_str::<Value>(line) else { continue };
             match record["type"].as_str() {
+                // Only the first thread identifies the conversation.
                 Some("thread.started") if answer.session.is_none() => {
                     answer.session = record["thread_id"].as_str().map(str::to_owned);
                 }
@@ -134,12 +134,13 @@ impl Answer {
         if text.is_empty() && !self.success {
             let reason: String = self.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
             let reason: String = reason.chars().take(REASON_CHARS).collect();
-            return Verdict::Failed(if reason.is_empty() { "it said nothing".to_owned() } else { reason });
+            return Verdict::Failed(if reason.is_empty() { "no output".to_owned() } else { reason });
         }
         let last = text.lines().rev().map(|line| line.trim().trim_matches('*')).find(|line| !line.is_empty());
         match last {
             Some("VERDICT: APPROVED") => Verdict::Approved,
             Some("VERDICT: NEEDS_CHANGES") => Verdict::NeedsChanges,
+            // A reviewer that lists findings but forgets the verdict has not approved.
             _ if text.contains("### Finding") => Verdict::NeedsChanges,
             _ => Verdict::Empty,
         }
@@ -161,7 +162,7 @@ async fn run(
         ["-c", "sandbox_mode=\"read-only\"", "-c", "model_reasoning_effort=high", "-"].map(OsString::from),
     );
     let command = Command::new(PROGRAM).args(&args).stdin(Stdin::Bytes(prompt.as_bytes().to_vec()));
-    let limits = Limits { time: LIMIT, output: OUTPUT_CAP, grace: Duration::from_secs(2) };
+    let limits = Limits { time: REVIEW_LIMIT, output: OUTPUT_CAP, grace: Duration::from_secs(2) };
     let Some(output) = stop.run_until_cancelled(command.run(limits)).await else {
         return Err("interrupted".to_owned());
     };
@@ -170,7 +171,7 @@ async fn run(
         other => other.to_string(),
     })?;
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    Ok(Answer { success: output.status.success(), stderr, ..Answer::read(output.stdout) })
+    Ok(Answer { success: output.status.success(), stderr, ..Answer::parse(output.stdout) })
 }
 
 fn prompt(options: &ReviewOptions) -> String {
@@ -186,12 +187,13 @@ fn prompt(options: &ReviewOptions) -> String {
         options.plan_file.display()
     );
     if let Some(path) = options.request_file.as_deref().filter(|path| has_text(path)) {
-        let weak = std::fs::read_to_string(path).is_ok_and(|request| request.starts_with("[synthesized]"));
-        text.push_str(&format!("What was asked for is in {}.", path.display()));
-        text.push_str(if weak { " It was put together from the plan: weak evidence.\n" } else { "\n" });
+        let is_synthesized =
+            std::fs::read_to_string(path).is_ok_and(|request| request.starts_with("[synthesized]"));
+        text.push_str(&format!("The request is in {}.", path.display()));
+        text.push_str(if is_synthesized { " It was derived from the plan: weak evidence.\n" } else { "\n" });
     }
     if let Some(path) = options.revisions_file.as_deref().filter(|path| options.round > 1 && has_text(path)) {
-        text.push_str(&format!("How the author took your findings is in {}.\n", path.display()));
+        text.push_str(&format!("The author's responses to your findings are in {}.\n", path.display()));
     }
     text.push_str(
         "\nHead each finding `### Finding N: <title>`, with what is wrong, why it matters and what would be right. End with \
@@ -204,19 +206,20 @@ fn has_text(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|metadata| metadata.len() > 0)
 }
 
-/// Appends what the reviewer printed to its log below the home directory; whether that succeeded.
+/// Appends the reviewer's output to its log in the home directory. Returns whether that succeeded.
 fn append_log(id: &str, round: u32, output: &[u8]) -> bool {
     let Some(path) = log_path(id) else { return false };
     let header = serde_json::json!({"round": round, "at": now()});
-    let written = path.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| {
+    let result = path.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| {
         let mut file = std::fs::OpenOptions::new().create(true).append(true).open(&path)?;
         file.write_all(format!("{header}\n").as_bytes())?;
         file.write_all(output)
     });
-    written.is_ok()
+    result.is_ok()
 }
 
-/// The log of a conversation; an id that is no plain name has none.
+/// Returns the path of a conversation's log. `None` for an id that is not a plain name, which could point
+/// elsewhere.
 fn log_path(id: &str) -> Option<PathBuf> {
     let plain = id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
     let home = std::env::home_dir()?;
@@ -232,14 +235,14 @@ mod tests {
             serde_json::json!({"type": "item.completed", "item": {"type": "agent_message", "text": text}});
         Answer {
             success,
-            ..Answer::read(
+            ..Answer::parse(
                 format!("{{\"type\":\"thread.started\",\"thread_id\":\"t\"}}\n{record}\n").into_bytes(),
             )
         }
     }
 
     #[test]
-    fn last_line_is_the_verdict_and_a_finding_without_one_needs_changes() {
+    fn verdict_is_the_last_line_and_a_finding_without_one_needs_changes() {
         assert_eq!(answer("fine\n\nVERDICT: APPROVED", true).verdict(), Verdict::Approved);
         assert_eq!(
             answer("### Finding 1: x\nVERDICT: APPROVED maybe", true).verdict(),
@@ -256,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn later_rounds_ask_for_less() {
+    fn scope_of_the_review_narrows_in_later_rounds() {
         let mut options = ReviewOptions::of("plan.md".into(), "f".into(), "m");
         assert!(prompt(&options).contains("as a whole"));
         options.round = 3;

@@ -1,4 +1,5 @@
-//! The debate: the assistant writes, a person may look, the reviewer argues, the assistant revises.
+//! The debate: the assistant writes a plan, the user may read it, the reviewer reviews it, the assistant
+//! revises it.
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal as _, Write as _};
@@ -19,23 +20,24 @@ use crate::console::{print_error, print_line};
 use crate::loop_run::stop;
 use crate::variables as var;
 
-/// Longest turn of the assistant.
-const LIMIT: Duration = Duration::from_hours(2);
-/// Standard error that is kept of a turn.
+/// Time limit of one turn of the assistant.
+const TURN_LIMIT: Duration = Duration::from_hours(2);
+/// Upper bound of the stored standard error of a turn, in bytes.
 const STDERR_CAP: usize = 64 * 1024;
-/// Tools that the assistant may use while it plans.
+/// Tools that the assistant may use without permission while planning.
 const TOOLS: &str = "Read,Write,Edit,Bash(ls:*),Bash(git log:*),Agent(code:plan-agent)";
-/// Words of an assistant that does not know its session any more.
-const SESSION_LOST: [&str; 4] = ["session", "not found", "invalid", "resume"];
+/// Substrings of the error message of an assistant that no longer knows its session.
+const SESSION_ERRORS: [&str; 4] = ["session", "not found", "invalid", "resume"];
 
-/// Runs a debate to its end, or goes on with one that was interrupted.
+/// Runs a debate to its end, or resumes an interrupted one.
 ///
 /// # Errors
-/// The line to print.
+/// Returns the line to print.
 pub async fn run(options: DebateOptions) -> Result<ExitCode, String> {
     let assistant = var::text(var::ASSISTANT_BIN).unwrap_or_else(|| "claude".to_owned());
+    // Checked at the start: a missing reviewer would otherwise show only after the plan is written.
     for program in [assistant.as_str(), REVIEWER] {
-        if !is_there(program) {
+        if !is_available(program) {
             return Err(format!("Error: {program} is required but not found"));
         }
     }
@@ -46,7 +48,7 @@ pub async fn run(options: DebateOptions) -> Result<ExitCode, String> {
         Err(_) if debate.stop.is_cancelled() => {
             let plan = debate.options.plan_file.display();
             print_error(format!(
-                "The debate was interrupted. Its plan so far is {plan}; the same command goes on."
+                "The debate was interrupted. The current plan is {plan}; run the same command to resume."
             ));
             Ok(ExitCode::from(INTERRUPTED))
         }
@@ -54,7 +56,7 @@ pub async fn run(options: DebateOptions) -> Result<ExitCode, String> {
     }
 }
 
-fn is_there(program: &str) -> bool {
+fn is_available(program: &str) -> bool {
     let path = std::env::var("PATH").unwrap_or_default();
     if program.contains('/') { Path::new(program).is_file() } else { find_on_path(&path, program).is_some() }
 }
@@ -64,15 +66,15 @@ struct Debate {
     assistant: String,
     stop: CancellationToken,
     state: DebateState,
-    /// The plan is there from an earlier run.
+    /// Whether the plan exists from an earlier run.
     resumed: bool,
 }
 
 impl Debate {
     fn open(options: DebateOptions, assistant: String, stop: CancellationToken) -> Self {
-        let kept = std::fs::read_to_string(sidecar(&options.plan_file, ".state")).ok();
-        let kept = kept.and_then(|text| DebateState::parse(&text)).filter(|_| options.plan_file.is_file());
-        let resumed = kept.is_some();
+        let saved = std::fs::read_to_string(sidecar(&options.plan_file, ".state")).ok();
+        let saved = saved.and_then(|text| DebateState::parse(&text)).filter(|_| options.plan_file.is_file());
+        let resumed = saved.is_some();
         let fresh = || DebateState {
             session: Uuid::new_v4().to_string(),
             reviewer_session: None,
@@ -80,20 +82,22 @@ impl Debate {
             phase: Phase::UserReview,
             log_id: None,
         };
-        Self { state: kept.unwrap_or_else(fresh), options, assistant, stop, resumed }
+        Self { state: saved.unwrap_or_else(fresh), options, assistant, stop, resumed }
     }
 
     async fn finish(&mut self) -> Result<(), String> {
         if self.resumed {
-            print_line(format!("The debate goes on in round {}", self.state.round));
+            print_line(format!("The debate resumes in round {}", self.state.round));
         } else {
             self.write_plan().await?;
         }
+        // Entering the next phase saves the state, so that an interrupted debate does not repeat this one.
         if self.state.phase == Phase::UserReview {
             self.user_review().await?;
-            self.go_to(Phase::ReviewerReview)?;
+            self.enter(Phase::ReviewerReview)?;
         }
         let approved = self.debate().await?;
+        // Best-effort: a leftover state file only makes the next debate on this plan resume.
         for ending in [".state", ".feedback"] {
             let _ = std::fs::remove_file(sidecar(&self.options.plan_file, ending));
         }
@@ -119,18 +123,20 @@ impl Debate {
                 self.options.plan_file.display()
             ));
         }
-        self.go_to(Phase::UserReview)
+        self.enter(Phase::UserReview)
     }
 
-    /// Lets a person talk with the assistant until they agree with the plan; nobody is asked without a terminal.
+    /// Lets the user talk with the assistant until they accept the plan. Skipped without a terminal.
     async fn user_review(&self) -> Result<(), String> {
         if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
             return Ok(());
         }
         loop {
             let (program, session) = (self.assistant.clone(), self.state.session.clone());
-            let sat = tokio::task::spawn_blocking(move || sit_at(&program, &session)).await;
-            sat.map_err(io::Error::other)
+            // The session takes over the terminal and blocks until the user leaves it.
+            let result = tokio::task::spawn_blocking(move || open_session(&program, &session)).await;
+            result
+                .map_err(io::Error::other)
                 .flatten()
                 .map_err(|error| format!("Error: the assistant cannot be run: {error}"))?;
             print!("Is the plan ready for the reviewer? [Y/n] ");
@@ -143,18 +149,20 @@ impl Debate {
         }
     }
 
-    /// Review and revision up to the limit; whether the reviewer approved.
+    /// Alternates review and revision up to the limit. Returns whether the reviewer approved.
     async fn debate(&mut self) -> Result<bool, String> {
         while self.state.round <= self.options.max_rounds {
             if self.state.phase == Phase::ReviewerReview {
                 match self.review().await? {
                     Verdict::Approved => return Ok(true),
                     Verdict::Failed(reason) => return Err(format!("Error: the reviewer failed: {reason}")),
+                    // The next round asks again; the plan is not revised without findings.
                     Verdict::Empty => {
-                        print_line(format!("Round {}: the reviewer said nothing", self.state.round))
+                        print_line(format!("Round {}: the reviewer returned no answer", self.state.round))
                     }
+                    // After the last round there is no review that could approve a revision, so none is made.
                     Verdict::NeedsChanges if self.state.round < self.options.max_rounds => {
-                        self.go_to(Phase::AssistantRevision)?;
+                        self.enter(Phase::AssistantRevision)?;
                     }
                     Verdict::NeedsChanges => {}
                 }
@@ -163,7 +171,7 @@ impl Debate {
                 self.revise().await?;
             }
             self.state.round += 1;
-            self.go_to(Phase::ReviewerReview)?;
+            self.enter(Phase::ReviewerReview)?;
         }
         self.state.round = self.options.max_rounds;
         Ok(false)
@@ -172,7 +180,7 @@ impl Debate {
     async fn review(&mut self) -> Result<Verdict, String> {
         print_line(format!("Round {}: the reviewer reads the plan", self.state.round));
         let plan = self.options.plan_file.clone();
-        let review = reviewer_step::ask(
+        let review = reviewer_step::review(
             &ReviewOptions {
                 round: self.state.round,
                 session: self.state.reviewer_session.clone(),
@@ -192,10 +200,12 @@ impl Debate {
         let resume: [OsString; 2] = ["-r".into(), self.state.session.clone().into()];
         let prompt = revision(&self.options);
         let Err(failure) = self.assistant_turn(&resume, &prompt).await else { return Ok(()) };
-        let lost = SESSION_LOST.iter().any(|word| failure.stderr.to_lowercase().contains(word));
-        if !lost {
+        let session_lost = SESSION_ERRORS.iter().any(|word| failure.stderr.to_lowercase().contains(word));
+        if !session_lost {
             return Err(failure.message);
         }
+        // Start a new session, which needs the original request again because it knows nothing of the old
+        // one.
         self.state.session = Uuid::new_v4().to_string();
         self.save()?;
         let fresh: [OsString; 2] = ["--session-id".into(), self.state.session.clone().into()];
@@ -218,28 +228,25 @@ impl Debate {
         if self.options.verbose {
             args.push("--verbose".into());
         }
-        let limits = Limits { time: LIMIT, output: STDERR_CAP, grace: Duration::from_secs(1) };
+        let limits = Limits { time: TURN_LIMIT, output: STDERR_CAP, grace: Duration::from_secs(1) };
         let print = |piece: &[u8]| {
             let _ = io::stdout().write_all(piece).and_then(|()| io::stdout().flush());
         };
-        let ended = Command::new(&self.assistant).args(&args).stream(limits, &self.stop, print).await;
-        let ended = ended.map_err(|error| TurnFailure::new(format!("Error: {error}"), String::new()))?;
-        let stderr = String::from_utf8_lossy(&ended.stderr).into_owned();
-        match ended.status {
+        let result = Command::new(&self.assistant).args(&args).stream(limits, &self.stop, print).await;
+        let output = result.map_err(|error| TurnFailure::new(format!("Error: {error}"), String::new()))?;
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        match output.status {
             Some(RunStatus::Exited(0)) => Ok(()),
             None => Err(TurnFailure::new("interrupted".to_owned(), stderr)),
             Some(_) => {
-                let last = stderr
-                    .lines()
-                    .rfind(|line| !line.trim().is_empty())
-                    .unwrap_or("it said nothing")
-                    .to_owned();
+                let last =
+                    stderr.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("no output").to_owned();
                 Err(TurnFailure::new(format!("Error: the assistant failed: {last}"), stderr))
             }
         }
     }
 
-    fn go_to(&mut self, phase: Phase) -> Result<(), String> {
+    fn enter(&mut self, phase: Phase) -> Result<(), String> {
         self.state.phase = phase;
         self.save()
     }
@@ -251,7 +258,7 @@ impl Debate {
     }
 }
 
-/// A turn of the assistant that did not succeed.
+/// Failed turn of the assistant.
 struct TurnFailure {
     message: String,
     stderr: String,
@@ -286,8 +293,8 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// A session that a person sits at.
-#[expect(clippy::disallowed_methods, reason = "the person's terminal is the session's own")]
-fn sit_at(program: &str, session: &str) -> io::Result<()> {
+/// Opens a session of the assistant interactively in the user's terminal.
+#[expect(clippy::disallowed_methods, reason = "the session takes over the user's terminal")]
+fn open_session(program: &str, session: &str) -> io::Result<()> {
     std::process::Command::new(program).args(["-r", session]).status().map(|_| ())
 }

@@ -1,15 +1,15 @@
-//! State of a debate, in a file beside its plan, so that it can be resumed.
+//! State of a debate, stored next to its plan so that an interrupted debate can be resumed.
 
 use std::path::{Path, PathBuf};
 
-/// What comes next.
+/// Next step of a debate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// The person reads the plan.
+    /// The user reads the plan.
     UserReview,
-    /// The reviewer is asked.
+    /// The reviewer reviews the plan.
     ReviewerReview,
-    /// The assistant takes the findings.
+    /// The assistant revises the plan.
     AssistantRevision,
 }
 
@@ -22,7 +22,7 @@ impl Phase {
         }
     }
 
-    fn named(name: &str) -> Self {
+    fn parse(name: &str) -> Self {
         match name {
             "user_review" => Self::UserReview,
             "assistant_revision" => Self::AssistantRevision,
@@ -31,23 +31,24 @@ impl Phase {
     }
 }
 
-/// State of a debate.
+/// Persisted state of a debate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DebateState {
-    /// Session of the assistant.
+    /// Session id of the assistant.
     pub session: String,
-    /// Session of the reviewer.
+    /// Session id of the reviewer.
     pub reviewer_session: Option<String>,
-    /// The present round, from 1.
+    /// Current round, starting at 1.
     pub round: u32,
-    /// What comes next.
+    /// Next step of the debate.
     pub phase: Phase,
-    /// Log of the reviewer.
+    /// Id of the reviewer's log.
     pub log_id: Option<String>,
 }
 
 impl DebateState {
-    /// Reads the lines `KEY=value`; absent ones have their defaults. `None` without the assistant's session.
+    /// Parses lines of the form `KEY=value`; missing ones have defaults. `None` without the assistant's
+    /// session.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let value = |key: &str| {
@@ -58,12 +59,12 @@ impl DebateState {
             session: value("SESSION_ID")?,
             reviewer_session: value("REVIEWER_SESSION_ID"),
             round: value("ROUND").and_then(|round| round.parse().ok()).unwrap_or(1),
-            phase: Phase::named(&value("PHASE").unwrap_or_default()),
+            phase: Phase::parse(&value("PHASE").unwrap_or_default()),
             log_id: value("LOG_ID"),
         })
     }
 
-    /// The lines.
+    /// Formats the content of the state file.
     #[must_use]
     pub fn render(&self) -> String {
         format!(
@@ -77,11 +78,12 @@ impl DebateState {
     }
 }
 
-/// A file beside the plan, with another ending.
+/// Returns the path of a file next to the plan that replaces the extension `.md`, or is appended to any other
+/// name.
 #[must_use]
 pub fn sidecar(plan: &Path, ending: &str) -> PathBuf {
     let mut name = plan.with_extension("").into_os_string();
-    if plan.extension().is_some_and(|own| own != "md") {
+    if plan.extension().is_some_and(|extension| extension != "md") {
         name = plan.as_os_str().to_owned();
     }
     name.push(ending);
@@ -93,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn state_survives_its_file_and_absent_lines_have_defaults() {
+    fn state_round_trips_and_missing_lines_have_defaults() {
         let state = DebateState {
             session: "s".into(),
             reviewer_session: Some("r".into()),
@@ -108,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn sidecars_lie_beside_the_plan() {
+    fn sidecar_path_is_next_to_the_plan() {
         assert_eq!(sidecar(Path::new("/a/plan.md"), ".state"), Path::new("/a/plan.state"));
         assert_eq!(sidecar(Path::new("/a/plan.v2"), ".state"), Path::new("/a/plan.v2.state"));
     }

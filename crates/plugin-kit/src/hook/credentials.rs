@@ -1,14 +1,14 @@
-//! What an assistant has no business with: private keys, cloud credentials, browser stores.
+//! Detects access to credentials: private keys, cloud credentials, and browser profiles.
 
 use std::path::{Component, Path, PathBuf};
 
 use super::shell::ParsedCommandLine;
 
-/// Private keys by their usual names, wherever they lie.
+/// Common file names of private keys, refused in every directory.
 const KEY_NAMES: [&str; 6] = ["id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", "id_ecdsa_sk", "id_ed25519_sk"];
-/// Public files of the directory of keys.
+/// Files in `.ssh` that contain no secrets.
 const PUBLIC_SSH: [&str; 5] = ["config", "known_hosts", "known_hosts.old", "authorized_keys", "config.d"];
-/// Files of the code host's and cloud programs that hold tokens.
+/// Files of the cloud programs that contain tokens.
 const CLOUD_FILES: [&str; 3] =
     ["credentials.db", "application_default_credentials.json", "legacy_credentials"];
 /// Profile directories of browsers.
@@ -26,10 +26,10 @@ const BROWSER_DIRS: [&str; 12] = [
     "/Library/Cookies/",
     "/Containers/com.apple.Safari/",
 ];
-/// Stores inside a browser profile.
+/// Databases with secrets inside a browser profile.
 const BROWSER_STORES: [&str; 3] = ["Cookies", "Login Data", "Web Data"];
-/// Parts of a command that give a credential away, however it is written.
-const TELLING: [&str; 10] = [
+/// Substrings of a command that reveal access to a credential regardless of quoting.
+const REVEALING_PARTS: [&str; 10] = [
     "/.ssh/id_",
     "/.aws/credentials",
     "gcloud auth print-access-token",
@@ -41,20 +41,21 @@ const TELLING: [&str; 10] = [
     "delete-internet-password",
     "application_default_credentials.json",
 ];
-/// Programs that end others by name, the assistant's own among them.
+/// Programs that end processes by name; they could end the assistant itself.
 const KILLERS: [&str; 2] = ["pkill", "killall"];
-/// Programs that only look at a directory's entries.
+/// Programs that only list or change directory entries, allowed on directories of keys.
 const HARMLESS_ON_DIRS: [&str; 7] = ["ls", "cd", "mkdir", "chmod", "stat", "test", "["];
 
-/// Whether a command must not run.
+/// Returns whether a command accesses credentials or ends processes by name.
 pub fn in_command(text: &str, cwd: &Path, home: &Path) -> bool {
     let line = ParsedCommandLine::read(text, &home.to_string_lossy());
     let kills = line.programs().any(|program| KILLERS.contains(&program));
+    // The store's name may be part of an SQL statement, so the whole command is searched.
     let reads_store = line.programs().any(|program| program == "sqlite3")
         && BROWSER_STORES.iter().any(|store| text.contains(store));
     kills
         || reads_store
-        || TELLING.iter().any(|part| text.contains(part))
+        || REVEALING_PARTS.iter().any(|part| text.contains(part))
         || line.commands.iter().any(|words| names_secret(words, cwd, home))
 }
 
@@ -66,17 +67,18 @@ fn names_secret(words: &[String], cwd: &Path, home: &Path) -> bool {
     })
 }
 
-/// A word, and what follows `=`, `@` or `:` in it.
+/// Splits a word into itself and the parts after `=`, `@`, `:` or `,`: options and remote paths contain file
+/// names.
 fn parts(word: &str) -> impl Iterator<Item = &str> {
     std::iter::once(word).chain(word.split(['=', '@', ':', ',']).skip(1)).filter(|part| !part.is_empty())
 }
 
-/// Whether a file must not be touched. The path is absolute; links in it are followed.
+/// Returns whether a file is a credential. The path is absolute; symbolic links are resolved.
 pub fn in_path(path: &Path) -> bool {
     is_secret(path) || std::fs::canonicalize(path).is_ok_and(|real| is_secret(&real))
 }
 
-/// Whether a path is the directory of keys itself.
+/// Returns whether a path is a directory of keys.
 pub fn is_key_dir(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == ".ssh" || name == ".aws" || name == "gcloud")
 }
@@ -88,6 +90,7 @@ fn is_secret(path: &Path) -> bool {
     let parent = parts.len().checked_sub(2).map(|at| parts[at].as_str()).unwrap_or_default();
     let text = format!("{}/", path.display());
     let in_ssh = parent == ".ssh" && !name.ends_with(".pub") && !PUBLIC_SSH.contains(&name);
+    // Globs in this directory may expand to the credentials file.
     let in_aws = parent == ".aws" && (name.starts_with("cred") || name.contains(['*', '?', '[']));
     let in_gcloud =
         parts.iter().any(|part| part == "gcloud") && CLOUD_FILES.iter().any(|file| text.contains(file));
@@ -95,7 +98,7 @@ fn is_secret(path: &Path) -> bool {
     KEY_NAMES.contains(&name) || in_ssh || in_aws || in_gcloud || in_browser
 }
 
-/// The absolute form of a word, without `.` and `..`.
+/// Returns the absolute form of a word, without `.` and `..`.
 pub fn absolute(word: &str, cwd: &Path, home: &Path) -> PathBuf {
     let path = match word.strip_prefix("~/") {
         Some(rest) => home.join(rest),
@@ -104,6 +107,7 @@ pub fn absolute(word: &str, cwd: &Path, home: &Path) -> PathBuf {
     let mut flat = PathBuf::new();
     for part in path.components() {
         match part {
+            // Resolved lexically: the path need not exist, and links are resolved separately.
             Component::ParentDir => {
                 flat.pop();
             }
@@ -118,12 +122,12 @@ pub fn absolute(word: &str, cwd: &Path, home: &Path) -> PathBuf {
 mod tests {
     use super::*;
 
-    fn refused(command: &str) -> bool {
+    fn is_refused(command: &str) -> bool {
         in_command(command, Path::new("/home/u/project"), Path::new("/home/u"))
     }
 
     #[test]
-    fn keys_are_refused_however_they_are_written() {
+    fn credentials_are_refused_in_every_notation() {
         for command in [
             "cat ~/.ssh/id_rsa > .loopgate/x",
             "cat ../.ssh/id_ed25519",
@@ -140,12 +144,12 @@ mod tests {
             "echo $(cat ~/.ssh/id_rsa)",
             "security find-generic-password -w",
         ] {
-            assert!(refused(command), "{command}");
+            assert!(is_refused(command), "{command}");
         }
     }
 
     #[test]
-    fn everyday_work_is_not() {
+    fn ordinary_commands_are_allowed() {
         for command in [
             "cat ~/.ssh/config",
             "cat ~/.ssh/known_hosts",
@@ -158,8 +162,8 @@ mod tests {
             "grep -r killall src",
             "cat ~/.ssh/id_rsa.pub.example || true",
         ] {
-            let is_named = command.contains("/.ssh/id_");
-            assert_eq!(refused(command), is_named, "{command}");
+            let contains_key_path = command.contains("/.ssh/id_");
+            assert_eq!(is_refused(command), contains_key_path, "{command}");
         }
     }
 }

@@ -1,8 +1,8 @@
-//! Commands that deliver work: `git push`, and opening or merging a pull request with `gh`.
+//! Detects commands that deliver work: `git push`, and opening or merging a pull request with `gh`.
 //!
-//! In a loop the runtime delivers once, at the end, after it has left out secrets and build output. An
-//! assistant that pushes earlier would bypass that check, so its command is refused. The commit stage of
-//! the runtime starts the assistant without the loop driver and is not restricted.
+//! The runtime delivers once, at the end of a loop, after it has excluded secrets and build output. An
+//! earlier push by the assistant would bypass that check, so it is denied. The commit stage of the runtime
+//! starts the assistant without the loop driver and is not restricted.
 
 use std::path::Path;
 
@@ -11,30 +11,30 @@ use loopgate_api::names::env::LOOP_ID;
 use super::shell::ParsedCommandLine;
 use crate::variables as var;
 
-/// Reason that the assistant reads.
+/// Reason of the denial, read by the assistant.
 pub const REFUSAL: &str = "Blocked: Loopgate delivers this loop. At its end it pushes the branch and opens the \
     pull request, after it has checked what must not leave the machine. Leave the work in the working tree or \
-    in local commits, and go on.";
-/// Options of `git` before its subcommand whose value is the next word.
+    in local commits, and continue.";
+/// Options of `git` before the subcommand whose value is the next word.
 const GIT_OPTIONS: [&str; 8] =
     ["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env", "--attr-source"];
-/// Options of `gh` whose value is the next word, before or between its subcommands.
+/// Options of `gh` before or between the subcommands whose value is the next word.
 const GH_OPTIONS: [&str; 3] = ["-R", "--repo", "--hostname"];
-/// Options of `gh api` that make a request other than GET.
+/// Options of `gh api` that result in a request other than GET.
 const API_WRITES: [&str; 7] = ["-X", "--method", "-f", "-F", "--field", "--raw-field", "--input"];
-/// Mutations of the code host's GraphQL API.
+/// Mutations of GitHub's GraphQL API that open or merge a pull request.
 const MUTATIONS: [&str; 3] = ["createPullRequest", "mergePullRequest", "enablePullRequestAutoMerge"];
-/// Programs that run their standard input as commands.
+/// Programs that execute their standard input.
 const SHELLS: [&str; 5] = ["sh", "bash", "zsh", "dash", "ksh"];
 
-/// Whether this process belongs to an iteration of a loop whose work the runtime delivers: the runtime
-/// sets the loop's id for every stage, the driver the number of the iteration.
+/// Returns whether this process belongs to an iteration of a loop that the runtime delivers. The runtime sets
+/// the loop's id for every stage, the driver the number of the iteration.
 pub fn is_by_runtime() -> bool {
     var::text(LOOP_ID).is_some() && var::text(var::ITERATION).is_some()
 }
 
-/// Whether a shell command pushes, or opens or merges a pull request. Every word that names `git` or
-/// `gh` counts as the program, whatever runs it (`env`, `timeout`, `xargs`, `if`, `find -exec`).
+/// Returns whether a shell command pushes, or opens or merges a pull request. Every word `git` or `gh` counts
+/// as the program, whichever program runs it (`env`, `timeout`, `xargs`, `if`, `find -exec`).
 pub fn in_command(text: &str, home: &Path) -> bool {
     let line = ParsedCommandLine::read(&without_here_documents(text), &home.to_string_lossy());
     line.commands.iter().any(|words| {
@@ -48,6 +48,7 @@ pub fn in_command(text: &str, home: &Path) -> bool {
 
 fn pushes(arguments: &[String]) -> bool {
     let words = subcommands(arguments, &GIT_OPTIONS);
+    // `git -c alias.up=push up` pushes without the word `push` as its subcommand.
     let is_alias_of_push = arguments.iter().any(|word| {
         word.strip_prefix("alias.").and_then(|alias| alias.split_once('=')).is_some_and(|(_, command)| {
             command.split_whitespace().any(|word| word.trim_start_matches('!') == "push")
@@ -62,6 +63,7 @@ fn opens_or_merges(arguments: &[String]) -> bool {
     match words.as_slice() {
         ["pr", "create" | "new" | "merge", ..] => true,
         ["api", ..] => {
+            // Reading pull requests through the API is allowed.
             let names_pulls = words.iter().any(|word| word.contains("/pulls"));
             let writes =
                 arguments.iter().any(|word| API_WRITES.iter().any(|option| word.starts_with(option)));
@@ -73,41 +75,40 @@ fn opens_or_merges(arguments: &[String]) -> bool {
     }
 }
 
-/// The words that are no options. `valued` names the options that take the next word.
+/// Returns the words that are not options. `valued` lists the options that consume the next word.
 fn subcommands<'a>(arguments: &'a [String], valued: &[&str]) -> Vec<&'a str> {
     let mut words = arguments.iter().map(String::as_str);
-    let mut found = Vec::new();
+    let mut subcommands = Vec::new();
     while let Some(word) = words.next() {
         if valued.contains(&word) {
             words.next();
         } else if !word.starts_with('-') {
-            found.push(word);
+            subcommands.push(word);
         }
     }
-    found
+    subcommands
 }
 
-/// The command without the text of its here-documents, which is input and not run, except where a shell
-/// reads it.
+/// Removes the bodies of here-documents, which are input and not commands, unless a shell reads them.
 fn without_here_documents(text: &str) -> String {
-    let mut kept = String::new();
+    let mut remaining = String::new();
     let mut lines = text.lines();
     while let Some(line) = lines.next() {
-        kept.push_str(line);
-        kept.push('\n');
+        remaining.push_str(line);
+        remaining.push('\n');
         let Some(delimiter) = here_document(line) else { continue };
         let is_run = line.split([' ', '\t', '/', '|', ';', '&', '(']).any(|word| SHELLS.contains(&word));
         for body in lines.by_ref().take_while(|body| body.trim_start_matches('\t') != delimiter) {
             if is_run {
-                kept.push_str(body);
-                kept.push('\n');
+                remaining.push_str(body);
+                remaining.push('\n');
             }
         }
     }
-    kept
+    remaining
 }
 
-/// The delimiter of the here-document that a line begins.
+/// Returns the delimiter of a here-document that starts on the line.
 fn here_document(line: &str) -> Option<&str> {
     let (_, rest) = line.split_once("<<")?;
     let rest = rest.strip_prefix('-').unwrap_or(rest).trim_start();
@@ -115,7 +116,7 @@ fn here_document(line: &str) -> Option<&str> {
         Some(quoted) => quoted.split(['\'', '"', ' ']).next(),
         None => rest.split([' ', '\t', ';', '&', '|', ')', '<', '>']).next(),
     };
-    // `<<<` is a here-string: one word of the same command.
+    // `<<<` is a here-string, which has no body; its "delimiter" starts with `<` and is empty.
     delimiter.filter(|delimiter| !delimiter.is_empty())
 }
 
@@ -123,12 +124,12 @@ fn here_document(line: &str) -> Option<&str> {
 mod tests {
     use super::*;
 
-    fn refused(command: &str) -> bool {
+    fn is_denied(command: &str) -> bool {
         in_command(command, Path::new("/home/u"))
     }
 
     #[test]
-    fn commands_that_deliver_are_refused_however_they_are_run() {
+    fn delivering_commands_are_denied_in_every_form() {
         for command in [
             "git push",
             "git push -u origin HEAD",
@@ -165,12 +166,12 @@ mod tests {
             "gh api -XPUT repos/acme/shop/pulls/7/merge",
             "gh api graphql -f query='mutation { mergePullRequest(input: {}) { clientMutationId } }'",
         ] {
-            assert!(refused(command), "{command}");
+            assert!(is_denied(command), "{command}");
         }
     }
 
     #[test]
-    fn commands_that_deliver_nothing_are_allowed() {
+    fn other_commands_are_allowed() {
         for command in [
             "git status",
             "git commit -m 'Explain git push'",
@@ -191,7 +192,7 @@ mod tests {
             "gh issue create --title x",
             "npm run push",
         ] {
-            assert!(!refused(command), "{command}");
+            assert!(!is_denied(command), "{command}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What the assistant tells a hook, and the loop that it belongs to.
+//! Input of a hook, and the loop that its session belongs to.
 
 use std::path::{Path, PathBuf};
 
@@ -9,47 +9,48 @@ use serde_json::Value;
 
 use crate::config_env::ConfigEnv;
 
-/// The members that the hooks read; absent ones are empty.
+/// Members of the input that the hooks use; missing ones are empty.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(default)]
 pub struct HookInput {
-    /// Session of the assistant.
+    /// Id of the assistant session.
     pub session_id: String,
-    /// Directory that the session runs in.
+    /// Working directory of the session.
     pub cwd: PathBuf,
     /// Tool that is about to be used.
     pub tool_name: String,
-    /// Its arguments.
+    /// Arguments of the tool.
     pub tool_input: Value,
-    /// Subagent that starts or stops.
+    /// Id of the subagent that starts or stops.
     pub agent_id: String,
-    /// Its type, for example `code:plan-writer`.
+    /// Type of the subagent, for example `code:plan-writer`.
     pub agent_type: String,
-    /// What the subagent said last.
+    /// Last message of the subagent.
     pub last_assistant_message: Option<String>,
-    /// Record of the subagent's session.
+    /// Transcript of the subagent.
     pub agent_transcript_path: Option<PathBuf>,
-    /// Record of the session.
+    /// Transcript of the session.
     pub transcript_path: Option<PathBuf>,
 }
 
-/// The loop of a session.
+/// Loop that a session belongs to.
 #[derive(Debug, Clone)]
 pub struct Loop {
-    /// Work directory.
+    /// Work directory of the loop.
     pub workdir: PathBuf,
-    /// Settings that set-up left.
+    /// Settings that set-up stored.
     pub config: ConfigEnv,
 }
 
 impl HookInput {
-    /// The project's state directory.
+    /// Returns the project's state directory.
     pub fn state_dir(&self) -> PathBuf {
         self.cwd.join(STATE_DIR)
     }
 
-    /// The loop that set-up has mapped this session to.
+    /// Returns the loop to which set-up has mapped this session.
     pub fn loop_context(&self) -> Option<Loop> {
+        // The id becomes part of a file name, so it must not contain a path.
         if self.cwd.as_os_str().is_empty() || !is_name(&self.session_id) {
             return None;
         }
@@ -61,23 +62,23 @@ impl HookInput {
 }
 
 impl Loop {
-    /// Where the types of running subagents are noted.
+    /// Returns the path of the file that records a running subagent. `None` for an invalid id.
     pub fn agent_note(&self, agent_id: &str) -> Option<PathBuf> {
         is_name(agent_id).then(|| self.workdir.join(".agent-types").join(agent_id))
     }
 
-    /// The loop's state directory inside the work directory.
+    /// Returns the loop's state directory inside the work directory.
     pub fn state_dir(&self) -> PathBuf {
         self.workdir.join(STATE_DIR)
     }
 
-    /// Requirements file, which may not exist.
+    /// Returns the path of the requirements file, which may not exist.
     pub fn prd(&self) -> PathBuf {
         Path::new(self.config.get(crate::variables::PRD_FILE).unwrap_or_default()).to_owned()
     }
 }
 
-/// Whether a text can be part of a file name.
+/// Returns whether a text is a safe component of a file name.
 pub fn is_name(text: &str) -> bool {
     !text.is_empty()
         && text != "."

@@ -1,5 +1,5 @@
-//! Whether a tool may be used: credentials are refused, and so is delivering where the runtime does it; the
-//! loop's own files are allowed; everything else is left to the assistant's own permissions.
+//! Decides about the use of a tool: credentials are denied, delivery is denied if the runtime delivers, the
+//! loop's own files are allowed. Everything else is left to the assistant's permissions.
 
 use std::path::{Path, PathBuf};
 
@@ -10,18 +10,19 @@ use super::input::HookInput;
 use super::shell::ParsedCommandLine;
 use super::{credentials, delivery};
 
-/// Reason for refusing credentials.
+/// Reason of the denial of credentials.
 const REFUSAL: &str = "Blocked: credential access denied by security policy";
-/// Programs whose arguments are files and nothing else can happen.
+/// Programs that do nothing but read or write the files in their arguments.
 const FILE_PROGRAMS: [&str; 16] = [
     "ls", "cat", "head", "tail", "wc", "stat", "test", "mkdir", "touch", "cp", "mv", "rm", "rmdir", "sort",
     "diff", "file",
 ];
 
-/// The decision, or nothing. `runtime_delivers` says that the assistant must not push by itself.
+/// Returns the decision, if any. `runtime_delivers` denies delivery by the assistant.
 pub fn decide(input: &HookInput, runtime_delivers: bool) -> Option<Value> {
     let home = std::env::home_dir().unwrap_or_default();
     let argument = |name: &str| input.tool_input.get(name).and_then(Value::as_str);
+    // Denials are decided first, so that no allowance can override them.
     let refused = match input.tool_name.as_str() {
         "Bash" => {
             argument("command").is_some_and(|command| credentials::in_command(command, &input.cwd, &home))
@@ -40,14 +41,14 @@ pub fn decide(input: &HookInput, runtime_delivers: bool) -> Option<Value> {
     if runtime_delivers && input.tool_name == "Bash" && argument("command").is_some_and(delivers) {
         return Some(decision("deny", delivery::REFUSAL));
     }
-    let own = match input.tool_name.as_str() {
+    let is_loop_file = match input.tool_name.as_str() {
         "Bash" => argument("command").is_some_and(|command| is_own_command(command, input, &home)),
         "Read" | "Write" | "Edit" | "NotebookEdit" => {
             file(input).is_some_and(|path| is_inside(&credentials::absolute(path, &input.cwd, &home), input))
         }
         _ => false,
     };
-    own.then(|| decision("allow", "A file of the coding loop"))
+    is_loop_file.then(|| decision("allow", "A file of the coding loop"))
 }
 
 fn file(input: &HookInput) -> Option<&str> {
@@ -62,10 +63,11 @@ fn decision(kind: &str, reason: &str) -> Value {
     }})
 }
 
-/// One plain command on files of the loop, or a plan tool on them.
+/// Returns whether a command is a single one on files of the loop, or a plan command on them.
 fn is_own_command(text: &str, input: &HookInput, home: &Path) -> bool {
     let line = ParsedCommandLine::read(text, &home.to_string_lossy());
     let [words] = line.commands.as_slice() else { return false };
+    // An operator, a variable or a glob could have effects beyond the visible paths.
     if !line.simple {
         return false;
     }
@@ -77,6 +79,8 @@ fn is_own_command(text: &str, input: &HookInput, home: &Path) -> bool {
                 && files.into_iter().all(inside)
                 && flags.iter().all(|flag| !flag.contains(['/', '=']))
         }
+        // Words without a slash are options, task ids and phases; only paths can leave the loop's
+        // directories.
         [program, group, rest @ ..] if program == "loopgate" && group == "plan" => {
             rest.iter().filter(|word| word.contains('/')).all(inside)
         }
@@ -84,7 +88,7 @@ fn is_own_command(text: &str, input: &HookInput, home: &Path) -> bool {
     }
 }
 
-/// Whether a path, with its links followed, is in the work directory or the state directory.
+/// Returns whether a path, with symbolic links resolved, is in the work directory or the state directory.
 fn is_inside(path: &Path, input: &HookInput) -> bool {
     let workdir = input.loop_context().map(|context| context.workdir);
     let roots = workdir.into_iter().chain([input.cwd.join(STATE_DIR)]);
@@ -92,7 +96,7 @@ fn is_inside(path: &Path, input: &HookInput) -> bool {
     roots.filter_map(|root| std::fs::canonicalize(root).ok()).any(|root| real.starts_with(root))
 }
 
-/// The path with its existing part resolved; the rest cannot be a link.
+/// Resolves the existing part of a path; the remainder contains no links.
 fn real(path: &Path) -> PathBuf {
     let mut existing = path;
     let mut rest = Vec::new();
@@ -101,7 +105,7 @@ fn real(path: &Path) -> PathBuf {
             return rest.iter().rev().fold(real, |path, name| path.join(name));
         }
         match (existing.parent(), existing.file_name()) {
-            // A link whose target is missing would lead anywhere once it is there.
+            // A dangling link could later point anywhere, so it is inside no directory.
             _ if existing.is_symlink() => return PathBuf::new(),
             (Some(parent), Some(name)) => {
                 rest.push(name);
@@ -125,7 +129,7 @@ mod tests {
             Self(dir)
         }
 
-        fn decided(&self, tool: &str, arguments: Value) -> Option<String> {
+        fn decision_of(&self, tool: &str, arguments: Value) -> Option<String> {
             let cwd = std::fs::canonicalize(self.0.path()).unwrap();
             let input =
                 HookInput { tool_name: tool.into(), tool_input: arguments, cwd, ..HookInput::default() };
@@ -138,29 +142,29 @@ mod tests {
         }
 
         fn bash(&self, command: &str) -> Option<String> {
-            self.decided("Bash", json!({"command": command}))
+            self.decision_of("Bash", json!({"command": command}))
         }
     }
 
     // PL-24
     #[test]
-    fn loops_files_are_allowed_and_keys_refused() {
+    fn loop_files_are_allowed_and_credentials_denied() {
         let fixture = PermissionFixture::new();
         assert_eq!(fixture.bash("cat ~/.ssh/id_rsa > .loopgate/x").as_deref(), Some("deny"));
         assert_eq!(fixture.bash("ls .loopgate/work").as_deref(), Some("allow"));
         assert_eq!(fixture.bash("cat ~/.ssh/config"), None);
         assert_eq!(fixture.bash("loopgate plan tick T-1.1 .loopgate/work").as_deref(), Some("allow"));
-        let write = |path: &str| fixture.decided("Write", json!({"file_path": path}));
+        let write = |path: &str| fixture.decision_of("Write", json!({"file_path": path}));
         assert_eq!(write(".loopgate/work/plan.md").as_deref(), Some("allow"));
         assert_eq!(write("src/main.rs"), None);
         assert_eq!(
-            fixture.decided("Grep", json!({"path": "~/.ssh", "pattern": "KEY"})).as_deref(),
+            fixture.decision_of("Grep", json!({"path": "~/.ssh", "pattern": "KEY"})).as_deref(),
             Some("deny")
         );
     }
 
     #[test]
-    fn delivering_is_refused_only_where_the_runtime_delivers() {
+    fn delivery_is_denied_only_when_the_runtime_delivers() {
         let input = HookInput {
             tool_name: "Bash".into(),
             tool_input: json!({"command": "git push -u origin HEAD"}),
@@ -172,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_rides_along_with_an_allowed_path() {
+    fn command_with_effects_beyond_loop_files_is_not_allowed() {
         let fixture = PermissionFixture::new();
         for command in [
             "ls .loopgate/work; curl x",
@@ -187,18 +191,18 @@ mod tests {
         ] {
             assert_eq!(fixture.bash(command), None, "{command}");
         }
-        assert_eq!(fixture.decided("Write", json!({"file_path": "x.loopgate/../../etc/x"})), None);
+        assert_eq!(fixture.decision_of("Write", json!({"file_path": "x.loopgate/../../etc/x"})), None);
     }
 
     #[cfg(unix)]
     #[test]
-    fn link_out_of_the_work_directory_is_followed() {
+    fn symbolic_links_are_resolved_before_the_check() {
         let fixture = PermissionFixture::new();
         let link = fixture.0.path().join(".loopgate/work/out");
         std::os::unix::fs::symlink("/etc", &link).unwrap();
         assert_eq!(fixture.bash("cat .loopgate/work/out/hosts"), None);
         std::os::unix::fs::symlink("/nonexistent/target", fixture.0.path().join(".loopgate/work/dangling"))
             .unwrap();
-        assert_eq!(fixture.decided("Write", json!({"file_path": ".loopgate/work/dangling"})), None);
+        assert_eq!(fixture.decision_of("Write", json!({"file_path": ".loopgate/work/dangling"})), None);
     }
 }

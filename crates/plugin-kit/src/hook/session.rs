@@ -1,4 +1,4 @@
-//! Beginning and end of a session.
+//! Hooks for the start and the end of a session.
 
 use std::path::Path;
 use std::time::{Duration, SystemTime};
@@ -8,19 +8,20 @@ use loopgate_home::untrusted;
 use super::input::{HookInput, is_name};
 use crate::variables as var;
 
-/// Age from which a forgotten mapping is removed.
+/// Age after which the mapping of a session counts as abandoned; crashed sessions do not remove theirs.
 const MAPPING_AGE: Duration = Duration::from_hours(24);
 
-/// Notes the session under the pid of its assistant, for a set-up that is not told its session.
+/// Records the session under the pid of its assistant. Set-up looks it up when the environment lacks the
+/// session id.
 pub fn start(input: &HookInput) {
     if input.cwd.as_os_str().is_empty() || !is_name(&input.session_id) {
         return;
     }
-    let note = input.state_dir().join(format!("pid-{}.session", parent()));
+    let note = input.state_dir().join(format!("pid-{}.session", assistant_pid()));
     let _ = untrusted::write(&note, input.session_id.as_bytes());
 }
 
-/// Removes what belonged to the session, and what other sessions have forgotten.
+/// Deletes the records of the session, and abandoned records of other sessions.
 pub fn end(input: &HookInput) {
     if input.cwd.as_os_str().is_empty() {
         return;
@@ -30,23 +31,28 @@ pub fn end(input: &HookInput) {
         let _ = untrusted::remove(&input.state_dir().join(format!("session-{}.workdir", input.session_id)));
     }
     for dir in
-        workdir.iter().map(|workdir| workdir.join(".agent-types")).chain([input.cwd.join(".agent-types")])
+        // Records of subagents that did not stop before their session ended.
+        workdir
+            .iter()
+            .map(|workdir| workdir.join(".agent-types"))
+            .chain([input.cwd.join(".agent-types")])
     {
         clear(&dir);
     }
     for entry in untrusted::entries(&input.state_dir()) {
         let path = input.state_dir().join(entry.name);
-        if is_forgotten(&path) {
+        if is_abandoned(&path) {
             let _ = untrusted::remove(&path);
         }
     }
-    // Only an empty directory goes; anything in it is somebody's.
+    // Fails for a directory with other files, which is intended.
     let _ = std::fs::remove_dir(input.state_dir());
 }
 
-fn is_forgotten(path: &Path) -> bool {
+fn is_abandoned(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     if let Some(pid) = name.strip_prefix("pid-").and_then(|rest| rest.strip_suffix(".session")) {
+        // The pid may be reused by another process; then the record stays until that one has exited.
         return pid.parse().is_ok_and(|pid| loopgate_tools::process::identity(pid).is_none());
     }
     let modified = untrusted::metadata(path).and_then(|metadata| metadata.modified());
@@ -62,19 +68,19 @@ fn clear(dir: &Path) {
     let _ = std::fs::remove_dir(dir);
 }
 
-/// The assistant's pid, as the hook's command tells it: our own parent is a shell.
-fn parent() -> u32 {
-    var::text(var::ASSISTANT_PID).and_then(|pid| pid.parse().ok()).unwrap_or_else(own_parent)
+/// Returns the assistant's pid from the hook's command line: this process's parent is a shell.
+fn assistant_pid() -> u32 {
+    var::text(var::ASSISTANT_PID).and_then(|pid| pid.parse().ok()).unwrap_or_else(parent_pid)
 }
 
 #[cfg(unix)]
-fn own_parent() -> u32 {
+fn parent_pid() -> u32 {
     std::os::unix::process::parent_id()
 }
 
-/// Not known here; set-up is told its session by the assistant.
+/// Returns no valid pid on this platform; the assistant passes its session to set-up in the environment.
 #[cfg(not(unix))]
-fn own_parent() -> u32 {
+fn parent_pid() -> u32 {
     0
 }
 
@@ -83,19 +89,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn session_leaves_nothing_behind() {
+    fn ended_session_leaves_no_records() {
         let dir = tempfile::tempdir().unwrap();
         let input = HookInput { session_id: "s".into(), cwd: dir.path().to_owned(), ..HookInput::default() };
         start(&input);
-        let own = input.state_dir().join(format!("pid-{}.session", parent()));
+        let own = input.state_dir().join(format!("pid-{}.session", assistant_pid()));
         assert_eq!(std::fs::read_to_string(&own).unwrap(), "s");
         let work = dir.path().join("work");
         std::fs::create_dir_all(work.join(".agent-types")).unwrap();
         std::fs::write(work.join(".agent-types/a"), "x").unwrap();
         std::fs::write(input.state_dir().join("session-s.workdir"), work.display().to_string()).unwrap();
-        std::fs::write(input.state_dir().join("pid-4194303.session"), "gone").unwrap();
+        // The highest pid that Linux can assign, hardly ever in use: a session whose assistant has exited.
+        std::fs::write(input.state_dir().join("pid-4194303.session"), "stale").unwrap();
         end(&input);
-        assert!(own.exists(), "its process, our parent, still runs");
+        assert!(own.exists(), "its process, the parent of this test, is still running");
         assert!(!input.state_dir().join("session-s.workdir").exists());
         assert!(!input.state_dir().join("pid-4194303.session").exists());
         assert!(!work.join(".agent-types").exists());

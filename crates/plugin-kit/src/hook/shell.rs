@@ -1,35 +1,35 @@
-//! Reads a shell command far enough to judge it: its words, and where commands begin.
+//! Parses a shell command far enough to judge it: its words, and the boundaries of its commands.
 //!
-//! Never runs or completes anything. Quotes and escapes are undone, `~` and the home variables are
-//! replaced, substitutions are read as commands of their own.
+//! Executes and completes nothing. Quotes and escapes are removed, `~` and `$HOME` are replaced, and
+//! substitutions are parsed as further commands.
 
-/// A command line, taken apart.
+/// Commands of a command line.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ParsedCommandLine {
-    /// The commands in it, each as its words.
+    /// The commands, each as its words.
     pub commands: Vec<Vec<String>>,
-    /// One command, no operator, redirection, variable, glob or substitution.
+    /// Whether it is a single command without operator, redirection, variable, glob or substitution.
     pub simple: bool,
 }
 
-/// Programs that run the words behind them.
+/// Programs that run the program in their arguments.
 const RUNNERS: [&str; 12] =
     ["sudo", "env", "nohup", "xargs", "time", "exec", "command", "doas", "nice", "timeout", "setsid", "eval"];
-/// Shells that run a text.
+/// Shells that run a command line in their arguments.
 const SHELLS: [&str; 5] = ["sh", "bash", "zsh", "dash", "ksh"];
-/// How deep commands within commands are read.
-const DEPTH: usize = 4;
+/// Maximum nesting of commands that is parsed; bounds the work for a hostile command line.
+const MAX_DEPTH: usize = 4;
 
 impl ParsedCommandLine {
-    /// Takes a command line apart.
+    /// Parses a command line.
     pub fn read(text: &str, home: &str) -> Self {
         let mut reader = ShellReader { home, commands: Vec::new(), plain: true };
-        reader.line(text, DEPTH);
+        reader.line(text, MAX_DEPTH);
         let simple = reader.plain && reader.commands.len() == 1;
         Self { commands: reader.commands, simple }
     }
 
-    /// Names of the programs that run, also behind runners such as `sudo`.
+    /// Returns the names of the programs, including those run by programs such as `sudo`.
     pub fn programs(&self) -> impl Iterator<Item = &str> {
         self.commands.iter().flat_map(|words| {
             let mut names = Vec::new();
@@ -64,30 +64,31 @@ impl ShellReader<'_> {
     fn line(&mut self, text: &str, depth: usize) {
         let mut words = Vec::new();
         let mut word = String::new();
-        let mut begun = false;
+        let mut in_word = false;
         let mut inner = Vec::new();
         let mut chars = text.chars().peekable();
         while let Some(c) = chars.next() {
             match c {
                 '\\' => word.extend(chars.next().filter(|next| *next != '\n')),
                 '\'' => {
-                    begun = true;
+                    in_word = true;
                     word.extend(chars.by_ref().take_while(|c| *c != '\''));
                 }
                 '"' => {
-                    begun = true;
+                    in_word = true;
                     let quoted = double_quoted(&mut chars);
                     if quoted.contains(['$', '`']) {
                         self.plain = false;
                         inner.extend(substitutions(&quoted));
                     }
-                    word.push_str(&self.expanded(&quoted));
+                    word.push_str(&self.expand_home(&quoted));
                 }
-                ' ' | '\t' => end_word(&mut words, &mut word, &mut begun),
+                ' ' | '\t' => end_word(&mut words, &mut word, &mut in_word),
                 ';' | '&' | '|' | '\n' | '(' | ')' | '{' | '}' | '<' | '>' => {
                     self.plain = false;
-                    end_word(&mut words, &mut word, &mut begun);
-                    // A redirection's target belongs to the command; everything else ends it.
+                    end_word(&mut words, &mut word, &mut in_word);
+                    // The target of a redirection is kept as a word of the command, so that it is checked
+                    // too.
                     if !matches!(c, '<' | '>') {
                         self.command(&mut words, depth);
                     }
@@ -110,29 +111,32 @@ impl ShellReader<'_> {
                     self.plain = false;
                     word.push(c);
                 }
-                '#' if word.is_empty() && !begun => {
+                // A comment starts only at the beginning of a word.
+                '#' if word.is_empty() && !in_word => {
                     chars.by_ref().take_while(|c| *c != '\n').for_each(drop);
                     self.command(&mut words, depth);
                 }
                 _ => word.push(c),
             }
         }
-        end_word(&mut words, &mut word, &mut begun);
+        end_word(&mut words, &mut word, &mut in_word);
+        // Substitutions are parsed last, so their commands come after the enclosing command.
         self.command(&mut words, depth);
         if depth > 0 {
             inner.iter().for_each(|text| self.line(text, depth - 1));
         }
     }
 
-    /// Keeps a command, and reads the text that it hands to a shell.
+    /// Stores a command, and parses the command lines that it passes to a shell.
     fn command(&mut self, words: &mut Vec<String>, depth: usize) {
         if words.is_empty() {
             return;
         }
-        let words: Vec<String> = std::mem::take(words).iter().map(|word| self.expanded(word)).collect();
+        let words: Vec<String> = std::mem::take(words).iter().map(|word| self.expand_home(word)).collect();
         let mut texts = Vec::new();
         for (at, word) in words.iter().enumerate() {
             let name = word.rsplit('/').next().unwrap_or(word);
+            // The command line of `-c` is one word with spaces; other arguments are flags and file names.
             if SHELLS.contains(&name) {
                 texts.extend(words[at + 1..].iter().filter(|word| word.contains(' ')).cloned());
             }
@@ -146,8 +150,8 @@ impl ShellReader<'_> {
         }
     }
 
-    /// Replaces what stands for the home directory.
-    fn expanded(&self, word: &str) -> String {
+    /// Replaces references to the home directory.
+    fn expand_home(&self, word: &str) -> String {
         let word = word.replace("${HOME}", self.home).replace("$HOME", self.home);
         match word.strip_prefix('~') {
             Some(rest) if rest.is_empty() || rest.starts_with('/') => format!("{}{rest}", self.home),
@@ -156,14 +160,14 @@ impl ShellReader<'_> {
     }
 }
 
-fn end_word(words: &mut Vec<String>, word: &mut String, begun: &mut bool) {
-    if !word.is_empty() || *begun {
+fn end_word(words: &mut Vec<String>, word: &mut String, in_word: &mut bool) {
+    if !word.is_empty() || *in_word {
         words.push(std::mem::take(word));
     }
-    *begun = false;
+    *in_word = false;
 }
 
-/// Up to the closing quote; only the escapes that the shell knows there are undone.
+/// Reads up to the closing quote. Only escaped quotes and backslashes are unescaped.
 fn double_quoted(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> String {
     let mut text = String::new();
     while let Some(c) = chars.next() {
@@ -176,21 +180,21 @@ fn double_quoted(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) -> String
     text
 }
 
-/// Texts of the substitutions inside double quotes.
+/// Returns the command substitutions inside double quotes.
 fn substitutions(text: &str) -> Vec<String> {
-    let mut found = Vec::new();
+    let mut commands = Vec::new();
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {
         if c == '`' {
-            found.push(chars.by_ref().take_while(|c| *c != '`').collect());
+            commands.push(chars.by_ref().take_while(|c| *c != '`').collect());
         } else if c == '$' && chars.next_if_eq(&'(').is_some() {
-            found.push(balanced(&mut chars));
+            commands.push(balanced(&mut chars));
         }
     }
-    found
+    commands
 }
 
-/// Up to the parenthesis that closes an opened one.
+/// Reads up to the parenthesis that closes an open one.
 fn balanced(chars: &mut impl Iterator<Item = char>) -> String {
     let mut open = 1;
     chars
@@ -216,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn quotes_and_home_are_undone() {
+    fn quotes_and_home_are_resolved() {
         assert_eq!(
             words(r#"cat "$HOME/.ssh/x" '~/y' ~/z a\ b"#),
             [["cat", "/home/u/.ssh/x", "/home/u/y", "/home/u/z", "a b"]]
@@ -225,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_within_commands_are_seen() {
+    fn nested_commands_are_parsed() {
         let all =
             |text| ParsedCommandLine::read(text, "/h").programs().map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(all("echo $(pkill x) `killall y`"), ["echo", "pkill", "killall"]);
@@ -236,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_plain_command_is_simple() {
+    fn only_a_single_command_without_operators_is_simple() {
         for text in ["ls .loopgate/work", "cat 'a b'"] {
             assert!(ParsedCommandLine::read(text, "/h").simple, "{text}");
         }
@@ -247,7 +251,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_text_breaks_the_reader(text in ".{0,200}") {
+        fn arbitrary_text_is_parsed_without_panic(text in ".{0,200}") {
             let line = ParsedCommandLine::read(&text, "/h");
             prop_assert!(line.commands.iter().flatten().count() <= text.len() * 8);
         }

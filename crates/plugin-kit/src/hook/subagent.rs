@@ -1,4 +1,4 @@
-//! Beginning and end of a subagent: its settings, its loop, its timing event.
+//! Hooks for the start and the end of a subagent: its settings, its rounds, its timing event.
 
 use std::fmt::Write as _;
 
@@ -13,8 +13,8 @@ use crate::perf::Perf;
 use crate::quoting::quote;
 use crate::variables as var;
 
-/// Settings that a subagent is told, in order.
-const TOLD: [&str; 8] = [
+/// Settings that are passed to a subagent, in order.
+const PASSED_SETTINGS: [&str; 8] = [
     var::WORKDIR,
     var::PRD_FILE,
     var::PLAN_FILE,
@@ -25,14 +25,14 @@ const TOLD: [&str; 8] = [
     var::REPO_MAP,
 ];
 
-/// Notes the subagent and tells it the loop's settings.
+/// Records the subagent and passes the loop's settings to it.
 pub fn start(input: &HookInput) -> Option<Value> {
     let context = input.loop_context()?;
     let note = context.agent_note(&input.agent_id)?;
     let name = short_name(&input.agent_type);
     let _ = untrusted::write(&note, format!("{}|{name}|{}", input.agent_type, now()).as_bytes());
     if let Some(agent) = agents::find(&input.agent_type) {
-        agents::begin(&context, agent, input);
+        agents::create_state(&context, agent, input);
     }
     write_env(input, &context);
     Some(json!({"hookSpecificOutput": {
@@ -45,7 +45,8 @@ fn short_name(agent_type: &str) -> &str {
     agent_type.rsplit(':').next().unwrap_or(agent_type)
 }
 
-/// Rewritten each time, because the work directory of a project changes.
+/// Writes the settings for shells. Repeated for each subagent, because the project may have a new work
+/// directory.
 fn write_env(input: &HookInput, context: &Loop) {
     let names = [var::WORKDIR, var::PLUGIN_ROOT, var::PRD_FILE, var::MAX_ITERATIONS, var::PLAN_FILE];
     let lines: String = names
@@ -57,13 +58,13 @@ fn write_env(input: &HookInput, context: &Loop) {
 
 fn environment(context: &Loop, agent_id: &str) -> String {
     let value = |name: &str| context.config.get(name).unwrap_or_default().to_owned();
-    let mut values: Vec<(&str, String)> = TOLD.iter().map(|name| (*name, value(name))).collect();
+    let mut values: Vec<(&str, String)> = PASSED_SETTINGS.iter().map(|name| (*name, value(name))).collect();
     values.insert(1, ("LOOPGATE_AGENT_ID", agent_id.to_owned()));
     let mut text = "<loopgate-environment>\n".to_owned();
     for (name, value) in &values {
         let _ = writeln!(text, "{name}={value}");
     }
-    text.push_str("\nWherever an instruction names one of these, use its value. For a shell:\n");
+    text.push_str("\nWhere an instruction names one of these variables, use its value. For a shell:\n");
     for (name, value) in &values {
         let _ = writeln!(text, "export {name}={}", quote(value));
     }
@@ -75,22 +76,23 @@ fn environment(context: &Loop, agent_id: &str) -> String {
 pub fn stop(input: &HookInput) -> Option<Value> {
     let context = input.loop_context()?;
     let note = context.agent_note(&input.agent_id)?;
-    let noted = untrusted::read_text(&note).unwrap_or_default();
-    let fields: Vec<&str> = noted.trim().split('|').collect();
+    let note_text = untrusted::read_text(&note).unwrap_or_default();
+    // The note has the type from the start; the input of the stop hook may lack it.
+    let fields: Vec<&str> = note_text.trim().split('|').collect();
     let agent_type = fields.first().copied().filter(|name| !name.is_empty()).unwrap_or(&input.agent_type);
     let record = input
         .agent_transcript_path
         .as_deref()
         .or(input.transcript_path.as_deref())
         .and_then(transcript::read);
-    let said = input.last_assistant_message.clone().or_else(|| record.as_ref()?.last_message.clone());
+    let message = input.last_assistant_message.clone().or_else(|| record.as_ref()?.last_message.clone());
     if let Some(agent) = agents::find(agent_type)
-        && let Some(answer) = back_to_work(&context, agent, &input.agent_id, said.as_deref())
+        && let Some(answer) = back_to_work(&context, agent, &input.agent_id, message.as_deref())
     {
         return Some(answer);
     }
     if short_name(agent_type) == "build-validator" {
-        record_build(&context, said.as_deref().unwrap_or_default());
+        record_build(&context, message.as_deref().unwrap_or_default());
     }
     let started_at = fields.get(2).copied().unwrap_or_default();
     record_end(&context, input, agent_type, started_at, record.as_ref());
@@ -98,45 +100,50 @@ pub fn stop(input: &HookInput) -> Option<Value> {
     Some(json!({}))
 }
 
-/// The answer that keeps a subagent at work; nothing when it may stop.
-fn back_to_work(context: &Loop, agent: &LoopAgent, agent_id: &str, said: Option<&str>) -> Option<Value> {
+/// Returns the answer that makes a subagent continue. `None` when it may stop; then its state file is
+/// deleted.
+fn back_to_work(context: &Loop, agent: &LoopAgent, agent_id: &str, message: Option<&str>) -> Option<Value> {
     let path = agents::state_file(context, agent, agent_id);
-    let blocked = decide(context, agent, &path, said);
-    if blocked.is_none() {
+    let answer = decide(context, agent, &path, message);
+    if answer.is_none() {
         let _ = untrusted::remove(&path);
     }
-    blocked
+    answer
 }
 
-fn decide(context: &Loop, agent: &LoopAgent, path: &std::path::Path, said: Option<&str>) -> Option<Value> {
+fn decide(context: &Loop, agent: &LoopAgent, path: &std::path::Path, message: Option<&str>) -> Option<Value> {
     let (rounds, prompt) = agents::read(path)?;
-    let said = said?;
-    if (rounds.max > 0 && rounds.iteration >= rounds.max) || crate::plan::says_blocked(said) {
+    let message = message?;
+    // At the limit, or with a BLOCKED line, the orchestrator decides how to proceed.
+    if (rounds.max > 0 && rounds.iteration >= rounds.max) || crate::plan::says_blocked(message) {
         return None;
     }
-    let promised = transcript::promise(said).as_deref() == Some(agent.promise);
+    let promised = transcript::promise(message).as_deref() == Some(agent.promise);
     let report = agent.checks_plan.then(|| crate::plan::check(&context.prd(), &context.workdir));
     let passed = report.as_ref().map(|report| report.starts_with("VALIDATION: PASS"));
+    // Where the plan can be checked, the check decides, not the claim of the subagent.
     if passed.unwrap_or(promised) {
         return None;
     }
     agents::next_round(path, rounds);
-    let message = format!(
+    let status = format!(
         "Round {} of {}.\n{}\nEnd with <promise>{}</promise> only when every check passes.",
         rounds.iteration + 1,
         rounds.max,
         report.unwrap_or_default(),
         agent.promise
     );
-    // The subagent reads the reason; the message is for the person who watches.
-    Some(json!({"decision": "block", "reason": format!("{prompt}\n\n{message}"), "systemMessage": message}))
+    // The subagent reads `reason`; the assistant shows `systemMessage` to the user.
+    Some(json!({"decision": "block", "reason": format!("{prompt}\n\n{status}"), "systemMessage": status}))
 }
 
-fn record_build(context: &Loop, said: &str) {
-    let first = said.lines().map(|line| line.trim().trim_matches(['*', '`'])).find(|line| !line.is_empty());
+fn record_build(context: &Loop, message: &str) {
+    let first =
+        message.lines().map(|line| line.trim().trim_matches(['*', '`'])).find(|line| !line.is_empty());
     let status = match first {
         Some("VALIDATION_PASSED") => "passed",
         Some("VALIDATION_FAILED") => "failed",
+        // Without a status the previous result stays valid.
         _ => return,
     };
     let result = json!({
@@ -163,6 +170,7 @@ fn record_end(
     record: Option<&Transcript>,
 ) {
     let command = var::text(var::COMMAND).unwrap_or_else(|| "interactive".to_owned());
+    // The hook runs in a process of its own, so the event's context comes from the environment.
     let v2 = var::text(var::PERF_V2).as_deref() == Some("1");
     let ended_at = now();
     let mut event = json!({
@@ -221,13 +229,13 @@ mod tests {
             Self { dir, workdir }
         }
 
-        fn input(&self, agent_type: &str, said: &str) -> HookInput {
+        fn input(&self, agent_type: &str, message: &str) -> HookInput {
             HookInput {
                 session_id: "s".into(),
                 cwd: self.dir.path().to_owned(),
                 agent_id: "a1".into(),
                 agent_type: agent_type.into(),
-                last_assistant_message: Some(said.to_owned()),
+                last_assistant_message: Some(message.to_owned()),
                 ..HookInput::default()
             }
         }
@@ -239,7 +247,7 @@ mod tests {
 
     // PL-25
     #[test]
-    fn subagent_is_told_its_loop() {
+    fn subagent_receives_the_settings_of_its_loop() {
         let fixture = SubagentFixture::new();
         let answer = start(&fixture.input("code:pre-explorer", "")).unwrap();
         let text = answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
@@ -254,7 +262,7 @@ mod tests {
 
     // PL-26
     #[test]
-    fn implementer_without_its_promise_goes_on_until_its_limit() {
+    fn implementer_without_its_promise_is_sent_back_up_to_its_limit() {
         let fixture = SubagentFixture::new();
         let input = fixture.input("code:implementation-subagent", "I think it works");
         start(&input);
@@ -271,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn promise_ends_the_work_and_is_timed() {
+    fn kept_promise_ends_the_subagent_and_is_timed() {
         let fixture = SubagentFixture::new();
         let input =
             fixture.input("code:implementation-subagent", "done <promise>IMPLEMENTATION_VERIFIED</promise>");
@@ -286,7 +294,7 @@ mod tests {
 
     // PL-27
     #[test]
-    fn draft_with_placeholders_is_sent_back_with_the_report() {
+    fn draft_that_fails_its_check_is_sent_back_with_the_report() {
         let fixture = SubagentFixture::new();
         let input = fixture.input("code:plan-draft-writer", "<promise>PLAN_VALIDATED</promise>");
         start(&input);
@@ -300,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn build_is_recorded() {
+    fn result_of_the_build_validator_is_recorded() {
         let fixture = SubagentFixture::new();
         let input = fixture.input("code:build-validator", "VALIDATION_PASSED\ncargo test: passed");
         start(&input);

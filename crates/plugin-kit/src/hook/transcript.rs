@@ -1,4 +1,4 @@
-//! The record that the assistant keeps of a subagent's session.
+//! Reads the transcript that the assistant writes for a subagent's session.
 
 use std::io::BufRead as _;
 use std::path::Path;
@@ -6,30 +6,30 @@ use std::path::Path;
 use loopgate_api::assistant_stream::StreamSummary;
 use serde_json::Value;
 
-/// What a record tells at its end.
+/// Facts from a finished transcript.
 #[derive(Debug, Default)]
 pub struct Transcript {
-    /// Tokens and models.
+    /// Token usage and models of the subagent.
     pub summary: StreamSummary,
     /// The last text of the subagent.
     pub last_message: Option<String>,
 }
 
-/// Reads a record line by line; broken lines mean nothing.
+/// Reads a transcript line by line; malformed lines are skipped. `None` when the file cannot be opened.
 pub fn read(path: &Path) -> Option<Transcript> {
     let file = std::fs::File::open(path).ok()?;
     let mut transcript = Transcript::default();
     for line in std::io::BufReader::new(file).split(b'\n').map_while(Result::ok) {
         let Ok(record) = serde_json::from_slice::<Value>(&line) else { continue };
         transcript.summary.feed_record(&record);
-        if let Some(text) = said(&record) {
+        if let Some(text) = assistant_text(&record) {
             transcript.last_message = Some(text);
         }
     }
     Some(transcript)
 }
 
-fn said(record: &Value) -> Option<String> {
+fn assistant_text(record: &Value) -> Option<String> {
     let message = record.get("message")?;
     let by_assistant = message.get("role").and_then(Value::as_str) == Some("assistant");
     let blocks = message.get("content")?.as_array()?;
@@ -37,7 +37,7 @@ fn said(record: &Value) -> Option<String> {
     (by_assistant && !texts.is_empty()).then(|| texts.join("\n"))
 }
 
-/// What is in the promise tag of a text, with blanks collapsed.
+/// Returns the content of the last promise tag of a text, with whitespace collapsed.
 pub fn promise(text: &str) -> Option<String> {
     let (_, rest) = text.rsplit_once("<promise>")?;
     let (inner, _) = rest.split_once("</promise>")?;

@@ -1,4 +1,4 @@
-//! The form of a report, and whether it is complete.
+//! Validates the format and the completeness of a report.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use super::{Category, ValidateReportArgs};
 
-/// A report of judges. Numbers are numbers: none is read from a text.
+/// A report of judges. Scores and statuses must be JSON numbers, not strings.
 #[derive(Debug, Deserialize)]
 struct EvaluationReport {
     report_id: String,
@@ -17,7 +17,7 @@ struct EvaluationReport {
     stats: Vec<CaseScore>,
 }
 
-/// What one judge said.
+/// Result of one judge.
 #[derive(Debug, Deserialize)]
 struct CaseScore {
     #[serde(rename = "type", default)]
@@ -35,7 +35,7 @@ enum CaseKind {
     CaseScore,
 }
 
-/// 1 = passed, 2 = a metric is below its threshold, 3 = the judge could not judge.
+/// Status of a case: 1 = passed, 2 = a metric is below its threshold, 3 = the judge failed.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "u8")]
 struct FinalStatus;
@@ -64,10 +64,10 @@ struct MetricStatistics {
     _justification: String,
 }
 
-/// Checks a report; the line to print.
+/// Validates a report and returns the line to print.
 ///
 /// # Errors
-/// What is wrong with it, for standard error.
+/// Returns the faults of the report, for standard error.
 pub fn validate(args: &ValidateReportArgs) -> Result<String, String> {
     if !args.workdir.is_dir() {
         return Err(format!(
@@ -75,8 +75,8 @@ pub fn validate(args: &ValidateReportArgs) -> Result<String, String> {
             args.workdir.display()
         ));
     }
-    let own = || args.workdir.join(format!("{}-judges.json", args.category.name()));
-    let path = args.report_path.clone().unwrap_or_else(own);
+    let default_path = || args.workdir.join(format!("{}-judges.json", args.category.name()));
+    let path = args.report_path.clone().unwrap_or_else(default_path);
     let report = read(&path)?;
     let errors = errors(&report, args.category);
     if errors.is_empty() {
@@ -93,13 +93,14 @@ fn read(path: &Path) -> Result<EvaluationReport, String> {
         }
         Err(error) => return Err(format!("Cannot read {}: {error}", path.display())),
     };
+    // Callers distinguish malformed JSON from a wrong structure by the prefix.
     serde_json::from_str(&text).map_err(|error| match error.classify() {
         serde_json::error::Category::Data => format!("Validation failed: {error}"),
         _ => format!("Invalid JSON: {error}"),
     })
 }
 
-/// Everything that a well-formed report lacks. Further judges are no error.
+/// Returns the faults of a well-formed report. Additional judges are allowed.
 fn errors(report: &EvaluationReport, category: Category) -> Vec<String> {
     let mut errors = Vec::new();
     if report.stats.is_empty() {
@@ -119,8 +120,8 @@ fn errors(report: &EvaluationReport, category: Category) -> Vec<String> {
     if !endings.iter().any(|ending| report.report_id.ends_with(ending)) {
         errors.push(format!("report_id '{}' must end with {}", report.report_id, endings.join(" or ")));
     }
-    let silent = report.stats.iter().filter(|case| case.metrics.is_empty());
-    errors.extend(silent.map(|case| format!("Judge {} has no metrics", case.case_id)));
+    let without_metrics = report.stats.iter().filter(|case| case.metrics.is_empty());
+    errors.extend(without_metrics.map(|case| format!("Judge {} has no metrics", case.case_id)));
     errors
 }
 
@@ -141,7 +142,7 @@ mod tests {
         json!({"report_id": id, "timestamp": "2031-01-01T00:00:00Z", "stats": stats})
     }
 
-    fn judged(category: Category, report: Option<&Value>) -> Result<String, String> {
+    fn validate_report(category: Category, report: Option<&Value>) -> Result<String, String> {
         let dir = tempfile::tempdir().unwrap();
         if let Some(report) = report {
             let text = report.as_str().map_or_else(|| report.to_string(), str::to_owned);
@@ -151,30 +152,32 @@ mod tests {
     }
 
     #[test]
-    fn complete_reports_are_valid_and_may_have_further_judges() {
+    fn complete_report_is_valid_and_may_contain_additional_judges() {
         for category in [Category::Plan, Category::Code, Category::Prd, Category::Feature] {
             let mut report = report(category);
             let count = category.judges().len();
-            assert!(judged(category, Some(&report)).unwrap().contains(&format!(" {count} judges")));
+            assert!(validate_report(category, Some(&report)).unwrap().contains(&format!(" {count} judges")));
             let mut more = report["stats"][0].clone();
             more["case_id"] = json!("another-judge");
             report["stats"].as_array_mut().unwrap().push(more);
-            assert!(judged(category, Some(&report)).is_ok());
+            assert!(validate_report(category, Some(&report)).is_ok());
         }
         let mut plain = report(Category::Plan);
         plain["report_id"] = json!("run-7-judges");
-        assert!(judged(Category::Plan, Some(&plain)).is_ok());
+        assert!(validate_report(Category::Plan, Some(&plain)).is_ok());
     }
 
     #[test]
-    fn each_fault_is_named() {
+    fn each_fault_is_reported() {
         let changed = |at: &str, to: Value| {
             let mut report = report(Category::Prd);
             *report.pointer_mut(at).unwrap() = to;
-            judged(Category::Prd, Some(&report)).unwrap_err()
+            validate_report(Category::Prd, Some(&report)).unwrap_err()
         };
-        assert!(judged(Category::Prd, None).unwrap_err().starts_with("Report file does not exist: /"));
-        assert!(judged(Category::Prd, Some(&json!("{"))).unwrap_err().starts_with("Invalid JSON: "));
+        assert!(
+            validate_report(Category::Prd, None).unwrap_err().starts_with("Report file does not exist: /")
+        );
+        assert!(validate_report(Category::Prd, Some(&json!("{"))).unwrap_err().starts_with("Invalid JSON: "));
         for (at, to) in [
             ("/stats/0/metrics/0/score", json!("0.8")),
             ("/stats/0/final_status", json!(4)),
@@ -193,14 +196,14 @@ mod tests {
             ("/stats/1/metrics", json!([]), "Judge prd-dependency-judge has no metrics"),
             ("/stats/0/case_id", json!("x"), "Missing expected judges for category 'prd': prd-auditor"),
         ] {
-            let told = changed(at, to);
-            assert!(told.starts_with("Validation errors:\n- ") && told.contains(error), "{told}");
+            let message = changed(at, to);
+            assert!(message.starts_with("Validation errors:\n- ") && message.contains(error), "{message}");
         }
-        let gone = ValidateReportArgs {
+        let missing_workdir = ValidateReportArgs {
             workdir: "/nonexistent".into(),
             report_path: None,
             category: Category::Plan,
         };
-        assert!(validate(&gone).unwrap_err().contains("/nonexistent"));
+        assert!(validate(&missing_workdir).unwrap_err().contains("/nonexistent"));
     }
 }

@@ -1,4 +1,5 @@
-//! Copies of the judges' prompts in the work directory, so that a report can be traced to what its judges were told.
+//! Copies the judges' prompts into the work directory, so that a report can be traced to the prompts that
+//! produced it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,25 +10,26 @@ use serde_json::{Value, json};
 use crate::clock::now;
 use crate::variables as var;
 
-/// Where the copies are in a work directory.
+/// Name of the directory with the copies in a work directory.
 const SNAPSHOT: &str = "agents-snapshot";
 
-/// Copies the agents of the plugin, unless there is a snapshot; the line to print.
+/// Copies the agents of the plugin unless a snapshot exists, and returns the line to print.
 ///
 /// # Errors
-/// Any failure of the file system.
+/// Fails on any file system error.
 pub fn take(workdir: &Path, plugin_root: &Path) -> io::Result<String> {
-    let place = workdir.join(SNAPSHOT);
-    let manifest = place.join("manifest.json");
+    let snapshot_dir = workdir.join(SNAPSHOT);
+    let manifest = snapshot_dir.join("manifest.json");
+    // The first snapshot of a run is kept: the judges started with these prompts.
     if untrusted::kind(&manifest).is_some() {
-        return Ok(format!("There is a snapshot already: {}", place.display()));
+        return Ok(format!("A snapshot already exists: {}", snapshot_dir.display()));
     }
     let source = plugin_root.join("agents");
     let files = prompts(&source)?;
     let mut names = Vec::with_capacity(files.len());
     for file in &files {
         let name = file.strip_prefix(&source).map_err(io::Error::other)?;
-        untrusted::write(&place.join(name), &std::fs::read(file)?)?;
+        untrusted::write(&snapshot_dir.join(name), &std::fs::read(file)?)?;
         names.push(name.to_string_lossy().into_owned());
     }
     let run_id = var::text(var::RUN_ID)
@@ -42,24 +44,24 @@ pub fn take(workdir: &Path, plugin_root: &Path) -> io::Result<String> {
         "files": names,
         "file_count": names.len(),
     });
-    // The manifest comes last: without it the next run copies again.
+    // Written last: an interrupted copy has no manifest and is repeated by the next run.
     untrusted::write(&manifest, format!("{content:#}\n").as_bytes())?;
-    Ok(format!("Kept {} prompts in {}", names.len(), place.display()))
+    Ok(format!("Copied {} prompts to {}", names.len(), snapshot_dir.display()))
 }
 
-/// The files in Markdown below a directory, in order.
+/// Lists the Markdown files of a directory recursively, sorted.
 fn prompts(dir: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
+    let mut files = Vec::new();
     for entry in std::fs::read_dir(dir)? {
         let path = entry?.path();
         if path.is_dir() {
-            found.extend(prompts(&path)?);
+            files.extend(prompts(&path)?);
         } else if path.extension().is_some_and(|ending| ending == "md") {
-            found.push(path);
+            files.push(path);
         }
     }
-    found.sort();
-    Ok(found)
+    files.sort();
+    Ok(files)
 }
 
 fn version(plugin_root: &Path) -> Option<String> {
@@ -73,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prompts_are_kept_once_with_a_manifest() {
+    fn prompts_are_copied_once_with_a_manifest() {
         let dir = tempfile::tempdir().unwrap();
         let (plugin, work) = (dir.path().join("judges"), dir.path().join("run-7"));
         std::fs::create_dir_all(plugin.join("agents/prd")).unwrap();
@@ -85,14 +87,14 @@ mod tests {
         {
             std::fs::write(plugin.join(name), text).unwrap();
         }
-        assert!(take(&work, &plugin).unwrap().starts_with("Kept 2 prompts"));
+        assert!(take(&work, &plugin).unwrap().starts_with("Copied 2 prompts"));
         let manifest: Value =
             serde_json::from_slice(&std::fs::read(work.join("agents-snapshot/manifest.json")).unwrap())
                 .unwrap();
         assert_eq!(manifest["files"], json!(["prd/auditor.md", "test-judge.md"]));
         assert_eq!((&manifest["plugin_version"], &manifest["file_count"]), (&json!("1.5.1"), &json!(2)));
         std::fs::write(plugin.join("agents/test-judge.md"), "changed").unwrap();
-        assert!(take(&work, &plugin).unwrap().starts_with("There is a snapshot already"));
+        assert!(take(&work, &plugin).unwrap().starts_with("A snapshot already exists"));
         assert_eq!(std::fs::read_to_string(work.join("agents-snapshot/test-judge.md")).unwrap(), "one");
         assert!(take(dir.path(), Path::new("/nonexistent")).is_err());
     }

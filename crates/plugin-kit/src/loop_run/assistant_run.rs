@@ -1,4 +1,4 @@
-//! One run of the assistant, and what its end says.
+//! Result of one assistant process.
 
 use std::time::Duration;
 
@@ -6,40 +6,40 @@ use super::child::{End, UNKNOWN_EXIT};
 use super::failure::{self, FailureKind, KnownFailure};
 use super::stream::RunSummary;
 
-/// One run of the assistant.
+/// Result of one assistant process.
 #[derive(Debug)]
 pub struct AssistantRun {
-    /// How the process ended.
+    /// How the process exited.
     pub end: End,
-    /// End of its standard error.
+    /// The last part of standard error.
     pub stderr: String,
-    /// What its output said.
+    /// Facts extracted from the output stream.
     pub facts: RunSummary,
-    /// How long limits of the account were waited out.
+    /// Time spent waiting for rate limits of the account; excluded from the iteration's duration.
     pub waited: Duration,
 }
 
 impl AssistantRun {
-    /// The driver was asked to stop before the assistant ran.
+    /// Returns the result of a run that was stopped before the assistant started.
     pub fn stopped(waited: Duration) -> Self {
         Self { end: End::Stopped, stderr: String::new(), facts: RunSummary::default(), waited }
     }
 
-    /// There is no money left for a run.
+    /// Returns the result of a run that was not started because the budget is exhausted.
     pub fn unaffordable(waited: Duration) -> Self {
         let facts = RunSummary { used_up_budget: true, ..RunSummary::default() };
         Self { end: End::Exited(UNKNOWN_EXIT), stderr: String::new(), facts, waited }
     }
 
-    /// Why the run failed, where that is known. The stream is asked first, standard error only when it says
-    /// nothing and the run has failed.
+    /// Returns the recognized cause of a failed run. The stream takes precedence; standard error is searched
+    /// only when the stream contains no failure and the exit code is nonzero.
     #[must_use]
     pub fn known_failure(&self, code: i32) -> Option<KnownFailure> {
         let known = self.facts.final_failure().cloned();
         known.or_else(|| (code != 0).then(|| failure::in_stderr(&self.stderr)).flatten())
     }
 
-    /// The limit of the account that ended the run.
+    /// Returns the rate limit of the account that ended the run.
     #[must_use]
     pub fn rate_limit(&self) -> Option<KnownFailure> {
         let End::Exited(code) = self.end else { return None };

@@ -1,4 +1,4 @@
-//! Programs of the loop: the assistant, and git.
+//! Child processes of the loop: the assistant and git.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -9,45 +9,43 @@ use std::time::Duration;
 use loopgate_tools::process::{Command, Limits, RunStatus, StartError, alive, identity};
 use tokio_util::sync::CancellationToken;
 
-/// Exit code when the system does not tell one.
+/// Exit code of a process that reports none, for instance after a signal.
 pub const UNKNOWN_EXIT: i32 = 1;
-/// How long a program may take to end after TERM.
+/// Time between SIGTERM and SIGKILL of a process group.
 const GRACE: Duration = Duration::from_millis(500);
-/// How much of standard error is kept: its end.
+/// Bytes kept of the end of standard error; the cause of a failure is among the last lines.
 const STDERR_CAP: usize = 64 * 1024;
 
-/// What to run.
+/// A program to run, with its arguments and limits.
 #[derive(Debug, Clone)]
 pub struct Invocation {
-    /// Executable: a path, or a name for the search path.
+    /// Path of the executable, or a name that is resolved through `PATH`.
     pub program: OsString,
-    /// Arguments, one each.
     pub args: Vec<OsString>,
-    /// Directory it runs in.
+    /// Working directory of the process.
     pub cwd: PathBuf,
-    /// Its whole environment.
+    /// The complete environment; the driver's own is not inherited.
     pub env: BTreeMap<OsString, OsString>,
-    /// After this time its group is killed.
+    /// Time limit, after which the process group is killed.
     pub limit: Duration,
 }
 
-/// How a program ended.
+/// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// By itself; a signal counts as [`UNKNOWN_EXIT`].
+    /// The process exited; a signal counts as [`UNKNOWN_EXIT`].
     Exited(i32),
-    /// Killed at its time limit.
+    /// The process was killed at its time limit.
     TimedOut,
-    /// Killed because the driver was asked to stop.
+    /// The process was killed because the driver is stopping.
     Stopped,
 }
 
-/// How a program ended, and the end of its standard error.
+/// Exit of a process and the end of its standard error.
 #[derive(Debug)]
 pub struct ProcessResult {
-    /// How it ended.
     pub end: End,
-    /// The last [`STDERR_CAP`] bytes, decoded loosely.
+    /// The last [`STDERR_CAP`] bytes, decoded lossily.
     pub stderr: String,
 }
 
@@ -56,10 +54,10 @@ impl Invocation {
         Command::new(&self.program).args(&self.args).directory(&self.cwd).environment(self.env.clone())
     }
 
-    /// Runs the program and hands its output on, piece by piece, as it arrives.
+    /// Runs the program and passes its output to `output` in pieces as it arrives.
     ///
     /// # Errors
-    /// When the program cannot be started.
+    /// Fails when the program cannot be started.
     pub async fn run(
         &self,
         stop: &CancellationToken,
@@ -68,10 +66,10 @@ impl Invocation {
         self.run_with_input(Stdio::null(), stop, output).await
     }
 
-    /// As [`Self::run`], for a program that reads from `input`.
+    /// Like [`Self::run`], with `input` as standard input.
     ///
     /// # Errors
-    /// When the program cannot be started.
+    /// Fails when the program cannot be started.
     pub async fn run_with_input(
         &self,
         input: Stdio,
@@ -88,7 +86,8 @@ impl Invocation {
         Ok(ProcessResult { end, stderr: String::from_utf8_lossy(&streamed.stderr).into_owned() })
     }
 
-    /// Runs the program for its short output; `None` when it fails in any way or prints too much.
+    /// Runs the program and returns its output. `None` when it fails in any way or prints more than `cap`
+    /// bytes.
     pub async fn capture(&self, stop: &CancellationToken, cap: usize) -> Option<Vec<u8>> {
         let limits = Limits { time: self.limit, output: cap, grace: GRACE };
         let output = stop.run_until_cancelled(self.command().run(limits)).await?.ok()?;
@@ -96,7 +95,8 @@ impl Invocation {
     }
 }
 
-/// Whether a process with this id runs.
+/// Returns whether a process with this id is running.
 pub fn process_exists(pid: u32) -> bool {
+    // A pid alone may have been reused; the start time identifies the process.
     identity(pid).is_some_and(|started| alive(pid, started))
 }

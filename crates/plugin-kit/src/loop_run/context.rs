@@ -1,4 +1,4 @@
-//! What a run of the driver works with: places, programs, limits, and the environment of its children.
+//! Configuration of a driver run: paths, programs, limits, and the environment of its child processes.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -12,65 +12,67 @@ use secrecy::SecretString;
 use crate::plugins::{Plugins, is_plugin};
 use crate::variables as var;
 
-/// Tools that an unattended run may use without asking.
+/// Tools that an unattended iteration may use without permission.
 const TOOLS: &str = "Agent,Bash,Edit,Read,SendMessage,Skill,TaskCreate,TaskGet,TaskList,TaskOutput,TaskStop,\
     TaskUpdate,WebFetch,WebSearch,Write,\
     mcp__playwright__browser_navigate,mcp__playwright__browser_snapshot,mcp__playwright__browser_take_screenshot,\
     mcp__playwright__browser_click,mcp__playwright__browser_type,mcp__playwright__browser_evaluate";
-/// Tools of a review or a fix.
+/// Tools that a review or a fix may use without permission.
 const REVIEW_TOOLS: &str = "Agent,Bash,Edit,Read,SendMessage,Skill,TaskCreate,TaskList,TaskUpdate,Write";
-/// Model of the loop.
+/// Model of the iterations. Pinned, so that a change of the assistant's default does not change the loops.
 const MODEL: &str = "claude-opus-4-6";
-/// Longest iteration, when the environment sets no other.
-const ITERATION_LIMIT: Duration = Duration::from_hours(4);
-/// Pause before the next iteration.
-const PAUSE: Duration = Duration::from_secs(1);
-/// Where the assistant keeps installed plugins of ours, below the home directory.
+/// Default time limit of an iteration.
+const DEFAULT_ITERATION_LIMIT: Duration = Duration::from_hours(4);
+/// Default pause before the next iteration.
+const DEFAULT_PAUSE: Duration = Duration::from_secs(1);
+/// Directory of our installed plugins in the assistant's plugin cache, relative to the home directory.
 const PLUGIN_CACHE: &str = ".claude/plugins/cache/loopgate";
 
-/// Variables that tell the assistant that it runs inside another one; a loop never does.
-const OF_A_PARENT_SESSION: [&str; 4] =
+/// Variables that mark an assistant as nested in another session. A loop started from a session must not
+/// inherit them.
+const PARENT_SESSION_VARIABLES: [&str; 4] =
     ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT", "CLAUDE_CODE_CHILD_SESSION", var::ASSISTANT_SESSION];
 
-/// Facts that do not change during a run.
+/// Configuration that is constant during a run.
 #[derive(Debug)]
 pub struct RunContext {
-    /// Directory that the assistant runs in.
+    /// Working directory of the assistant.
     pub project_root: PathBuf,
     /// Executable of the assistant.
     pub assistant: OsString,
-    /// Folders of the plugins that the assistant loads for this run.
+    /// Directories of the plugins that the assistant loads for this run.
     pub plugin_dirs: Vec<PathBuf>,
-    /// The plugin for reviews is there, loaded or installed.
+    /// Whether the review plugin is available, loaded or installed.
     pub can_review: bool,
-    /// Whose settings the assistant follows; `None` leaves it to the assistant. The instructions of
-    /// the project count in any case.
+    /// Setting sources passed to the assistant; `None` keeps its default. The instructions of the project
+    /// apply in any case.
     pub setting_sources: Option<String>,
-    /// Key of the failure marker; no child ever gets it.
+    /// Key that signs the failure marker. Never passed to a child process.
     pub secret: Option<SecretString>,
-    /// Tools that an iteration may use without asking, joined by commas.
+    /// Tools that an iteration may use without permission, comma-separated.
     pub tools: String,
     /// Time limit of an iteration.
     pub iteration_limit: Duration,
-    /// Pause between iterations.
+    /// Pause between two iterations; grows after failures.
     pub pause: Duration,
-    /// Limits of the assistant's account are waited out.
+    /// Whether the loop waits for rate limits of the account instead of failing.
     pub wait_for_limits: bool,
-    /// What a new loop may spend, where its options do not say.
+    /// Spending limit of a new loop whose options set none.
     pub max_spend: Option<Usd>,
-    /// Timing events in the newer form.
+    /// Whether the timing events use the newer format.
     pub perf_v2: bool,
-    /// Review cycles after the loop.
+    /// Upper bound of review cycles after the loop.
     pub review_cycles: u32,
-    /// Environment of every child.
+    /// Environment of every child process.
     pub env: BTreeMap<OsString, OsString>,
 }
 
 impl RunContext {
-    /// Reads the environment of the process. `more_tools` join those that every iteration may use.
+    /// Reads the configuration from the environment and the settings. `more_tools` are added to the tools of
+    /// every iteration.
     ///
     /// # Errors
-    /// When the current directory is gone, or the spending limit is no amount.
+    /// Fails when the current directory does not exist, or the spending limit is not a valid amount.
     pub fn from_environment(more_tools: Option<&str>) -> std::io::Result<Self> {
         let plugin_dirs = plugin_dirs();
         let settings = settings();
@@ -84,7 +86,7 @@ impl RunContext {
             setting_sources: var::text(var::SETTING_SOURCES),
             secret: var::text(var::FAILURE_SECRET).map(SecretString::from),
             tools: [Some(TOOLS), more_tools].into_iter().flatten().collect::<Vec<_>>().join(","),
-            iteration_limit: milliseconds(var::ITERATION_TIMEOUT_MS).unwrap_or(ITERATION_LIMIT),
+            iteration_limit: milliseconds(var::ITERATION_TIMEOUT_MS).unwrap_or(DEFAULT_ITERATION_LIMIT),
             pause: pause(),
             wait_for_limits: waits_for_limits(settings.as_ref()),
             max_spend: max_spend(settings.as_ref())?,
@@ -94,13 +96,13 @@ impl RunContext {
         })
     }
 
-    /// Sets a variable for every child that comes.
+    /// Sets a variable in the environment of all later child processes.
     pub fn export(&mut self, name: &str, value: impl AsRef<OsStr>) {
         self.env.insert(name.into(), value.as_ref().to_owned());
     }
 
-    /// Arguments of an iteration, which may go on with a session. `dirs` are directories outside the project
-    /// that it may work in, `budget` is what it may spend.
+    /// Builds the arguments of an iteration, which may resume a session. `dirs` are accessible directories
+    /// outside the project; `budget` limits the spending of the run.
     #[must_use]
     pub fn iteration_args(
         &self,
@@ -115,7 +117,7 @@ impl RunContext {
         self.finish_args(args, dirs, prompt)
     }
 
-    /// Arguments of a review or a fix; its model is left to the assistant.
+    /// Builds the arguments of a review or a fix, which uses the assistant's default model.
     #[must_use]
     pub fn review_args(&self, budget: Option<Usd>, session: Option<&str>, prompt: &str) -> Vec<OsString> {
         let mut args: Vec<OsString> = vec![format!("--allowed-tools={REVIEW_TOOLS}").into()];
@@ -126,6 +128,9 @@ impl RunContext {
     fn finish_args(&self, mut args: Vec<OsString>, dirs: &[PathBuf], prompt: &str) -> Vec<OsString> {
         args.extend(["--output-format", "stream-json", "--verbose"].map(OsString::from));
         if let Some(sources) = &self.setting_sources {
+            // Without the project among its setting sources the assistant ignores the CLAUDE.md of its
+            // working directory. The runtime sets a variable that makes it read that file in directories
+            // passed with `--add-dir`.
             args.extend(["--setting-sources".into(), sources.into(), "--add-dir".into(), ".".into()]);
         }
         for (flag, dirs) in [("--plugin-dir", self.plugin_dirs.as_slice()), ("--add-dir", dirs)] {
@@ -140,17 +145,19 @@ impl RunContext {
     }
 }
 
-/// Session and budget of one run.
+/// Builds the arguments for session and budget.
 fn run_args(budget: Option<Usd>, session: Option<&str>) -> impl Iterator<Item = OsString> {
     let session = session.into_iter().flat_map(|id| ["--resume".into(), id.into()]);
     let budget = budget.into_iter().flat_map(|usd| ["--max-budget-usd".into(), usd.to_string().into()]);
     session.chain(budget)
 }
 
-/// The plugin that was handed in, and those that are beside it. When none was, and the user has
-/// installed none, our own copy.
+/// Returns the plugin passed in the environment, or our embedded copy when the user has not installed it, and
+/// the review plugin next to it.
 fn plugin_dirs() -> Vec<PathBuf> {
     let given = var::text(var::PLUGIN_DIR).map(PathBuf::from).or_else(|| {
+        // An installed plugin is loaded by the assistant itself; a second copy would define its commands
+        // twice.
         let data_dir = (!is_installed("code")).then(loopgate_home::default_data_dir)?.ok()?;
         Plugins::unpack(&data_dir).ok()?.dir("code")
     });
@@ -168,24 +175,24 @@ fn is_installed(plugin: &str) -> bool {
         .any(|version| is_plugin(&version.path()))
 }
 
-/// The settings file; one that cannot be read changes nothing.
+/// Reads the settings file. An unreadable file counts as missing, so that it cannot prevent a loop.
 pub(super) fn settings() -> Option<Settings> {
     let dir = loopgate_home::default_data_dir().ok()?;
     let store = SettingsStore::open(&dir.join("settings.toml"), Overrides::default()).ok()?;
     Some(store.get().as_ref().clone())
 }
 
-/// The assistant's program.
+/// Returns the executable of the assistant.
 pub(super) fn assistant() -> OsString {
     std::env::var_os(var::ASSISTANT_BIN).filter(|path| !path.is_empty()).unwrap_or_else(|| "claude".into())
 }
 
-/// The pause before the next iteration.
+/// Returns the pause before the next iteration.
 pub(super) fn pause() -> Duration {
-    milliseconds(var::ITERATION_PAUSE_MS).unwrap_or(PAUSE)
+    milliseconds(var::ITERATION_PAUSE_MS).unwrap_or(DEFAULT_PAUSE)
 }
 
-/// What the variable says, else the settings.
+/// Returns whether loops wait for rate limits. The environment takes precedence over the settings.
 pub(super) fn waits_for_limits(settings: Option<&Settings>) -> bool {
     match var::text(var::WAIT_FOR_LIMITS) {
         Some(text) => text != "false",
@@ -193,7 +200,8 @@ pub(super) fn waits_for_limits(settings: Option<&Settings>) -> bool {
     }
 }
 
-/// What the variable says, else the settings. A limit that cannot be read must not be taken for none.
+/// Returns the default spending limit. The environment takes precedence over the settings. An invalid value
+/// is an error: ignoring it would run the loop without a limit.
 fn max_spend(settings: Option<&Settings>) -> std::io::Result<Option<Usd>> {
     match var::text(var::MAX_SPEND_USD) {
         Some(text) => {
@@ -208,16 +216,20 @@ fn milliseconds(name: &str) -> Option<Duration> {
     var::text(name)?.parse().ok().map(Duration::from_millis)
 }
 
-/// The process's environment without the marker's key. This program is first on the path for the commands of
-/// the plugins, and named by its path for their hooks.
+/// Returns the environment for child processes, without the marker's key. Prepends the directory of this
+/// executable to `PATH` for the commands of the plugins, and exports its path for their hooks, so that both
+/// use this version.
 pub(super) fn environment() -> BTreeMap<OsString, OsString> {
     let mut env: BTreeMap<OsString, OsString> = std::env::vars_os()
-        .filter(|(name, _)| name != var::FAILURE_SECRET && OF_A_PARENT_SESSION.iter().all(|of| name != of))
+        .filter(|(name, _)| {
+            name != var::FAILURE_SECRET && PARENT_SESSION_VARIABLES.iter().all(|parent| name != parent)
+        })
         .collect();
     let program = std::env::current_exe().ok();
-    let own = program.as_deref().and_then(Path::parent).map(Path::to_owned);
+    let program_dir = program.as_deref().and_then(Path::parent).map(Path::to_owned);
     let path = env.get(OsStr::new("PATH")).cloned().unwrap_or_default();
-    let path = std::env::join_paths(own.into_iter().chain(std::env::split_paths(&path)));
+    // A directory with a colon cannot be part of PATH; then the children keep the inherited value.
+    let path = std::env::join_paths(program_dir.into_iter().chain(std::env::split_paths(&path)));
     if let Ok(path) = path {
         env.insert("PATH".into(), path);
     }

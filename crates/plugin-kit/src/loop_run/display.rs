@@ -1,4 +1,4 @@
-//! What the driver prints: for programs everything that the assistant says, for a person how far the loop is.
+//! Standard output of the driver: the assistant's text and tool calls for programs, progress for a user.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -13,7 +13,7 @@ use super::summary::LoopSummary;
 use crate::console::print_error;
 use crate::formatter::Formatter;
 
-/// Prints in one of the forms. Clones print to the same place.
+/// Printer for one of the output formats. Clones share it.
 #[derive(Clone)]
 pub struct Display(Arc<Mutex<Printer>>);
 
@@ -23,7 +23,7 @@ enum Printer {
 }
 
 impl Display {
-    /// Prints to standard output.
+    /// Creates a display on standard output.
     #[must_use]
     pub fn new(form: ProgressForm, workdir: &Path, limits: ProgressLimits) -> Self {
         let progress =
@@ -35,7 +35,7 @@ impl Display {
         }
     }
 
-    /// Prints what the assistant says to a writer. One that is gone does not disturb the loop.
+    /// Creates a display that prints the assistant's stream to `out`. Write errors are ignored.
     #[must_use]
     pub fn stream_to(out: Box<dyn Write + Send>, formatter: Formatter) -> Self {
         Self::of(Printer::Stream { formatter, out })
@@ -45,14 +45,14 @@ impl Display {
         Self(Arc::new(Mutex::new(printer)))
     }
 
-    /// The beginning of the loop, with the lines that describe it to a person.
+    /// Prints the description of the loop at its start.
     pub fn begin(&self, description: &[String]) {
         if let Printer::Progress(view) = &mut *self.lock() {
             view.begin(description);
         }
     }
 
-    /// The beginning of an iteration. `message` is the line for programs.
+    /// Starts an iteration. `message` is the line for programs.
     pub fn iteration(&self, number: u64, message: &str) {
         match &mut *self.lock() {
             Printer::Stream { out, .. } => write_line(out, message),
@@ -60,7 +60,7 @@ impl Display {
         }
     }
 
-    /// A line about the loop.
+    /// Prints a line about the loop.
     pub fn line(&self, text: &str) {
         match &mut *self.lock() {
             Printer::Stream { out, .. } => write_line(out, text),
@@ -68,28 +68,30 @@ impl Display {
         }
     }
 
-    /// A record of the assistant's stream.
+    /// Shows a record of the assistant's stream.
     pub fn record(&self, record: &Value) {
         match &mut *self.lock() {
             Printer::Stream { formatter, out } => {
+                // A closed reader must not end the loop: its result is in the files.
                 let _ = formatter.record(record, out).and_then(|()| out.flush());
             }
             Printer::Progress(view) => view.record(record),
         }
     }
 
-    /// The end of a run of the assistant.
+    /// Ends a run of the assistant.
     pub fn end_run(&self) {
         match &mut *self.lock() {
             Printer::Stream { formatter, out } => {
                 let _ = formatter.totals(out).and_then(|()| out.flush());
-                *formatter = formatter.renewed();
+                // Token counts are printed per run, so the next run starts at zero.
+                *formatter = formatter.reset();
             }
             Printer::Progress(view) => view.end_run(),
         }
     }
 
-    /// What a failed run of the assistant wrote to standard error.
+    /// Shows the standard error of a failed run.
     pub fn standard_error(&self, text: &str) {
         match &mut *self.lock() {
             Printer::Stream { .. } => print_error(text),
@@ -97,7 +99,7 @@ impl Display {
         }
     }
 
-    /// Why the loop fails.
+    /// Shows the reason for which the loop fails.
     pub fn failure(&self, subcode: &str, message: &str) {
         match &mut *self.lock() {
             Printer::Stream { .. } => print_error(format!("LOOPGATE_FATAL[{subcode}]: {message}")),
@@ -105,13 +107,13 @@ impl Display {
         }
     }
 
-    /// Whether [`Self::end`] prints anything.
+    /// Returns whether [`Self::end`] prints anything, so that callers can skip collecting the summary.
     #[must_use]
     pub fn wants_summary(&self) -> bool {
         matches!(&*self.lock(), Printer::Progress(_))
     }
 
-    /// The end of the loop.
+    /// Prints the final summary.
     pub fn end(&self, summary: &LoopSummary) {
         if let Printer::Progress(view) = &mut *self.lock() {
             view.end(summary);
@@ -119,6 +121,7 @@ impl Display {
     }
 
     fn lock(&self) -> MutexGuard<'_, Printer> {
+        // A panic while printing leaves the printer usable; the lock protects no invariant.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -130,5 +133,6 @@ impl fmt::Debug for Display {
 }
 
 fn write_line(out: &mut dyn Write, text: &str) {
+    // Ignored like every display error: the loop continues without a reader.
     let _ = writeln!(out, "{text}").and_then(|()| out.flush());
 }

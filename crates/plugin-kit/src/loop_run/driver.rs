@@ -1,4 +1,4 @@
-//! The state of a running loop, and how the assistant is run in it.
+//! State of a running loop, and the assistant runs in it.
 
 use std::ffi::OsString;
 use std::io;
@@ -21,54 +21,54 @@ use super::{failure, marker};
 use crate::perf::Perf;
 use crate::variables as var;
 
-/// What the assistant is asked.
+/// Work for one assistant run.
 #[derive(Debug)]
 pub struct AssistantTask {
-    /// An iteration, or what follows the loop.
+    /// Determines tools and directories of the run.
     pub kind: TaskKind,
-    /// Session that it goes on with.
+    /// Id of the assistant session to resume; `None` starts a new one.
     pub session: Option<String>,
-    /// The prompt.
+    /// Prompt to pass to the assistant.
     pub prompt: String,
 }
 
-/// Kinds of tasks.
+/// Purpose of an assistant run.
 #[derive(Debug)]
 pub enum TaskKind {
-    /// An iteration, which may work in these directories outside the project.
+    /// An iteration, which may also access these directories outside the project.
     Iteration(Vec<PathBuf>),
-    /// A review or a fix.
+    /// A review or a fix after the loop.
     Review,
 }
 
-/// A loop in progress.
+/// A running loop with everything that its iterations share.
 #[derive(Debug)]
 pub struct Driver {
-    /// What does not change.
+    /// Configuration that is constant during the run.
     pub context: RunContext,
-    /// What is saved after each iteration.
+    /// State that is saved after each iteration.
     pub state: LoopState,
-    /// Timing events.
+    /// Writer for the timing events.
     pub perf: Perf,
-    /// Records.
+    /// Writer for `runs.log` and the progress log.
     pub journal: Journal,
-    /// What is printed.
+    /// Standard output of the driver.
     pub display: Display,
     /// Cancelled when the loop has to stop.
     pub stop: CancellationToken,
-    /// Session of the assistant's last run.
+    /// Session of the last assistant run.
     pub last_session: Option<String>,
-    /// Runs in a row without an answer of the model.
+    /// Consecutive runs without an answer of the model.
     pub(super) empty_runs: u32,
-    /// What the next iteration asks the last session to put right, instead of beginning anew.
+    /// Prompt with which the next iteration resumes the last session, to fix an invalid plan.
     pub(super) correction: Option<String>,
-    /// Corrections that were asked for.
+    /// Corrections requested so far.
     pub(super) corrections: u32,
-    /// Whether iterations still change anything.
+    /// Stall detection across iterations.
     pub(super) progress: Progress,
-    /// The last failure, and how often it came in a row.
+    /// The last failure and its number of consecutive occurrences.
     pub(super) failures: (String, u32),
-    /// Limits of the assistant's account.
+    /// Rate limits of the assistant's account.
     pub(super) limits: AccountLimits,
 }
 
@@ -79,9 +79,11 @@ impl Driver {
         stop: CancellationToken,
         display: Display,
     ) -> Self {
+        // The environment takes precedence: the runtime sets it for the loops that it starts.
         let command = var::text(var::COMMAND)
             .or_else(|| Some(state.command.clone()).filter(|command| !command.is_empty()))
             .unwrap_or_else(|| "interactive".to_owned());
+        // Exported before any child starts: hooks identify their loop by these variables.
         let goal = active_goal(&state.workdir);
         context.export(var::WORKDIR, &state.workdir);
         context.export(var::RUN_ID, &state.run_id);
@@ -123,12 +125,14 @@ impl Driver {
         marker::write(&self.state.workdir, self.context.secret.as_ref(), subcode, &failure::clamp(message));
     }
 
-    /// Saves the state. A state file that somebody removed is not made again: that is how a loop is stopped.
+    /// Saves the state. A missing state file is not recreated, because its removal is the request to stop the
+    /// loop.
     ///
     /// # Errors
-    /// Any failure of the file system.
+    /// Fails on any file system error.
     pub(super) fn save_state(&self) -> io::Result<()> {
         let root = &self.context.project_root;
+        // A race with a removal after this check is harmless: the polling task cancels the token as well.
         if untrusted::kind(&state_file::path(root)).is_none() {
             self.stop.cancel();
             return Ok(());
@@ -136,14 +140,15 @@ impl Driver {
         self.state.save(root)
     }
 
-    /// Runs the assistant in the project with its output going to the stream file. Limits of its account are
-    /// waited out, before it starts and when it meets one; then the same session goes on.
+    /// Runs the assistant in the project; its output goes to the stream file. Waits for rate limits of the
+    /// account before the start and when the run meets one, and then resumes the same session.
     ///
     /// # Errors
-    /// When it cannot be started, or its output cannot be kept.
+    /// Fails when the assistant cannot be started or its output cannot be stored.
     pub async fn assistant(&mut self, mut task: AssistantTask) -> io::Result<AssistantRun> {
         let mut all_waits = Duration::ZERO;
         loop {
+            // Checked per run, because a rate limit splits one task into several runs.
             if self.state.has_used_up_budget() {
                 return Ok(AssistantRun::unaffordable(all_waits));
             }
@@ -155,11 +160,13 @@ impl Driver {
             let AccountState::Usable(probe) = state else { return Ok(AssistantRun::stopped(all_waits)) };
             let run = self.run_assistant(self.arguments(&task), probe).await?;
             let Some(limit) = run.rate_limit() else {
+                // The session is finished; the next iteration must start a new one.
                 self.state.session.clear();
                 return Ok(AssistantRun { waited: all_waits, ..run });
             };
             let session = run.facts.session_id.clone();
             let is_iteration = matches!(task.kind, TaskKind::Iteration(_));
+            // Only the session of an iteration is saved: a review is not resumed after a restart.
             self.meet_limit(&limit, session.as_deref().filter(|_| is_iteration));
             if session.is_some() {
                 task = AssistantTask { session, prompt: CONTINUE_PROMPT.to_owned(), ..task };
@@ -176,7 +183,7 @@ impl Driver {
         }
     }
 
-    /// One process of the assistant. The probe ends with the first answer of the model.
+    /// Runs one assistant process. The probe is released with the first answer of the model.
     async fn run_assistant(
         &mut self,
         args: Vec<OsString>,
@@ -199,10 +206,12 @@ impl Driver {
         };
         let finished = invocation.run(&self.stop, output).await.map_err(io::Error::other)?;
         let (facts, lost) = sink.finish();
+        // Charge before any error return: the run has cost its amount even if its output could not be stored.
         self.charge(facts.ledger.estimated_usd());
         if let Some(error) = lost {
             return Err(error);
         }
+        // The reviews and the commands of later iterations report this session.
         if let Some(id) = &facts.session_id {
             self.last_session = Some(id.clone());
             self.context.export(var::SESSION_ID, id);
@@ -211,7 +220,7 @@ impl Driver {
     }
 }
 
-/// `active_goal` of the goal file.
+/// Reads `active_goal` from the goal file.
 fn active_goal(workdir: &Path) -> Option<String> {
     let text = untrusted::read_text(&workdir.join(".learnings/goal.yaml")).ok()?;
     let value = text.lines().find_map(|line| line.strip_prefix("active_goal:"))?;

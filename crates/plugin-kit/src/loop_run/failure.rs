@@ -1,7 +1,8 @@
-//! Failures of the assistant that another iteration cannot repair: limits and the account.
+//! Failures of the assistant that another iteration cannot fix: rate limits, context limits and account
+//! problems.
 //!
-//! Looks only at records that are errors by their shape, so that a conversation about rate limits is
-//! none, and passes over the assistant's own retries, which may still succeed.
+//! Only records that are errors by their structure are examined, so that a conversation about rate limits
+//! does not match. The assistant's own retries are skipped, because they may still succeed.
 
 use std::sync::LazyLock;
 
@@ -10,35 +11,34 @@ use loopgate_api::redact;
 use regex::Regex;
 use serde_json::Value;
 
-/// Characters of a message that are kept.
+/// Upper bound of a message in characters; the failure marker allows 1,000, including the ellipsis.
 const MESSAGE_CHARS: usize = 900;
-/// Characters of standard error that are shown.
+/// Upper bound of the excerpt of standard error, in characters.
 const STDERR_CHARS: usize = 800;
 
-/// Kinds, in the order in which they win.
+/// Failure kinds, in order of precedence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FailureKind {
-    /// Too many requests, or the plan's limit is used up.
+    /// Too many requests, or the usage limit of the subscription is reached.
     RateLimit,
-    /// The conversation has outgrown the model.
+    /// The conversation exceeds the model's context.
     ContextLimit,
-    /// Login, billing, or an overloaded service.
+    /// Sign-in or billing problem, or an overloaded service.
     Account,
 }
 
-/// A failure that ends the loop.
+/// A recognized failure, which ends the loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownFailure {
-    /// Which one.
     pub kind: FailureKind,
-    /// For the user.
+    /// Message to the user, redacted.
     pub message: String,
-    /// When a limit ends, as far as the assistant says.
+    /// End of a rate limit, if the assistant reports it.
     pub resets_at: Option<Timestamp>,
 }
 
 impl FailureKind {
-    /// Status in `runs.log`.
+    /// Returns the status in `runs.log`.
     #[must_use]
     pub const fn status(self) -> &'static str {
         match self {
@@ -48,7 +48,7 @@ impl FailureKind {
         }
     }
 
-    /// Subcode of the marker.
+    /// Returns the subcode of the failure marker.
     #[must_use]
     pub const fn subcode(self) -> &'static str {
         match self {
@@ -88,6 +88,8 @@ impl FailureKind {
 
     fn failure(self, detail: &str) -> KnownFailure {
         let detail = if detail.trim().is_empty() { self.hint() } else { detail.trim() };
+        // Overload shares the handling of account failures, but the message must not tell the user to sign
+        // in.
         let is_overload = self == Self::Account && detail.to_lowercase().contains("overloaded");
         let prefix = if is_overload { "The model's service is overloaded." } else { self.prefix() };
         let message = clamp(&redact::credentials(&format!("{prefix} {detail}")));
@@ -113,19 +115,20 @@ static ACCOUNT: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// What a record of the stream says about a failure.
+/// Recognizes a failure in a record of the stream.
 #[must_use]
 pub fn in_record(record: &Value) -> Option<KnownFailure> {
     let record_type = record.get("type").and_then(Value::as_str).unwrap_or_default();
     if record_type == "rate_limit_event" {
         return rate_limit_event(record);
     }
-    // The assistant reports each of its own retries with the error that it retries.
+    // The assistant reports each of its retries with the error that caused it.
     if record.get("subtype").and_then(Value::as_str) == Some("api_retry") {
         return None;
     }
     let texts = texts(record);
     let detail = texts.first().map(String::as_str).unwrap_or_default();
+    // The status 429 is conclusive, whatever the text of the record.
     if is_rate_limited(record) {
         return Some(FailureKind::RateLimit.failure(detail));
     }
@@ -138,20 +141,22 @@ pub fn in_record(record: &Value) -> Option<KnownFailure> {
         .map(|kind| kind.failure(detail))
 }
 
-/// What standard error says, for a program that failed.
+/// Recognizes a failure in the standard error of a failed program.
 #[must_use]
 pub fn in_stderr(stderr: &str) -> Option<KnownFailure> {
+    // Joined to one line: the assistant wraps its messages, and the patterns must match across the wraps.
     let flat = stderr.split_whitespace().collect::<Vec<_>>().join(" ");
     let kind = FailureKind::all().into_iter().find(|kind| kind.matches(&flat))?;
     let short: String = redact::credentials(&flat).chars().take(STDERR_CHARS).collect();
     Some(kind.failure(&short))
 }
 
-/// A limit that still allows requests is news, not a failure.
+/// Recognizes an exceeded rate limit. Events with an `allowed…` status are warnings.
 fn rate_limit_event(record: &Value) -> Option<KnownFailure> {
     let info = record.get("rate_limit_info").or_else(|| record.get("rateLimitInfo"));
     let member = |names: [&str; 2]| {
         let value = names.iter().find_map(|name| info?.get(name))?;
+        // Versions of the assistant differ in the case of the members and in the type of the reset time.
         value.as_str().map(str::to_owned).or_else(|| value.as_i64().map(|at| at.to_string()))
     };
     if member(["status", "state"]).is_some_and(|status| status.starts_with("allowed")) {
@@ -166,7 +171,7 @@ fn rate_limit_event(record: &Value) -> Option<KnownFailure> {
     Some(KnownFailure { resets_at, ..FailureKind::RateLimit.failure(&detail) })
 }
 
-/// Unix seconds, or a date.
+/// Parses Unix seconds or a date.
 fn instant(text: &str) -> Option<Timestamp> {
     match text.parse() {
         Ok(seconds) => Timestamp::from_second(seconds).ok(),
@@ -175,11 +180,11 @@ fn instant(text: &str) -> Option<Timestamp> {
 }
 
 fn is_rate_limited(record: &Value) -> bool {
-    let named = record.get("error").and_then(Value::as_str).is_some_and(|error| {
+    let is_named = record.get("error").and_then(Value::as_str).is_some_and(|error| {
         ["rate_limit", "rate_limit_error"].iter().any(|name| error.eq_ignore_ascii_case(name))
     });
     let status = ["api_error_status", "apiErrorStatus"].iter().find_map(|name| record.get(name)?.as_u64());
-    named || status == Some(429)
+    is_named || status == Some(429)
 }
 
 fn is_error(record: &Value) -> bool {
@@ -190,7 +195,7 @@ fn is_error(record: &Value) -> bool {
         || record.get("error").and_then(Value::as_str).is_some_and(|error| !error.is_empty())
 }
 
-/// Texts of a record, those for the user first.
+/// Collects the texts of a record, starting with those for the user.
 fn texts(record: &Value) -> Vec<String> {
     let mut texts: Vec<&str> = Vec::new();
     texts.extend(record.get("result").and_then(Value::as_str));
@@ -205,7 +210,7 @@ fn texts(record: &Value) -> Vec<String> {
     texts.into_iter().filter(|text| !text.trim().is_empty()).map(str::to_owned).collect()
 }
 
-/// Cuts a message for the marker.
+/// Truncates a message for the failure marker.
 #[must_use]
 pub fn clamp(message: &str) -> String {
     if message.chars().count() <= MESSAGE_CHARS {
@@ -227,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn overloaded_service_is_not_called_a_problem_of_the_account() {
+    fn overloaded_service_is_reported_as_such() {
         let record = json!({"type": "result", "is_error": true, "result": "API Error: 529 overloaded_error"});
         let failure = in_record(&record).unwrap();
         assert_eq!(failure.kind, FailureKind::Account);
@@ -235,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_told_apart_by_shape_and_text() {
+    fn failure_kind_depends_on_structure_and_text() {
         let cases = [
             (json!({"type": "result", "is_error": true, "api_error_status": 429}), FailureKind::RateLimit),
             (json!({"type": "assistant", "error": "rate_limit"}), FailureKind::RateLimit),
@@ -268,7 +273,7 @@ mod tests {
 
     // PL-19
     #[test]
-    fn talk_retries_and_allowed_limits_are_no_failures() {
+    fn conversation_retries_and_allowed_limits_are_not_failures() {
         let harmless = [
             json!({"type": "assistant", "message": {"content": [{"type": "text", "text": "We hit the rate limit"}]}}),
             json!({"type": "result", "is_error": false, "result": "documented the rate limit and 401 unauthorized"}),
@@ -282,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn standard_error_is_read_when_the_stream_says_nothing() {
+    fn failure_is_recognized_in_standard_error() {
         assert_eq!(
             in_stderr("fatal:\n  Prompt is too\tlong").map(|f| f.kind),
             Some(FailureKind::ContextLimit)
@@ -291,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_are_cut() {
+    fn long_message_is_truncated() {
         assert_eq!(clamp(&"ä".repeat(901)).chars().count(), 903);
         assert_eq!(clamp("short"), "short");
     }

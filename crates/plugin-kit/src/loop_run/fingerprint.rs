@@ -1,5 +1,5 @@
-//! One hash of everything that an iteration is there to change: the files of the loop's repositories, and the
-//! documents of its work directory.
+//! Fingerprint of everything that an iteration may change: the files of the loop's repositories and the
+//! documents of its work directory. Equal fingerprints mean that the loop made no progress.
 
 use std::path::{Path, PathBuf};
 
@@ -10,22 +10,25 @@ use sha2::{Digest, Sha256};
 use super::driver::Driver;
 use crate::project_git::ProjectGit;
 
-/// Documents of a work directory that change although nothing was done.
+/// Documents of a work directory that change in every iteration, even in one without progress.
 const RUN_RECORDS: [&str; 5] = [EXIT_FILE, LAUNCH_METADATA, LOOP_ERROR, STATE_JSON, "log.md"];
 
-/// Bytes of a document that are looked at.
+/// Upper bound of bytes read per document, so that a runaway file cannot exhaust memory.
 const DOCUMENT_CAP: u64 = 16 * 1024 * 1024;
 
 impl Driver {
-    /// Hash of everything that an iteration is there to change; `None` where git cannot say.
+    /// Computes the fingerprint. `None` when git cannot produce a snapshot of a repository.
     pub(super) async fn fingerprint(&self) -> Option<String> {
         let mut hash = Sha256::new();
         for repository in self.repositories() {
             let git = ProjectGit::at(&repository, &self.context.env, &self.stop);
+            // A snapshot includes untracked files, because an iteration commits nothing.
             hash.update(git.snapshot().await?);
         }
         for name in documents(&self.state.workdir) {
             hash.update(name.as_os_str().as_encoded_bytes());
+            // A document above the cap or unreadable hashes as empty: its name still counts, changes of it do
+            // not.
             hash.update(Sha256::digest(untrusted::read(&name, DOCUMENT_CAP).unwrap_or_default()));
         }
         Some(hex::encode(hash.finalize()))
@@ -36,7 +39,7 @@ impl Driver {
     }
 }
 
-/// The documents of a work directory, in order.
+/// Lists the documents of a work directory, sorted so that the hash does not depend on directory order.
 fn documents(workdir: &Path) -> Vec<PathBuf> {
     let mut names: Vec<_> = untrusted::entries(workdir)
         .into_iter()

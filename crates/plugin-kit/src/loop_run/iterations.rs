@@ -1,4 +1,4 @@
-//! The loop itself: its beginning, its iterations, and every way out.
+//! The loop: start, iterations, and all exit paths.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -28,10 +28,10 @@ use crate::plan;
 use crate::project_git::ProjectGit;
 use crate::variables as var;
 
-/// Longest growth of the pause after failures, as a power of two.
+/// Upper bound of the exponential backoff after failures: the pause is at most 2^5 times as long.
 const PAUSE_DOUBLINGS: u32 = 5;
 
-/// Starts or resumes a loop and runs it to its end; the exit code.
+/// Starts or resumes a loop, runs it to its end and returns the exit code.
 pub async fn run(options: &LoopOptions) -> u8 {
     let stop = CancellationToken::new();
     let context = match stop::on_signals(stop.clone())
@@ -40,6 +40,7 @@ pub async fn run(options: &LoopOptions) -> u8 {
         Ok(context) => context,
         Err(error) => return refuse(format!("Error: cannot start: {error}")),
     };
+    // Without a work directory the command resumes: the state file of the current directory knows the loop.
     let (state, fresh) = match &options.workdir {
         Some(workdir) => (new_state(&context, options, workdir, &stop).await, true),
         None => (resumed_state(&context.project_root, options.max_spend), false),
@@ -48,6 +49,7 @@ pub async fn run(options: &LoopOptions) -> u8 {
         Ok(state) => state,
         Err(message) => return refuse(message),
     };
+    // Lock before any file of the work directory is changed: a refused driver must not disturb the other one.
     let lock = match LoopLock::acquire(&state.workdir, &state.run_id, &clock::now()) {
         Ok((lock, warning)) => {
             warning.into_iter().for_each(print_error);
@@ -72,7 +74,9 @@ pub async fn run(options: &LoopOptions) -> u8 {
             LoopEnd::Failed
         }
     };
+    // Collected before `finish` consumes the driver, printed after it: the summary is the last output.
     let summary = if display.wants_summary() { Some(driver.summary(outcome).await) } else { None };
+    // The lock is released before the summary is printed: the next loop may start while the user reads.
     let code = driver.finish(outcome, lock);
     summary.iter().for_each(|summary| display.end(summary));
     code
@@ -92,9 +96,10 @@ async fn new_state(
     let workdir =
         std::path::absolute(workdir).map_err(|error| format!("Error: invalid work directory: {error}"))?;
     check_prompt(context, options)?;
+    // A second loop on the same work directory is refused by the lock instead, which names its owner.
     check_other_loop(&context.project_root, &workdir)?;
     untrusted::make_directory(&workdir)
-        .map_err(|error| format!("Error: cannot make the work directory: {error}"))?;
+        .map_err(|error| format!("Error: cannot create the work directory: {error}"))?;
     Ok(LoopState {
         iteration: 1,
         max_iterations: options.max_iterations,
@@ -120,7 +125,7 @@ fn check_prompt(context: &RunContext, options: &LoopOptions) -> Result<(), Strin
     if names.contains(name) { Ok(()) } else { Err(format!("Error: prompt not found: prompts/{name}.md")) }
 }
 
-/// The state file belongs to the project: two loops in one project would overwrite each other's.
+/// Refuses a second loop in the same project: both would overwrite the project's state file.
 fn check_other_loop(project_root: &Path, workdir: &Path) -> Result<(), String> {
     match LoopState::load(project_root) {
         Ok(other) if other.workdir != workdir && lock::is_held(&other.workdir) => Err(format!(
@@ -131,8 +136,8 @@ fn check_other_loop(project_root: &Path, workdir: &Path) -> Result<(), String> {
     }
 }
 
-/// Keeps the files of loops out of commits, unless the project has rules of its own for them.
-fn hide_state_dir(project_root: &Path) -> io::Result<()> {
+/// Excludes the files of loops from commits, unless the project has its own rules for the directory.
+fn exclude_state_dir(project_root: &Path) -> io::Result<()> {
     let rules = project_root.join(STATE_DIR).join(".gitignore");
     match untrusted::kind(&rules) {
         Some(_) => Ok(()),
@@ -140,7 +145,7 @@ fn hide_state_dir(project_root: &Path) -> io::Result<()> {
     }
 }
 
-/// The state of an interrupted loop, with another spending limit where one is given.
+/// Loads the state of an interrupted loop, and applies a new spending limit if given.
 fn resumed_state(project_root: &Path, max_spend: Option<Usd>) -> Result<LoopState, String> {
     let mut state = LoopState::load(project_root).map_err(|unusable| match unusable {
         StateFileError::Absent => "Error: No active Loopgate loop found".to_owned(),
@@ -149,7 +154,7 @@ fn resumed_state(project_root: &Path, max_spend: Option<Usd>) -> Result<LoopStat
     state.max_spend = max_spend.unwrap_or(state.max_spend);
     state
         .charge_interrupted_run()
-        .map_err(|error| format!("Error: cannot read what the interrupted run has cost: {error}"))?;
+        .map_err(|error| format!("Error: cannot read the cost of the interrupted run: {error}"))?;
     Ok(state)
 }
 
@@ -158,12 +163,13 @@ impl Driver {
         let root = &self.context.project_root;
         if fresh {
             archive::started(root, &self.state.workdir)?;
-            // What an earlier run said of itself says nothing about this one.
+            // The status of an earlier run, such as AWAITING_USER, must not be taken for that of this run.
             match untrusted::remove(&self.state.workdir.join(STATE_JSON)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
             }
-            hide_state_dir(root)?;
+            exclude_state_dir(root)?;
+            // Rounds and blocked tasks of an earlier loop must not limit this one.
             plan::start_over(&self.state.workdir).map_err(io::Error::other)?;
             self.state.save(root)?;
             if self.perf.wants_run() {
@@ -172,44 +178,50 @@ impl Driver {
                 self.perf.run(&redact::credentials(&repo.unwrap_or_default()), &branch.unwrap_or_default());
             }
         }
+        // Written for a resumed loop too, so that the keys exist in any case.
         let mut config = ConfigEnv::load(&self.state.workdir)?;
         config.set(var::SELF_LEARNING, if self.state.self_learning { "true" } else { "false" });
         config.set(var::START_SHA, &self.state.start_sha);
         config.save(&self.state.workdir)?;
         if self.state.self_learning {
             self.journal.progress(
-                "Self-learning is asked for, but its plugin is not there: its steps are passed over",
+                "Self-learning was requested, but its plugin is not installed: its steps are skipped",
             );
         }
         if self.display.wants_summary() {
             self.display.begin(&self.description().await);
         }
+        // The initial fingerprint is the baseline of the stall detection; it never ends the loop.
         let before = self.fingerprint().await;
-        self.progress.stands_still(before);
+        self.progress.is_stalled(before);
+        // Started last, when the state file exists: its absence stops the loop.
         stop::on_removal(state_file::path(root), self.state.workdir.clone(), self.stop.clone());
         Ok(())
     }
 
-    /// Iterates to an end, and reviews what a loop that ended well has changed.
+    /// Runs iterations until the loop ends, then reviews the changes of a completed loop.
     async fn run(&mut self) -> LoopEnd {
         let outcome = loop {
             match self.iteration().await {
                 Ok(None) => {}
                 Ok(Some(outcome)) => break outcome,
                 Err(error) => {
-                    self.fail("DRIVER_FAILED", &format!("The loop could not go on: {error}"));
+                    self.fail("DRIVER_FAILED", &format!("The loop could not continue: {error}"));
                     break LoopEnd::Failed;
                 }
             }
+            // Count first, then save: a driver killed in the pause resumes with the next iteration.
             self.state.iteration += 1;
             if let Err(error) = self.save_state() {
                 self.fail("DRIVER_FAILED", &format!("The loop's state could not be saved: {error}"));
                 break LoopEnd::Failed;
             }
-            if !self.is_used_up() && !self.state.has_used_up_budget() && !self.pause().await {
+            // No pause before an iteration that only reports a reached limit.
+            if !self.has_used_up_iterations() && !self.state.has_used_up_budget() && !self.pause().await {
                 break LoopEnd::Interrupted;
             }
         };
+        // Reviews only follow finished work; a waiting or failed loop will change the files again.
         if outcome == LoopEnd::Completed {
             review::run(self).await;
             if self.stop.is_cancelled() {
@@ -219,15 +231,18 @@ impl Driver {
         outcome
     }
 
-    /// Archives, unlocks, and drops the state unless the loop can be resumed; the exit code.
+    /// Archives the stream, releases the lock, and removes the state file unless the loop can be resumed.
+    /// Returns the exit code.
     fn finish(self, outcome: LoopEnd, lock: LoopLock) -> u8 {
         if outcome != LoopEnd::Interrupted
+            // An interrupted loop keeps its live stream, because the resumed driver appends to it.
             && let Err(error) = archive::finished(&self.state.workdir, &self.state.run_id)
         {
             print_error(format!("Warning: the output could not be archived: {error}"));
         }
         lock.release();
         if outcome != LoopEnd::Interrupted {
+            // Best-effort: the file may have been removed to stop the loop.
             let _ = untrusted::remove(&state_file::path(&self.context.project_root));
         }
         match outcome {
@@ -237,15 +252,15 @@ impl Driver {
         }
     }
 
-    const fn is_used_up(&self) -> bool {
+    const fn has_used_up_iterations(&self) -> bool {
         self.state.max_iterations > 0 && self.state.iteration > self.state.max_iterations
     }
 
-    /// One iteration; `Some` ends the loop.
+    /// Runs one iteration. `Some` ends the loop.
     async fn iteration(&mut self) -> io::Result<Option<LoopEnd>> {
         let mut span = Span::start();
         let number = self.state.iteration;
-        if self.is_used_up() {
+        if self.has_used_up_iterations() {
             self.journal
                 .progress(&format!("The limit of {} iterations is reached", self.state.max_iterations));
             self.record("max_iterations");
@@ -254,8 +269,8 @@ impl Driver {
             self.fail(
                 ITERATION_LIMIT,
                 &format!(
-                    "The loop reached its limit of {} iterations before the assistant said that it was done. \
-                     What was done is kept; start the loop again to go on with it.",
+                    "The loop reached its limit of {} iterations before the assistant reported completion. \
+                     The work so far is kept; start the loop again to continue.",
                     self.state.max_iterations
                 ),
             );
@@ -267,6 +282,7 @@ impl Driver {
             return Ok(Some(self.end_at_spending_limit()));
         }
         self.context.export(var::ITERATION, number.to_string());
+        // Hooks and commands of the iteration read its number from the environment or from this file.
         self.mark_iteration()?;
         self.journal.iteration(number);
         let task = self.next_task();
@@ -276,12 +292,15 @@ impl Driver {
                 let program = self.context.assistant.display().to_string();
                 self.fail(
                     "ASSISTANT_NOT_STARTED",
-                    &format!("The assistant could not be run ({program}): {error}"),
+                    &format!(
+                        "The assistant could not be started, or its output not stored ({program}): {error}"
+                    ),
                 );
                 self.record("error");
                 return Ok(Some(LoopEnd::Failed));
             }
         };
+        // Time spent waiting for a rate limit is not work of the iteration.
         span.exclude(run.waited);
         if let Some(id) = &run.facts.session_id {
             self.journal.session(id);
@@ -289,8 +308,8 @@ impl Driver {
         Ok(self.evaluate_run(&run, &span).await)
     }
 
-    /// What the iteration asks: a correction of the last session, the rest of a session that a limit interrupted, or
-    /// all of it in a new one.
+    /// Returns the work of the next iteration: a correction in the last session, the rest of a session that a
+    /// rate limit interrupted, or the full prompt in a new session.
     fn next_task(&mut self) -> AssistantTask {
         let kind = TaskKind::Iteration(self.outside_dirs());
         if let Some(prompt) = self.correction.take() {
@@ -303,15 +322,17 @@ impl Driver {
         AssistantTask { kind, session: None, prompt: self.state.prompt.clone() }
     }
 
-    /// Directories that the assistant works in beside the project: peers, and a work directory elsewhere.
+    /// Lists the directories outside the project that the assistant may access: peers, and an external work
+    /// directory.
     fn outside_dirs(&self) -> Vec<PathBuf> {
         let outside =
             (!self.state.workdir.starts_with(&self.context.project_root)).then(|| self.state.workdir.clone());
         outside.into_iter().chain(self.peers()).collect()
     }
 
-    /// The further repositories of the loop.
+    /// Lists the further repositories of the loop.
     pub(super) fn peers(&self) -> impl Iterator<Item = PathBuf> {
+        // The variable is set by the runtime; for a loop of a user, set-up stores the peers in `config.env`.
         let peers = var::text(var::ADD_DIRS)
             .or_else(|| ConfigEnv::load(&self.state.workdir).ok()?.get(var::ADD_DIRS).map(str::to_owned))
             .unwrap_or_default();
@@ -326,7 +347,8 @@ impl Driver {
         untrusted::write(&dir.join("current-iteration"), self.state.iteration.to_string().as_bytes())
     }
 
-    /// Waits before the next iteration, longer after each failure in a row; `false` when asked to stop.
+    /// Waits before the next iteration, with exponential backoff after consecutive failures. Returns `false`
+    /// when the driver is stopped.
     async fn pause(&self) -> bool {
         let doublings = self.failures.1.saturating_sub(1).min(PAUSE_DOUBLINGS);
         let pause = self.context.pause * 2u32.pow(doublings);

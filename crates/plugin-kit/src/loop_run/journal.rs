@@ -1,4 +1,4 @@
-//! The loop's own records: `runs.log`, the progress log, and the session id.
+//! Records of the loop: `runs.log`, the progress log, and the session id.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -9,15 +9,15 @@ use loopgate_home::untrusted;
 use super::display::Display;
 use crate::clock::now;
 
-/// Goal named in `runs.log` when none is set.
+/// Goal in `runs.log` when the work directory sets none.
 const DEFAULT_GOAL: &str = "reduce-failures";
 
-/// What a line of `runs.log` is about.
+/// Activity that a line of `runs.log` reports.
 #[derive(Debug, Clone, Copy)]
 pub enum JournalActivity {
     /// An iteration of the loop.
     PlanExecute,
-    /// A review or a fix after it.
+    /// A review or a fix after the loop.
     CodeReview,
 }
 
@@ -30,7 +30,7 @@ impl JournalActivity {
     }
 }
 
-/// Writes the records of one run.
+/// Writer for the records of one run.
 #[derive(Debug, Clone)]
 pub struct Journal {
     workdir: PathBuf,
@@ -41,7 +41,6 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// For a run in a project.
     #[must_use]
     pub fn new(
         project_root: &Path,
@@ -59,13 +58,13 @@ impl Journal {
         }
     }
 
-    /// A line about the loop: on standard output and in the progress log.
+    /// Writes a line about the loop to standard output and to the progress log.
     pub fn progress(&self, message: &str) {
         self.display.line(message);
         self.log(message);
     }
 
-    /// The beginning of an iteration.
+    /// Announces the start of an iteration.
     pub fn iteration(&self, number: u64) {
         let message = format!("Iteration {number} of run {}", self.run_id);
         self.display.iteration(number, &message);
@@ -76,8 +75,10 @@ impl Journal {
         append(&self.progress, &format!("[{}] {message}\n", now()));
     }
 
-    /// An outcome in `runs.log`.
+    /// Appends an outcome to `runs.log`.
     pub fn outcome(&self, iteration: u64, status: &str, activity: JournalActivity, session: Option<&str>) {
+        // The order of the fields is fixed: readers split the line at `|`, which `clean` removes from the
+        // values.
         let fields = [
             self.run_id.clone(),
             now(),
@@ -90,17 +91,18 @@ impl Journal {
         append(&self.workdir.join("runs.log"), &format!("{}\n", fields.join("|")));
     }
 
-    /// The session that the loop's own work happened in.
+    /// Saves the session id of the loop's last iteration.
     pub fn session(&self, id: &str) {
-        // Only a way for people to resume by hand; the loop does not need it.
+        // Best-effort: the file only lets a user resume the session by hand; the loop does not read it.
         let _ = untrusted::write(&self.workdir.join(SESSION_ID), id.as_bytes());
     }
 }
 
-/// First field of the last line of `runs.log`.
+/// Returns the run id of the last complete line of `runs.log`.
 #[must_use]
 pub fn last_run_id(workdir: &Path) -> Option<String> {
     let text = untrusted::read_text(&workdir.join("runs.log")).ok()?;
+    // A killed driver may leave a truncated last line; four fields identify a complete one.
     let fields: Vec<&str> =
         text.lines().rev().find(|line| line.split('|').count() >= 4)?.split('|').collect();
     Some(fields[0].trim().to_owned()).filter(|id| !id.is_empty())
@@ -110,7 +112,7 @@ fn clean(text: &str) -> String {
     text.replace(['\r', '\n'], " ").replace('|', "_")
 }
 
-/// Records are best effort: a full disk shows itself where it matters.
+/// Appends a line, best-effort: a full disk also fails the writes of state and stream, which report it.
 fn append(path: &Path, line: &str) {
     let _ = untrusted::append(path).and_then(|mut file| file.write_all(line.as_bytes()));
 }

@@ -1,4 +1,4 @@
-//! What a run of the assistant means for the loop.
+//! Evaluates a finished assistant run: the loop continues, waits for its user, completes or fails.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -17,19 +17,19 @@ use crate::plan::structure::schema_faults;
 use crate::quoting::quote;
 use crate::variables as var;
 
-/// Empty runs in a row after which nobody seems to be there.
-const EMPTY_RUNS: u32 = 3;
-/// Times that the assistant is asked to put a plan right.
-const CORRECTIONS: u32 = 2;
-/// Faults of a plan that it is told of at once.
-const TOLD_FAULTS: usize = 20;
-/// Why a loop without blocked tasks asks its user.
-const STANDSTILL: &str = "The last iterations of the loop changed neither the plan nor the files.";
-/// Equal failures in a row after which another try is pointless.
-const EQUAL_FAILURES: u32 = 5;
+/// Consecutive runs without any answer of the model after which the loop fails.
+const MAX_EMPTY_RUNS: u32 = 3;
+/// Attempts to let the assistant fix an invalid plan.
+const MAX_CORRECTIONS: u32 = 2;
+/// Faults of a plan listed in one correction prompt.
+const LISTED_FAULTS: usize = 20;
+/// Reason of a stalled loop without blocked tasks.
+const STALLED: &str = "The last iterations of the loop changed neither the plan nor the files.";
+/// Consecutive equal failures after which a retry is pointless.
+const MAX_EQUAL_FAILURES: u32 = 5;
 
 impl Driver {
-    /// Decides what a run means; `Some` ends the loop.
+    /// Evaluates a run. `Some` ends the loop.
     pub(super) async fn evaluate_run(&mut self, run: &AssistantRun, span: &Span) -> Option<LoopEnd> {
         let code = match run.end {
             End::Stopped => return Some(LoopEnd::Interrupted),
@@ -40,9 +40,10 @@ impl Driver {
                 child::UNKNOWN_EXIT
             }
         };
+        // Before the exit code: the assistant exits with an error when its budget is exhausted.
         if run.facts.used_up_budget {
             pipeline::run(self).await;
-            // The last answer was paid for, too.
+            // The run that exhausted the budget may still have completed the work.
             if run.facts.promised {
                 return self.judge_promise(span);
             }
@@ -56,6 +57,7 @@ impl Driver {
         if code != 0 {
             return self.judge_error(run, span, code).await;
         }
+        // An error result with exit code 0 is the final report of the assistant, after its own retries.
         if run.facts.result.as_ref().is_some_and(|result| result.is_error) {
             let message = format!("The assistant reports an error: {}", cause(run, code));
             self.fail("ASSISTANT_ERROR", &message);
@@ -70,31 +72,34 @@ impl Driver {
         }
         self.record("in_progress");
         self.perf.iteration(self.state.iteration, span, "ok", Some(0));
+        // A silent run proves nothing about progress; it is counted as an empty run above.
         if run.facts.has_result_text { self.judge_progress().await } else { None }
     }
 
-    /// Ends a loop that only its user can let go on: all that is left is blocked, or its iterations change
-    /// nothing any more.
+    /// Ends a loop that needs its user: all remaining tasks are blocked, or the iterations no longer change
+    /// anything.
     async fn judge_progress(&mut self) -> Option<LoopEnd> {
+        // Recorded even when tasks are blocked, so that the comparison of the next iteration is complete.
         let fingerprint = self.fingerprint().await;
-        let stands_still = self.progress.stands_still(fingerprint);
+        let is_stalled = self.progress.is_stalled(fingerprint);
         let (reason, action) = if let Some(blocked) = plan::all_blocked(&self.state.workdir) {
             let list = blocked.join("\n");
             (
-                format!("All that is left is blocked.\n{list}"),
-                format!("Say how these tasks can go on:\n{list}"),
+                format!("All remaining tasks are blocked.\n{list}"),
+                format!("Say how to unblock these tasks:\n{list}"),
             )
-        } else if stands_still {
+        } else if is_stalled {
             (
-                STANDSTILL.to_owned(),
-                format!("{STANDSTILL} Look at what it said last, and tell it how to go on."),
+                STALLED.to_owned(),
+                format!("{STALLED} Read the assistant's last answer, and say how to continue."),
             )
         } else {
             return None;
         };
         self.journal.progress(&reason);
         self.record("awaiting_user");
-        if self.makes_a_document() {
+        // The control plane waits for the document and cannot answer a question, so waiting would be endless.
+        if self.produces_document() {
             self.fail("NO_PROGRESS", &failure::clamp(&reason));
             return Some(LoopEnd::Failed);
         }
@@ -105,14 +110,15 @@ impl Driver {
         Some(LoopEnd::Waiting)
     }
 
-    /// Whether the loop is there for a document and has nobody to ask.
-    fn makes_a_document(&self) -> bool {
+    /// Returns whether the loop produces a document for the control plane; it cannot wait for an answer of
+    /// its user.
+    fn produces_document(&self) -> bool {
         let command = self.context.env.get(OsStr::new(var::COMMAND)).and_then(|name| name.to_str());
         !matches!(command, None | Some("EXECUTE" | "interactive"))
     }
 
-    /// Whether a plan is what the loop is for.
-    fn leaves_a_plan(&self) -> bool {
+    /// Returns whether the loop's result is a plan.
+    fn produces_plan(&self) -> bool {
         let command = self.context.env.get(OsStr::new(var::COMMAND)).and_then(|name| name.to_str());
         matches!(command, Some("PLAN" | "REQUEST_CHANGES"))
     }
@@ -124,24 +130,27 @@ impl Driver {
         pipeline::run(self).await;
         self.perf.iteration(self.state.iteration, span, "error", Some(code));
         let failure = cause(run, code);
+        // Only consecutive failures with the same text count; any other one may be transient.
         self.failures = match std::mem::take(&mut self.failures) {
             (last, count) if last == failure => (last, count + 1),
             _ => (failure, 1),
         };
-        if self.failures.1 < EQUAL_FAILURES {
+        if self.failures.1 < MAX_EQUAL_FAILURES {
             return None;
         }
         let message =
-            format!("The assistant failed {EQUAL_FAILURES} times in the same way: {}", self.failures.0);
+            format!("The assistant failed {MAX_EQUAL_FAILURES} times in the same way: {}", self.failures.0);
         self.fail("REPEATED_FAILURE", &message);
         Some(LoopEnd::Failed)
     }
 
-    /// A run without any answer of the model: at once fatal when the assistant says why it did not begin.
+    /// Evaluates a run without any answer of the model. Fatal at once when the assistant reports why it did
+    /// not start.
     fn judge_silence(&mut self, run: &AssistantRun, span: &Span) -> Option<LoopEnd> {
         self.failures = (String::new(), 0);
+        // The next iteration would start with the same plugins, so this is fatal at once.
         if let Some(answer) = &run.facts.unknown_command {
-            let message = format!("The assistant has not loaded the plugin of the loop ({answer})");
+            let message = format!("The assistant did not load the plugin of the loop ({answer})");
             self.fail("ASSISTANT_UNKNOWN_SKILL", &message);
             return Some(self.end_failed("error", span, 0));
         }
@@ -157,20 +166,21 @@ impl Driver {
             return Some(self.end_failed("error", span, 0));
         }
         self.empty_runs += 1;
-        if self.empty_runs < EMPTY_RUNS {
+        if self.empty_runs < MAX_EMPTY_RUNS {
             return None;
         }
-        self.fail("NO_ANSWER", &format!("The assistant has answered nothing {EMPTY_RUNS} times in a row"));
+        self.fail("NO_ANSWER", &format!("The assistant returned no answer {MAX_EMPTY_RUNS} times in a row"));
         Some(self.end_failed("ghost_loop_abort", span, 0))
     }
 
     fn judge_promise(&mut self, span: &Span) -> Option<LoopEnd> {
-        let faults = if self.leaves_a_plan() { schema_faults(&self.state.workdir) } else { Vec::new() };
+        // Readers of the control plane require a valid plan; of other loops the plan is only an input.
+        let faults = if self.produces_plan() { schema_faults(&self.state.workdir) } else { Vec::new() };
         if !faults.is_empty() {
             return self.judge_invalid_plan(&faults, span);
         }
-        if let Some(found) = spurious::contradiction(&self.state.workdir) {
-            self.fail(found.subcode, &found.message);
+        if let Some(contradiction) = spurious::contradiction(&self.state.workdir) {
+            self.fail(contradiction.subcode, &contradiction.message);
             self.record("spurious_complete");
             self.perf.iteration(self.state.iteration, span, "spurious_complete", Some(0));
             return Some(LoopEnd::Failed);
@@ -185,17 +195,17 @@ impl Driver {
         })
     }
 
-    /// Puts a plan that cannot be read back to the assistant, and gives up when that does not help.
+    /// Requests a correction of an invalid plan, and fails after the last attempt.
     fn judge_invalid_plan(&mut self, faults: &[String], span: &Span) -> Option<LoopEnd> {
         self.record("invalid_plan");
         self.perf.iteration(self.state.iteration, span, "invalid_plan", Some(0));
-        if self.corrections == CORRECTIONS {
+        if self.corrections == MAX_CORRECTIONS {
             let message = format!("The assistant left a plan that cannot be read: {}", faults.join("; "));
             self.fail("INVALID_PLAN", &failure::clamp(&message));
             return Some(LoopEnd::Failed);
         }
         self.corrections += 1;
-        self.journal.progress("The plan cannot be read; the assistant is asked to put it right");
+        self.journal.progress("The plan is invalid; the assistant gets another attempt to fix it");
         self.correction = Some(correction(&self.state.workdir, &self.state.completion_promise, faults));
         None
     }
@@ -208,22 +218,22 @@ impl Driver {
 }
 
 fn correction(workdir: &Path, promise: &str, faults: &[String]) -> String {
-    let list: String = faults.iter().take(TOLD_FAULTS).map(|fault| format!("- {fault}\n")).collect();
+    let list: String = faults.iter().take(LISTED_FAULTS).map(|fault| format!("- {fault}\n")).collect();
     format!(
-        "The file {} is not a valid plan:\n\n{list}\nPut exactly this right and change nothing else. Check it with \
+        "The file {} is not a valid plan:\n\n{list}\nFix exactly these faults and change nothing else. Check it with \
          `loopgate plan validate {}`. Then end with this line:\n\n<promise>{promise}</promise>",
         workdir.join(PLAN_JSON).display(),
         quote(&workdir.to_string_lossy())
     )
 }
 
-/// Why a run failed, in the assistant's own words as far as it has any: its result says more than what it
-/// printed last.
+/// Returns the cause of a failed run. The assistant's result takes precedence over the last line of standard
+/// error.
 fn cause(run: &AssistantRun, code: i32) -> String {
-    let said = run.facts.result.as_ref().filter(|result| result.is_error).map(|result| result.text.trim());
-    let printed = || run.stderr.lines().map(str::trim).rfind(|line| !line.is_empty());
-    match said.filter(|text| !text.is_empty()).or_else(printed) {
+    let result = run.facts.result.as_ref().filter(|result| result.is_error).map(|result| result.text.trim());
+    let last_line = || run.stderr.lines().map(str::trim).rfind(|line| !line.is_empty());
+    match result.filter(|text| !text.is_empty()).or_else(last_line) {
         Some(words) => format!("{} (exit code {code})", redact::message(words)),
-        None => format!("it said nothing (exit code {code})"),
+        None => format!("no output (exit code {code})"),
     }
 }

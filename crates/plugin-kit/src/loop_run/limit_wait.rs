@@ -1,4 +1,4 @@
-//! How loops wait while the assistant's account is limited, and where it shows that.
+//! Waits for the end of a rate limit and announces the wait in `state.json`, the stream and the progress log.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -20,12 +20,13 @@ use super::limits::{AccountLimits, AccountState};
 use crate::console::print_error;
 use crate::plan;
 
-/// Longest time between two looks at the stored limit.
-const LOOK: Duration = Duration::from_secs(1);
-/// The loops of an account go on within this many pauses between iterations.
+/// Polling interval for the stored limit; another loop may clear it early.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// Upper bound of the random delay after a limit, in pauses between iterations, so that the loops of an
+/// account do not resume in the same instant and run into the limit again.
 const STAGGER_PAUSES: f64 = 10.0;
 
-/// Waits while an account is limited. `announce` is told of each end that it waits for.
+/// Waits until the account is usable. Calls `announce` for each distinct end of a limit.
 pub(super) async fn wait_for_account(
     limits: &mut AccountLimits,
     env: &BTreeMap<OsString, OsString>,
@@ -36,50 +37,55 @@ pub(super) async fn wait_for_account(
     let mut announced = None;
     loop {
         let Some(limit) = limits.current(env) else {
+            // Jitter applies only to loops that waited, and not to the loop with the probe (returned below).
             let stagger = pause.mul_f64(rand::random::<f64>() * STAGGER_PAUSES);
-            let goes_on = announced.is_none() || sleep(stagger, stop).await;
-            return if goes_on { AccountState::Usable(None) } else { AccountState::Stopped };
+            let resumed = announced.is_none() || sleep(stagger, stop).await;
+            return if resumed { AccountState::Usable(None) } else { AccountState::Stopped };
         };
-        let left = Duration::try_from(limit.until.duration_since(Timestamp::now())).unwrap_or_default();
-        if left.is_zero()
+        // A negative span, that is a limit that has ended, does not convert and counts as zero.
+        let remaining = Duration::try_from(limit.until.duration_since(Timestamp::now())).unwrap_or_default();
+        if remaining.is_zero()
             && let Some(probe) = limits.try_probe()
         {
-            // Another loop may have tried the account between the look and the lock.
+            // Another loop may have probed the account between the read and the lock; then re-evaluate.
             if limits.current(env).as_ref() == Some(&limit) {
                 return AccountState::Usable(probe);
             }
             continue;
         }
+        // Announce again only when another loop has extended the limit.
         if announced != Some(limit.until) {
             announced = Some(limit.until);
             announce(&limit);
         }
-        let look = if left.is_zero() { LOOK } else { left.min(LOOK) };
-        if !sleep(look, stop).await {
+        // Poll at least every second: the limit may be cleared early, or its probe be released by a killed
+        // loop.
+        let delay = if remaining.is_zero() { POLL_INTERVAL } else { remaining.min(POLL_INTERVAL) };
+        if !sleep(delay, stop).await {
             return AccountState::Stopped;
         }
     }
 }
 
-/// `false` when it is asked to stop.
+/// Sleeps; returns `false` when the driver is stopped.
 async fn sleep(time: Duration, stop: &CancellationToken) -> bool {
     stop.run_until_cancelled(tokio::time::sleep(time)).await.is_some()
 }
 
-/// When a limit ends, as it is shown.
+/// Formats the end of a limit for display.
 pub(super) fn end_of(limit: &AssistantLimit) -> String {
     limit.until.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
 }
 
-/// The record of the stream that says until when the loop waits.
+/// Builds the stream record that announces the wait.
 pub(super) fn wait_record(limit: &AssistantLimit) -> Value {
     let until = end_of(limit);
-    let message = format!("{} The loop waits until {until} and then goes on by itself.", limit.reason);
+    let message = format!("{} The loop waits until {until} and then resumes by itself.", limit.reason);
     json!({"type": "system", "subtype": WAITING_FOR_LIMIT, "until": until, "message": message})
 }
 
 impl Driver {
-    /// Waits while the assistant's account is limited.
+    /// Waits until the account of the assistant is usable, and shows the wait.
     pub(super) async fn wait_for_account(&mut self) -> AccountState {
         let (workdir, journal) = (&self.state.workdir, &self.journal);
         let mut announced = false;
@@ -90,7 +96,7 @@ impl Driver {
         let Self { limits, context, stop, .. } = self;
         let state = wait_for_account(limits, &context.env, context.pause, stop, announce).await;
         if announced && matches!(state, AccountState::Usable(_)) {
-            self.journal.progress("The loop goes on after the limit");
+            self.journal.progress("The limit has ended; the loop resumes");
             if let Err(message) = plan::set_waiting_until(&self.state.workdir, None) {
                 print_error(message);
             }
@@ -98,8 +104,10 @@ impl Driver {
         state
     }
 
-    /// Stores the limit that the assistant met, and the session that goes on after it.
+    /// Stores the limit that ended a run, and the session to resume after it.
     pub(super) fn meet_limit(&mut self, failure: &KnownFailure, session: Option<&str>) {
+        // The session is saved before the wait: a driver that is killed while waiting resumes the same
+        // session.
         self.limits.store(failure);
         let Some(session) = session else { return };
         session.clone_into(&mut self.state.session);
@@ -109,14 +117,15 @@ impl Driver {
     }
 }
 
-/// Says in `state.json`, the stream and the progress log until when the loop waits.
+/// Announces the end of the wait in `state.json`, the stream and the progress log.
 fn announce_wait(workdir: &Path, journal: &Journal, limit: &AssistantLimit) {
     if let Err(message) = plan::set_waiting_until(workdir, Some(&end_of(limit))) {
         print_error(message);
     }
     let record = wait_record(limit);
+    // Failures are reported and ignored: the wait is the same whether it is shown or not.
     if let Err(error) = append_record(workdir, &record) {
-        print_error(format!("Warning: the wait is not shown in the output: {error}"));
+        print_error(format!("Warning: cannot announce the wait in the output: {error}"));
     }
     journal.progress(record["message"].as_str().unwrap_or_default());
 }

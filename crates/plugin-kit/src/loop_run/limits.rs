@@ -1,9 +1,9 @@
-//! Usage and rate limits of the assistant's account: they are waited out, not failures of the loop.
+//! Usage and rate limits of the assistant's account. A loop waits for the end of a limit instead of failing.
 //!
-//! The limit is stored in the data directory, where every loop of the account finds it, also one that starts
-//! later. Once it has ended, the loop that takes the probe tries the account; with the first answer of the model
-//! the limit is forgotten, and the others go on one after the other. The waits follow the wall clock, so that a
-//! machine that slept goes on at once.
+//! The limit is store in the data directory, where every loop of the account reads it, including loops that
+//! start later. After its end, one loop acquires the probe and tries the account; with the first answer of
+//! the model it clears the limit, and the other loops resume one after the other. The waits use the wall
+//! clock, so that a machine that was suspended resumes at once.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -18,113 +18,119 @@ use sha2::{Digest as _, Sha256};
 use super::failure::KnownFailure;
 use crate::console::print_error;
 
-/// What an interrupted session is asked.
-pub const CONTINUE_PROMPT: &str = "A usage limit interrupted you. It has ended. Go on where you were, and do what \
-    you were asked for in full, including its last line.";
-/// Hexadecimal digits of an account's name in the store.
+/// Prompt that resumes an interrupted session.
+pub const CONTINUE_PROMPT: &str = "A usage limit interrupted you. It has ended. Continue where you were, and \
+    complete the original request in full, including its last line.";
+/// Hexadecimal digits of an account's key in the store.
 const ACCOUNT_DIGITS: usize = 16;
-/// Variables that name the account, in the order in which the assistant uses them, and its service.
+/// Credential variables in the order of the assistant's precedence; each identifies an account.
 const CREDENTIALS: [&str; 3] = ["ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"];
 const SERVICE: &str = "ANTHROPIC_BASE_URL";
 
-/// What comes after a wait.
+/// Result of waiting for an account.
 #[derive(Debug)]
 pub enum AccountState {
-    /// The assistant may run. With the probe, it is the first one after a limit.
+    /// The assistant may run. With the probe, this loop is the first one to try the account after a limit.
     Usable(Option<Probe>),
-    /// The driver is asked to stop.
+    /// The driver was stopped during the wait.
     Stopped,
 }
 
-/// The limits of the account that the assistant uses.
+/// Rate limits of the account that the assistant uses.
 #[derive(Debug)]
 pub struct AccountLimits {
-    /// None where the user has no data directory.
-    stored: Option<AssistantLimits>,
+    /// `None` when the user has no data directory.
+    store: Option<AssistantLimits>,
     account: String,
-    /// The assistant's file that names who is signed in, and when it was changed last.
+    /// The assistant's configuration file, which identifies the signed-in account, and its modification time.
     sign_in: (PathBuf, Option<SystemTime>),
-    /// The last refusal, for a store that cannot be used.
-    own: Option<AssistantLimit>,
+    /// The last limit of this process, used when the store is unavailable.
+    last: Option<AssistantLimit>,
 }
 
 impl AccountLimits {
-    /// The limits of the account that a program with this environment uses.
+    /// Creates the limits of the account that a program with this environment uses.
     #[must_use]
     pub fn of_environment(env: &BTreeMap<OsString, OsString>) -> Self {
-        let stored = loopgate_home::default_data_dir().ok().map(|dir| AssistantLimits::in_data_dir(&dir));
+        let store = loopgate_home::default_data_dir().ok().map(|dir| AssistantLimits::in_data_dir(&dir));
         let file = sign_in_file(env);
         let modified = modified(&file);
-        Self { stored, account: account(env, &file), sign_in: (file, modified), own: None }
+        Self { store, account: account(env, &file), sign_in: (file, modified), last: None }
     }
 
-    /// The limit that holds, or has ended and was not tried since.
+    /// Returns the current limit. A limit that has ended is returned until a loop has probed the account.
     pub fn current(&mut self, env: &BTreeMap<OsString, OsString>) -> Option<AssistantLimit> {
+        // The user may sign in to another account while a loop waits; then this account's limit no longer
+        // applies.
         let modified = modified(&self.sign_in.0);
         if modified != self.sign_in.1 {
             self.sign_in.1 = modified;
             self.account = account(env, &self.sign_in.0);
         }
-        match self.stored.as_ref().map(|stored| stored.get(&self.account)) {
+        match self.store.as_ref().map(|store| store.get(&self.account)) {
             Some(Ok(limit)) => limit,
-            _ => self.own.clone(),
+            _ => self.last.clone(),
         }
     }
 
-    /// Stores a refusal.
+    /// Stores a limit that the assistant reported.
     pub fn store(&mut self, failure: &KnownFailure) {
-        let stored = self
-            .stored
-            .as_ref()
-            .map(|stored| stored.store(&self.account, failure.resets_at, &failure.message));
-        let own = || {
+        let result =
+            self.store.as_ref().map(|store| store.store(&self.account, failure.resets_at, &failure.message));
+        let in_memory = || {
             AssistantLimit::after_refusal(
-                self.own.as_ref(),
+                self.last.as_ref(),
                 failure.resets_at,
                 &failure.message,
                 Timestamp::now(),
             )
         };
-        let limit = match stored {
+        let limit = match result {
             Some(Ok(limit)) => limit,
             Some(Err(error)) => {
-                print_error(format!("Warning: other loops are not told of the limit: {error}"));
-                own()
+                print_error(format!("Warning: cannot store the limit for other loops: {error}"));
+                in_memory()
             }
-            None => own(),
+            None => in_memory(),
         };
-        self.own = Some(limit);
+        self.last = Some(limit);
     }
 
-    /// Forgets the limit, and then gives the probe back.
+    /// Clears the limit, then releases the probe. The order matters: a loop that acquires the probe next must
+    /// not see the old limit.
     pub fn pass(&mut self, probe: &mut Option<Probe>) {
+        // Bound to the end of the function, so that the lock outlives the update of the store.
         let Some(_probe) = probe.take() else { return };
-        self.own = None;
-        if let Some(Err(error)) = self.stored.as_ref().map(|stored| stored.clear(&self.account)) {
-            print_error(format!("Warning: other loops are not told that the limit has ended: {error}"));
+        self.last = None;
+        if let Some(Err(error)) = self.store.as_ref().map(|store| store.clear(&self.account)) {
+            print_error(format!("Warning: cannot clear the limit for other loops: {error}"));
         }
     }
 
-    /// Takes the probe; the outer `None` while another loop has it. Without a store there is none to take.
+    /// Tries to acquire the probe. The outer `None` means that another loop holds it; without a store there
+    /// is nothing to acquire, and the account counts as usable.
     pub fn try_probe(&self) -> Option<Option<Probe>> {
-        match self.stored.as_ref().map(|stored| stored.try_probe(&self.account)) {
+        match self.store.as_ref().map(|store| store.try_probe(&self.account)) {
             Some(Ok(probe)) => probe.map(Some),
+            // A broken store must not block the account forever; then every loop probes for itself.
             Some(Err(_)) | None => Some(None),
         }
     }
 }
 
-/// Measures the waits of a run.
+/// Awaits a future and measures the time it takes.
 pub async fn timed<T>(wait: impl Future<Output = T>) -> (T, Duration) {
-    let begun = Instant::now();
-    (wait.await, begun.elapsed())
+    let start = Instant::now();
+    (wait.await, start.elapsed())
 }
 
-/// The name of an account in the store: a hash of the service and of the key, else of who is signed in.
+/// Computes the key of an account in the store: a hash of the service and of the credential, or of the
+/// signed-in account. A hash, because the store must not contain credentials.
 fn account(env: &BTreeMap<OsString, OsString>, sign_in_file: &Path) -> String {
     let value = |name: &str| env.get(OsStr::new(name)).filter(|value| !value.is_empty());
     let mut hash = Sha256::new();
     let mut add = |bytes: &[u8]| {
+        // The separator keeps ("ab", "c") and ("a", "bc") apart.
         hash.update(bytes);
         hash.update([0]);
     };
@@ -133,6 +139,8 @@ fn account(env: &BTreeMap<OsString, OsString>, sign_in_file: &Path) -> String {
         Some(credential) => add(credential.as_encoded_bytes()),
         None => {
             add(sign_in_file.as_os_str().as_encoded_bytes());
+            // The ids of account and organization identify the subscription; other members of the file change
+            // constantly.
             let text = std::fs::read_to_string(sign_in_file).unwrap_or_default();
             let document: Value = serde_json::from_str(&text).unwrap_or_default();
             for member in ["accountUuid", "organizationUuid"] {
@@ -146,7 +154,7 @@ fn account(env: &BTreeMap<OsString, OsString>, sign_in_file: &Path) -> String {
     name
 }
 
-/// The assistant's file that names who is signed in.
+/// Returns the path of the assistant's configuration file.
 fn sign_in_file(env: &BTreeMap<OsString, OsString>) -> PathBuf {
     let directory = ["CLAUDE_CONFIG_DIR", "HOME"].iter().find_map(|name| env.get(OsStr::new(name)));
     directory.map(PathBuf::from).unwrap_or_default().join(".claude.json")
@@ -168,11 +176,15 @@ mod tests {
     }
 
     #[test]
-    fn accounts_are_told_apart_by_key_service_and_sign_in() {
+    fn account_depends_on_credential_service_and_sign_in() {
         let home = tempfile::tempdir().unwrap();
         let home = home.path().to_str().unwrap();
         let key = account_of(&[("ANTHROPIC_API_KEY", "one")]);
-        assert_eq!(key, account_of(&[("ANTHROPIC_API_KEY", "one"), ("HOME", home)]), "a key is an account");
+        assert_eq!(
+            key,
+            account_of(&[("ANTHROPIC_API_KEY", "one"), ("HOME", home)]),
+            "a credential takes precedence over the sign-in"
+        );
         let others = [
             account_of(&[("ANTHROPIC_API_KEY", "two")]),
             account_of(&[("ANTHROPIC_API_KEY", "one"), (SERVICE, "http://127.0.0.1")]),

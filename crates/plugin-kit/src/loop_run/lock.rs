@@ -1,8 +1,9 @@
-//! One driver a work directory.
+//! Lock that allows one driver per work directory.
 //!
-//! `<workdir>/.learnings/.lock` is locked by the operating system while its driver lives, and says in
-//! its text who that is. A lock that nobody holds any more is taken over when its process is gone, or
-//! when it has not been refreshed for hours; an unknown living owner is respected.
+//! The driver holds an operating system lock on `<workdir>/.learnings/.lock` while it runs; the file's text
+//! identifies it. A file without that lock is taken over when its process has exited or when it was not
+//! refreshed for hours; otherwise the owner may be a living process that does not use system locks, and is
+//! respected.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
@@ -13,25 +14,25 @@ use loopgate_home::untrusted;
 
 use super::child;
 
-/// Age from which a lock that the system does not hold counts as abandoned.
+/// Age at which a lock file without a system lock counts as abandoned. The driver refreshes it every minute.
 const STALE_AFTER: Duration = Duration::from_hours(4);
 
-/// How often a path may be replaced while we lock it.
-const TRIES: usize = 8;
+/// Attempts to lock the file while other processes replace it.
+const MAX_ATTEMPTS: usize = 8;
 
-/// The lock; released by [`LoopLock::release`] or by the end of the process.
+/// Held lock; released by [`LoopLock::release`] or when the process exits.
 #[derive(Debug)]
 pub struct LoopLock {
     file: File,
     path: PathBuf,
 }
 
-/// Why the lock was not taken.
+/// Reason for which the lock was not acquired.
 #[derive(Debug)]
 pub enum LockError {
-    /// Another driver runs: what to show.
+    /// Another driver is running; contains the message to print.
     Held(String),
-    /// The file cannot be made or locked.
+    /// The file cannot be created or locked.
     Io(io::Error),
 }
 
@@ -41,23 +42,26 @@ impl From<io::Error> for LockError {
     }
 }
 
-/// A lock, and a warning when an abandoned one was replaced.
+/// Acquired lock, and a warning when it replaced an abandoned one.
 pub type Acquired = (LoopLock, Option<String>);
 
 impl LoopLock {
-    /// Takes the lock of a work directory.
+    /// Acquires the lock of a work directory.
     ///
     /// # Errors
-    /// See [`LockError`].
+    /// Fails when another driver runs or the file cannot be locked; see [`LockError`].
     pub fn acquire(workdir: &Path, run_id: &str, now: &str) -> Result<Acquired, LockError> {
         let path = workdir.join(".learnings/.lock");
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             let mut file = untrusted::append(&path)?;
+            // Read before locking: the text is needed for the message when the lock is held.
             let content = read(&mut file);
             let age = age(&file);
             match file.try_lock() {
                 Ok(()) => {}
-                Err(TryLockError::WouldBlock) => return Err(LockError::Held(running(&path, &content, age))),
+                Err(TryLockError::WouldBlock) => {
+                    return Err(LockError::Held(already_running(&path, &content, age)));
+                }
                 Err(TryLockError::Error(error)) => return Err(error.into()),
             }
             if !is_at(&file, &path) {
@@ -65,13 +69,16 @@ impl LoopLock {
             }
             let warning = takeover(&path, &content, age)?;
             let mut lock = Self { file, path };
+            // The text identifies the owner to other drivers; the lock itself is that of the operating
+            // system.
             lock.write(run_id, now)?;
             return Ok((lock, warning));
         }
         Err(LockError::Io(io::Error::other("the lock file keeps changing")))
     }
 
-    /// Removes the file, then lets the lock go.
+    /// Removes the file, then releases the lock. In this order no other driver can lock a file that is about
+    /// to be removed.
     pub fn release(self) {
         let _ = untrusted::remove(&self.path);
     }
@@ -83,46 +90,50 @@ impl LoopLock {
     }
 }
 
-/// Says that the owner of the lock of a work directory still lives.
+/// Refreshes the modification time of the lock file: the heartbeat of its owner.
 pub fn refresh(workdir: &Path) {
-    // A missed beat only matters when none arrives for hours.
+    // Best-effort: a missed heartbeat matters only when all of them fail for STALE_AFTER.
     let _ = untrusted::open(&workdir.join(".learnings/.lock"))
+        // Only the time changes; rewriting the content could race with a reader.
         .and_then(|file| file.set_modified(SystemTime::now()));
 }
 
-/// Whether another driver holds the lock of a work directory at this moment.
+/// Returns whether a running driver holds the lock of a work directory.
 #[must_use]
 pub fn is_held(workdir: &Path) -> bool {
     untrusted::open(&workdir.join(".learnings/.lock"))
         .is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
 }
 
-/// Decides about a file that the system does not hold: taken silently, with a warning, or not.
+/// Decides about a file without a system lock: acquired silently, acquired with a warning, or refused.
 fn takeover(path: &Path, content: &str, age: Duration) -> Result<Option<String>, LockError> {
     if content.is_empty() {
         return Ok(None);
     }
+    // A reused pid may be our own: then the file was left by an earlier process.
     if pid(content).is_some_and(|pid| pid == std::process::id() || !child::process_exists(pid)) {
-        return Ok(Some(format!("Warning: taking over the lock of a loop that is gone ({content})")));
+        return Ok(Some(format!(
+            "Warning: taking over the lock of a loop whose process has exited ({content})"
+        )));
     }
     if age < STALE_AFTER {
-        return Err(LockError::Held(running(path, content, age)));
+        return Err(LockError::Held(already_running(path, content, age)));
     }
     Ok(Some(format!("Warning: removing a stale lock, {} minutes old ({content})", age.as_secs() / 60)))
 }
 
-fn running(path: &Path, content: &str, age: Duration) -> String {
+fn already_running(path: &Path, content: &str, age: Duration) -> String {
     let path = path.display();
     format!(
         "Error: Another loop is already running in this work directory.\n  Lock: {path}\n  Content: {content}\n  \
-         Age: {} minutes\nWait for it to end. If you are sure that it is gone, remove the lock: rm \"{path}\"",
+         Age: {} minutes\nWait for it to end. If you are sure that it no longer runs, remove the lock: rm \"{path}\"",
         age.as_secs() / 60
     )
 }
 
 fn read(file: &mut File) -> String {
     let mut bytes = Vec::new();
-    // A lock that cannot be read is one of an unknown owner, which its age decides about.
+    // Unreadable content means an unknown owner; the age of the file decides.
     let _ = file.take(1024).read_to_end(&mut bytes);
     String::from_utf8_lossy(&bytes).trim().to_owned()
 }
@@ -136,17 +147,17 @@ fn age(file: &File) -> Duration {
     modified.ok().and_then(|at| SystemTime::now().duration_since(at).ok()).unwrap_or_default()
 }
 
-/// Whether the open file is still the one that the path names.
+/// Returns whether `path` still refers to the open file.
 #[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     match (file.metadata(), untrusted::metadata(path)) {
-        (Ok(open), Ok(named)) => open.ino() == named.ino() && open.dev() == named.dev(),
+        (Ok(open), Ok(current)) => open.ino() == current.ino() && open.dev() == current.dev(),
         _ => false,
     }
 }
 
-/// An open file cannot be removed here.
+/// Returns whether the file exists; an open file cannot be replaced on this platform.
 #[cfg(not(unix))]
 fn is_at(_file: &File, path: &Path) -> bool {
     path.exists()
@@ -168,8 +179,9 @@ mod tests {
 
     // PL-16
     #[test]
-    fn lock_of_an_hour_is_respected_and_one_of_five_hours_replaced() {
+    fn young_lock_is_respected_and_stale_lock_is_replaced() {
         let parent = std::os::unix::process::parent_id();
+        // The parent process is alive and does not hold the system lock, so only the age can decide.
         let young = old_lock(&format!("run_id=x|pid={parent}|started=y"), 1);
         let Err(LockError::Held(text)) = LoopLock::acquire(young.path(), "r", "now") else { panic!("taken") };
         assert!(
@@ -181,13 +193,14 @@ mod tests {
     }
 
     #[test]
-    fn dead_owner_is_no_owner() {
+    fn lock_of_a_dead_process_is_taken_over() {
+        // The highest pid that Linux can assign, hardly ever in use.
         let dir = old_lock("run_id=x|pid=4194303|started=y", 0);
         assert!(LoopLock::acquire(dir.path(), "r", "now").is_ok());
     }
 
     #[test]
-    fn held_lock_is_refused_whatever_its_age_and_free_after_release() {
+    fn held_lock_is_refused_at_any_age_until_release() {
         let dir = tempfile::tempdir().unwrap();
         let (lock, warning) = LoopLock::acquire(dir.path(), "r", "now").unwrap();
         assert!(warning.is_none() && is_held(dir.path()));

@@ -1,18 +1,18 @@
-//! The ways in which a loop ends.
+//! Terminal outcomes of a loop.
 
-/// How a loop ended.
+/// Terminal outcome of a loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LoopEnd {
-    /// The promise was kept.
+    /// The assistant kept its completion promise.
     Completed,
-    /// Only its user can let it go on; `state.json` says how.
+    /// The loop needs its user before it can continue; `state.json` states the requested action.
     Waiting,
-    /// The iterations are used up, and the promise was not made.
+    /// The iteration limit is reached without a promise.
     MaxIterations,
-    /// The money is used up, and the promise was not made.
+    /// The spending limit is reached without a promise.
     SpendingLimit,
-    /// It failed; why is on record.
+    /// The loop failed; the failure marker and `runs.log` record the reason.
     Failed,
-    /// It was asked to stop, and can be resumed.
+    /// The loop was stopped from outside and can be resumed.
     Interrupted,
 }

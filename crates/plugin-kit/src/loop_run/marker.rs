@@ -1,4 +1,5 @@
-//! Writes `loop-error.json`. The secret came with the driver's environment and is never given to a child.
+//! Writes `loop-error.json`, signed with a secret from the driver's environment. Child processes never
+//! receive the secret, so only the driver can create a valid marker.
 
 use std::io;
 use std::path::Path;
@@ -10,17 +11,17 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::console::print_error;
 
-/// Writes the marker; without a secret there is none.
+/// Writes the failure marker, best-effort. No-op without a secret.
 pub fn write(workdir: &Path, secret: Option<&SecretString>, subcode: &str, message: &str) {
     let Some(secret) = secret else { return };
     let Some(marker) = FailureMarker::signed(subcode, message, secret.expose_secret()) else {
         print_error("The failure marker was not written: subcode or message out of bounds");
         return;
     };
-    let written = serde_json::to_vec(&marker)
+    let result = serde_json::to_vec(&marker)
         .map_err(io::Error::from)
         .and_then(|bytes| untrusted::write_private(&workdir.join(LOOP_ERROR), &bytes));
-    if let Err(error) = written {
+    if let Err(error) = result {
         print_error(format!("The failure marker was not written: {error}"));
     }
 }
@@ -30,9 +31,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marker_needs_a_secret_and_a_valid_subcode() {
+    fn marker_requires_a_secret_and_a_valid_subcode() {
         let dir = tempfile::tempdir().unwrap();
         let secret = SecretString::from("key");
+        // Neither a lower-case subcode nor a missing secret produces a marker.
         write(dir.path(), Some(&secret), "lower", "x");
         write(dir.path(), None, "FINE_CODE", "x");
         assert!(!dir.path().join(LOOP_ERROR).exists());

@@ -1,7 +1,7 @@
 //! Arguments of `loopgate loop run`.
 //!
-//! Read by hand, because the exact words of each refusal are known to callers, and because the
-//! driver's exit codes are 0, 1 and 130 only.
+//! Parsed by hand instead of with clap: callers depend on the exact error messages, and the driver's only
+//! exit codes are 0, 1 and 130.
 
 use std::path::PathBuf;
 
@@ -9,92 +9,93 @@ use loopgate_api::usd::Usd;
 
 use super::progress_form::ProgressForm;
 
-/// What `--help` prints.
+/// Help text. Written by hand like the parser.
 pub const USAGE: &str = "\
 Plans a change and implements it: runs the assistant again and again until its work is done.
 
 Usage: loopgate loop run [WORKDIR] [OPTIONS]
 
-Run it in the directory of your project, on a branch of its own. WORKDIR is where the loop keeps its
-files (plan.md, its state, everything that the assistant said), for example .loopgate/work. Write
-what you want into a file, and start:
+Run it in the directory of your project, on a separate branch. WORKDIR is the directory for the loop's
+files (plan.md, its state, the assistant's output), for example .loopgate/work. Write your request into
+a file, and start:
 
-    loopgate loop run .loopgate/work --prd wish.md
+    loopgate loop run .loopgate/work --prd request.md
 
 The loop explores the project, writes WORKDIR/plan.md and stops. Read the plan, change it, answer
 its open questions, and run the same command again: the loop implements the plan task by task and
-checks the result. It changes files and commits nothing. Its end says what was done and what to do
-next. Ctrl-C interrupts it; without WORKDIR the interrupted loop of the current directory goes on.
+checks the result. It changes files and commits nothing. It ends with a summary and the next
+steps. Ctrl-C interrupts it; without WORKDIR the command resumes the interrupted loop of the current
+directory.
 
 Options:
-      --prd <FILE>                 What you want, in your own words
+      --prd <FILE>                 Your request, in your own words
       --max-iterations <N>         Runs of the assistant before the loop stops, 0 = no limit [default: 5]
       --max-spend-usd <AMOUNT>     US dollars that the loop may spend, 0 = no limit [default: no limit]
-      --add-dir <DIR>              A further repository that the loop may change; may be repeated
-      --progress <FORM>            What is printed [default: auto]
-                                     live    lines for people, with a status line below them
-                                     plain   lines for people, for a file or a simple terminal
-                                     stream  everything that the assistant says and does
-                                     auto    live on a terminal, else stream
-      --allow-tools <LIST>         Further tools that the assistant may use, joined by commas
-      --self-learning              Capture what the loop has learned
+      --add-dir <DIR>              A further repository that the loop may change; repeatable
+      --progress <FORM>            Output format [default: auto]
+                                     live    readable lines with a status line below
+                                     plain   readable lines, for a file or a simple terminal
+                                     stream  all text and tool calls of the assistant
+                                     auto    live on a terminal, otherwise stream
+      --allow-tools <LIST>         Further tools that the assistant may use, comma-separated
+      --self-learning              Capture learnings of the loop
       --prompt <NAME>              Prompt of the plugin `code` to follow [default: prompt]
-      --completion-promise <TEXT>  What the assistant promises when it is done [default: COMPLETE]
+      --completion-promise <TEXT>  Text with which the assistant reports completion [default: COMPLETE]
   -h, --help                       Print this help
 
 Environment:
   LOOPGATE_ASSISTANT_BIN           Assistant to run [default: claude]
-  LOOPGATE_COMMAND                 PLAN ends with a valid plan, EXECUTE implements one; without it the
-                                   loop does whichever comes next
-  LOOPGATE_MAX_SPEND_USD           See --max-spend-usd; max_spend_usd in settings.toml does the same
+  LOOPGATE_COMMAND                 PLAN ends with a valid plan, EXECUTE implements one; if unset, the
+                                   loop does whichever is next
+  LOOPGATE_MAX_SPEND_USD           Same as --max-spend-usd, and as max_spend_usd in settings.toml
   LOOPGATE_ITERATION_TIMEOUT_MS    Time limit of a run of the assistant [default: 4 hours]
-  POST_LOOP_REVIEW_CYCLES          Reviews after the loop at most [default: 2]
+  POST_LOOP_REVIEW_CYCLES          Maximum number of reviews after the loop [default: 2]
   LOOPGATE_PLUGIN_DIR              Plugin `code` that the assistant loads
 
 Exit codes: 0 the loop is done or waits for you, 1 it failed or reached a limit, 130 it was interrupted.
 ";
 
-/// Iterations without `--max-iterations`.
+/// Default iteration limit, also stated in [`USAGE`].
 const DEFAULT_MAX_ITERATIONS: u64 = 5;
 
-/// What the caller asks for.
+/// Options of a loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoopOptions {
-    /// Work directory; `None` resumes.
+    /// Work directory; `None` resumes the interrupted loop of the current directory.
     pub workdir: Option<PathBuf>,
-    /// Requirements file, as given.
+    /// Requirements file, exactly as passed.
     pub prd: Option<String>,
-    /// Name of the prompt.
+    /// Name of a prompt of the plugin `code`.
     pub prompt: Option<String>,
-    /// 0 = no limit.
+    /// Iteration limit; 0 = no limit.
     pub max_iterations: u64,
-    /// What the loop may spend, 0 = no limit; `None` leaves it to environment and settings.
+    /// Spending limit, 0 = no limit; `None` defers to the environment and the settings.
     pub max_spend: Option<Usd>,
     /// Text inside the promise tag.
     pub completion_promise: String,
-    /// Further repositories, as given.
+    /// Further repositories, exactly as passed.
     pub add_dirs: Vec<String>,
-    /// Further tools that the assistant may use without asking, joined by commas.
+    /// Further tools that need no permission, comma-separated.
     pub allowed_tools: Option<String>,
-    /// Capture learnings.
+    /// Whether learnings are captured.
     pub self_learning: bool,
-    /// What is printed.
+    /// Format of standard output.
     pub progress: ProgressForm,
 }
 
-/// Result of reading the arguments.
+/// Result of parsing the arguments.
 #[derive(Debug, PartialEq, Eq)]
 pub enum ParsedArguments {
-    /// Run with these.
+    /// Run the loop with these options.
     Run(LoopOptions),
     /// Print the help text.
     Help,
 }
 
-/// Reads the arguments.
+/// Parses the arguments.
 ///
 /// # Errors
-/// The line to print before leaving with exit code 1.
+/// Returns the line to print before exiting with code 1.
 pub fn parse(words: impl IntoIterator<Item = String>) -> Result<ParsedArguments, String> {
     let mut options = LoopOptions {
         workdir: None,
@@ -110,11 +111,11 @@ pub fn parse(words: impl IntoIterator<Item = String>) -> Result<ParsedArguments,
     };
     let mut words = words.into_iter();
     while let Some(word) = words.next() {
-        let mut value = |what: &str| {
+        let mut value = |kind: &str| {
             words
                 .next()
                 .filter(|value| !value.is_empty())
-                .ok_or_else(|| format!("Error: {word} requires {what}"))
+                .ok_or_else(|| format!("Error: {word} requires {kind}"))
         };
         match word.as_str() {
             "-h" | "--help" => return Ok(ParsedArguments::Help),
@@ -144,6 +145,7 @@ fn prompt_name(name: String) -> Result<String, String> {
 }
 
 fn count(text: &str) -> Result<u64, String> {
+    // `u64::from_str` accepts a leading plus sign; only digits are valid here.
     Some(text)
         .filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()))
         .and_then(|text| text.parse().ok())
@@ -171,7 +173,7 @@ fn directory(path: String) -> Result<String, String> {
     Err(format!("Error: --add-dir path does not exist or is not a directory: {path}"))
 }
 
-/// The state file and `config.env` keep one value a line.
+/// Rejects line breaks: the state file and `config.env` store one value per line.
 fn reject_line_breaks(options: &LoopOptions) -> Result<(), String> {
     let workdir = options.workdir.as_ref().map(|path| path.to_string_lossy());
     let texts = [workdir.as_deref(), options.prd.as_deref(), Some(options.completion_promise.as_str())];
@@ -187,19 +189,19 @@ fn reject_line_breaks(options: &LoopOptions) -> Result<(), String> {
 mod tests {
     use super::*;
 
-    fn read(words: &[&str]) -> Result<ParsedArguments, String> {
+    fn parse_words(words: &[&str]) -> Result<ParsedArguments, String> {
         parse(words.iter().map(|word| (*word).to_owned()))
     }
 
     #[test]
-    fn everything_has_a_default() {
-        let Ok(ParsedArguments::Run(options)) = read(&[]) else { panic!("not a run") };
+    fn arguments_are_optional() {
+        let Ok(ParsedArguments::Run(options)) = parse_words(&[]) else { panic!("not a run") };
         assert_eq!((options.workdir, options.max_iterations), (None, 5));
         assert_eq!(options.completion_promise, "COMPLETE");
     }
 
     #[test]
-    fn each_refusal_has_its_words() {
+    fn invalid_arguments_are_rejected_with_their_message() {
         let refusals = [
             (vec!["--prd"], "Error: --prd requires a file path"),
             (vec!["w", "--max-iterations", "ten"], "Error: --max-iterations requires a positive integer"),
@@ -216,14 +218,15 @@ mod tests {
             (vec!["a", "b"], "Error: Unexpected argument: b"),
         ];
         for (words, expected) in refusals {
-            assert_eq!(read(&words), Err(expected.to_owned()));
+            assert_eq!(parse_words(&words), Err(expected.to_owned()));
         }
-        assert_eq!(read(&["x", "-h"]), Ok(ParsedArguments::Help));
+        assert_eq!(parse_words(&["x", "-h"]), Ok(ParsedArguments::Help));
     }
 
     #[test]
     fn zero_means_no_limit() {
-        let Ok(ParsedArguments::Run(options)) = read(&["w", "--max-iterations", "0", "--self-learning"])
+        let Ok(ParsedArguments::Run(options)) =
+            parse_words(&["w", "--max-iterations", "0", "--self-learning"])
         else {
             panic!()
         };

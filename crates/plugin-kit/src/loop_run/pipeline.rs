@@ -1,7 +1,7 @@
-//! What follows each iteration: bookkeeping for the learnings, none of which can stop the loop.
+//! Steps after each iteration: bookkeeping for the learnings. A failing step never stops the loop.
 //!
-//! Step 1 lists the changed files. The steps after it belong to self-learning and are reported as
-//! passed over while the plugin for it is not there.
+//! Step 1 lists the changed files. The remaining steps belong to self-learning and are reported as skipped
+//! while its plugin is not installed.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use super::driver::Driver;
 use crate::clock::Span;
 use crate::project_git::ProjectGit;
 
-/// Steps after the first, by number and name.
+/// Number and name of the steps after the first, as the timing events report them.
 const LEARNING_STEPS: [(f64, &str); 10] = [
     (2.0, "pattern_relevance"),
     (3.0, "merge_relevance"),
@@ -23,7 +23,7 @@ const LEARNING_STEPS: [(f64, &str); 10] = [
     (10.0, "export_loopgate_learnings"),
 ];
 
-/// Runs the steps of the present iteration.
+/// Runs the steps of the current iteration.
 pub async fn run(driver: &Driver) {
     let iteration = driver.state.iteration;
     let span = Span::start();
@@ -35,16 +35,18 @@ pub async fn run(driver: &Driver) {
     }
 }
 
-/// Whether the list could be written; `None` when there is no start to compare with.
+/// Writes the list of changed files and returns whether that succeeded. `None` without a start commit to
+/// compare with.
 async fn changed_files(driver: &Driver) -> Option<bool> {
     let sha = Some(driver.state.start_sha.as_str()).filter(|sha| !sha.is_empty())?;
     let git = ProjectGit::at(&driver.context.project_root, &driver.context.env, &driver.stop);
+    // A failed git call is reported as a failed step, not as an empty list.
     let Some(files) = git.changed_since(sha).await else { return Some(false) };
     let path = driver.state.workdir.join(".learnings/changed-files.json");
     Some(loopgate_home::untrusted::write(&path, json!(files).to_string().as_bytes()).is_ok())
 }
 
-/// Whole numbers are written without a fraction.
+/// Formats whole numbers without a fraction: consumers of the events expect `2`, not `2.0`.
 fn step(number: f64) -> Value {
     if number.fract() == 0.0 { json!(number.round() as i64) } else { json!(number) }
 }

@@ -1,8 +1,11 @@
-//! Whether iterations still move anything: the loop's documents, or the files of its repositories.
+//! Stall detection: counts consecutive iterations that change neither the loop's documents nor its
+//! repositories.
 
-/// Iterations in a row without any change after which the loop asks its user.
-const IDLE_ITERATIONS: u32 = 2;
-/// Compares the state after each iteration with that before it.
+/// Consecutive unchanged iterations after which the loop stops for its user. A single one is normal: an
+/// iteration may only have validated or reviewed.
+const STALL_ITERATIONS: u32 = 2;
+
+/// Compares the fingerprint after each iteration with the previous one.
 #[derive(Debug, Default)]
 pub struct Progress {
     last: Option<String>,
@@ -10,12 +13,13 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Takes the state after an iteration; whether the loop stands still.
-    pub fn stands_still(&mut self, fingerprint: Option<String>) -> bool {
+    /// Records the fingerprint after an iteration. Returns whether the loop is stalled.
+    pub fn is_stalled(&mut self, fingerprint: Option<String>) -> bool {
+        // An unknown fingerprint (git failed) counts as a change: a stall must be proven.
         let same = fingerprint.is_some() && fingerprint == self.last;
         self.idle = if same { self.idle + 1 } else { 0 };
         self.last = fingerprint;
-        self.idle >= IDLE_ITERATIONS
+        self.idle >= STALL_ITERATIONS
     }
 }
 
@@ -24,9 +28,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn two_iterations_without_a_change_are_standing_still() {
+    fn loop_is_stalled_after_two_unchanged_iterations() {
         let mut progress = Progress::default();
-        let mut after = |state: Option<&str>| progress.stands_still(state.map(str::to_owned));
+        let mut after = |state: Option<&str>| progress.is_stalled(state.map(str::to_owned));
         let steps = [
             (Some("a"), false),
             (Some("b"), false),

@@ -1,20 +1,20 @@
-//! How the driver's output is written.
+//! Output format of the driver.
 
 use std::io::{self, IsTerminal as _};
 
-/// Forms of the driver's output.
+/// Output format of the driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProgressForm {
-    /// For a person at a terminal: lines, and a status line that is redrawn.
+    /// For a user at a terminal: permanent lines, and a status line that is redrawn.
     Live,
-    /// For a person: lines without control characters.
+    /// For a user: lines without control characters.
     Plain,
-    /// For programs: what the assistant says and does.
+    /// For programs: the text and the tool calls of the assistant.
     Stream,
 }
 
 impl ProgressForm {
-    /// The form that suits standard output.
+    /// Returns the format that suits standard output.
     #[must_use]
     pub fn of_stdout() -> Self {
         let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");

@@ -1,5 +1,5 @@
-//! How far a loop is, for a person: lasting lines for what has begun and ended, and on a terminal one status
-//! line for what happens now.
+//! Progress of a loop for a user: permanent lines for what started and finished, and on a terminal one status
+//! line for the current activity.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write as _};
@@ -18,36 +18,36 @@ use super::summary::LoopSummary;
 use crate::formatter::tool;
 use crate::plan;
 
-/// How often the status line is redrawn.
+/// Redraw interval of the status line.
 const REDRAW: Duration = Duration::from_millis(200);
-/// Lines of a failed run's standard error that are shown.
+/// Lines shown of a failed run's standard error.
 const ERROR_LINES: usize = 5;
-/// Between the parts of the status line.
+/// Separator between the parts of the status line.
 const SEPARATOR: &str = " · ";
 
-/// What a loop may use, and what it has spent before.
+/// Limits of a loop, and the amount it has spent before.
 #[derive(Debug, Clone, Copy)]
 pub struct ProgressLimits {
-    /// 0 = no limit.
+    /// Iteration limit; 0 = no limit.
     pub max_iterations: u64,
-    /// 0 = no limit.
+    /// Spending limit; 0 = no limit.
     pub max_spend: Usd,
-    /// Before the driver was started again.
+    /// Amount spent before this driver process started.
     pub spent: Usd,
 }
 
-/// Follows a loop through the assistant's records and the files of the work directory.
+/// Progress printer, fed with the assistant's records and the files of the work directory.
 pub struct ProgressView {
     bar: Option<ProgressBar>,
     workdir: PathBuf,
     limits: ProgressLimits,
-    begun: Instant,
+    start: Instant,
     iteration: u64,
     phase: String,
     task: Option<Task>,
-    /// What a subagent or a tool does now.
+    /// Current activity of a subagent or a tool.
     activity: String,
-    /// Subagents that work: the id of the call that started each, and its name.
+    /// Running subagents: the id of the tool call that started each, and its name.
     subagents: Vec<(String, String)>,
     done: BTreeSet<String>,
     blocked: BTreeSet<String>,
@@ -55,7 +55,7 @@ pub struct ProgressView {
     failure: Option<String>,
 }
 
-/// The task that is worked on, as `state.json` names it.
+/// Current task, as stored in `state.json`.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
 struct Task {
     id: String,
@@ -65,14 +65,15 @@ struct Task {
 }
 
 impl ProgressView {
-    /// With a status line where `live`.
+    /// Creates a view, with a status line if `live`.
     #[must_use]
     pub fn new(live: bool, workdir: PathBuf, limits: ProgressLimits) -> Self {
         Self {
+            // indicatif hides the bar when standard output is no terminal; then print plain lines.
             bar: live.then(status_line).filter(|bar| !bar.is_hidden()),
             workdir,
             limits,
-            begun: Instant::now(),
+            start: Instant::now(),
             iteration: 0,
             phase: String::new(),
             task: None,
@@ -85,13 +86,12 @@ impl ProgressView {
         }
     }
 
-    /// Describes the loop. What is done before it begins is no news later.
+    /// Prints the description of the loop. Tasks that are done already are not announced later.
     pub fn begin(&mut self, description: &[String]) {
         self.read_tasks(&mut Vec::new());
         description.iter().for_each(|line| self.print(line));
     }
 
-    /// Begins an iteration.
     pub fn iteration(&mut self, number: u64) {
         self.iteration = number;
         (self.phase, self.task) = (String::new(), None);
@@ -105,7 +105,7 @@ impl ProgressView {
         self.print(&format!("  {text}"));
     }
 
-    /// Takes a record of the assistant.
+    /// Processes a record of the assistant's stream.
     pub fn record(&mut self, record: &Value) {
         self.ledger.feed(record);
         match record.get("type").and_then(Value::as_str) {
@@ -113,6 +113,8 @@ impl ProgressView {
             Some("user") => {
                 let ended: Vec<&str> =
                     blocks(record, "tool_result").map(|result| text(result, "tool_use_id")).collect();
+                // A tool result is the moment at which a tool may have changed the files of the work
+                // directory.
                 self.subagents.retain(|(id, _)| !ended.contains(&id.as_str()));
                 self.read_files();
             }
@@ -121,7 +123,7 @@ impl ProgressView {
         self.redraw();
     }
 
-    /// A run of the assistant has ended.
+    /// Resets the activity after a run of the assistant.
     pub fn end_run(&mut self) {
         self.subagents.clear();
         self.activity.clear();
@@ -129,30 +131,31 @@ impl ProgressView {
         self.redraw();
     }
 
-    /// Prints the beginning of what a failed run wrote to standard error.
+    /// Prints the first lines of a failed run's standard error.
     pub fn standard_error(&mut self, text: &str) {
         for line in text.lines().filter(|line| !line.trim().is_empty()).take(ERROR_LINES) {
             self.print(&format!("  assistant: {line}"));
         }
     }
 
-    /// Keeps why the loop fails, for its end.
+    /// Stores the reason of a failure for the final summary.
     pub fn failure(&mut self, message: &str) {
         self.failure = Some(message.to_owned());
     }
 
-    /// Prints the end, and removes the status line.
+    /// Removes the status line and prints the final summary.
     pub fn end(&mut self, summary: &LoopSummary) {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
         }
-        for line in summary.lines(self.failure.as_deref(), self.begun.elapsed()) {
+        for line in summary.lines(self.failure.as_deref(), self.start.elapsed()) {
             self.print(&line);
         }
     }
 
     fn tool_call(&mut self, record: &Value, call: &Value) {
         let name = text(call, "name");
+        // Older versions of the assistant call the tool `Task`.
         if matches!(name, "Agent" | "Task") {
             let input = call.get("input").unwrap_or(&Value::Null);
             let agent = text(input, "subagent_type").rsplit(':').next().unwrap_or_default().to_owned();
@@ -169,36 +172,36 @@ impl ProgressView {
         };
     }
 
-    /// Phase and task of `state.json`, and the tasks of `plan.json`.
+    /// Reads phase and task from `state.json` and the tasks from `plan.json`, and prints the changes.
     fn read_files(&mut self) {
-        let mut news = Vec::new();
-        self.read_tasks(&mut news);
+        let mut lines = Vec::new();
+        self.read_tasks(&mut lines);
         let state: Value = untrusted::read_json(&self.workdir.join(STATE_JSON)).unwrap_or_default();
         let phase = text(&state, "phase");
         if !phase.is_empty() && phase != self.phase {
             phase.clone_into(&mut self.phase);
-            news.push(format!("  {phase}"));
+            lines.push(format!("  {phase}"));
         }
         let task: Option<Task> = state.get("task").and_then(|task| serde_json::from_value(task.clone()).ok());
         if let Some(task) = &task
             && self.task.as_ref() != Some(task)
         {
-            news.push(format!(
+            lines.push(format!(
                 "    Task {} of {}, {}: {}",
                 task.current, task.total, task.id, task.description
             ));
         }
         self.task = task;
-        news.iter().for_each(|line| self.print(line));
+        lines.iter().for_each(|line| self.print(line));
     }
 
-    fn read_tasks(&mut self, news: &mut Vec<String>) {
+    fn read_tasks(&mut self, lines: &mut Vec<String>) {
         let Some(plan) = plan::read(&self.workdir) else { return };
         let tasks = |list: &str| plan.get(list).and_then(Value::as_array).into_iter().flatten();
         for task in tasks("completedTasks") {
             let id = text(task, "id");
             if self.done.insert(id.to_owned()) {
-                news.push(format!("    {id} is done"));
+                lines.push(format!("    {id} is done"));
             }
         }
         let mut blocked = BTreeSet::new();
@@ -206,7 +209,7 @@ impl ProgressView {
             let id = text(task, "id");
             blocked.insert(id.to_owned());
             if !self.blocked.contains(id) {
-                news.push(format!("    {id} is blocked: {}", text(task, "reason")));
+                lines.push(format!("    {id} is blocked: {}", text(task, "reason")));
             }
         }
         self.blocked = blocked;
@@ -242,10 +245,14 @@ impl ProgressView {
         }
     }
 
-    /// A lasting line, above the status line. A reader that is gone does not disturb the loop.
+    /// Prints a permanent line above the status line. Write errors are ignored: the loop does not need a
+    /// reader.
     fn print(&self, line: &str) {
+        // Task descriptions and file names come from the repository and may contain terminal escape
+        // sequences.
         let line = escape_control(line.trim_end());
         match &self.bar {
+            // indicatif prints nothing for an empty line.
             Some(bar) => bar.println(if line.is_empty() { " ".to_owned() } else { line }),
             None => drop(writeln!(io::stdout(), "{line}")),
         }

@@ -1,7 +1,7 @@
-//! Reviews of what the loop has changed, and fixes for what they find.
+//! Reviews of the loop's changes, and fixes of their findings.
 //!
-//! A review that did not leave a verdict is reported as not completed; only a verdict that says
-//! `approve` is an approval. Nothing here changes the outcome of the loop.
+//! A review without a verdict is reported as incomplete; only the verdict `approve` is an approval. Reviews
+//! never change the outcome of the loop.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,10 +20,10 @@ use crate::clock::Span;
 use crate::project_git::ProjectGit;
 use crate::quoting::quote;
 
-/// Fixes in a row that may fail.
-const FAILED_FIXES: u32 = 2;
+/// Consecutive failed fixes after which the reviews end.
+const MAX_FAILED_FIXES: u32 = 2;
 
-/// Reviews and fixes up to the cycle limit.
+/// Alternates reviews and fixes up to the cycle limit.
 pub async fn run(driver: &mut Driver) {
     if let Some(reason) = reason_to_skip(driver).await {
         driver.journal.progress(&format!("Post-loop review skipped: {reason}"));
@@ -35,46 +35,50 @@ pub async fn run(driver: &mut Driver) {
         match fix(driver, cycle, &session).await {
             FixEnd::Done => failed_fixes = 0,
             FixEnd::Failed => failed_fixes += 1,
+            // Neither a review nor another fix can succeed, for instance without budget.
             FixEnd::Hopeless => return,
         }
-        if failed_fixes == FAILED_FIXES {
+        // A failed fix leaves the findings, so the next review would repeat them.
+        if failed_fixes == MAX_FAILED_FIXES {
             driver.journal.progress("Post-loop review stopped: two fixes in a row have failed");
             return;
         }
     }
-    driver.journal.progress("Post-loop review: the cycle limit is reached, findings may be left");
+    driver.journal.progress("Post-loop review: the cycle limit is reached, findings may remain");
 }
 
 async fn reason_to_skip(driver: &Driver) -> Option<&'static str> {
     let sha = driver.state.start_sha.as_str();
     if sha.is_empty() {
-        return Some("the commit at the start is not known");
+        return Some("the start commit is unknown");
     }
     let git = ProjectGit::at(&driver.context.project_root, &driver.context.env, &driver.stop);
     if git.changed_since(sha).await.is_none_or(|files| files.is_empty()) {
         return Some("nothing has changed");
     }
+    // The limit applies to the whole loop, its reviews included.
     if driver.state.has_used_up_budget() {
         return Some("the spending limit is used up");
     }
     if driver.context.review_cycles == 0 {
-        return Some("no review cycles are asked for");
+        return Some("the number of review cycles is 0");
     }
     if !driver.context.can_review {
-        return Some("the plugin code-review is not there; the changes are not reviewed");
+        return Some("the plugin code-review is not installed; the changes are not reviewed");
     }
     None
 }
 
-/// Runs a review. `Some` is the session that needs a fix.
+/// Runs a review. Returns the session directory when its findings need a fix.
 async fn review(driver: &mut Driver, cycle: u32) -> Option<PathBuf> {
     driver.journal.progress(&format!("Post-loop review, cycle {cycle}"));
+    // The command does not report its session, so compare the directories before and after the run.
     let before = sessions(&driver.context.project_root);
     let span = Span::start();
     let prompt = format!("/code-review:start --base {}", driver.state.start_sha);
     let run = run_command(driver, &prompt).await?;
-    let found = newest_session(&driver.context.project_root, &before);
-    let verdict = found.as_deref().and_then(verdict);
+    let session = newest_session(&driver.context.project_root, &before);
+    let verdict = session.as_deref().and_then(verdict);
     let name = match (&run.problem, verdict.as_deref()) {
         (Some(_), _) => "error",
         (None, Some(verdict)) => verdict,
@@ -92,17 +96,17 @@ async fn review(driver: &mut Driver, cycle: u32) -> Option<PathBuf> {
         }
         (None, verdict) => {
             driver.journal.progress(&format!("Post-loop review: {verdict}"));
-            return found;
+            return session;
         }
     }
     None
 }
 
-/// How a fix ended.
+/// Outcome of a fix.
 enum FixEnd {
     Done,
     Failed,
-    /// It failed, and what follows would fail as well; or the driver is asked to stop.
+    /// The fix failed for a reason that later runs would meet too, or the driver is stopping.
     Hopeless,
 }
 
@@ -118,16 +122,16 @@ async fn fix(driver: &mut Driver, cycle: u32, session: &Path) -> FixEnd {
     if problem.is_permanent { FixEnd::Hopeless } else { FixEnd::Failed }
 }
 
-/// How a command of the assistant ended.
+/// Result of a command of the review plugin.
 struct CommandEnd {
     code: i32,
     problem: Option<Problem>,
 }
 
-/// Why a command did not do its work.
+/// Reason for which a command did not complete.
 struct Problem {
     reason: String,
-    /// Another command would meet it as well.
+    /// Whether another run would fail for the same reason.
     is_permanent: bool,
 }
 
@@ -140,7 +144,7 @@ impl Problem {
             return Some(Self { reason: known.message, is_permanent: true });
         }
         let reason = match &run.facts.result {
-            _ if matches!(run.end, End::TimedOut) => "it was ended at its time limit".to_owned(),
+            _ if matches!(run.end, End::TimedOut) => "it exceeded its time limit".to_owned(),
             Some(result) if result.is_error => format!("the assistant reports an error: {}", result.text),
             _ if code != 0 => format!("exit code {code}"),
             _ => return None,
@@ -149,7 +153,7 @@ impl Problem {
     }
 }
 
-/// Runs a command of the plugin; `None` when the driver is asked to stop.
+/// Runs a command of the review plugin. `None` when the driver is stopping.
 async fn run_command(driver: &mut Driver, prompt: &str) -> Option<CommandEnd> {
     let task = AssistantTask { kind: TaskKind::Review, session: None, prompt: prompt.to_owned() };
     let run = match driver.assistant(task).await {
@@ -177,13 +181,13 @@ fn log(driver: &Driver, status: &str) {
     );
 }
 
-/// The session directories, and when each was last changed.
+/// Lists the session directories with their modification times.
 fn sessions(project_root: &Path) -> BTreeMap<PathBuf, SystemTime> {
-    let place = project_root.join(STATE_DIR).join("code-review");
-    let sessions = untrusted::entries(&place).into_iter();
+    let directory = project_root.join(STATE_DIR).join("code-review");
+    let sessions = untrusted::entries(&directory).into_iter();
     sessions
         .filter(|entry| entry.name.to_string_lossy().starts_with("cr-") && entry.kind == EntryKind::Directory)
-        .map(|entry| place.join(entry.name))
+        .map(|entry| directory.join(entry.name))
         .filter_map(|path| {
             let modified = path.symlink_metadata().ok()?.modified().ok()?;
             Some((path, modified))
@@ -191,12 +195,12 @@ fn sessions(project_root: &Path) -> BTreeMap<PathBuf, SystemTime> {
         .collect()
 }
 
-/// The newest session directory among those that have come or changed since. Held against what was
-/// there, not against the clock: the times of files may lag behind it by milliseconds.
+/// Returns the newest session directory that is new or changed. Compared with the earlier listing and not
+/// with the clock, because file times may lag behind the clock by milliseconds.
 fn newest_session(project_root: &Path, before: &BTreeMap<PathBuf, SystemTime>) -> Option<PathBuf> {
-    let touched = sessions(project_root).into_iter();
-    let touched = touched.filter(|(path, modified)| before.get(path) != Some(modified));
-    touched.max_by_key(|(_, modified)| *modified).map(|(path, _)| path)
+    let changed = sessions(project_root).into_iter();
+    let changed = changed.filter(|(path, modified)| before.get(path) != Some(modified));
+    changed.max_by_key(|(_, modified)| *modified).map(|(path, _)| path)
 }
 
 fn verdict(session: &Path) -> Option<String> {

@@ -1,5 +1,5 @@
-//! `loopgate loop assistant`: one run of the assistant for a loop without iterations, in which limits of the
-//! assistant's account are waited out as in all loops.
+//! `loopgate loop assistant`: one assistant run for a loop without iterations. Rate limits of the assistant's
+//! account are waited for, as in all loops.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -25,23 +25,24 @@ use crate::console::{print_error, print_line};
 use crate::plan;
 use crate::variables as var;
 
-/// No run takes longer: whoever started the loop ends one that takes too long.
+/// Effectively no time limit: the caller enforces the limit of the loop.
 const TIME_LIMIT: Duration = Duration::from_hours(24 * 365);
 
-/// `loopgate loop assistant -- ARGUMENTS`: runs the assistant with these arguments and prints its stream. The
-/// prompt is standard input, a file. While the assistant's account is limited, it waits, says so in the stream and in
-/// `state.json` of the work directory (`LOOPGATE_WORKDIR`), and then goes on with the same session.
+/// Runs the assistant with the given arguments and prints its stream. The prompt is read from standard input,
+/// which should be a file. During a rate limit of the assistant's account the command waits, announces the
+/// wait in the stream and in `state.json` of the work directory (`LOOPGATE_WORKDIR`), and then resumes the
+/// same session.
 #[derive(Debug, clap::Args)]
 #[command(hide = true)]
 pub struct AssistantArgs {
-    /// Arguments of the assistant.
+    /// Arguments of the assistant
     #[arg(last = true, value_name = "ARGUMENTS")]
     arguments: Vec<OsString>,
 }
 
 impl AssistantArgs {
-    /// Runs it; ends as the assistant does, or with 130 when it is interrupted. Makes an async runtime of its own, so
-    /// it must not be called from within one.
+    /// Runs the assistant and returns its exit code, or 130 when interrupted. Creates an async runtime, so it
+    /// must not be called from within one.
     #[must_use]
     pub fn run(self) -> ExitCode {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
@@ -53,7 +54,7 @@ impl AssistantArgs {
     }
 }
 
-/// What the runs of one prompt share.
+/// State shared by the runs of one prompt.
 struct SingleRun {
     arguments: Vec<OsString>,
     invocation: Invocation,
@@ -101,13 +102,15 @@ impl SingleRun {
             }
             let run = self.run_assistant(session.as_deref(), probe).await?;
             let limit = run.rate_limit().filter(|_| self.waits_for_limits);
+            // Any other end is the caller's to interpret; this command only handles rate limits.
             let Some(limit) = limit else { return Ok(exit_code(run.end)) };
             self.limits.store(&limit);
+            // A run that is refused at once may report no session; then the earlier one is still valid.
             session = run.facts.session_id.or(session);
         }
     }
 
-    /// One process of the assistant, which goes on with a session where there is one. The probe ends with the first
+    /// Runs one assistant process, in an existing session if given. The probe is released with the first
     /// answer of the model.
     async fn run_assistant(
         &mut self,
@@ -122,7 +125,7 @@ impl SingleRun {
                 Stdio::null()
             }
             None => {
-                // A pipe cannot be read again; then the assistant says that its prompt is missing.
+                // Best-effort: a pipe cannot be rewound. Then the assistant reports a missing prompt.
                 let _ = self.prompt.rewind();
                 self.prompt.try_clone()?.into()
             }
@@ -132,6 +135,7 @@ impl SingleRun {
         let limits = &mut self.limits;
         let output = |piece: &[u8]| {
             let mut out = io::stdout();
+            // Keep reading after a write error, so that the assistant never blocks on a full pipe.
             if let Err(error) = out.write_all(piece).and_then(|()| out.flush()) {
                 lost.get_or_insert(error);
             }
@@ -146,10 +150,11 @@ impl SingleRun {
         };
         let finished = invocation.run_with_input(input, &self.stop, output).await;
         let finished = finished.map_err(io::Error::other)?;
+        // The records that follow must start on a line of their own.
         if !ends_line {
             print_line("");
         }
-        // Standard error is for people and for the search after the reason of a failure.
+        // Standard error is informational; the caller also searches it for the reason of a failure.
         let _ = io::stderr().write_all(finished.stderr.as_bytes());
         match lost {
             Some(error) => Err(error),
@@ -160,7 +165,7 @@ impl SingleRun {
     }
 }
 
-/// A second handle of standard input, which can be read again when it is a file.
+/// Duplicates standard input as a `File`, which can be rewound when it is one.
 fn standard_input() -> io::Result<File> {
     use std::os::fd::AsFd as _;
     Ok(File::from(io::stdin().as_fd().try_clone_to_owned()?))
@@ -174,7 +179,7 @@ fn exit_code(end: End) -> ExitCode {
     }
 }
 
-/// Where a wait is shown.
+/// Announced wait, to be withdrawn after it.
 struct ShownWait {
     workdir: Option<PathBuf>,
     begun: bool,
@@ -191,7 +196,8 @@ impl ShownWait {
         }
     }
 
-    /// A loop without iterations has no other state.
+    /// Withdraws the announcement. A loop without iterations keeps nothing else in `state.json`, so the file
+    /// is removed.
     fn end(&mut self) {
         if std::mem::take(&mut self.begun)
             && let Some(workdir) = &self.workdir

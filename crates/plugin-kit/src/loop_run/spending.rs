@@ -1,8 +1,8 @@
-//! What the loop may spend, and what it has spent.
+//! Budget of a loop: its spending limit and the amount spent.
 //!
-//! Every run of the assistant that the driver starts counts: iterations, corrections, reviews and fixes. A run is
-//! started with the rest as its own budget. What it says that it cost counts; where it was cut off before it could
-//! say so, the list price of its answers does.
+//! Every assistant run of the driver counts: iterations, corrections, reviews and fixes. Each run is started
+//! with the remaining amount as its budget. The cost that a run reports counts; for a run that was killed
+//! before its report, the list price of its answers counts instead.
 
 use std::io::{self, BufRead as _, BufReader, Seek as _, SeekFrom};
 use std::path::Path;
@@ -19,28 +19,29 @@ use super::stream::MAX_LINE;
 use crate::console::print_error;
 
 impl LoopState {
-    /// What the loop may still spend; `None` without a limit.
+    /// Returns the remaining amount. `None` without a limit.
     #[must_use]
     pub fn remaining_budget(&self) -> Option<Usd> {
         (!self.max_spend.is_zero()).then(|| self.max_spend.saturating_sub(self.spent))
     }
 
-    /// Whether the limit is reached.
+    /// Returns whether the limit is reached.
     #[must_use]
     pub fn has_used_up_budget(&self) -> bool {
         self.remaining_budget().is_some_and(Usd::is_zero)
     }
 
-    /// Adds what a run has cost. `output_length` is the length of the stream file with the run in it, in bytes.
+    /// Adds the cost of a run. `output_length` is the length of the stream file including the run, in bytes.
     pub fn charge(&mut self, usd: f64, output_length: u64) {
         self.spent += Usd::try_from(usd).unwrap_or_default();
         self.counted_output = output_length;
     }
 
-    /// Adds what the stream file holds beyond what was counted: the output of a run during which the driver died.
+    /// Adds the cost of the records beyond `counted_output`: the output of a run during which the driver was
+    /// killed.
     ///
     /// # Errors
-    /// Any failure of the file system but a missing file.
+    /// Fails on any file system error except a missing file.
     pub fn charge_interrupted_run(&mut self) -> io::Result<()> {
         let file = match untrusted::open(&self.workdir.join(ASSISTANT_OUTPUT)) {
             Ok(file) => file,
@@ -56,24 +57,26 @@ impl LoopState {
 }
 
 impl Driver {
-    /// Counts a run. A state that cannot be saved leaves the run in the stream to be counted again.
+    /// Charges a run and saves the state.
     pub(super) fn charge(&mut self, usd: f64) {
         let length = output_length(&self.state.workdir);
+        // Without a saved state the offset stays behind, so the run is charged from the stream on resume. The
+        // order never loses a cost.
         self.state.charge(usd, length);
         if let Err(error) = self.save_state() {
-            print_error(format!("Warning: what the loop has spent could not be saved: {error}"));
+            print_error(format!("Warning: cannot save the amount that the loop has spent: {error}"));
         }
     }
 
-    /// Ends the loop at its spending limit.
+    /// Records that the loop ended at its spending limit.
     pub(super) fn end_at_spending_limit(&self) -> LoopEnd {
         let LoopState { max_spend, spent, .. } = &self.state;
         self.journal.progress(&format!("The spending limit of ${max_spend:.2} is reached"));
         self.record("spending_limit");
         let message = format!(
-            "The loop reached its spending limit of ${max_spend:.2} before the assistant said that it was done; it \
-             has spent ${spent:.2}. What was done is kept; start the loop again to go on with it, with a higher \
-             limit where it needs one."
+            "The loop reached its spending limit of ${max_spend:.2} before the assistant reported completion; it \
+             has spent ${spent:.2}. The work so far is kept; start the loop again to continue, with a higher \
+             limit if necessary."
         );
         self.fail(loopgate_api::event::code::SPENDING_LIMIT, &message);
         LoopEnd::SpendingLimit
@@ -84,12 +87,13 @@ fn output_length(workdir: &Path) -> u64 {
     untrusted::metadata(&workdir.join(ASSISTANT_OUTPUT)).map_or(0, |metadata| metadata.len())
 }
 
-/// Estimated cost of the records from a place in a stream on; broken lines cost nothing.
+/// Estimates the cost of the records after `offset`. Malformed lines cost nothing.
 fn cost_since(mut file: std::fs::File, offset: u64) -> io::Result<f64> {
     file.seek(SeekFrom::Start(offset))?;
     let mut ledger = Ledger::default();
     for line in BufReader::new(file).split(b'\n') {
         let line = line?;
+        // Same limit as for the live stream, so that resuming charges the same records.
         if line.len() <= MAX_LINE
             && let Ok(record) = serde_json::from_slice(&line)
         {

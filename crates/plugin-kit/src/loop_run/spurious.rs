@@ -1,4 +1,4 @@
-//! A promise that the plan contradicts.
+//! Checks a completion promise against the plan.
 
 use std::path::Path;
 
@@ -6,19 +6,20 @@ use loopgate_api::names::{PLAN_JSON, STATE_JSON};
 use loopgate_home::untrusted;
 use serde_json::Value;
 
-/// Task ids that a message names.
-const NAMED: usize = 10;
+/// Task ids listed in a message; the remaining ones are counted.
+const LISTED_TASKS: usize = 10;
 
-/// Why a promise is not believed.
+/// Reason to reject a completion promise.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Contradiction {
-    /// Subcode of the marker.
+    /// Subcode of the failure marker.
     pub subcode: &'static str,
-    /// For the user.
+    /// Message to the user.
     pub message: String,
 }
 
-/// Looks at the plan of a work directory. A loop that waits for its user has not claimed to be done.
+/// Checks the plan of a work directory for open tasks. Returns `None` for a loop that waits for its user,
+/// because it does not claim completion.
 #[must_use]
 pub fn contradiction(workdir: &Path) -> Option<Contradiction> {
     if waits_for_user(workdir) {
@@ -38,13 +39,13 @@ pub fn contradiction(workdir: &Path) -> Option<Contradiction> {
         ("PENDING_TASKS_AT_COMPLETION", String::new())
     };
     let message = format!(
-        "The assistant said that it was done, but {count} tasks are still open: {tasks}{why}. Run /code:code again \
+        "The assistant reported completion, but {count} tasks are still open: {tasks}{why}. Run /code:code again \
          to continue."
     );
     Some(Contradiction { subcode, message })
 }
 
-/// Whether `state.json` says that only the user can let the loop go on.
+/// Returns whether `state.json` requests an action of the user.
 #[must_use]
 pub fn waits_for_user(workdir: &Path) -> bool {
     let state = read(&workdir.join(STATE_JSON));
@@ -52,10 +53,11 @@ pub fn waits_for_user(workdir: &Path) -> bool {
 }
 
 fn names(tasks: &[Value]) -> String {
-    let ids = tasks.iter().take(NAMED).map(|task| task.get("id").and_then(Value::as_str).unwrap_or("?"));
+    let ids =
+        tasks.iter().take(LISTED_TASKS).map(|task| task.get("id").and_then(Value::as_str).unwrap_or("?"));
     let mut text = ids.collect::<Vec<_>>().join(", ");
-    if tasks.len() > NAMED {
-        text.push_str(&format!(", +{} more", tasks.len() - NAMED));
+    if tasks.len() > LISTED_TASKS {
+        text.push_str(&format!(", +{} more", tasks.len() - LISTED_TASKS));
     }
     text
 }
@@ -70,7 +72,7 @@ mod tests {
 
     use super::*;
 
-    fn judged(plan: &Value, state: &Value) -> Option<Contradiction> {
+    fn check(plan: &Value, state: &Value) -> Option<Contradiction> {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join(PLAN_JSON), plan.to_string()).unwrap();
         std::fs::write(dir.path().join(STATE_JSON), state.to_string()).unwrap();
@@ -81,13 +83,16 @@ mod tests {
     fn pending_tasks_contradict_a_completed_state_only() {
         let tasks: Vec<Value> = (1..=12).map(|n| json!({"id": format!("T-1.{n}")})).collect();
         let plan = json!({"pendingTasks": tasks, "manualTasks": [{"id": "T-9.9"}]});
-        let found = judged(&plan, &json!({"status": "COMPLETED"})).unwrap();
-        assert_eq!(found.subcode, "PENDING_TASKS_AT_COMPLETION");
-        assert!(found.message.contains("12 tasks") && found.message.contains("T-1.10, +2 more"));
-        assert_eq!(judged(&plan, &json!({"status": "AWAITING_USER"})), None);
-        assert_eq!(judged(&json!({"pendingTasks": [], "manualTasks": [1]}), &json!({})), None);
-        let asked = json!({"pendingTasks": [{"id": "T-1.1"}], "openQuestions": [{"id": "Q-001"}]});
-        assert_eq!(judged(&asked, &json!({})).unwrap().subcode, "PENDING_TASKS_BLOCKED_BY_QUESTIONS");
+        let result = check(&plan, &json!({"status": "COMPLETED"})).unwrap();
+        assert_eq!(result.subcode, "PENDING_TASKS_AT_COMPLETION");
+        assert!(
+            result.message.contains("12 tasks") && result.message.contains("T-1.10, +2 more")
+        );
+        assert_eq!(check(&plan, &json!({"status": "AWAITING_USER"})), None);
+        // Manual tasks are for people and do not contradict completion.
+        assert_eq!(check(&json!({"pendingTasks": [], "manualTasks": [1]}), &json!({})), None);
+        let with_question = json!({"pendingTasks": [{"id": "T-1.1"}], "openQuestions": [{"id": "Q-001"}]});
+        assert_eq!(check(&with_question, &json!({})).unwrap().subcode, "PENDING_TASKS_BLOCKED_BY_QUESTIONS");
         assert_eq!(contradiction(Path::new("/nonexistent")), None);
     }
 }

@@ -1,7 +1,7 @@
-//! `.loopgate/loopgate-loop.local.md`: where a loop stands, so that it can be resumed.
+//! `.loopgate/loopgate-loop.local.md`: the persisted state of a loop, from which it is resumed.
 //!
-//! Front matter with one `key: value` a line, then the prompt that each iteration is started with.
-//! The reader is tolerant of absent keys; every write replaces the file in one step.
+//! Front matter with one `key: value` per line, then the prompt of each iteration. The reader tolerates
+//! missing keys; every write replaces the file atomically.
 
 use std::fmt::Write as _;
 use std::io;
@@ -14,53 +14,52 @@ use loopgate_home::untrusted;
 use super::options::LoopOptions;
 use crate::quoting::quote;
 
-/// State of one loop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoopState {
-    /// Iteration that runs or comes next, from 1.
+    /// Current or next iteration, starting at 1.
     pub iteration: u64,
-    /// 0 = no limit.
+    /// Iteration limit; 0 = no limit.
     pub max_iterations: u64,
-    /// What the loop may spend, 0 = no limit.
+    /// Spending limit; 0 = no limit.
     pub max_spend: Usd,
-    /// What it has spent.
+    /// Amount spent so far.
     pub spent: Usd,
-    /// Length of the stream file whose runs are in `spent`, in bytes.
+    /// Length in bytes of the part of the stream file whose runs are included in `spent`.
     pub counted_output: u64,
     /// Text inside the promise tag.
     pub completion_promise: String,
-    /// Absolute work directory.
+    /// Absolute path of the work directory.
     pub workdir: PathBuf,
-    /// Requirements file, as given, or empty.
+    /// Requirements file exactly as passed, or empty.
     pub prd_file: String,
-    /// Id of the run.
+    /// Id of the run; names the archived stream file.
     pub run_id: String,
-    /// Commit at which the loop began, or empty.
+    /// Commit checked out at the start of the loop, or empty.
     pub start_sha: String,
-    /// Learnings are captured.
+    /// Whether learnings are captured.
     pub self_learning: bool,
     /// Name of the prompt, or empty.
     pub command: String,
-    /// UTC, whole seconds.
+    /// Start time in UTC, with whole seconds.
     pub started_at: String,
-    /// Session that the iteration goes on with after a limit, or empty.
+    /// Session that the iteration resumes after a rate limit, or empty.
     pub session: String,
-    /// What the assistant is started with; begins with the slash command.
+    /// Prompt of each iteration; starts with the slash command.
     pub prompt: String,
 }
 
-/// Path of the state file of a project.
+/// Returns the path of a project's state file.
 #[must_use]
 pub fn path(project_root: &Path) -> PathBuf {
     project_root.join(STATE_DIR).join(LOOP_STATE)
 }
 
-/// Why a loop cannot be resumed.
+/// Reason for which a loop cannot be resumed.
 #[derive(Debug, PartialEq, Eq)]
 pub enum StateFileError {
-    /// There is no state file.
+    /// The project has no state file.
     Absent,
-    /// The line to show.
+    /// The state file is invalid; contains the message to print.
     Invalid(String),
 }
 
@@ -68,16 +67,16 @@ impl LoopState {
     /// Reads the state file of a project.
     ///
     /// # Errors
-    /// See [`StateFileError`].
+    /// Fails when the file is missing or invalid; see [`StateFileError`].
     pub fn load(project_root: &Path) -> Result<Self, StateFileError> {
         let text = untrusted::read_text(&path(project_root)).map_err(|_| StateFileError::Absent)?;
         Self::parse(&text).map_err(StateFileError::Invalid)
     }
 
-    /// Reads the file's content.
+    /// Parses the content of a state file.
     ///
     /// # Errors
-    /// The line to show.
+    /// Returns the message to print when a number is invalid or the prompt is missing.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (front, prompt) = split(text);
         let field = |key: &str| field(front, key);
@@ -91,6 +90,7 @@ impl LoopState {
                 value.parse().map_err(|_| format!("Error: Invalid {key} in state file: {value}"))
             })
         };
+        // Files written before a key existed lack it; such a loop still resumes with the default.
         let state = Self {
             iteration: number("iteration")?,
             max_iterations: number("max_iterations")?,
@@ -116,7 +116,7 @@ impl LoopState {
         Ok(state)
     }
 
-    /// The file's content.
+    /// Formats the content of the state file.
     #[must_use]
     pub fn render(&self) -> String {
         format!(
@@ -142,16 +142,17 @@ impl LoopState {
         )
     }
 
-    /// Replaces the file of a project.
+    /// Replaces the state file of a project.
     ///
     /// # Errors
-    /// Any failure of the file system.
+    /// Fails on any file system error.
     pub fn save(&self, project_root: &Path) -> io::Result<()> {
         untrusted::write(&path(project_root), self.render().as_bytes())
     }
 }
 
-/// The slash command of a new loop, its arguments quoted for the shell that set-up runs in.
+/// Builds the slash command of a new loop. The assistant passes the arguments to a shell, so they are quoted
+/// for it.
 #[must_use]
 pub fn prompt_line(workdir: &Path, options: &LoopOptions) -> String {
     let mut line = format!("/code:code {}", quote(&workdir.to_string_lossy()));
@@ -170,16 +171,17 @@ pub fn prompt_line(workdir: &Path, options: &LoopOptions) -> String {
     line
 }
 
-/// Front matter and what follows it.
+/// Splits a state file into front matter and prompt.
 fn split(text: &str) -> (&str, &str) {
     let Some(rest) = text.strip_prefix("---\n") else { return ("", text) };
     rest.split_once("\n---\n").unwrap_or((rest, ""))
 }
 
-/// First line that begins with `<key>:`, without surrounding double quotes.
+/// Returns the value of the first line that starts with `<key>:`, without surrounding double quotes.
 fn field(front: &str, key: &str) -> String {
     let value =
         front.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':')).unwrap_or_default().trim();
+    // Values are not escaped; arguments with line breaks are rejected when they are parsed.
     let inner = value.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
     inner.unwrap_or(value).to_owned()
 }
@@ -210,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn state_survives_its_file() {
+    fn state_round_trips_through_its_file() {
         assert_eq!(LoopState::parse(&state().render()), Ok(state()));
     }
 
@@ -222,18 +224,18 @@ mod tests {
     }
 
     #[test]
-    fn state_without_amounts_has_no_limit() {
+    fn state_without_amounts_has_no_spending_limit() {
         let keys = ["max_spend_usd", "spent_usd", "counted_output"];
         let text = state().render();
         let lines = text.lines().filter(|line| !keys.iter().any(|key| line.starts_with(key)));
-        let read = LoopState::parse(&lines.collect::<Vec<_>>().join("\n")).unwrap();
+        let parsed = LoopState::parse(&lines.collect::<Vec<_>>().join("\n")).unwrap();
         let none = Usd::default();
-        assert_eq!(read, LoopState { max_spend: none, spent: none, counted_output: 0, ..state() });
-        assert_eq!(read.remaining_budget(), None);
+        assert_eq!(parsed, LoopState { max_spend: none, spent: none, counted_output: 0, ..state() });
+        assert_eq!(parsed.remaining_budget(), None);
     }
 
     #[test]
-    fn each_broken_state_is_named() {
+    fn invalid_value_is_reported_with_its_key() {
         let broken =
             |from: &str, to: &str| LoopState::parse(&state().render().replace(from, to)).unwrap_err();
         assert_eq!(broken("\niteration: 2", "\niteration: x"), "Error: Invalid iteration in state file: x");

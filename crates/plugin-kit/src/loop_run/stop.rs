@@ -1,4 +1,4 @@
-//! Reasons to stop from outside: a signal, or a state file that somebody removed.
+//! External stop requests: a signal, or removal of the state file.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -7,21 +7,22 @@ use tokio_util::sync::CancellationToken;
 
 use super::lock;
 
-/// How often the state file is looked for.
-const LOOK: Duration = Duration::from_secs(1);
-/// How many looks are between two signs of life on the lock.
-const LOOKS_A_BEAT: u32 = 60;
+/// Interval between two checks of the state file. `loopgate loop cancel` removes it to stop the loop.
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
+/// Checks between two heartbeats on the lock: one per minute, far below the age at which a lock is stale.
+const POLLS_PER_HEARTBEAT: u32 = 60;
 
-/// Cancels the token at the first interrupt or request to terminate, and from then on at each.
+/// Cancels the token at the first SIGINT or SIGTERM. Later signals are consumed without effect.
 ///
 /// # Errors
-/// When the system refuses a handler.
+/// Fails when the operating system refuses a handler.
 pub fn on_signals(stop: CancellationToken) -> std::io::Result<()> {
     let mut signals = Signals::new()?;
     tokio::spawn(async move {
         signals.next().await;
         stop.cancel();
-        // Keep the handlers, so that an impatient second signal does not cut the clean-up short.
+        // Keep the handlers installed: with the default action, an impatient second signal would kill the
+        // driver in the middle of its cleanup.
         loop {
             signals.next().await;
         }
@@ -29,21 +30,22 @@ pub fn on_signals(stop: CancellationToken) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Cancels the token when the state file is gone, and keeps the lock fresh until then.
+/// Cancels the token when the state file is removed. Until then, refreshes the lock's modification time.
 pub fn on_removal(state_file: PathBuf, workdir: PathBuf, stop: CancellationToken) {
     tokio::spawn(async move {
-        let mut ticks = tokio::time::interval(LOOK);
-        let mut looks = 0;
+        let mut ticks = tokio::time::interval(POLL_INTERVAL);
+        let mut polls = 0;
         loop {
             tokio::select! {
                 _ = ticks.tick() => {}
                 () = stop.cancelled() => return,
             }
+            // Only a definite "does not exist" stops the loop; an I/O error is inconclusive.
             if matches!(tokio::fs::try_exists(&state_file).await, Ok(false)) {
                 stop.cancel();
             }
-            looks += 1;
-            if looks % LOOKS_A_BEAT == 0 {
+            polls += 1;
+            if polls % POLLS_PER_HEARTBEAT == 0 {
                 lock::refresh(&workdir);
             }
         }

@@ -1,7 +1,7 @@
-//! What the driver learns from the assistant's output while it arrives.
+//! Extracts facts from the assistant's output as it arrives.
 //!
-//! Each line that begins with `{` is appended to `assistant-output.jsonl` at once and whole, shown as
-//! text, and read for the few facts that decide about the iteration. Nothing is held back for later.
+//! Every line that starts with `{` is immediately appended to `assistant-output.jsonl` as a whole, displayed,
+//! and parsed for the facts that decide about the iteration.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -17,49 +17,49 @@ use serde_json::Value;
 use super::display::Display;
 use super::failure::{self, KnownFailure};
 
-/// Longest line, in bytes; the assistant puts whole images into one. A longer one is skipped.
+/// Longest line in bytes; the assistant embeds whole images in one. Longer lines are skipped.
 pub const MAX_LINE: usize = 32 * 1024 * 1024;
-/// Blanks that make a line code in Markdown.
+/// Indentation of a code block in Markdown.
 const CODE_INDENT: &str = "    ";
-/// Signs that a fence begins with, at least.
+/// Minimum length of a Markdown code fence.
 const FENCE: usize = 3;
 
 /// The last `result` record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunResult {
-    /// The assistant calls its run a failure.
+    /// Whether the assistant reports its run as failed.
     pub is_error: bool,
-    /// Why, as far as it says.
+    /// Result text; for a failure the reason, possibly empty.
     pub text: String,
 }
 
-/// Facts about the stream of one run of the assistant.
+/// Facts about the stream of one assistant run.
 #[derive(Debug, Default)]
 pub struct RunSummary {
-    /// Session named last.
+    /// Most recent session id of the stream.
     pub session_id: Option<String>,
     /// The last `result` record.
     pub result: Option<RunResult>,
-    /// Any `result` record had text.
+    /// Whether any `result` record had a text.
     pub has_result_text: bool,
-    /// The last text of the main session ends with the promise.
+    /// Whether the last text of the main session ends with the promise.
     pub promised: bool,
-    /// The model has answered.
+    /// Whether the model has answered.
     pub answered: bool,
-    /// The run has spent its budget.
+    /// Whether the run has exhausted its budget.
     pub used_up_budget: bool,
-    /// Tokens and money.
+    /// Token usage and cost.
     pub ledger: Ledger,
-    /// First failure of the kind that wins; of limits the first that says when it ends.
+    /// First failure of the kind with the highest precedence; among rate limits, the first with a reset time.
     pub failure: Option<KnownFailure>,
-    /// What the assistant wrote instead of starting, for instance because set-up refused.
+    /// Text that the assistant printed instead of starting, for instance because set-up refused.
     pub refusal: Option<String>,
-    /// The assistant's answer when it does not know the command that it was started with.
+    /// Answer of an assistant that does not recognize the command of its prompt.
     pub unknown_command: Option<String>,
 }
 
 impl RunSummary {
-    /// Takes one record.
+    /// Updates the facts from one record. `promise` is the text inside the promise tag.
     pub fn feed(&mut self, record: &Value, promise: &str) {
         self.ledger.feed(record);
         if let Some(id) = assistant_stream::session_id(record) {
@@ -68,26 +68,27 @@ impl RunSummary {
         match record.get("type").and_then(Value::as_str) {
             Some("assistant") => {
                 self.answered |= is_of_model(record);
-                if let Some(text) = said(record) {
-                    self.promised = makes(text, promise);
+                if let Some(text) = main_session_text(record) {
+                    self.promised = ends_with_promise(text, promise);
                 }
             }
             Some("result") => self.feed_result(record),
+            // A refusal is the only text of the assistant in a user record of a run that did not start.
             Some("user") => self.refusal = refusal(record).or_else(|| self.refusal.take()),
             _ => {}
         }
         if let Some(failure) = failure::in_record(record)
-            && self.failure.as_ref().is_none_or(|known| wins(&failure, known))
+            && self.failure.as_ref().is_none_or(|known| takes_precedence(&failure, known))
         {
             self.failure = Some(failure);
         }
     }
 
-    /// A failure that the run has not overcome: after a successful result nothing is left of it.
+    /// Returns a failure that the run did not recover from. A successful result clears earlier failures.
     #[must_use]
     pub fn final_failure(&self) -> Option<&KnownFailure> {
-        let overcome = self.result.as_ref().is_some_and(|result| !result.is_error && self.has_result_text);
-        self.failure.as_ref().filter(|_| !overcome)
+        let recovered = self.result.as_ref().is_some_and(|result| !result.is_error && self.has_result_text);
+        self.failure.as_ref().filter(|_| !recovered)
     }
 
     fn feed_result(&mut self, record: &Value) {
@@ -102,20 +103,21 @@ impl RunSummary {
     }
 }
 
-/// Whether a later failure says more than the one that is known.
-fn wins(failure: &KnownFailure, known: &KnownFailure) -> bool {
+/// Returns whether a later failure takes precedence over the recorded one.
+fn takes_precedence(failure: &KnownFailure, known: &KnownFailure) -> bool {
     let is_first_end = failure.resets_at.is_some() && known.resets_at.is_none();
     failure.kind < known.kind || (failure.kind == known.kind && is_first_end)
 }
 
-/// Whether a record is an answer of the model, and not what the assistant itself says in its place.
+/// Returns whether a record is an answer of the model, and not a message of the assistant program in its
+/// place.
 fn is_of_model(record: &Value) -> bool {
     record.get("error").is_none_or(Value::is_null)
         && record.pointer("/message/model").and_then(Value::as_str) != Some("<synthetic>")
 }
 
-/// The text of the main session in a record, the last one when there are several.
-fn said(record: &Value) -> Option<&str> {
+/// Returns the last text of a record of the main session.
+fn main_session_text(record: &Value) -> Option<&str> {
     let of_subagent = record.get("parent_tool_use_id").is_some_and(|id| !id.is_null())
         || record.get("isSidechain").and_then(Value::as_bool).unwrap_or(false);
     let blocks = record.pointer("/message/content").and_then(Value::as_array).filter(|_| !of_subagent)?;
@@ -123,33 +125,33 @@ fn said(record: &Value) -> Option<&str> {
     texts.filter_map(|block| block.get("text")?.as_str()).rfind(|text| !text.trim().is_empty())
 }
 
-/// Whether a text ends with the promise as a line of its own. In a fence, in a quotation, indented as code
-/// or within a sentence it is only spoken of.
-fn makes(text: &str, promise: &str) -> bool {
+/// Returns whether a text ends with the promise on its own line. In a code block, in a quotation or within a
+/// sentence the promise is only mentioned.
+fn ends_with_promise(text: &str, promise: &str) -> bool {
     let text = text.trim_end();
     let (before, last) = text.rsplit_once('\n').unwrap_or(("", text));
     let is_promise = last.trim_start_matches(' ') == format!("<promise>{promise}</promise>");
     is_promise && !last.starts_with(CODE_INDENT) && !is_in_fence(before)
 }
 
-/// Whether a fence of Markdown is open at the end of a text.
+/// Returns whether a Markdown code fence is open at the end of a text.
 fn is_in_fence(text: &str) -> bool {
     let mut open: Option<&str> = None;
     for line in text.lines().map(str::trim_start) {
         let fence = |sign: char| &line[..line.len() - line.trim_start_matches(sign).len()];
-        let Some(found) = [fence('`'), fence('~')].into_iter().find(|fence| fence.len() >= FENCE) else {
+        let Some(marker) = [fence('`'), fence('~')].into_iter().find(|fence| fence.len() >= FENCE) else {
             continue;
         };
         match open {
-            None => open = Some(found),
-            Some(begun) if found.starts_with(begun) && line.len() == found.len() => open = None,
+            None => open = Some(marker),
+            Some(opening) if marker.starts_with(opening) && line.len() == marker.len() => open = None,
             Some(_) => {}
         }
     }
     open.is_some()
 }
 
-/// Said without a single turn of the model, so it cannot be the model's own words.
+/// Detects a rejected slash command. Such a result has no model turns, so the model cannot imitate it.
 fn is_unknown_command(record: &Value, text: &str) -> bool {
     let unknown = ["Unknown command: /", "Unknown slash command: ", "Unknown skill: "];
     record.get("num_turns").and_then(Value::as_u64) == Some(0)
@@ -162,7 +164,7 @@ fn refusal(record: &Value) -> Option<String> {
     Some(inner.trim_end_matches("</local-command-stderr>").trim().to_owned())
 }
 
-/// Where the lines of a run go.
+/// Destination of a run's output: stream file, display and facts.
 pub struct Sink<'a> {
     lines: LineBuffer,
     file: File,
@@ -173,12 +175,13 @@ pub struct Sink<'a> {
 }
 
 impl<'a> Sink<'a> {
-    /// Opens the stream file of a work directory for appending; it is for its owner only.
+    /// Opens the stream file of a work directory for appending, readable by its owner only.
     ///
     /// # Errors
-    /// Any failure of the file system.
+    /// Fails on any file system error.
     pub fn open(workdir: &Path, promise: &'a str, display: &'a Display) -> io::Result<Self> {
         let mut file = untrusted::append(&workdir.join(ASSISTANT_OUTPUT))?;
+        // A record that follows half a line would make both unreadable.
         end_last_line(&mut file)?;
         Ok(Self {
             lines: LineBuffer::new(MAX_LINE),
@@ -190,8 +193,9 @@ impl<'a> Sink<'a> {
         })
     }
 
-    /// Takes a piece of the assistant's output.
+    /// Processes a piece of the assistant's output.
     pub fn feed(&mut self, piece: &[u8]) {
+        // Taken out of `self`, because the closure borrows `self` while the buffer is fed.
         let mut lines = std::mem::replace(&mut self.lines, LineBuffer::new(MAX_LINE));
         let mut whole = Vec::with_capacity(piece.len());
         lines.feed(piece, |line, _| {
@@ -203,13 +207,13 @@ impl<'a> Sink<'a> {
         self.flush(&whole);
     }
 
-    /// Whether the model has answered.
+    /// Returns whether the model has answered.
     pub const fn has_answer(&self) -> bool {
         self.facts.answered
     }
 
-    /// Ends the stream and tells what was learned. A last line without its break counts when it is a
-    /// whole record.
+    /// Ends the stream and returns the facts and the first write error. A last line without a line break is
+    /// included when it is a complete record.
     pub fn finish(mut self) -> (RunSummary, Option<io::Error>) {
         let rest = self.lines.partial().to_vec();
         if serde_json::from_slice::<Value>(&rest).is_ok() {
@@ -222,19 +226,20 @@ impl<'a> Sink<'a> {
     }
 
     fn line(&mut self, line: &[u8], whole: &mut Vec<u8>) {
+        // The assistant prints warnings to standard output too; they are not records.
         if line.first() != Some(&b'{') {
             return;
         }
         whole.extend_from_slice(line);
         whole.push(b'\n');
-        // A broken line stays in the file for people, and means nothing here.
+        // A malformed line stays in the file for diagnosis, but is not evaluated.
         if let Ok(record) = serde_json::from_slice::<Value>(line) {
             self.facts.feed(&record, self.promise);
             self.display.record(&record);
         }
     }
 
-    /// One write a piece: every line in it is complete, so a reader never sees half of one.
+    /// Appends the complete lines of a piece in one write, so that a reader never sees half a line.
     fn flush(&mut self, whole: &[u8]) {
         if !whole.is_empty()
             && let Err(error) = self.file.write_all(whole)
@@ -244,7 +249,8 @@ impl<'a> Sink<'a> {
     }
 }
 
-/// A driver that was killed may have left half a line; the next one starts afresh.
+/// Terminates a partial last line of a killed driver, so that the first new record starts on a line of its
+/// own.
 fn end_last_line(file: &mut File) -> io::Result<()> {
     use std::io::{Read as _, Seek as _, SeekFrom};
     if file.metadata()?.len() == 0 {
@@ -275,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_main_sessions_own_words_are_a_promise() {
+    fn promise_counts_only_in_text_of_the_main_session() {
         assert!(facts(&[says("Done.\n<promise>COMPLETE</promise>\n")]).promised);
         let mut of_subagent = says("<promise>COMPLETE</promise>");
         of_subagent["parent_tool_use_id"] = json!("toolu_1");
@@ -319,15 +325,18 @@ mod tests {
         ] {
             assert!(!facts(&[says(&text)]).promised, "{text}");
         }
-        assert!(!facts(&[says(promise), says("Wait, the tests fail.")]).promised, "taken back");
+        assert!(
+            !facts(&[says(promise), says("Wait, the tests fail.")]).promised,
+            "a later text withdraws the promise"
+        );
         assert!(facts(&[says("Not yet."), says(promise)]).promised);
         let tool =
             json!({"type": "assistant", "message": {"content": [{"type": "tool_use", "name": "Bash"}]}});
-        assert!(facts(&[says(promise), tool]).promised, "only words take words back");
+        assert!(facts(&[says(promise), tool]).promised, "a tool call does not withdraw the promise");
     }
 
     #[test]
-    fn failure_that_was_overcome_is_none() {
+    fn successful_result_clears_an_earlier_failure() {
         let limit = json!({"type": "assistant", "error": "rate_limit"});
         let good = json!({"type": "result", "subtype": "success", "is_error": false, "result": "fine"});
         assert!(facts(std::slice::from_ref(&limit)).final_failure().is_some());
@@ -335,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn file_gets_whole_lines_only() {
+    fn stream_file_contains_complete_lines_only() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join(ASSISTANT_OUTPUT);
         std::fs::write(&path, "{\"half\":").unwrap();
@@ -353,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn refused_start_is_remembered() {
+    fn refusal_of_setup_is_recorded() {
         let record = json!({"type": "user", "message": {"role": "user",
             "content": "<local-command-stderr>Error: no workdir</local-command-stderr>"}});
         assert_eq!(facts(&[record]).refusal.as_deref(), Some("Error: no workdir"));

@@ -1,4 +1,4 @@
-//! The end of a loop for a person: what was done, where it lies, and what to do next.
+//! Final summary of a loop for a user: the result, where to find it, and the next steps.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,26 +13,26 @@ use super::state_file::LoopState;
 use crate::plan;
 use crate::quoting::quote;
 
-/// Tasks that are named.
-const NAMED_TASKS: usize = 5;
+/// Open tasks listed by id.
+const LISTED_TASKS: usize = 5;
 
-/// What there is to say about a loop that has ended.
+/// Data of the final summary.
 #[derive(Debug)]
 pub struct LoopSummary {
-    /// How it ended.
+    /// Outcome of the loop.
     pub end: LoopEnd,
-    /// Its state at the end.
+    /// State of the loop at its end.
     pub state: LoopState,
     /// Branch that is checked out in the project.
     pub branch: Option<String>,
-    /// Files that differ from the commit at the start, or are new; `None` where git cannot say.
+    /// Number of files that are new or differ from the start commit; `None` when git fails.
     pub changed_files: Option<u64>,
-    /// The project's directory.
+    /// Root directory of the project.
     pub project_root: PathBuf,
 }
 
 impl LoopSummary {
-    /// The lines to print. `failure` is the reason of a loop that has failed.
+    /// Returns the lines to print. `failure` is the reason of a failed loop.
     #[must_use]
     pub fn lines(&self, failure: Option<&str>, elapsed: Duration) -> Vec<String> {
         let plan = Plan::read(&self.state.workdir);
@@ -53,9 +53,9 @@ impl LoopSummary {
             }
             LoopEnd::Completed => "Done.".to_owned(),
             LoopEnd::Waiting => format!("The loop waits for you: {}", self.question()),
-            LoopEnd::Interrupted => "The loop was interrupted; it can go on where it was.".to_owned(),
+            LoopEnd::Interrupted => "The loop was interrupted and can be resumed.".to_owned(),
             LoopEnd::MaxIterations | LoopEnd::SpendingLimit | LoopEnd::Failed => {
-                format!("Not finished: {}", failure.unwrap_or("the loop has failed"))
+                format!("Not finished: {}", failure.unwrap_or("the loop failed"))
             }
         }
     }
@@ -63,7 +63,7 @@ impl LoopSummary {
     fn question(&self) -> String {
         let state: Value = untrusted::read_json(&self.state.workdir.join(STATE_JSON)).unwrap_or_default();
         let action = state.pointer("/userAction/description").and_then(Value::as_str);
-        action.unwrap_or("state.json says what it needs").to_owned()
+        action.unwrap_or("see state.json in the work directory").to_owned()
     }
 
     fn facts(&self, plan: &Plan, elapsed: Duration) -> Vec<(&'static str, String)> {
@@ -96,7 +96,7 @@ impl LoopSummary {
         match self.end {
             LoopEnd::Completed => match self.changed_files {
                 Some(0) | None => {
-                    vec![format!("Read what the loop has left in {}.", self.shown(&self.state.workdir))]
+                    vec![format!("Read the loop's results in {}.", self.shown(&self.state.workdir))]
                 }
                 Some(_) => {
                     vec!["Look at the changes with git diff and git status, and commit them.".to_owned()]
@@ -115,17 +115,17 @@ impl LoopSummary {
             }
             LoopEnd::MaxIterations => {
                 vec![format!(
-                    "Go on with: {}",
+                    "Continue with: {}",
                     self.command(&format!(" --max-iterations {}", 2 * self.state.max_iterations))
                 )]
             }
             LoopEnd::SpendingLimit => {
                 vec![format!(
-                    "Go on, with a budget as large, with: {}",
+                    "Continue with a budget of the same size: {}",
                     self.command(&format!(" --max-spend-usd {:.2}", self.state.max_spend))
                 )]
             }
-            LoopEnd::Interrupted => vec!["Go on with: loopgate loop run".to_owned()],
+            LoopEnd::Interrupted => vec!["Resume with: loopgate loop run".to_owned()],
             LoopEnd::Failed => vec![
                 format!(
                     "Look at the last lines of the assistant's output in {}.",
@@ -136,7 +136,7 @@ impl LoopSummary {
         }
     }
 
-    /// The command that starts the next loop on the work directory.
+    /// Builds the command line that starts the next loop on the work directory.
     fn command(&self, options: &str) -> String {
         let prd = match self.state.prd_file.as_str() {
             "" => String::new(),
@@ -145,13 +145,13 @@ impl LoopSummary {
         format!("loopgate loop run {}{prd}{options}", word(&self.shown(&self.state.workdir)))
     }
 
-    /// A path as short as it can be written in the project.
+    /// Shortens a path of the project; see [`shown`].
     fn shown(&self, path: &Path) -> String {
         shown(&self.project_root, path)
     }
 }
 
-/// What the plan of a work directory says.
+/// Counts from the plan of a work directory.
 #[derive(Debug, Default)]
 struct Plan {
     exists: bool,
@@ -184,25 +184,25 @@ impl Plan {
             text.push_str(&format!(", {} blocked", self.blocked));
         }
         if !self.open.is_empty() {
-            let named = self.open.iter().take(NAMED_TASKS).cloned().collect::<Vec<_>>().join(", ");
-            let more = if self.open.len() > NAMED_TASKS { ", …" } else { "" };
-            text.push_str(&format!("; open: {named}{more}"));
+            let listed = self.open.iter().take(LISTED_TASKS).cloned().collect::<Vec<_>>().join(", ");
+            let more = if self.open.len() > LISTED_TASKS { ", …" } else { "" };
+            text.push_str(&format!("; open: {listed}{more}"));
         }
         text
     }
 }
 
-/// A line with a name and what it stands for.
+/// Formats a line with a label and a value.
 pub fn fact(name: &str, text: &str) -> String {
     format!("  {name:<10} {text}")
 }
 
-/// A path as short as it can be written in the project.
+/// Formats a path, relative to the project if it is inside.
 pub fn shown(project_root: &Path, path: &Path) -> String {
     path.strip_prefix(project_root).unwrap_or(path).display().to_string()
 }
 
-/// A number with its noun.
+/// Formats a number with its noun in singular or plural.
 pub fn counted(count: u64, noun: &str) -> String {
     if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
 }
@@ -215,7 +215,7 @@ fn duration(time: Duration) -> String {
     }
 }
 
-/// An argument as a shell needs it.
+/// Quotes an argument for a shell if necessary.
 fn word(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:@%+,".contains(c);
     if text.chars().all(is_plain) { text.to_owned() } else { quote(text) }

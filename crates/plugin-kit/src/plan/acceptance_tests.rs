@@ -1,4 +1,4 @@
-//! A plan that `plan validate` accepts is accepted by every other tool and reader, whatever its text.
+//! Property tests: every tool and reader accepts each plan that `plan validate` accepts.
 
 use std::path::Path;
 
@@ -14,7 +14,8 @@ use super::structure::{self, SECTIONS};
 use super::sync::{self, SyncOutcome};
 use super::{evaluation, extract, task_report, text_check, tick};
 
-/// A line of text as people and models write it: marks of Markdown, escapes and other scripts included.
+/// Generates a line of text as users and models write it, with Markdown markers, escapes and non-ASCII
+/// letters.
 fn text() -> impl Strategy<Value = String> {
     "[A-Za-z0-9äßж *_`'\"()\\[\\]\\\\$%|<>.,;:#-]{1,40}".prop_map(|text| format!("x{}", text.trim()))
 }
@@ -27,8 +28,8 @@ struct TaskParts {
     criteria: Vec<usize>,
 }
 
-/// The text of a plan: sections in any order, tasks, questions and gaps in any state, with other text, also in
-/// fences that show lines like those of tasks, between them.
+/// Generates the text of a plan: sections in any order, tasks, questions and gaps in any state, other text
+/// between them, and code fences that contain lines like those of tasks.
 fn markdown() -> impl Strategy<Value = String> {
     let task = (text(), any::<bool>(), any::<bool>(), prop::collection::vec(0usize..3, 0..3))
         .prop_map(|(text, done, manual, criteria)| TaskParts { text, done, manual, criteria });
@@ -104,12 +105,12 @@ fn pending(workdir: &Path) -> Vec<String> {
     tasks(&read(workdir), "pendingTasks").iter().map(|task| task["id"].as_str().unwrap().to_owned()).collect()
 }
 
-/// Every reader takes the plan of a work directory.
+/// Asserts that every reader accepts the plan of a work directory.
 fn assert_accepted(workdir: &Path) {
     assert!(is_valid(workdir), "{}", structure::report(workdir));
     assert_eq!(sync::sync(workdir), Ok(SyncOutcome::InSync));
-    let checked = text_check::report(Path::new("/nonexistent"), workdir);
-    assert!(checked.starts_with("VALIDATION: PASS"), "{checked}");
+    let result = text_check::report(Path::new("/nonexistent"), workdir);
+    assert!(result.starts_with("VALIDATION: PASS"), "{result}");
     let plan = read(workdir);
     let artifact = PlanArtifact::from_value(Value::Object(plan.clone())).unwrap();
     assert_eq!(artifact.content, plan["content"].as_str().unwrap());
@@ -126,6 +127,7 @@ proptest! {
         let dir = tempfile::tempdir().unwrap();
         let work = dir.path();
         let plan = Value::Object(from_markdown(&content, Map::new()));
+        // Only valid plans are of interest; generated texts may for instance be empty after trimming.
         prop_assume!(structure::check(&plan).is_empty());
         let mut text = plan.to_string();
         if trailing_comma {
@@ -138,6 +140,8 @@ proptest! {
         assert_accepted(work);
 
         for (number, id) in pending(work).iter().enumerate() {
+            // Each task is blocked, then completed by one of two commands in turn. No step may invalidate the
+            // plan.
             let answer = format!("BLOCKED: {id}\nthe key is missing");
             let blocked = task_report::apply(work, id, &answer).unwrap();
             prop_assert!(blocked.starts_with("REPORT: BLOCKED"), "{}", blocked);

@@ -1,7 +1,7 @@
 //! `loopgate plan amend …`: the conversation about changes of a plan, and their application.
 //!
-//! The session is in `amend-session.json` until its changes are applied; then it becomes an entry of the
-//! plan's `amendments`, and what critics said about the plan before is out of date.
+//! The session is stored in `amend-session.json` until its changes are applied. Then it becomes an entry in
+//! the plan's `amendments`, and the critics' reviews of the previous plan are deleted.
 
 use std::fmt::Write as _;
 use std::io::Read as _;
@@ -20,92 +20,86 @@ use crate::clock::now;
 use crate::quoting;
 use crate::variables as var;
 
-/// Version of the session's form.
+/// Format version of the session file.
 const VERSION: &str = "1.0";
-/// The plan of older loops, in Markdown alone.
+/// Name of a plan of older loops that exists as Markdown only.
 const MARKDOWN_PLAN: &str = "implementation-plan.md";
 
-/// File of the session in a work directory.
+/// File name of the session in a work directory.
 const SESSION: &str = "amend-session.json";
-/// Work directory where none is named.
+/// Work directory unless an argument or the environment sets one.
 const DEFAULT_WORKDIR: &str = ".loopgate/work";
-/// Longest arguments that are read.
+/// Upper bound of the arguments in bytes.
 const ARGUMENTS_CAP: u64 = 1024 * 1024;
 
-/// Keeps the conversation about a plan, and applies what was agreed.
+/// Record the conversation about a plan, and apply the agreed changes
 #[derive(Debug, clap::Subcommand)]
 pub enum AmendCommand {
-    /// Read the arguments of the command from standard input, and print them with the conversation so far
+    /// Read the arguments of the slash command from standard input, and print them with the conversation so
+    /// far
     Arguments,
-    /// Print the session
+    /// Print the session as JSON
     Load {
-        /// Session
         #[command(flatten)]
         session: SessionFile,
         /// Work directory of the plan
         #[arg(long)]
         run_dir: Option<PathBuf>,
     },
-    /// Replace the session
+    /// Replace the session with the given JSON
     Save {
-        /// Session
         #[command(flatten)]
         session: SessionFile,
         /// The whole session as JSON
         #[arg(long)]
         state_json: String,
     },
-    /// Append a message
+    /// Append a message to the conversation
     AddMessage {
-        /// Session
         #[command(flatten)]
         session: SessionFile,
-        /// Who said it
+        /// Author of the message
         #[arg(long, value_enum)]
         role: Role,
-        /// What was said
+        /// Text of the message
         #[arg(long)]
         content: String,
     },
-    /// Note a change that is agreed but not applied
+    /// Record a change that is agreed but not applied yet
     AddChange {
-        /// Session
         #[command(flatten)]
         session: SessionFile,
-        /// What changes
+        /// Description of the change
         #[arg(long)]
         description: String,
-        /// Task that it concerns
+        /// Id of the affected task
         #[arg(long)]
         task_id: Option<String>,
     },
-    /// Forget the changes
+    /// Discard the recorded changes
     ClearChanges {
-        /// Session
         #[command(flatten)]
         session: SessionFile,
     },
     /// Record the changes in the plan and end the session
     Apply {
-        /// Session
         #[command(flatten)]
         session: SessionFile,
         /// Work directory of the plan
         #[arg(long)]
         run_dir: PathBuf,
-        /// Form of the plan
+        /// Format of the plan
         #[arg(long, value_enum, default_value = "md")]
         plan_format: PlanFormat,
     },
-    /// Print the conversation as text
+    /// Print the conversation as plain text
     Context {
-        /// Session
         #[command(flatten)]
         session: SessionFile,
     },
 }
 
-/// Where the session lies.
+/// Argument that selects the session file.
 #[derive(Debug, clap::Args)]
 pub struct SessionFile {
     /// Session file [default: amend-session.json of the work directory]
@@ -113,26 +107,26 @@ pub struct SessionFile {
     state_file: Option<PathBuf>,
 }
 
-/// Who speaks.
+/// Author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
-    /// The person.
+    /// User of the loop
     User,
-    /// The assistant.
+    /// Model of the assistant
     Assistant,
 }
 
-/// Form of a plan.
+/// Format of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PlanFormat {
-    /// implementation-plan.md
+    /// Markdown plan in implementation-plan.md
     Md,
-    /// plan.json
+    /// Structured plan in plan.json
     Json,
 }
 
-/// A session, its members in the order of their names.
+/// Content of the session file; its members are sorted by name.
 #[derive(Debug, Serialize, Deserialize)]
 struct Session {
     conversation: Vec<Message>,
@@ -173,7 +167,7 @@ impl SessionFile {
         })
     }
 
-    /// The session; a missing file is a fresh one.
+    /// Loads the session; a missing file yields a new one.
     fn load(&self, run_dir: Option<&Path>) -> Result<Session, String> {
         let path = self.path();
         if untrusted::kind(&path).is_some() {
@@ -192,9 +186,11 @@ impl SessionFile {
         })
     }
 
-    /// Changes the session and prints it.
+    /// Modifies the session under the lock, saves it and returns its text.
     fn change(&self, change: impl FnOnce(&mut Session)) -> Result<String, String> {
         let path = self.path();
+        // The lock of the session's directory serializes concurrent messages; for the default file it is that
+        // of the plan.
         let _lock = PlanLock::take(path.parent().unwrap_or(Path::new(".")))?;
         let mut session = self.load(None)?;
         change(&mut session);
@@ -214,17 +210,17 @@ fn text(session: &Session) -> Result<String, String> {
 }
 
 impl AmendCommand {
-    /// Runs the verb.
+    /// Runs the command.
     ///
     /// # Errors
-    /// The line to print.
+    /// Returns the line to print.
     pub fn apply(self) -> Result<String, String> {
         match self {
             Self::Arguments => arguments(),
             Self::Load { session, run_dir } => text(&session.load(run_dir.as_deref())?),
             Self::Save { session, state_json } => {
                 let new: Session = serde_json::from_str(&state_json)
-                    .map_err(|error| format!("Error: no session: {error}"))?;
+                    .map_err(|error| format!("Error: invalid session JSON: {error}"))?;
                 session.save(&new)?;
                 Ok(json!({"saved": true}).to_string())
             }
@@ -240,17 +236,18 @@ impl AmendCommand {
     }
 }
 
-/// What a person typed behind `/code:amend-plan`: `--workdir`, `--state-file` and `--message`, each up to the
-/// next of them; what is before the first is the message too.
+/// Parses the arguments of `/code:amend-plan`: `--workdir`, `--state-file` and `--message`. Each value
+/// extends to the next option, because users do not quote them; words before the first option belong to the
+/// message.
 fn arguments() -> Result<String, String> {
-    let mut typed = String::new();
+    let mut input = String::new();
     std::io::stdin()
         .take(ARGUMENTS_CAP)
-        .read_to_string(&mut typed)
+        .read_to_string(&mut input)
         .map_err(|error| format!("Error: cannot read the arguments: {error}"))?;
     let (mut workdir, mut state_file, mut message) = (Vec::new(), Vec::new(), Vec::new());
     let mut list = &mut message;
-    for word in quoting::words(&typed) {
+    for word in quoting::words(&input) {
         match word.as_str() {
             "--workdir" => list = &mut workdir,
             "--state-file" => list = &mut state_file,
@@ -258,8 +255,8 @@ fn arguments() -> Result<String, String> {
             _ => list.push(word),
         }
     }
-    let named = Some(workdir.join(" ")).filter(|path| !path.is_empty()).or_else(|| var::text(var::WORKDIR));
-    let workdir = PathBuf::from(named.unwrap_or_else(|| DEFAULT_WORKDIR.to_owned()));
+    let path = Some(workdir.join(" ")).filter(|path| !path.is_empty()).or_else(|| var::text(var::WORKDIR));
+    let workdir = PathBuf::from(path.unwrap_or_else(|| DEFAULT_WORKDIR.to_owned()));
     if !workdir.is_dir() {
         return Err(format!("Error: workdir does not exist: {}", workdir.display()));
     }
@@ -268,9 +265,9 @@ fn arguments() -> Result<String, String> {
     }
     let file = Some(state_file.join(" ")).filter(|path| !path.is_empty()).map(PathBuf::from);
     let session = SessionFile { state_file: Some(file.unwrap_or_else(|| workdir.join(SESSION))) };
-    let said = context(&session.load(Some(&workdir))?);
+    let conversation = context(&session.load(Some(&workdir))?);
     Ok(format!(
-        "WORKDIR: {}\nSTATE_FILE: {}\nMESSAGE: {}\n\nConversation so far:\n{said}",
+        "WORKDIR: {}\nSTATE_FILE: {}\nMESSAGE: {}\n\nConversation so far:\n{conversation}",
         workdir.display(),
         session.path().display(),
         message.join(" ")
@@ -296,6 +293,7 @@ fn apply(file: &SessionFile, run_dir: &Path, format: PlanFormat) -> Result<Strin
         PlanFormat::Json => (plan_path(run_dir), "plan.json"),
         PlanFormat::Md => (run_dir.join(MARKDOWN_PLAN), MARKDOWN_PLAN),
     };
+    // Not an error for the prompt: it reads the JSON object and reports it to the user.
     if untrusted::kind(&plan_file).is_none() {
         return Ok(json!({"error": format!("No {name} found to amend"), "applied": false}).to_string());
     }
@@ -315,6 +313,7 @@ fn apply(file: &SessionFile, run_dir: &Path, format: PlanFormat) -> Result<Strin
         }
     }
     remove_reviews(run_dir);
+    // Removed last: if the plan could not be written, the session must not be lost.
     let deleted = untrusted::remove(&file.path()).is_ok();
     Ok(json!({"applied": true, "plan_file": plan_file, "state_file_deleted": deleted}).to_string())
 }
@@ -326,11 +325,12 @@ fn append(list: &mut Value, entry: Value) {
     }
 }
 
-/// What critics said about the plan before its change says nothing any more.
+/// Deletes the reviews of the critics, which refer to the plan before the change.
 fn remove_reviews(run_dir: &Path) {
     let reviews = run_dir.join("reviews");
     for entry in untrusted::entries(&reviews) {
         if entry.name.to_string_lossy().ends_with(".review.json") {
+            // Best-effort: a review that remains is at worst merged into the plan again.
             let _ = untrusted::remove(&reviews.join(entry.name));
         }
     }
@@ -346,7 +346,7 @@ mod tests {
         SessionFile { state_file: Some(dir.join("amend-session.json")) }
     }
 
-    fn discussed(dir: &Path) {
+    fn add_discussion(dir: &Path) {
         for (role, content) in [(Role::User, "Drop the page"), (Role::Assistant, "I can do that")] {
             AmendCommand::AddMessage { session: session(dir), role, content: content.into() }
                 .apply()
@@ -369,7 +369,7 @@ mod tests {
     #[test]
     fn applied_changes_become_an_amendment_of_the_plan() {
         let dir = tempfile::tempdir().unwrap();
-        discussed(dir.path());
+        add_discussion(dir.path());
         let refused = apply_to(dir.path(), PlanFormat::Json);
         assert_eq!(refused, json!({"error": "No plan.json found to amend", "applied": false}));
         assert!(session(dir.path()).path().exists(), "the session is kept");
@@ -389,9 +389,9 @@ mod tests {
     }
 
     #[test]
-    fn markdown_plan_has_its_amendments_in_the_state() {
+    fn amendment_of_a_markdown_plan_is_stored_in_the_state() {
         let dir = tempfile::tempdir().unwrap();
-        discussed(dir.path());
+        add_discussion(dir.path());
         std::fs::write(dir.path().join(MARKDOWN_PLAN), "# Plan").unwrap();
         std::fs::write(dir.path().join(STATE_JSON), r#"{"phase":"x"}"#).unwrap();
         assert_eq!(apply_to(dir.path(), PlanFormat::Md)["applied"], true);
@@ -400,9 +400,9 @@ mod tests {
     }
 
     #[test]
-    fn session_is_printed_whole_and_as_text() {
+    fn session_is_printed_as_json_and_as_text() {
         let dir = tempfile::tempdir().unwrap();
-        discussed(dir.path());
+        add_discussion(dir.path());
         let loaded = AmendCommand::Load { session: session(dir.path()), run_dir: None }.apply().unwrap();
         let names: Vec<usize> =
             ["conversation", "created_at", "pending_changes", "run_dir", "status", "updated_at", "version"]

@@ -1,7 +1,7 @@
-//! Makes `plan.json` from `plan.md`.
+//! Builds `plan.json` from `plan.md`.
 //!
-//! A model writes one text well, and two descriptions of one thing badly; so it writes the text, and
-//! the rest follows from it. What the text cannot say is kept from the plan that was there before.
+//! Models write a text reliably, but not two consistent representations of it. So they write the text, and
+//! the lists are derived from it. Members that the text cannot express are preserved from the previous plan.
 
 use std::path::Path;
 
@@ -14,10 +14,10 @@ use super::markdown::{Outline, Point, TaskLine};
 use super::paths::plan_path;
 use super::structure;
 
-/// Builds and judges; the answer is the validator's report in short.
+/// Builds and validates the plan. Returns a short form of the validator's report.
 ///
 /// # Errors
-/// The line to print.
+/// Returns the line to print.
 pub fn build(workdir: &Path) -> Result<String, String> {
     let _lock = PlanLock::take(workdir)?;
     let path = workdir.join(PLAN_MD);
@@ -26,6 +26,7 @@ pub fn build(workdir: &Path) -> Result<String, String> {
     if content.trim().is_empty() {
         return Err(format!("Error: {} is empty", path.display()));
     }
+    // A malformed previous plan is replaced: building from the text is the way to repair it.
     let previous = document::read(&plan_path(workdir)).unwrap_or_default();
     let plan = from_markdown(&content, previous);
     document::write(workdir, &plan)?;
@@ -39,12 +40,12 @@ fn summary(issues: &[String]) -> String {
     format!("PLAN_BUILT: FORMAT_ISSUES\n- {}", issues.join("\n- "))
 }
 
-/// The plan that a text describes.
+/// Derives the plan from its text, with the remaining members of `previous`.
 #[must_use]
 pub fn from_markdown(content: &str, previous: Map<String, Value>) -> Map<String, Value> {
     let outline = Outline::read(content);
-    let tasks = |wanted: fn(&TaskLine) -> bool| -> Value {
-        outline.tasks.iter().filter(|task| wanted(task)).map(task).collect()
+    let tasks = |filter: fn(&TaskLine) -> bool| -> Value {
+        outline.tasks.iter().filter(|task| filter(task)).map(task).collect()
     };
     let criteria: Value = outline
         .criteria
@@ -63,6 +64,7 @@ pub fn from_markdown(content: &str, previous: Map<String, Value>) -> Map<String,
         ("acceptanceCriteria", criteria),
         ("pendingTasks", tasks(|task| !task.done && !task.manual)),
         ("completedTasks", tasks(|task| task.done && !task.manual)),
+        // Manual tasks are listed separately in either state, because the loop never works on them.
         ("manualTasks", tasks(|task| task.manual)),
         ("openQuestions", open),
         ("answeredQuestions", answered),
@@ -81,12 +83,14 @@ fn gap(gap: &Point) -> Value {
     json!({"id": gap.id, "description": gap.text, "addressed": gap.done, "resolution": gap.remark})
 }
 
-/// The text has no place for the task that a question blocks.
+/// Converts an open question. The blocked task has no syntax in the text, so it is preserved from the
+/// previous plan.
 fn open_question(point: &Point, previous: &Map<String, Value>) -> Value {
-    let known = document::tasks(previous, "openQuestions")
+    let previous_question = document::tasks(previous, "openQuestions")
         .iter()
         .find(|question| question.get("id").and_then(Value::as_str) == Some(&point.id));
-    let blocking = known.and_then(|question| question.get("blockingTask")).cloned().unwrap_or(Value::Null);
+    let blocking =
+        previous_question.and_then(|question| question.get("blockingTask")).cloned().unwrap_or(Value::Null);
     json!({"id": point.id, "question": point.text, "recommendedAnswer": point.remark, "blockingTask": blocking})
 }
 
@@ -96,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_becomes_a_valid_plan_with_its_mirrors() {
+    fn plan_is_built_from_text_with_its_mirrors() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join(PLAN_MD), CONTENT).unwrap();
         std::fs::write(plan_path(dir.path()), r#"{"amendments": [1], "gaps": []}"#).unwrap();
@@ -110,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_text_is_an_error() {
+    fn build_fails_without_text() {
         let dir = tempfile::tempdir().unwrap();
         assert!(build(dir.path()).unwrap_err().contains("plan.md"));
     }

@@ -1,4 +1,5 @@
-//! The text that `plan.json` and `plan.md` had in common last, kept as its hash.
+//! Hash of the text in which `plan.json` and `plan.md` last agreed: the base for deciding which one changed
+//! since.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -7,24 +8,23 @@ use loopgate_api::names::STATE_DIR;
 use loopgate_home::untrusted;
 use sha2::{Digest, Sha256};
 
-/// Notes the text that both files have.
+/// Records the text on which both files agree.
 ///
 /// # Errors
-/// Any failure of the file system.
-pub fn remember(workdir: &Path, text: &str) -> io::Result<()> {
+/// Fails on any file system error.
+pub fn record_common(workdir: &Path, text: &str) -> io::Result<()> {
     let hash = hash(text);
-    if untrusted::read_text(&record(workdir)).is_ok_and(|common| common == hash) {
+    if untrusted::read_text(&record(workdir)).is_ok_and(|recorded| recorded == hash) {
         return Ok(());
     }
     untrusted::write(&record(workdir), hash.as_bytes())
 }
 
-/// Where the hash is kept.
+/// Returns the path of the hash file.
 pub fn record(workdir: &Path) -> PathBuf {
     workdir.join(STATE_DIR).join("plan-text.sha256")
 }
 
-/// Hash of a text.
 pub fn hash(text: &str) -> String {
     hex::encode(Sha256::digest(text.as_bytes()))
 }

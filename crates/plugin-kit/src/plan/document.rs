@@ -1,4 +1,4 @@
-//! `plan.json` on disk: read, changed under a lock, written with its markdown mirrors.
+//! Reads and writes `plan.json` with its Markdown mirrors.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -11,18 +11,18 @@ use serde_json::{Map, Value};
 use super::common_text;
 use super::paths::plan_path;
 
-/// Holds back other writers of the plan and the state until it is dropped.
+/// Lock that excludes other writers of the plan and the state until it is dropped.
 #[derive(Debug)]
 pub struct PlanLock {
     _file: File,
 }
 
 impl PlanLock {
-    /// Waits for the lock of a work directory. Its holders write a few small files each, and the
-    /// system frees it when they die, so the wait is short; a program that holds it for long is not waited for.
+    /// Waits for the lock of a work directory. Holders only write a few small files, and the operating system
+    /// releases the lock of a killed process, so the wait is short; it has an upper bound.
     ///
     /// # Errors
-    /// The line to print.
+    /// Returns the line to print.
     pub fn take(workdir: &Path) -> Result<Self, String> {
         let file = untrusted::lock(&workdir.join(STATE_DIR).join("plan.lock"));
         file.map(|file| Self { _file: file }).map_err(|error| format!("Error: cannot lock the plan: {error}"))
@@ -32,7 +32,7 @@ impl PlanLock {
 /// Reads a plan file.
 ///
 /// # Errors
-/// The line to print.
+/// Returns the line to print when the file is unreadable, invalid JSON or not an object.
 pub fn read(path: &Path) -> Result<Map<String, Value>, String> {
     let text = untrusted::read_text(path)
         .map_err(|error| format!("Error: cannot read {}: {error}", path.display()))?;
@@ -46,41 +46,45 @@ pub fn read(path: &Path) -> Result<Map<String, Value>, String> {
 /// Writes `plan.json`, then its mirrors.
 ///
 /// # Errors
-/// The line to print.
+/// Returns the line to print.
 pub fn write(workdir: &Path, plan: &Map<String, Value>) -> Result<(), String> {
-    let failed = |error: std::io::Error| format!("Error: cannot write the plan: {error}");
-    let text = serde_json::to_string_pretty(plan).map_err(|error| failed(error.into()))?;
-    untrusted::write(&plan_path(workdir), format!("{text}\n").as_bytes()).map_err(failed)?;
+    let write_error = |error: std::io::Error| format!("Error: cannot write the plan: {error}");
+    let text = serde_json::to_string_pretty(plan).map_err(|error| write_error(error.into()))?;
+    // plan.json first: after a crash in between, the recorded hash still equals that of plan.md, so that
+    // `sync` completes the write.
+    untrusted::write(&plan_path(workdir), format!("{text}\n").as_bytes()).map_err(write_error)?;
     write_mirrors(workdir, plan)
 }
 
-/// Writes `plan.md`, and `open-questions.md` while there are any.
+/// Writes `plan.md`, and `open-questions.md` while the plan has open questions.
 ///
 /// # Errors
-/// The line to print.
+/// Returns the line to print.
 pub fn write_mirrors(dir: &Path, plan: &Map<String, Value>) -> Result<(), String> {
-    let failed = |error: std::io::Error| format!("Error: cannot write the plan: {error}");
+    let write_error = |error: std::io::Error| format!("Error: cannot write the plan: {error}");
     let Some(content) = plan.get("content").and_then(Value::as_str) else {
         return Err("Error: the plan has no content".to_owned());
     };
     let text = content_text(content);
-    untrusted::write(&dir.join(PLAN_MD), text.as_bytes()).map_err(failed)?;
-    common_text::remember(dir, &text).map_err(failed)?;
+    untrusted::write(&dir.join(PLAN_MD), text.as_bytes()).map_err(write_error)?;
+    common_text::record_common(dir, &text).map_err(write_error)?;
     let path = dir.join(OPEN_QUESTIONS);
     match open_questions(plan) {
-        Some(text) => untrusted::write(&path, text.as_bytes()).map_err(failed),
-        None if untrusted::kind(&path).is_some() => untrusted::remove(&path).map_err(failed),
+        Some(text) => untrusted::write(&path, text.as_bytes()).map_err(write_error),
+        // A stale list would show questions that are answered already.
+        None if untrusted::kind(&path).is_some() => untrusted::remove(&path).map_err(write_error),
         None => Ok(()),
     }
 }
 
-/// A list of the plan; absent and malformed are empty.
+/// Returns a list of the plan; a missing or malformed list counts as empty.
 #[must_use]
 pub fn tasks<'a>(plan: &'a Map<String, Value>, list: &str) -> &'a [Value] {
     plan.get(list).and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Content that a model escaped twice is one line full of `\n`; only that is repaired.
+/// Returns the content with line breaks restored if a model escaped it twice, which yields one line full of
+/// `\n`. Other content is returned unchanged.
 pub fn content_text(content: &str) -> String {
     if content.contains('\n') || !content.contains("\\n") {
         return content.to_owned();
@@ -110,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn backslash_in_the_text_stays() {
+    fn content_is_unescaped_only_without_line_breaks() {
         assert_eq!(content_text("split at\n`\\n`"), "split at\n`\\n`");
         assert_eq!(content_text("# A\\n\\tb"), "# A\n\tb");
     }

@@ -1,7 +1,7 @@
-//! Whether a plan is small enough to go without critics, and which critics a larger one gets.
+//! Decides whether a plan is small enough to skip the critics, and which critics review a larger one.
 //!
-//! Both follow from the plan by counting, so no model is asked. The result is kept with the hash of what it
-//! was made from, and is made again when that has changed.
+//! Both are determined by counting, without a model. The result is cached with a hash of its inputs and
+//! recomputed when they change.
 
 use std::path::{Path, PathBuf};
 
@@ -16,24 +16,24 @@ use super::paths::plan_path;
 use crate::config_env::ConfigEnv;
 use crate::variables as var;
 
-/// File of a work directory with the result.
+/// File name of the cached result in the work directory.
 const EVALUATION: &str = "plan-evaluation.json";
-/// Words of the requirements, criteria, pending tasks and open questions of a small plan, at most.
-const LIMITS: [(&str, usize); 4] = [
+/// Upper bounds of a small plan: words of the requirements, criteria, pending tasks and open questions.
+const SMALL_PLAN_LIMITS: [(&str, usize); 4] = [
     ("prd_word_count", 400),
     ("acceptance_criteria_count", 4),
     ("task_count", 6),
     ("open_questions_count", 3),
 ];
-/// Beginnings of words that a small plan does not have: what is hard to get right.
+/// Prefixes of words that indicate risky changes. A plan that contains one is not small.
 const FORBIDDEN_TERMS: [&str; 7] =
     ["database", "migration", "infra", "auth", "security", "payments", "concurrency"];
-/// Words of a change that reaches beyond one component.
+/// Terms that indicate a change of more than one component.
 const CROSS_REPO_KEYWORDS: [&str; 5] = ["backend", "frontend", "mobile", "api contract", "shared library"];
-/// Critics of a plan at most, where `critic-gates.json` sets no other budget.
-const REVIEW_BUDGET: usize = 2;
+/// Maximum number of critics unless `critic-gates.json` sets a budget.
+const DEFAULT_REVIEW_BUDGET: usize = 2;
 
-/// `critic-gates.json`: which critics look at which plans.
+/// Content of `critic-gates.json`: the critics for each kind of plan.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct CriticGates {
@@ -55,7 +55,7 @@ struct ModuleCritics {
     critics: Vec<String>,
 }
 
-/// The result, as the file has it.
+/// Content of the cached result.
 #[derive(Debug, Serialize, Deserialize)]
 struct Evaluation {
     simple_mode: bool,
@@ -77,10 +77,11 @@ impl Evaluation {
     }
 }
 
-/// Evaluates the plan of a work directory and keeps the result; the text begins with `EVALUATION_RESULT`.
+/// Evaluates the plan of a work directory and caches the result. The returned text starts with
+/// `EVALUATION_RESULT`.
 ///
 /// # Errors
-/// The line to print.
+/// Returns the line to print.
 pub fn evaluate(workdir: &Path) -> Result<String, String> {
     let _lock = PlanLock::take(workdir)?;
     let plan = document::read(&plan_path(workdir))?;
@@ -90,17 +91,18 @@ pub fn evaluate(workdir: &Path) -> Result<String, String> {
         input_hash: input_hash(workdir)?,
         ..judge(&plan, untrusted::read_text(&prd).ok().as_deref(), &config, &gates(workdir))
     };
+    // Stored also when the plan is not small: the critics are read from the cached result.
     let text = serde_json::to_string_pretty(&evaluation).map_err(|error| format!("Error: {error}"))?;
     untrusted::write(&workdir.join(EVALUATION), text.as_bytes())
         .map_err(|error| format!("Error: cannot write the evaluation: {error}"))?;
     Ok(format!("EVALUATION_RESULT\n{}", evaluation.lines()))
 }
 
-/// The kept result when it still holds, else why not.
+/// Returns the cached result if its inputs are unchanged.
 ///
 /// # Errors
-/// The reason of a miss.
-pub fn kept(workdir: &Path) -> Result<String, &'static str> {
+/// Returns the reason of the cache miss.
+pub fn cached(workdir: &Path) -> Result<String, &'static str> {
     let path = workdir.join(EVALUATION);
     if untrusted::kind(&path).is_none() {
         return Err("there is no plan-evaluation.json");
@@ -123,7 +125,7 @@ fn judge(
 ) -> Evaluation {
     let content = plan.get("content").and_then(Value::as_str).unwrap_or_default().to_lowercase();
     let counts = [
-        // Requirements that cannot be read may be long.
+        // Unreadable requirements count as long, so that they never make a plan small.
         prd.map_or(usize::MAX, |text| text.split_whitespace().count()),
         tasks(plan, "acceptanceCriteria").len(),
         tasks(plan, "pendingTasks").len(),
@@ -137,15 +139,15 @@ fn judge(
             failed.push(name.to_owned());
         }
     };
-    for ((name, limit), count) in LIMITS.into_iter().zip(counts) {
+    for ((name, limit), count) in SMALL_PLAN_LIMITS.into_iter().zip(counts) {
         let value = if count == usize::MAX { Value::Null } else { count.into() };
         signal(name, value, limit.into(), count <= limit);
     }
     for (name, terms) in
         [("forbidden_terms", &FORBIDDEN_TERMS[..]), ("cross_repo_keywords", &CROSS_REPO_KEYWORDS)]
     {
-        let found: Vec<&str> = terms.iter().copied().filter(|term| has_word(&content, term)).collect();
-        signal(name, json!(found), json!([]), found.is_empty());
+        let matches: Vec<&str> = terms.iter().copied().filter(|term| has_word(&content, term)).collect();
+        signal(name, json!(matches), json!([]), matches.is_empty());
     }
     let peers = config.get(var::ADD_DIRS).map_or(0, |dirs| dirs.split('|').count());
     signal("add_dir_repos", peers.into(), 0.into(), peers == 0);
@@ -159,7 +161,7 @@ fn judge(
     Evaluation { simple_mode, signals, selected_critics, evaluation_summary, input_hash: String::new() }
 }
 
-/// Whether a word of the text begins with a term.
+/// Returns whether a word of the text starts with `term`.
 fn has_word(text: &str, term: &str) -> bool {
     text.match_indices(term).any(|(at, _)| !text[..at].ends_with(char::is_alphanumeric))
 }
@@ -176,7 +178,8 @@ fn critics(content: &str, gates: &CriticGates) -> Vec<String> {
             selected.push(critic.clone());
         }
     }
-    selected.truncate(gates.defaults.review_budget.unwrap_or(REVIEW_BUDGET));
+    // Base critics come first and therefore survive the truncation.
+    selected.truncate(gates.defaults.review_budget.unwrap_or(DEFAULT_REVIEW_BUDGET));
     selected
 }
 
@@ -184,7 +187,7 @@ fn gates(workdir: &Path) -> CriticGates {
     gates_file(workdir).and_then(|path| untrusted::read_json(&path)).unwrap_or_default()
 }
 
-/// `critic-gates.json` of the project, which is the current directory, else the one beside the work directory.
+/// Finds `critic-gates.json` in the project, which is the current directory, or next to the work directory.
 pub fn gates_file(workdir: &Path) -> Option<PathBuf> {
     let project = std::env::current_dir().ok().map(|root| root.join(STATE_DIR));
     let dirs = project.into_iter().chain(workdir.parent().map(Path::to_owned));
@@ -199,6 +202,7 @@ fn input_hash(workdir: &Path) -> Result<String, String> {
         [(Some(workdir.join(PLAN_JSON)), true), (Some(prd), false), (gates_file(workdir), false)]
     {
         match path.map(|path| untrusted::read_text(&path)) {
+            // Marks a missing optional input, so that its later creation changes the hash.
             Some(Ok(text)) => hash.update(Sha256::digest(text.as_bytes())),
             Some(Err(error)) if required => return Err(format!("Error: cannot read the plan: {error}")),
             _ => hash.update([0]),
@@ -222,33 +226,33 @@ mod tests {
     }
 
     #[test]
-    fn small_plan_needs_no_critics() {
+    fn small_plan_has_no_critics() {
         let plan = from_markdown(CONTENT, Map::new());
-        let judged = judge(&plan, Some("greet the user"), &ConfigEnv::default(), &gates());
-        assert!(judged.simple_mode, "{}", judged.evaluation_summary);
-        assert!(judged.selected_critics.is_empty());
+        let evaluation = judge(&plan, Some("greet the user"), &ConfigEnv::default(), &gates());
+        assert!(evaluation.simple_mode, "{}", evaluation.evaluation_summary);
+        assert!(evaluation.selected_critics.is_empty());
     }
 
     #[test]
-    fn each_signal_makes_it_a_larger_one() {
+    fn plan_is_not_small_when_a_signal_fails() {
         let content = CONTENT.replace("A page.", "A page behind an authentication in the frontend.");
         let plan = from_markdown(&content, Map::new());
         let mut config = ConfigEnv::default();
         config.set(var::ADD_DIRS, "/a|/b");
-        let judged = judge(&plan, None, &config, &gates());
+        let evaluation = judge(&plan, None, &config, &gates());
         assert_eq!(
-            judged.evaluation_summary,
+            evaluation.evaluation_summary,
             "not small: prd_word_count, forbidden_terms, cross_repo_keywords, add_dir_repos"
         );
-        assert_eq!(judged.signals["forbidden_terms"]["value"], json!(["auth"]));
-        assert_eq!(judged.selected_critics, ["tests", "privacy", "ui"], "each once, up to the budget");
+        assert_eq!(evaluation.signals["forbidden_terms"]["value"], json!(["auth"]));
+        assert_eq!(evaluation.selected_critics, ["tests", "privacy", "ui"], "each once, up to the budget");
         assert!(!has_word("the coauthor", "auth"));
     }
 
     #[test]
-    fn result_is_kept_until_its_input_changes() {
+    fn cached_result_is_valid_until_an_input_changes() {
         let dir = tempfile::tempdir().unwrap();
-        assert_eq!(kept(dir.path()), Err("there is no plan-evaluation.json"));
+        assert_eq!(cached(dir.path()), Err("there is no plan-evaluation.json"));
         let plan = Value::Object(from_markdown(CONTENT, Map::new())).to_string();
         std::fs::write(plan_path(dir.path()), plan).unwrap();
         std::fs::write(dir.path().join("prd.md"), "greet").unwrap();
@@ -257,10 +261,10 @@ mod tests {
                 .unwrap()
                 .starts_with("EVALUATION_RESULT\nsimple_mode: true\nselected_critics: []\n")
         );
-        assert!(kept(dir.path()).unwrap().starts_with("simple_mode: true\n"));
+        assert!(cached(dir.path()).unwrap().starts_with("simple_mode: true\n"));
         std::fs::write(dir.path().join("prd.md"), "greet twice").unwrap();
-        assert_eq!(kept(dir.path()), Err("plan, requirements or critic gates have changed"));
+        assert_eq!(cached(dir.path()), Err("plan, requirements or critic gates have changed"));
         std::fs::write(dir.path().join(EVALUATION), "{").unwrap();
-        assert!(kept(dir.path()).unwrap_err().contains("malformed"));
+        assert!(cached(dir.path()).unwrap_err().contains("malformed"));
     }
 }

@@ -1,7 +1,7 @@
-//! The lines of a plan's markdown that mean something to programs.
+//! Parser for the lines of a plan's Markdown that programs interpret.
 //!
-//! Reads what the writing conventions fix: tasks, questions, gaps, criteria, headings, repositories.
-//! Fenced blocks are examples and are passed over.
+//! Recognizes tasks, questions, gaps, criteria and headings as the writing conventions define them. Fenced
+//! code blocks are examples and are skipped.
 
 use std::sync::LazyLock;
 
@@ -29,64 +29,64 @@ static ANSWER: LazyLock<Regex> =
 static RESOLUTION: LazyLock<Regex> =
     LazyLock::new(|| regex(r"\s*\*\*Resolution:\s*(?:\*\*)?\s*(.*?)\s*(?:\*\*)?\s*$"));
 
-/// A task line.
+/// A task in the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TaskLine {
-    /// `T-n.n`.
+    /// Task id, for example `T-1.2`.
     pub id: String,
-    /// Ticked.
+    /// Whether the checkbox is ticked.
     pub done: bool,
-    /// For a person to do.
+    /// Whether the task is for a person and not for the loop.
     pub manual: bool,
-    /// What to do, without the criteria.
+    /// Description of the task, without the criteria.
     pub text: String,
-    /// Criteria that it serves.
+    /// Ids of the acceptance criteria that the task serves.
     pub criteria: Vec<String>,
 }
 
-/// A question or a gap, with what was said to it.
+/// A question or a gap, with its recommendation, answer or resolution.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Point {
-    /// `Q-nnn` or `GAP-nnn`.
+    /// Id of the form `Q-nnn` or `GAP-nnn`.
     pub id: String,
-    /// Ticked.
+    /// Whether the checkbox is ticked.
     pub done: bool,
-    /// The question or gap itself.
+    /// Text of the question or gap.
     pub text: String,
     /// Recommendation, answer or resolution.
     pub remark: Option<String>,
 }
 
-/// A row of the criteria table.
+/// A row of the table of acceptance criteria.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Criterion {
-    /// `AC-nnn`.
+    /// Id of the form `AC-nnn`.
     pub id: String,
-    /// The criterion.
+    /// Text of the criterion.
     pub text: String,
-    /// Where it comes from.
+    /// Document that the criterion is derived from.
     pub source: String,
 }
 
-/// Everything that a plan's markdown fixes.
+/// The interpreted lines of a plan's Markdown.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Outline {
     /// Texts of the second-level headings, in lower case.
     pub headings: Vec<String>,
-    /// Tasks, in order.
+    /// Tasks in document order.
     pub tasks: Vec<TaskLine>,
-    /// Questions, in order.
+    /// Questions in document order.
     pub questions: Vec<Point>,
-    /// Gaps, in order.
+    /// Gaps in document order.
     pub gaps: Vec<Point>,
-    /// Criteria, in order.
+    /// Criteria in document order.
     pub criteria: Vec<Criterion>,
-    /// Lines that name a task without being a task line.
+    /// Lines that mention a task in bold without being a task line.
     pub stray_tasks: Vec<String>,
 }
 
 impl Outline {
-    /// Reads markdown.
+    /// Parses a Markdown text.
     #[must_use]
     pub fn read(content: &str) -> Self {
         let mut outline = Self::default();
@@ -94,7 +94,7 @@ impl Outline {
         outline
     }
 
-    /// Whether a second-level heading begins with a name.
+    /// Returns whether a second-level heading starts with `name`, ignoring case.
     #[must_use]
     pub fn has_section(&self, name: &str) -> bool {
         let name = name.to_lowercase();
@@ -107,6 +107,7 @@ impl Outline {
             self.headings.push(heading.trim().to_lowercase());
         } else if let Some(task) = task(line) {
             self.tasks.push(task);
+        // Must follow the task lines: every other mention in bold is an incomplete task line.
         } else if TASK_MENTION.is_match(line) {
             self.stray_tasks.push(line.to_owned());
         } else if let Some(question) = question(line) {
@@ -119,7 +120,7 @@ impl Outline {
     }
 }
 
-/// Lines outside fenced blocks.
+/// Iterates over the lines outside fenced code blocks.
 pub fn prose(content: &str) -> impl Iterator<Item = &str> {
     let mut fenced = false;
     content.lines().filter(move |line| {
@@ -131,27 +132,27 @@ pub fn prose(content: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a line begins or ends a fenced block.
+/// Returns whether a line opens or closes a fenced code block.
 fn is_fence(line: &str) -> bool {
     line.trim_start().starts_with("```")
 }
 
-/// The content with a task's box ticked; `None` when there is no such open line.
+/// Returns the content with a task's checkbox ticked. `None` without an open line for the task.
 #[must_use]
 pub fn ticked(content: &str, id: &str) -> Option<String> {
-    let (mut found, mut fenced) = (false, false);
+    let (mut is_ticked, mut fenced) = (false, false);
     let mut tick = |line: &str| {
         fenced ^= is_fence(line);
         match task(line.trim()) {
-            Some(task) if task.id == id && !task.done && !found && !fenced => {
-                found = true;
+            Some(task) if task.id == id && !task.done && !is_ticked && !fenced => {
+                is_ticked = true;
                 line.replacen("- [ ]", "- [x]", 1)
             }
             _ => line.to_owned(),
         }
     };
     let lines: Vec<String> = content.split('\n').map(&mut tick).collect();
-    found.then(|| lines.join("\n"))
+    is_ticked.then(|| lines.join("\n"))
 }
 
 fn task(line: &str) -> Option<TaskLine> {
@@ -159,7 +160,7 @@ fn task(line: &str) -> Option<TaskLine> {
     let rest = &parts[4];
     let criteria = REFERENCES
         .captures_iter(rest)
-        .flat_map(|found| found[1].split(',').map(|id| id.trim().to_owned()).collect::<Vec<_>>())
+        .flat_map(|references| references[1].split(',').map(|id| id.trim().to_owned()).collect::<Vec<_>>())
         .collect();
     Some(TaskLine {
         id: parts[2].to_owned(),
@@ -171,6 +172,7 @@ fn task(line: &str) -> Option<TaskLine> {
 }
 
 fn question(line: &str) -> Option<Point> {
+    // An open question carries a recommendation, an answered one its answer.
     let open = QUESTION.captures(line).is_some_and(|parts| &parts[1] == " ");
     point(&QUESTION, if open { &RECOMMENDED } else { &ANSWER }, line)
 }
@@ -178,12 +180,13 @@ fn question(line: &str) -> Option<Point> {
 fn point(shape: &Regex, remark: &Regex, line: &str) -> Option<Point> {
     let parts = shape.captures(line)?;
     let rest = &parts[3];
-    let said = remark.captures(rest).map(|found| found[1].trim().to_owned()).filter(|text| !text.is_empty());
+    let remark_text =
+        remark.captures(rest).map(|parts| parts[1].trim().to_owned()).filter(|text| !text.is_empty());
     Some(Point {
         id: parts[2].to_owned(),
         done: &parts[1] != " ",
         text: remark.replace(rest, "").trim().to_owned(),
-        remark: said,
+        remark: remark_text,
     })
 }
 
@@ -202,7 +205,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_kind_of_line_is_read() {
+    fn each_kind_of_line_is_parsed() {
         let outline = Outline::read(
             "## Summary\n### Tasks inside\n## Open Questions\n\
              | AC-001 | It works | prd.md |\n\

@@ -1,10 +1,10 @@
-//! Where the plan of a work directory lies.
+//! Paths of the plan in a work directory.
 
 use std::path::{Path, PathBuf};
 
 use loopgate_api::names::PLAN_JSON;
 
-/// `plan.json` of a work directory.
+/// Returns the path of `plan.json` in a work directory.
 pub fn plan_path(workdir: &Path) -> PathBuf {
     workdir.join(PLAN_JSON)
 }

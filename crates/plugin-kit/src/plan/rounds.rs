@@ -1,5 +1,5 @@
-//! How often a step was repeated. Counted here, because a model that is started afresh for each iteration
-//! cannot count across them.
+//! Counts the rounds of repeated steps across iterations. A model cannot: each iteration is a new session
+//! without memory of the previous ones.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,12 +9,14 @@ use loopgate_home::untrusted;
 
 use super::document::PlanLock;
 
-/// Begins a round of a step; `ROUND n of max`, or `LIMIT_REACHED` when all rounds were used up.
+/// Starts a round of a step. Returns `ROUND n of max`, or `LIMIT_REACHED` when all rounds are used up.
 ///
 /// # Errors
-/// The line to print.
+/// Returns the line to print.
 pub fn next(workdir: &Path, step: &str, max: u32) -> Result<String, String> {
     let _lock = PlanLock::take(workdir)?;
+    // A malformed record restarts the count: a few rounds too many are better than a loop that cannot
+    // continue.
     let mut rounds: BTreeMap<String, u32> = untrusted::read_json(&record(workdir)).unwrap_or_default();
     let count = rounds.entry(step.to_owned()).or_default();
     if *count >= max {
@@ -28,7 +30,7 @@ pub fn next(workdir: &Path, step: &str, max: u32) -> Result<String, String> {
     Ok(answer)
 }
 
-/// The record of a work directory; a new loop removes it.
+/// Returns the path of the record; a new loop deletes it.
 #[must_use]
 pub fn record(workdir: &Path) -> PathBuf {
     workdir.join(STATE_DIR).join("rounds.json")
@@ -39,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rounds_are_counted_by_step_up_to_their_limit() {
+    fn rounds_are_counted_per_step_up_to_the_limit() {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(next(dir.path(), "validation", 2).unwrap(), "ROUND 1 of 2");
         assert_eq!(next(dir.path(), "review", 2).unwrap(), "ROUND 1 of 2");

@@ -1,4 +1,4 @@
-//! `state.json`: phase and status of the orchestrator, which pages and the desktop show.
+//! `state.json`: phase and status of the orchestrator, shown by the web pages and the desktop.
 
 use std::path::{Path, PathBuf};
 
@@ -15,15 +15,15 @@ use crate::config_env::ConfigEnv;
 use crate::perf::Perf;
 use crate::variables as var;
 
-/// Where the orchestrator stands.
+/// Status of the orchestrator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum PlanStatus {
-    /// A phase runs.
+    /// A phase is running
     InProgress,
-    /// The user has to do something.
+    /// The user has to act
     AwaitingUser,
-    /// Nothing is left to do.
+    /// All work is finished
     Completed,
 }
 
@@ -48,33 +48,34 @@ pub struct SetStateArgs {
     /// Work directory of the loop
     #[arg(long, env = "LOOPGATE_WORKDIR")]
     workdir: PathBuf,
-    /// Pending task that is worked on, for example T-1.2
+    /// Current pending task, for example T-1.2
     #[arg(long)]
     task: Option<String>,
-    /// Why the phase ended as it did
+    /// Reason of the status
     #[arg(long)]
     reason: Option<String>,
-    /// What the user should do, with AWAITING_USER
+    /// Requested action of the user; required with AWAITING_USER
     #[arg(long)]
     action: Option<String>,
-    /// File that the user should look at
+    /// File that the user should read
     #[arg(long)]
     action_file: Option<String>,
-    /// Command that goes on afterwards
+    /// Command with which the user continues afterwards
     #[arg(long)]
     action_command: Option<String>,
 }
 
 impl SetStateArgs {
-    /// Writes the state and its timing event.
+    /// Writes the state and its timing event, and returns the state as JSON.
     ///
     /// # Errors
-    /// The line to print.
+    /// Returns the line to print.
     pub fn apply(&self) -> Result<String, String> {
         if self.status == PlanStatus::AwaitingUser && self.action.is_none() {
             return Err("Error: AWAITING_USER requires --action: what should the user do?".to_owned());
         }
         if let Some(task) = &self.task {
+            // Before the lock: the record of the start takes the same lock.
             task_changes::record_start(&self.workdir, task)?;
         }
         let _lock = PlanLock::take(&self.workdir)?;
@@ -96,6 +97,7 @@ impl SetStateArgs {
         }
         if let Some(reason) = &self.reason {
             state.insert("reason".into(), reason.as_str().into());
+            // A reason explains why the loop stops, so the remaining tasks are listed next to it.
             state.insert("pendingTasks".into(), pending(&self.workdir).into());
         }
         if let Some(description) = &self.action {
@@ -110,7 +112,7 @@ impl SetStateArgs {
     }
 }
 
-/// Appends the timing event of the phase that a state names; `false` when it names none.
+/// Appends the timing event for the phase of a state. Returns `false` when the state has no phase.
 pub fn record_phase(workdir: &Path, state: &Map<String, Value>) -> bool {
     let text = |name: &str| state.get(name).and_then(Value::as_str).unwrap_or_default();
     let phase = text("phase");
@@ -122,10 +124,10 @@ pub fn record_phase(workdir: &Path, state: &Map<String, Value>) -> bool {
     !phase.is_empty()
 }
 
-/// Writes that the loop waits for its user, in the phase that it was in.
+/// Sets the status AWAITING_USER and keeps the current phase.
 ///
 /// # Errors
-/// The line to print.
+/// Returns the line to print.
 pub fn await_user(workdir: &Path, reason: &str, action: &str) -> Result<(), String> {
     let state: Option<Value> = untrusted::read_json(&workdir.join(STATE_JSON));
     let phase = state.as_ref().and_then(|state| state.get("phase")?.as_str()).unwrap_or("Loop").to_owned();
@@ -142,16 +144,17 @@ pub fn await_user(workdir: &Path, reason: &str, action: &str) -> Result<(), Stri
     args.apply().map(|_| ())
 }
 
-/// Writes until when the loop waits, or that it waits no longer. The rest of the state stays as it is.
+/// Sets or clears the end of the loop's wait. The other members of the state are preserved.
 ///
 /// # Errors
-/// The line to print.
+/// Returns the line to print.
 pub fn set_waiting_until(workdir: &Path, until: Option<&str>) -> Result<(), String> {
     let _lock = PlanLock::take(workdir)?;
     let path = workdir.join(STATE_JSON);
     let mut state: Map<String, Value> = untrusted::read_json(&path).unwrap_or_default();
     match until {
         Some(until) => drop(state.insert(WAITING_UNTIL.into(), until.into())),
+        // Leave the timestamp alone when nothing changes.
         None if state.remove(WAITING_UNTIL).is_none() => return Ok(()),
         None => {}
     }
@@ -166,10 +169,11 @@ fn start_sha(workdir: &Path) -> Option<String> {
     ConfigEnv::load(workdir).ok()?.get(var::START_SHA).map(str::to_owned)
 }
 
-/// The task with its place among all tasks, counted from 1.
+/// Describes a task with its position among all tasks, starting at 1.
 fn task(workdir: &Path, id: &str) -> Result<Value, String> {
     let plan = super::document::read(&plan_path(workdir))?;
     let (pending, done) = (tasks(&plan, "pendingTasks"), tasks(&plan, "completedTasks").len());
+    // Completed tasks count before the pending ones, so that the position grows as the loop proceeds.
     let at = pending.iter().position(|task| task.get("id").and_then(Value::as_str) == Some(id));
     let at = at.ok_or_else(|| format!("Error: no pending task {id}"))?;
     let description = pending[at].get("description").cloned().unwrap_or_default();
@@ -204,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn state_tells_the_task_and_its_place() {
+    fn state_contains_the_task_and_its_position() {
         let dir = tempfile::tempdir().unwrap();
         let plan = from_markdown(CONTENT, Map::new());
         std::fs::write(plan_path(dir.path()), Value::Object(plan).to_string()).unwrap();
@@ -218,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn waiting_without_an_action_is_refused() {
+    fn awaiting_user_requires_an_action() {
         let dir = tempfile::tempdir().unwrap();
         let mut args = args(dir.path());
         (args.status, args.task) = (PlanStatus::AwaitingUser, None);

@@ -1,4 +1,4 @@
-//! Judges the structure of `plan.json`: fields, ids, sections, and whether text and lists agree.
+//! Validates the structure of `plan.json`: fields, ids, sections, and consistency of the text with the lists.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,7 +12,7 @@ use super::document::tasks;
 use super::markdown::Outline;
 use super::paths::plan_path;
 
-/// Sections that every plan has.
+/// Sections required in every plan.
 pub const SECTIONS: [&str; 10] = [
     "Summary",
     "Acceptance Criteria",
@@ -46,10 +46,10 @@ static TASK_ID: LazyLock<Regex> = LazyLock::new(|| regex(r"^T-\d+\.\d+$"));
 static QUESTION_ID: LazyLock<Regex> = LazyLock::new(|| regex(r"^Q-\d{3}$"));
 static GAP_ID: LazyLock<Regex> = LazyLock::new(|| regex(r"^GAP-\d{3}$"));
 
-/// States that a decision table can be in.
+/// Valid values of a decision table's status.
 const TABLE_STATES: [&str; 4] = ["pending", "aligned", "aligned_with_clarifications", "verification_failed"];
 
-/// The report on the plan of a work directory.
+/// Validates the plan of a work directory and returns the report.
 #[must_use]
 pub fn report(workdir: &Path) -> Value {
     let text = untrusted::read_text(&plan_path(workdir)).unwrap_or_default();
@@ -67,8 +67,8 @@ pub fn report(workdir: &Path) -> Value {
     if issues.is_empty() { valid(object) } else { failed("FORMAT_ISSUES", &issues) }
 }
 
-/// What makes the plan of a work directory impossible to read: it is no JSON, or lacks members or has them
-/// in another form. Nothing when there is no plan.
+/// Returns the faults that make the plan of a work directory unreadable: invalid JSON, or members that are
+/// missing or have the wrong type. Empty when there is no plan.
 #[must_use]
 pub fn schema_faults(workdir: &Path) -> Vec<String> {
     let Ok(text) = untrusted::read_text(&plan_path(workdir)) else { return Vec::new() };
@@ -79,7 +79,7 @@ pub fn schema_faults(workdir: &Path) -> Vec<String> {
     }
 }
 
-/// Everything that is wrong with a plan. Without sound fields nothing further is looked at.
+/// Returns all issues of a plan. Faulty fields are reported alone, because the other checks depend on them.
 #[must_use]
 pub fn check(plan: &Value) -> Vec<String> {
     let Value::Object(plan) = plan else { return vec!["plan.json root must be an object".to_owned()] };
@@ -90,6 +90,7 @@ pub fn check(plan: &Value) -> Vec<String> {
     let outline = Outline::read(plan.get("content").and_then(Value::as_str).unwrap_or_default());
     let stray = outline.stray_tasks.iter().map(|line| format!("Task missing checkbox in content: '{line}'"));
     let sections = SECTIONS.iter().filter(|name| !outline.has_section(name));
+    // Only the start of a heading is compared, so that authors may extend it.
     let missing = sections.map(|name| format!("Missing required section: ## {name}"));
     stray.chain(missing).chain(sync(plan, &outline)).collect()
 }
@@ -127,6 +128,7 @@ fn item_issues(list: &str, number: usize, item: &Value, ids: &Regex) -> Vec<Stri
     let Value::Object(item) = item else { return vec![format!("{list}[{number}] must be an object")] };
     let mut issues = Vec::new();
     let id = item.get("id").and_then(Value::as_str).unwrap_or_default();
+    // Other tools find a task by its id, in the lists as well as in the text.
     if !ids.is_match(id) {
         issues.push(format!("{list}[{number}] has an invalid id: '{id}'"));
     }
@@ -144,21 +146,21 @@ fn item_issues(list: &str, number: usize, item: &Value, ids: &Regex) -> Vec<Stri
 fn decision_table_issue(plan: &Map<String, Value>) -> Option<String> {
     let table = plan.get("decisionTable").filter(|table| !table.is_null())?;
     let text = |name: &str| table.get(name).and_then(Value::as_str).unwrap_or_default();
-    let sound = !text("path").is_empty() && TABLE_STATES.contains(&text("status"));
-    (!sound).then(|| "Field decisionTable needs a path and a known status".to_owned())
+    let is_valid = !text("path").is_empty() && TABLE_STATES.contains(&text("status"));
+    (!is_valid).then(|| "Field decisionTable needs a path and a known status".to_owned())
 }
 
-/// Where lists and text disagree.
+/// Returns the differences between lists and text.
 fn sync(plan: &Map<String, Value>, outline: &Outline) -> Vec<String> {
     let listed = |name: &str| ids(tasks(plan, name));
     let (pending, completed, manual) =
         (listed("pendingTasks"), listed("completedTasks"), listed("manualTasks"));
-    let written = |wanted: &dyn Fn(&&super::markdown::TaskLine) -> bool| -> BTreeSet<String> {
-        outline.tasks.iter().filter(wanted).map(|task| task.id.clone()).collect()
+    let in_text = |filter: &dyn Fn(&&super::markdown::TaskLine) -> bool| -> BTreeSet<String> {
+        outline.tasks.iter().filter(filter).map(|task| task.id.clone()).collect()
     };
-    let open_lines = written(&|task| !task.done && !task.manual);
-    let done_lines = written(&|task| task.done && !task.manual);
-    let manual_lines = written(&|task| task.manual);
+    let open_lines = in_text(&|task| !task.done && !task.manual);
+    let done_lines = in_text(&|task| task.done && !task.manual);
+    let manual_lines = in_text(&|task| task.manual);
     let points = |points: &[super::markdown::Point], done: Option<bool>| -> BTreeSet<String> {
         points.iter().filter(|p| done.is_none_or(|done| p.done == done)).map(|p| p.id.clone()).collect()
     };
@@ -166,8 +168,9 @@ fn sync(plan: &Map<String, Value>, outline: &Outline) -> Vec<String> {
     missing(&mut issues, "pendingTasks", &pending, "an open line", &open_lines);
     missing(&mut issues, "completedTasks", &completed, "a ticked line", &done_lines);
     missing(&mut issues, "manualTasks", &manual, "a [MANUAL] line", &manual_lines);
-    let accounted: BTreeSet<String> = pending.iter().chain(&manual).chain(&completed).cloned().collect();
-    unlisted(&mut issues, "an open line", &open_lines, "pendingTasks", &accounted);
+    // An open line is also consistent with a manual or completed task: those have issues of their own above.
+    let allowed_open: BTreeSet<String> = pending.iter().chain(&manual).chain(&completed).cloned().collect();
+    unlisted(&mut issues, "an open line", &open_lines, "pendingTasks", &allowed_open);
     unlisted(&mut issues, "a ticked line", &done_lines, "completedTasks", &completed);
     unlisted(&mut issues, "a [MANUAL] line", &manual_lines, "manualTasks", &manual);
     let open = listed("openQuestions");
@@ -192,9 +195,9 @@ fn missing(
     list: &str,
     listed: &BTreeSet<String>,
     place: &str,
-    written: &BTreeSet<String>,
+    in_text: &BTreeSet<String>,
 ) {
-    let only = listed.difference(written);
+    let only = listed.difference(in_text);
     issues.extend(
         only.map(|id| format!("Sync error: {id} is in {list} but has no {} in content", bare(place))),
     );
@@ -203,15 +206,15 @@ fn missing(
 fn unlisted(
     issues: &mut Vec<String>,
     place: &str,
-    written: &BTreeSet<String>,
+    in_text: &BTreeSet<String>,
     list: &str,
     listed: &BTreeSet<String>,
 ) {
-    let only = written.difference(listed);
+    let only = in_text.difference(listed);
     issues.extend(only.map(|id| format!("Sync error: {id} has {place} in content but is not in {list}")));
 }
 
-/// `an open line` → `open line`, to be after "no".
+/// Removes the article of a phrase: `an open line` becomes `open line`, to follow "no".
 fn bare(place: &str) -> &str {
     place.split_once(' ').map_or(place, |(_, rest)| rest)
 }
@@ -228,17 +231,18 @@ fn valid(plan: &Map<String, Value>) -> Value {
     with_lists("VALID", &[], plan, true)
 }
 
-/// The report; every list is empty unless the plan is valid.
+/// Builds the report. Every list is empty unless the plan is valid, so that a prompt never acts on an invalid
+/// plan.
 fn with_lists(status: &str, issues: &[String], plan: &Map<String, Value>, valid: bool) -> Value {
     let members = |list: &str, names: &[&str]| -> Vec<Value> {
-        tasks(plan, list).iter().map(|item| picked(item, names)).collect()
+        tasks(plan, list).iter().map(|item| select_members(item, names)).collect()
     };
     let open = members("openQuestions", &["id", "question", "blockingTask", "recommendedAnswer"]);
     let answered = members("answeredQuestions", &["id", "question", "answer"]);
     let addressed: Vec<Value> = tasks(plan, "gaps")
         .iter()
         .filter(|gap| is_addressed(gap))
-        .map(|gap| picked(gap, &["id", "description", "resolution"]))
+        .map(|gap| select_members(gap, &["id", "description", "resolution"]))
         .collect();
     const TASK: [&str; 3] = ["id", "description", "acceptanceCriteria"];
     let mut report = json!({
@@ -255,6 +259,7 @@ fn with_lists(status: &str, issues: &[String], plan: &Map<String, Value>, valid:
         "manual_tasks": members("manualTasks", &TASK),
         "blocked_tasks": super::blocked::blocked(plan),
     });
+    // Only the report of a valid plan has these members.
     if let (true, Some(report)) = (valid, report.as_object_mut()) {
         let table = |name: &str| plan.get("decisionTable").and_then(|table| table.get(name)).cloned();
         report.insert("decision_table_path".into(), table("path").unwrap_or_else(|| "".into()));
@@ -263,7 +268,7 @@ fn with_lists(status: &str, issues: &[String], plan: &Map<String, Value>, valid:
     report
 }
 
-fn picked(item: &Value, names: &[&str]) -> Value {
+fn select_members(item: &Value, names: &[&str]) -> Value {
     names
         .iter()
         .map(|name| ((*name).to_owned(), item.get(name).cloned().unwrap_or(Value::Null)))
@@ -293,7 +298,7 @@ pub(super) mod tests {
         Value::Object(from_markdown(CONTENT, Map::new()))
     }
 
-    fn reported(plan: &str) -> Value {
+    fn report_of(plan: &str) -> Value {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(plan_path(dir.path()), plan).unwrap();
         report(dir.path())
@@ -301,8 +306,8 @@ pub(super) mod tests {
 
     // PL-28
     #[test]
-    fn plan_in_sync_is_valid_and_told() {
-        let report = reported(&plan().to_string());
+    fn consistent_plan_is_valid_and_reported() {
+        let report = report_of(&plan().to_string());
         assert_eq!(report["status"], "VALID", "{report}");
         assert_eq!(report["pending_tasks"][0]["id"], "T-1.1");
         assert_eq!(report["manual_tasks"][0]["id"], "T-2.1");
@@ -313,20 +318,20 @@ pub(super) mod tests {
 
     // PL-29
     #[test]
-    fn files_that_are_no_plan() {
-        assert_eq!(reported("")["status"], "EMPTY_FILE");
-        let array = reported("[1]");
+    fn missing_and_malformed_files_are_reported() {
+        assert_eq!(report_of("")["status"], "EMPTY_FILE");
+        let array = report_of("[1]");
         assert_eq!(
             (&array["status"], &array["issues"][0]),
             (&json!("INVALID_JSON"), &json!("plan.json root must be an object"))
         );
-        assert_eq!(reported("{")["status"], "INVALID_JSON");
+        assert_eq!(report_of("{")["status"], "INVALID_JSON");
         assert_eq!(report(Path::new("/nonexistent"))["issues"][0], "File not found or empty");
     }
 
     // PL-28
     #[test]
-    fn lists_and_text_must_agree() {
+    fn differences_between_lists_and_text_are_issues() {
         let changed = |change: &dyn Fn(&mut Value)| {
             let mut plan = plan();
             change(&mut plan);

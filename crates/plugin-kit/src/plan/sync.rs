@@ -1,7 +1,7 @@
-//! Brings `plan.json` and `plan.md` together when one of them was changed alone.
+//! Synchronizes `plan.json` and `plan.md` after one of them was edited.
 //!
-//! People answer questions in `plan.md`; programs change `plan.json`. The hash of the text that both had
-//! last tells which of them is newer. When both were changed, neither is overwritten.
+//! Users answer questions in `plan.md`; programs change `plan.json`. The hash of the last common text
+//! determines which of them changed. When both changed, neither is overwritten.
 
 use std::fmt;
 use std::io;
@@ -13,23 +13,23 @@ use loopgate_home::untrusted;
 use serde_json::{Map, Value};
 
 use super::build::from_markdown;
-use super::common_text::{hash, record, remember};
+use super::common_text::{hash, record, record_common};
 use super::document::{self, PlanLock, content_text};
 use super::paths::plan_path;
 use super::structure;
 
-/// How the two files stood to each other, and what was done.
+/// Result of a synchronization.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SyncOutcome {
-    /// There is no `plan.json`.
+    /// The work directory contains no `plan.json`.
     NoPlan,
-    /// They agree.
+    /// Both files have the same text.
     InSync,
-    /// `plan.json` was newer, or alone: the text was written.
+    /// `plan.json` was newer or `plan.md` missing; `plan.md` was written.
     TextWritten,
-    /// `plan.md` was newer: the plan was built from it, with these issues.
+    /// `plan.md` was newer; the plan was built from it, with these issues.
     PlanBuilt(Vec<String>),
-    /// Both were changed; nothing was written.
+    /// Both files were changed; nothing was written.
     Conflict,
 }
 
@@ -45,26 +45,26 @@ impl fmt::Display for SyncOutcome {
             }
             Self::Conflict => write!(
                 f,
-                "PLAN_SYNC: CONFLICT\n{PLAN_MD} and {PLAN_JSON} were both changed, each in its own way. Neither was \
+                "PLAN_SYNC: CONFLICT\n{PLAN_MD} and {PLAN_JSON} were both changed since they last agreed. Neither was \
                  overwritten. Keep {PLAN_MD} with `loopgate plan build`, or {PLAN_JSON} with `loopgate plan extract-md`."
             ),
         }
     }
 }
 
-/// Brings the files of a work directory together.
+/// Synchronizes the files of a work directory.
 ///
 /// # Errors
-/// The line to print, also for a `plan.json` that cannot be read.
+/// Returns the line to print, also for an invalid `plan.json`.
 pub fn sync(workdir: &Path) -> Result<SyncOutcome, String> {
     let _lock = PlanLock::take(workdir)?;
     Ok(synced(workdir)?.1)
 }
 
-/// The plan as it is after both files were brought together. The caller holds the [`PlanLock`].
+/// Synchronizes the files and returns the plan. The caller holds the [`PlanLock`].
 ///
 /// # Errors
-/// The line to print: no plan, one that cannot be read, or a conflict.
+/// Returns the line to print when the plan is missing or invalid, or both files were changed.
 pub fn current(workdir: &Path) -> Result<Map<String, Value>, String> {
     match synced(workdir)? {
         (plan, SyncOutcome::InSync | SyncOutcome::TextWritten | SyncOutcome::PlanBuilt(_)) => Ok(plan),
@@ -81,6 +81,7 @@ fn synced(workdir: &Path) -> Result<(Map<String, Value>, SyncOutcome), String> {
     }
     let plan = document::read(&plan_path(workdir))?;
     let content = content_text(plan.get("content").and_then(Value::as_str).unwrap_or_default());
+    // Only a missing text is written; an unreadable one may contain edits.
     let text = match untrusted::read_text(&workdir.join(PLAN_MD)) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -90,7 +91,8 @@ fn synced(workdir: &Path) -> Result<(Map<String, Value>, SyncOutcome), String> {
         Err(error) => return Err(format!("Error: cannot read {PLAN_MD}: {error}")),
     };
     if text == content {
-        remember(workdir, &content).map_err(|error| format!("Error: cannot write the plan: {error}"))?;
+        // Equal texts may come from an interrupted write, or from a plan that no command has written yet.
+        record_common(workdir, &content).map_err(|error| format!("Error: cannot write the plan: {error}"))?;
         return Ok((plan, SyncOutcome::InSync));
     }
     match newer(workdir, &content, &text) {
@@ -100,6 +102,7 @@ fn synced(workdir: &Path) -> Result<(Map<String, Value>, SyncOutcome), String> {
         }
         Newer::Text => {
             let plan = from_markdown(&text, plan);
+            // Written even with issues: the user's edit must not be lost, and the prompt repairs the plan.
             document::write(workdir, &plan)?;
             let issues = structure::check(&Value::Object(plan.clone()));
             Ok((plan, SyncOutcome::PlanBuilt(issues)))
@@ -108,7 +111,7 @@ fn synced(workdir: &Path) -> Result<(Map<String, Value>, SyncOutcome), String> {
     }
 }
 
-/// Which of two files was changed since they agreed.
+/// File that changed since both last agreed.
 enum Newer {
     Plan,
     Text,
@@ -117,7 +120,7 @@ enum Newer {
 
 fn newer(workdir: &Path, content: &str, text: &str) -> Newer {
     let Ok(common) = untrusted::read_text(&record(workdir)) else {
-        // They never agreed as far as anybody knows: the file that was written last counts.
+        // No common text is recorded, so the modification times decide.
         let changed =
             |path: PathBuf| -> Option<SystemTime> { untrusted::metadata(&path).ok()?.modified().ok() };
         let text_is_newer = changed(workdir.join(PLAN_MD)) > changed(plan_path(workdir));
@@ -139,7 +142,7 @@ mod tests {
     use super::super::tick;
     use super::*;
 
-    fn planned() -> tempfile::TempDir {
+    fn workdir_with_plan() -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join(PLAN_MD), CONTENT).unwrap();
         build(dir.path()).unwrap();
@@ -157,8 +160,8 @@ mod tests {
     }
 
     #[test]
-    fn answer_in_the_text_reaches_the_plan_and_survives_a_tick() {
-        let dir = planned();
+    fn answer_in_the_text_is_built_into_the_plan_and_survives_a_tick() {
+        let dir = workdir_with_plan();
         assert_eq!(sync(dir.path()).unwrap(), SyncOutcome::InSync);
         answer(dir.path());
         tick::tick(dir.path(), "T-1.1").unwrap();
@@ -171,7 +174,7 @@ mod tests {
 
     #[test]
     fn newer_plan_writes_the_text() {
-        let dir = planned();
+        let dir = workdir_with_plan();
         let mut plan = document::read(&plan_path(dir.path())).unwrap();
         plan.insert("content".into(), CONTENT.replace("T-1.1**:", "T-1.1**: really").into());
         std::fs::write(plan_path(dir.path()), Value::Object(plan).to_string()).unwrap();
@@ -180,8 +183,8 @@ mod tests {
     }
 
     #[test]
-    fn two_changes_are_a_conflict_and_stay() {
-        let dir = planned();
+    fn changes_of_both_files_are_a_conflict() {
+        let dir = workdir_with_plan();
         let mut plan = document::read(&plan_path(dir.path())).unwrap();
         plan.insert("content".into(), "# Another plan\n".into());
         let changed = Value::Object(plan).to_string();
@@ -195,22 +198,22 @@ mod tests {
     }
 
     #[test]
-    fn write_that_was_cut_off_is_finished() {
-        let dir = planned();
+    fn interrupted_write_is_completed() {
+        let dir = workdir_with_plan();
         let mut plan = document::read(&plan_path(dir.path())).unwrap();
         plan.insert("content".into(), "# Later\n".into());
-        // Killed after plan.json, before plan.md.
+        // Simulates a crash after plan.json is written, before plan.md is.
         std::fs::write(plan_path(dir.path()), Value::Object(plan).to_string()).unwrap();
         assert_eq!(sync(dir.path()).unwrap(), SyncOutcome::TextWritten);
         assert_eq!(text(dir.path()), "# Later\n");
-        // Killed after plan.md, before the record of the common text.
+        // Simulates a crash after plan.md is written, before the hash of the common text is.
         std::fs::remove_file(record(dir.path())).unwrap();
         assert_eq!(sync(dir.path()).unwrap(), SyncOutcome::InSync);
         assert!(record(dir.path()).is_file());
     }
 
     #[test]
-    fn without_a_plan_there_is_nothing_to_do() {
+    fn missing_plan_is_a_no_op_and_invalid_plan_an_error() {
         let dir = tempfile::tempdir().unwrap();
         assert_eq!(sync(dir.path()).unwrap(), SyncOutcome::NoPlan);
         std::fs::write(plan_path(dir.path()), "{").unwrap();

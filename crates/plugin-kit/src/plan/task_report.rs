@@ -1,8 +1,7 @@
-//! What a subagent answered about a task, and what follows from it for the plan.
+//! Applies a subagent's answer about a task to the plan.
 //!
 //! The first line of an answer is its status: `VERIFIED`, `IMPLEMENTATION_VERIFIED: T-1.2`, `NOT_IMPLEMENTED`
-//! or `BLOCKED: T-1.2`. A line that says `BLOCKED` counts wherever it stands; an answer that says nothing
-//! clear changes nothing.
+//! or `BLOCKED: T-1.2`. A `BLOCKED` line counts at any position; an ambiguous answer changes nothing.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -15,7 +14,7 @@ use super::document::{self, PlanLock, tasks};
 use super::{sync, tick};
 use crate::clock::now;
 
-/// Longest reason that is kept.
+/// Upper bound of a stored reason in characters.
 const REASON_CHARS: usize = 2000;
 
 static STATUS: LazyLock<Regex> = LazyLock::new(|| {
@@ -24,81 +23,87 @@ static STATUS: LazyLock<Regex> = LazyLock::new(|| {
         .expect("constant pattern")
 });
 
-/// What an answer says of a task.
+/// Status of a task according to an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TaskStatus {
-    /// The task is done, and that was checked.
+    /// The task is implemented and was verified.
     Verified,
-    /// Something is missing.
+    /// Parts of the task are missing.
     NotImplemented,
-    /// Only something outside of the agent's reach lets it go on; the reason.
+    /// The task depends on something that the agent cannot provide; contains the reason.
     Blocked(String),
-    /// The answer does not say; why it counts as unclear.
+    /// The answer is ambiguous; contains the reason.
     Unclear(String),
 }
 
 impl TaskStatus {
-    /// Reads the answer of a subagent about a task.
+    /// Parses the answer of a subagent about a task.
     #[must_use]
-    pub fn read(answer: &str, id: &str) -> Self {
+    pub fn parse(answer: &str, id: &str) -> Self {
         let lines: Vec<&str> = answer
             .lines()
             .map(str::trim)
+            // Models often put their answer into a code block; its fence is not the first line of the answer.
             .filter(|line| !line.is_empty() && !line.starts_with("```"))
             .collect();
         let statuses: Vec<(usize, regex::Captures<'_>)> =
             lines.iter().enumerate().filter_map(|(at, line)| Some((at, STATUS.captures(line)?))).collect();
-        if let Some((at, found)) = statuses.iter().find(|(_, found)| &found[1] == "BLOCKED") {
-            return match other_task(found, id) {
+        // BLOCKED takes precedence over a claim of success: a model may repeat its promise although it could
+        // not finish.
+        if let Some((at, parts)) = statuses.iter().find(|(_, parts)| &parts[1] == "BLOCKED") {
+            return match other_task(parts, id) {
                 Some(other) => Self::Unclear(format!("it is about {other}")),
-                None => Self::Blocked(reason(&found[3], &lines[at + 1..])),
+                None => Self::Blocked(reason(&parts[3], &lines[at + 1..])),
             };
         }
+        // Any other status must be on the first line: later lines may quote the instructions.
         let Some((0, first)) = statuses.first() else {
-            return Self::Unclear("its first line is no status".to_owned());
+            return Self::Unclear("its first line is not a status".to_owned());
         };
         if let Some(other) = other_task(first, id) {
             return Self::Unclear(format!("it is about {other}"));
         }
-        let is_done = |found: &regex::Captures<'_>| &found[1] != "NOT_IMPLEMENTED";
-        if statuses.iter().any(|(_, found)| is_done(found) != is_done(first)) {
+        let is_done = |parts: &regex::Captures<'_>| &parts[1] != "NOT_IMPLEMENTED";
+        // An answer that claims both results may quote its instructions, so neither claim is applied.
+        if statuses.iter().any(|(_, parts)| is_done(parts) != is_done(first)) {
             return Self::Unclear("it contradicts itself".to_owned());
         }
         if is_done(first) { Self::Verified } else { Self::NotImplemented }
     }
 }
 
-/// Whether an answer says that its task is blocked.
+/// Returns whether an answer contains a `BLOCKED` line.
 #[must_use]
 pub fn says_blocked(answer: &str) -> bool {
-    answer.lines().any(|line| STATUS.captures(line.trim()).is_some_and(|found| &found[1] == "BLOCKED"))
+    answer.lines().any(|line| STATUS.captures(line.trim()).is_some_and(|parts| &parts[1] == "BLOCKED"))
 }
 
-fn other_task<'a>(found: &'a regex::Captures<'_>, id: &str) -> Option<&'a str> {
-    found.get(2).map(|task| task.as_str()).filter(|task| *task != id)
+fn other_task<'a>(parts: &'a regex::Captures<'_>, id: &str) -> Option<&'a str> {
+    parts.get(2).map(|task| task.as_str()).filter(|task| *task != id)
 }
 
 fn reason(first: &str, rest: &[&str]) -> String {
+    // The promise belongs to the hook's protocol and is not part of the reason.
     let rest = rest.iter().copied().filter(|line| !line.starts_with("<promise>"));
     let text =
         std::iter::once(first).chain(rest).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("\n");
     if text.is_empty() { "no reason was given".to_owned() } else { text.chars().take(REASON_CHARS).collect() }
 }
 
-/// Applies an answer to the plan: ticks a task that is done, keeps the reason of one that is blocked. The text
-/// begins with `REPORT: ` and the status.
+/// Applies an answer to the plan: ticks a verified task, records the reason of a blocked one. The returned
+/// text starts with `REPORT: ` and the status.
 ///
 /// # Errors
-/// The line to print.
+/// Returns the line to print.
 pub fn apply(workdir: &Path, id: &str, answer: &str) -> Result<String, String> {
-    match TaskStatus::read(answer, id) {
+    match TaskStatus::parse(answer, id) {
         TaskStatus::Verified => tick::tick(workdir, id).map(|done| format!("REPORT: VERIFIED\n{done}")),
         TaskStatus::NotImplemented => Ok("REPORT: NOT_IMPLEMENTED".to_owned()),
         TaskStatus::Blocked(reason) => {
             block(workdir, id, &reason).map(|()| format!("REPORT: BLOCKED\n{id} stays open: {reason}"))
         }
         TaskStatus::Unclear(why) => Ok(format!(
-            "REPORT: UNCLEAR\nThe answer about {id} is not taken: {why}. Ask the agent for a first line \
+            "REPORT: UNCLEAR\nThe answer about {id} is not accepted: {why}. Ask the agent for a first line \
              `IMPLEMENTATION_VERIFIED: {id}`, `VERIFIED`, `NOT_IMPLEMENTED` or `BLOCKED: {id}`."
         )),
     }
@@ -110,8 +115,10 @@ fn block(workdir: &Path, id: &str, reason: &str) -> Result<(), String> {
     if !tasks(&plan, "pendingTasks").iter().any(|task| task.get("id").and_then(Value::as_str) == Some(id)) {
         return Err(format!("Error: no pending task {id}"));
     }
+    // A repeated report replaces the reason instead of adding a second entry.
     unblock(&mut plan, id);
     let list = plan.entry(BLOCKED_TASKS).or_insert_with(|| json!([]));
+    // A model may have edited plan.json; a malformed list is replaced.
     if !list.is_array() {
         *list = json!([]);
     }
@@ -121,13 +128,13 @@ fn block(workdir: &Path, id: &str, reason: &str) -> Result<(), String> {
     document::write(workdir, &plan)
 }
 
-/// Lets a new loop try the blocked tasks again.
+/// Clears all blocked tasks, so that a new loop retries them.
 ///
 /// # Errors
-/// The line to print.
+/// Returns the line to print.
 pub fn unblock_all(workdir: &Path) -> Result<(), String> {
     let _lock = PlanLock::take(workdir)?;
-    // Without a sound plan there is nothing to try again.
+    // Without a valid plan there are no tasks to retry; the loop reports the plan's faults itself.
     let Ok(mut plan) = sync::current(workdir) else { return Ok(()) };
     if plan.remove(BLOCKED_TASKS).is_none() {
         return Ok(());
@@ -146,8 +153,8 @@ mod tests {
     use super::super::structure::tests::CONTENT;
     use super::*;
 
-    fn read(answer: &str) -> TaskStatus {
-        TaskStatus::read(answer, "T-1.1")
+    fn parse(answer: &str) -> TaskStatus {
+        TaskStatus::parse(answer, "T-1.1")
     }
 
     fn blocked_by(reason: &str) -> TaskStatus {
@@ -163,24 +170,24 @@ mod tests {
             "`VERIFIED`",
         ];
         for answer in done {
-            assert_eq!(read(answer), TaskStatus::Verified, "{answer}");
+            assert_eq!(parse(answer), TaskStatus::Verified, "{answer}");
         }
-        assert_eq!(read("NOT_IMPLEMENTED\nmissing:\n- all"), TaskStatus::NotImplemented);
-        assert_eq!(read("BLOCKED: T-1.1\nThe key is missing"), blocked_by("The key is missing"));
-        assert_eq!(read("BLOCKED: T-1.1 no network"), blocked_by("no network"));
+        assert_eq!(parse("NOT_IMPLEMENTED\nmissing:\n- all"), TaskStatus::NotImplemented);
+        assert_eq!(parse("BLOCKED: T-1.1\nThe key is missing"), blocked_by("The key is missing"));
+        assert_eq!(parse("BLOCKED: T-1.1 no network"), blocked_by("no network"));
     }
 
     #[test]
-    fn blocked_wins_over_a_claim_of_success() {
+    fn blocked_takes_precedence_over_a_claim_of_success() {
         let both = "IMPLEMENTATION_VERIFIED: T-1.1\nBLOCKED: T-1.1 the service is down\n\
                     <promise>IMPLEMENTATION_VERIFIED</promise>";
-        assert_eq!(read(both), blocked_by("the service is down"));
+        assert_eq!(parse(both), blocked_by("the service is down"));
         let promised = "BLOCKED: T-1.1\n<promise>IMPLEMENTATION_VERIFIED</promise>";
-        assert_eq!(read(promised), blocked_by("no reason was given"));
+        assert_eq!(parse(promised), blocked_by("no reason was given"));
     }
 
     #[test]
-    fn what_says_nothing_clear_is_not_believed() {
+    fn ambiguous_answer_is_unclear() {
         for answer in [
             "",
             "I am done: IMPLEMENTATION_VERIFIED: T-1.1",
@@ -191,32 +198,32 @@ mod tests {
             "VERIFIED\nNOT_IMPLEMENTED",
             "VERIFIEDLY done",
         ] {
-            assert!(matches!(read(answer), TaskStatus::Unclear(_)), "{answer}: {:?}", read(answer));
+            assert!(matches!(parse(answer), TaskStatus::Unclear(_)), "{answer}: {:?}", parse(answer));
         }
     }
 
     proptest! {
         #[test]
-        fn nothing_but_a_status_line_ticks_a_task(answer in "(?s).{0,200}") {
-            let ticks = read(&answer) == TaskStatus::Verified;
+        fn only_a_status_line_ticks_a_task(answer in "(?s).{0,200}") {
+            let ticks = parse(&answer) == TaskStatus::Verified;
             prop_assert!(!ticks || answer.contains("VERIFIED"));
         }
 
         #[test]
-        fn answer_that_is_cut_anywhere_never_turns_blocked_into_done(cut in 0usize..70) {
+        fn truncated_blocked_answer_is_never_verified(cut in 0usize..70) {
             let answer = "BLOCKED: T-1.1\nIt needs a key.\nIMPLEMENTATION_VERIFIED of the rest";
             let part: String = answer.chars().take(cut).collect();
-            prop_assert_ne!(read(&part), TaskStatus::Verified);
+            prop_assert_ne!(parse(&part), TaskStatus::Verified);
         }
     }
 
     #[test]
-    fn blocked_task_stays_open_with_its_reason_until_it_is_done() {
+    fn blocked_task_keeps_its_reason_until_it_is_verified() {
         let dir = tempfile::tempdir().unwrap();
         let plan = from_markdown(CONTENT, Map::new());
         std::fs::write(plan_path(dir.path()), Value::Object(plan).to_string()).unwrap();
-        let said = apply(dir.path(), "T-1.1", "BLOCKED: T-1.1 no key").unwrap();
-        assert_eq!(said, "REPORT: BLOCKED\nT-1.1 stays open: no key");
+        let output = apply(dir.path(), "T-1.1", "BLOCKED: T-1.1 no key").unwrap();
+        assert_eq!(output, "REPORT: BLOCKED\nT-1.1 stays open: no key");
         let plan = || document::read(&plan_path(dir.path())).unwrap();
         assert_eq!(blocked(&plan())[0]["reason"], "no key");
         apply(dir.path(), "T-1.1", "BLOCKED: still no key").unwrap();
@@ -227,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn new_loop_tries_blocked_tasks_again() {
+    fn new_loop_retries_blocked_tasks() {
         let dir = tempfile::tempdir().unwrap();
         unblock_all(dir.path()).unwrap();
         let plan = from_markdown(CONTENT, Map::new());

@@ -1,4 +1,4 @@
-//! Judges the text of a plan: what a drafting agent must not leave behind.
+//! Checks the text of a plan for unfinished parts that a drafting agent must not leave.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -11,15 +11,15 @@ use super::document;
 use super::markdown::prose;
 use super::paths::plan_path;
 
-/// List items without a box that are still taken for notes.
-const BARE_ITEMS: usize = 5;
+/// List items without a checkbox under Tasks that are tolerated as notes.
+const MAX_BARE_ITEMS: usize = 5;
 
 fn regex(pattern: &str) -> Regex {
     #[expect(clippy::expect_used, reason = "the patterns are constants, and a test uses them all")]
     Regex::new(pattern).expect("constant pattern")
 }
 
-/// Placeholders stand alone or before a colon; a task about a todo list is none.
+/// Matches placeholders, which stand alone or before a colon; a task about a todo list is not a placeholder.
 static PLACEHOLDER: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"\bTODO\b(?:\s*:|\s*$|\s*[)\]])|\bFIXME\b|\bTBD\b|(?i:\bto be determined\b|\[?<?\bplaceholder\b>?\]?\s*$|\bfill (?:this )?in\b\s*[.\])]*$)",
@@ -28,17 +28,18 @@ static PLACEHOLDER: LazyLock<Regex> = LazyLock::new(|| {
 static EMPTY_BOX: LazyLock<Regex> = LazyLock::new(|| regex(r"^- \[[ xX]\]\s*$"));
 static BOX: LazyLock<Regex> = LazyLock::new(|| regex(r"^- \[[ xX]\] "));
 
-/// What was found.
+/// Result of the check.
 #[derive(Debug, Default)]
 struct Findings {
     failures: Vec<String>,
     warnings: Vec<String>,
 }
 
-/// The report, whose first line is the judgement.
+/// Checks the plan of a work directory. The first line of the report is the result.
 #[must_use]
 pub fn report(prd: &Path, workdir: &Path) -> String {
     let mut findings = Findings::default();
+    // Only a warning: a plan can be checked without its requirements.
     if !prd.is_file() {
         findings.warnings.push(format!("Requirements file not found: {}", prd.display()));
     }
@@ -78,13 +79,14 @@ fn check_content(content: &str, findings: &mut Findings) {
         if EMPTY_BOX.is_match(line) {
             findings.failures.push(format!("Empty checkbox item in section '{section}'"));
         }
-        if let Some(found) = PLACEHOLDER.find(line) {
-            findings.failures.push(format!("Placeholder '{}' in: {line}", found.as_str().trim()));
+        if let Some(placeholder) = PLACEHOLDER.find(line) {
+            findings.failures.push(format!("Placeholder '{}' in: {line}", placeholder.as_str().trim()));
         }
         let is_item = line.starts_with("- ") && !BOX.is_match(line) && !EMPTY_BOX.is_match(line);
         if is_item && section.starts_with("open questions") {
             findings.failures.push(format!("Open question without checkbox: {line}"));
         }
+        // Items with a colon are details of a task, such as `Files: …`.
         if is_item && section.starts_with("tasks") && !line.contains(':') {
             bare += 1;
         }
@@ -92,7 +94,7 @@ fn check_content(content: &str, findings: &mut Findings) {
     if !has_questions {
         findings.failures.push("Missing section: ## Open Questions".to_owned());
     }
-    if bare > BARE_ITEMS {
+    if bare > MAX_BARE_ITEMS {
         findings.failures.push(format!("{bare} list items under Tasks have no checkbox"));
     }
     warn_about_files(content, findings);
@@ -105,7 +107,7 @@ fn warn_about_files(content: &str, findings: &mut Findings) {
         findings.warnings.push("New files are planned without a reason".to_owned());
     }
     if has(&["copy-paste", "copy and paste", "duplicate the code", "copy the code"]) {
-        findings.warnings.push("The plan speaks of copying code".to_owned());
+        findings.warnings.push("The plan proposes to copy code".to_owned());
     }
 }
 
@@ -115,21 +117,21 @@ mod tests {
 
     use super::*;
 
-    fn checked(content: &str) -> String {
+    fn check_text(content: &str) -> String {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(plan_path(dir.path()), json!({"content": content}).to_string()).unwrap();
-        std::fs::write(dir.path().join("prd.md"), "wish").unwrap();
+        std::fs::write(dir.path().join("prd.md"), "request").unwrap();
         report(&dir.path().join("prd.md"), dir.path())
     }
 
     #[test]
     fn clean_text_passes() {
         let text = "## Tasks\n- [ ] **T-1.1**: Show the todo list\n## Open Questions\n- [ ] Q-001: Which?\n";
-        assert_eq!(checked(text), "VALIDATION: PASS");
+        assert_eq!(check_text(text), "VALIDATION: PASS");
     }
 
     #[test]
-    fn what_is_left_undone_fails() {
+    fn unfinished_text_fails() {
         for text in [
             "## Tasks\n- [ ] **T-1.1**: TODO\n## Open Questions\n",
             "## Tasks\n- [ ] **T-1.1**: Limits TBD\n## Open Questions\n",
@@ -137,7 +139,7 @@ mod tests {
             "## Open Questions\n- Which one?\n",
             "## Tasks\n- [ ] **T-1.1**: x\n",
         ] {
-            assert!(checked(text).starts_with("VALIDATION: FAIL\n"), "{text}");
+            assert!(check_text(text).starts_with("VALIDATION: FAIL\n"), "{text}");
         }
     }
 

@@ -1,4 +1,4 @@
-//! Marks tasks as done.
+//! Marks tasks as completed.
 
 use std::path::Path;
 
@@ -8,29 +8,33 @@ use super::blocked::unblock;
 use super::document::{PlanLock, tasks, write};
 use super::{markdown, sync};
 
-/// Marks a task as done.
+/// Marks a task as completed in `plan.json` and `plan.md`.
 ///
 /// # Errors
-/// The line to print.
+/// Returns the line to print.
 pub fn tick(workdir: &Path, id: &str) -> Result<String, String> {
     let _lock = PlanLock::take(workdir)?;
     let mut plan = sync::current(workdir)?;
-    let has = |plan: &Map<String, Value>, list: &str| {
+    let position = |plan: &Map<String, Value>, list: &str| {
         tasks(plan, list).iter().position(|task| task.get("id").and_then(Value::as_str) == Some(id))
     };
-    if has(&plan, "completedTasks").is_some() {
+    if position(&plan, "completedTasks").is_some() {
         return Ok(format!("{id} is already done"));
     }
-    let Some(at) = has(&plan, "pendingTasks") else { return Err(format!("Error: no pending task {id}")) };
+    let Some(at) = position(&plan, "pendingTasks") else {
+        return Err(format!("Error: no pending task {id}"));
+    };
     let task = plan.get_mut("pendingTasks").and_then(Value::as_array_mut).map(|pending| pending.remove(at));
     let completed = plan.entry("completedTasks").or_insert_with(|| Value::Array(Vec::new()));
     if let (Some(task), Some(completed)) = (task, completed.as_array_mut()) {
         completed.push(task);
     }
     let content = plan.get("content").and_then(Value::as_str).unwrap_or_default();
+    // The text may lack the line, if only plan.json was edited; the lists are authoritative.
     if let Some(ticked) = markdown::ticked(content, id) {
         plan.insert("content".into(), ticked.into());
     }
+    // A task that was blocked before and is done now must not be reported as blocked.
     unblock(&mut plan, id);
     write(workdir, &plan)?;
     Ok(format!("{id} done, {} pending", tasks(&plan, "pendingTasks").len()))
@@ -46,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ticking_from_many_threads_loses_nothing() {
+    fn concurrent_ticks_are_all_recorded() {
         let dir = tempfile::tempdir().unwrap();
         let ids: Vec<String> = (1..=12).map(|n| format!("T-1.{n}")).collect();
         let tasks: Vec<Value> =

@@ -1,29 +1,27 @@
-//! The words behind `/code:code`.
+//! Arguments of `/code:code`.
 //!
-//! Values that are paths reach up to the next word that begins with `--`, so that a path with blanks
-//! works without quotes.
+//! A path extends to the next word that starts with `--`, so that paths with spaces need no quotes.
 
-/// What the words say.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arguments {
-    /// Work directory, as given.
+    /// Work directory, exactly as passed.
     pub workdir: String,
-    /// Requirements file, as given.
+    /// Requirements file, exactly as passed.
     pub prd: Option<String>,
-    /// Plan to import, as given.
+    /// Plan to import, exactly as passed.
     pub plan: Option<String>,
-    /// Iteration limit, unchecked.
+    /// Iteration limit, not validated.
     pub max_iterations: String,
-    /// Name of the prompt.
+    /// Name of a prompt of the plugin.
     pub prompt: String,
-    /// Further repositories, as given.
+    /// Further repositories, exactly as passed.
     pub add_dirs: Vec<String>,
 }
 
-/// Reads the words; unknown flags are named on standard error and skipped.
+/// Parses the arguments. Unknown flags are reported on standard error and skipped.
 ///
 /// # Errors
-/// The line to print.
+/// Returns the line to print.
 pub fn parse(words: impl Iterator<Item = String>) -> Result<Arguments, String> {
     let mut words = words.peekable();
     let mut arguments = Arguments {
@@ -54,6 +52,7 @@ pub fn parse(words: impl Iterator<Item = String>) -> Result<Arguments, String> {
             "--prompt" => {
                 arguments.prompt = prompt(words.next().ok_or("Error: --prompt requires a prompt name")?)?;
             }
+            // Reported but not fatal; the words after it are taken as part of the work directory.
             flag if flag.starts_with('-') => crate::console::print_error(format!("Unknown option: {flag}")),
             _ => {
                 if !arguments.workdir.is_empty() {
@@ -86,7 +85,7 @@ mod tests {
     use super::*;
     use crate::quoting::{quote, words};
 
-    /// A path, in words that blanks separate. None of them begins as a flag or a quotation does.
+    /// Generates a path whose words are separated by spaces. No word starts like a flag or a quotation.
     fn path() -> impl Strategy<Value = String> {
         prop::collection::vec("[A-Za-z0-9äß./_;&|$`()*]['-]?[A-Za-z0-9._-]{0,8}", 1..4)
             .prop_map(|words| words.join(" "))
@@ -111,7 +110,7 @@ mod tests {
         )
     }
 
-    /// The line that says so; `write` decides how a value is written.
+    /// Formats the arguments as a line; `write` formats a value.
     fn line(arguments: &Arguments, write: fn(&str) -> String) -> String {
         let Arguments { workdir, prd, plan, max_iterations, prompt, add_dirs } = arguments;
         let mut line = write(workdir);
@@ -126,40 +125,41 @@ mod tests {
 
     proptest! {
         #[test]
-        fn arguments_come_back_with_and_without_quotes(given in arguments()) {
+        fn arguments_round_trip_with_and_without_quotes(arguments in arguments()) {
             for write in [quote as fn(&str) -> String, str::to_owned] {
-                let line = line(&given, write);
-                prop_assert_eq!(parse(words(&line).into_iter()), Ok(given.clone()), "{}", line);
+                let line = line(&arguments, write);
+                prop_assert_eq!(parse(words(&line).into_iter()), Ok(arguments.clone()), "{}", line);
             }
         }
 
         #[test]
-        fn quoted_path_keeps_what_is_in_it(prd in "[^\n\r-][^\n\r]{0,40}") {
+        fn quoted_path_is_preserved(prd in "[^\n\r-][^\n\r]{0,40}") {
             let line = format!("/work --prd {}", quote(&prd));
             prop_assert_eq!(parse(words(&line).into_iter()).unwrap().prd, Some(prd));
         }
 
         #[test]
-        fn any_line_is_read_or_refused(line in ".{0,80}") {
+        fn arbitrary_line_is_parsed_without_panic(line in ".{0,80}") {
             let _ = parse(words(&line).into_iter());
         }
     }
 
-    fn read(line: &str) -> Result<Arguments, String> {
+    fn parse_line(line: &str) -> Result<Arguments, String> {
         parse(line.split(' ').filter(|word| !word.is_empty()).map(str::to_owned))
     }
 
     #[test]
-    fn paths_reach_to_the_next_flag() {
+    fn path_extends_to_the_next_flag() {
         let arguments =
-            read("/a/My Work --prd /a/My Work/the prd.md --max-iterations 5 more --add-dir /p q").unwrap();
+            parse_line("/a/My Work --prd /a/My Work/the prd.md --max-iterations 5 more --add-dir /p q")
+                .unwrap();
         assert_eq!(arguments.workdir, "/a/My Work more");
         assert_eq!(arguments.prd.as_deref(), Some("/a/My Work/the prd.md"));
         assert_eq!((arguments.max_iterations.as_str(), arguments.add_dirs), ("5", vec!["/p q".to_owned()]));
     }
 
     #[test]
-    fn each_refusal_has_its_words() {
+    fn invalid_arguments_are_rejected_with_their_message() {
         let refusals = [
             ("w --prd", "Error: --prd requires a file path"),
             ("w --plan --prd x", "Error: --plan requires a file path"),
@@ -169,9 +169,9 @@ mod tests {
             ("w --add-dir", "Error: --add-dir requires a directory path"),
         ];
         for (line, expected) in refusals {
-            assert_eq!(read(line), Err(expected.to_owned()), "{line}");
+            assert_eq!(parse_line(line), Err(expected.to_owned()), "{line}");
         }
-        assert_eq!(read("").unwrap().workdir, ".");
-        assert!(read("w --fast -x").is_ok());
+        assert_eq!(parse_line("").unwrap().workdir, ".");
+        assert!(parse_line("w --fast -x").is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! Further repositories of a loop, each with a short name of its own.
+//! Further repositories of a loop, each with a unique short name.
 
 use std::path::{Path, PathBuf};
 
@@ -6,27 +6,27 @@ use loopgate_api::names::STATE_DIR;
 use loopgate_home::untrusted;
 use serde_json::Value;
 
-/// A further repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AddedDirectory {
-    /// Unique among the peers and the primary repository.
+    /// Name that is unique among the peers and the primary repository.
     pub name: String,
-    /// Physical path.
+    /// Path without symbolic links.
     pub path: PathBuf,
 }
 
-/// Resolves and names the directories. Those that are, hold, or are in the work directory are dropped,
-/// and so are repetitions.
+/// Resolves and names the directories. Duplicates, and directories that overlap with the work directory, are
+/// dropped.
 ///
 /// # Errors
-/// The line to print.
-pub fn named(workdir: &Path, dirs: &[String]) -> Result<Vec<AddedDirectory>, String> {
+/// Returns the line to print.
+pub fn resolve(workdir: &Path, dirs: &[String]) -> Result<Vec<AddedDirectory>, String> {
     let mut peers: Vec<AddedDirectory> = Vec::new();
     for dir in dirs {
         let path = std::fs::canonicalize(dir)
             .ok()
             .filter(|path| path.is_dir())
             .ok_or_else(|| format!("Error: --add-dir path does not exist or is not a directory: {dir}"))?;
+        // The paths are stored as one list that is separated by `|`.
         if path.display().to_string().contains(['|', '\n', '\r']) {
             return Err(format!("Error: --add-dir path must not contain '|' or a line break: {dir}"));
         }
@@ -34,16 +34,17 @@ pub fn named(workdir: &Path, dirs: &[String]) -> Result<Vec<AddedDirectory>, Str
         if overlaps || peers.iter().any(|peer| peer.path == path) {
             continue;
         }
-        let taken: Vec<&str> =
+        let taken_names: Vec<&str> =
+            // The name of the work directory is reserved, as that of the primary repository.
             base_name(workdir).into_iter().chain(peers.iter().map(|peer| peer.name.as_str())).collect();
-        let name = free_name(&own_name(&path), &path, &taken);
+        let name = free_name(&preferred_name(&path), &path, &taken_names);
         peers.push(AddedDirectory { name, path });
     }
     Ok(peers)
 }
 
-/// Name that the repository gives itself, else that of its directory.
-fn own_name(path: &Path) -> String {
+/// Returns the name in the repository's identity file, or that of its directory.
+fn preferred_name(path: &Path) -> String {
     let identity: Option<Value> = untrusted::read_json(&path.join(STATE_DIR).join(".repo-identity.json"));
     identity
         .as_ref()
@@ -58,9 +59,9 @@ fn base_name(path: &Path) -> Option<&str> {
     path.file_name()?.to_str()
 }
 
-/// The name, with as much of the path above it as makes it unique, else with a number.
-fn free_name(name: &str, path: &Path, taken: &[&str]) -> String {
-    if !taken.contains(&name) {
+/// Extends a taken name by as many parent directories as make it unique, or by a number.
+fn free_name(name: &str, path: &Path, taken_names: &[&str]) -> String {
+    if !taken_names.contains(&name) {
         return name.to_owned();
     }
     let mut above: Vec<&str> = path
@@ -72,12 +73,13 @@ fn free_name(name: &str, path: &Path, taken: &[&str]) -> String {
             _ => None,
         })
         .collect();
+    // `api/api` would otherwise become `api-api`.
     if above.last() == Some(&name) {
         above.pop();
     }
     let by_path = (0..above.len()).rev().map(|first| format!("{name}-{}", above[first..].join("-")));
     let by_number = (2..).map(|number| format!("{name}-{number}"));
-    let free = by_path.chain(by_number).find(|candidate| !taken.contains(&candidate.as_str()));
+    let free = by_path.chain(by_number).find(|candidate| !taken_names.contains(&candidate.as_str()));
     free.unwrap_or_else(|| name.to_owned())
 }
 
@@ -86,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_names_are_told_apart_by_their_parents() {
+    fn equal_names_are_extended_by_parent_directories() {
         let root = tempfile::tempdir().unwrap();
         let base = std::fs::canonicalize(root.path()).unwrap();
         let dir = |path: &str| {
@@ -97,24 +99,24 @@ mod tests {
         let work = PathBuf::from(dir("primary"));
         let dirs =
             [dir("one/api"), dir("two/api"), dir("x/two/api"), dir("one/api"), dir("primary/inner"), dir("")];
-        let peers = named(&work, &dirs).unwrap();
+        let peers = resolve(&work, &dirs).unwrap();
         let names: Vec<&str> = peers.iter().map(|peer| peer.name.as_str()).collect();
         assert_eq!(names, ["api", "api-two", "api-x-two"]);
         assert_eq!(
-            named(&work, &["/nope".to_owned()]),
+            resolve(&work, &["/nope".to_owned()]),
             Err("Error: --add-dir path does not exist or is not a directory: /nope".to_owned())
         );
     }
 
     #[test]
-    fn identity_gives_the_name() {
+    fn identity_file_determines_the_name() {
         let root = tempfile::tempdir().unwrap();
         let peer = root.path().join("checkout/.loopgate");
         std::fs::create_dir_all(&peer).unwrap();
         std::fs::create_dir_all(root.path().join("work")).unwrap();
         std::fs::write(peer.join(".repo-identity.json"), r#"{"name":"billing"}"#).unwrap();
         let work = std::fs::canonicalize(root.path().join("work")).unwrap();
-        let peers = named(&work, &[root.path().join("checkout").display().to_string()]).unwrap();
+        let peers = resolve(&work, &[root.path().join("checkout").display().to_string()]).unwrap();
         assert_eq!(peers[0].name, "billing");
     }
 }

@@ -1,13 +1,13 @@
-//! The prompt as the model gets it: the plugin's text with the loop's values in it.
+//! Fills the values of the loop into the plugin's prompt.
 //!
-//! `{{workdir}}` stands for the value as it is, `{{"workdir"}}` for the value in double quotes, escaped for the
-//! shell: the form for commands. A value that the loop does not have is `none`, or `""` in a command.
+//! `{{workdir}}` is replaced by the plain value, `{{"workdir"}}` by the value in double quotes, escaped for a
+//! shell: the form for commands. A missing value is `none`, or `""` in a command.
 
 use crate::config_env::ConfigEnv;
 use crate::quoting::quote;
 use crate::variables as var;
 
-/// Names that a prompt can use, each with the setting that it stands for.
+/// Placeholders of a prompt, each with its setting.
 const NAMES: [(&str, &str); 5] = [
     ("workdir", var::WORKDIR),
     ("prd", var::PRD_FILE),
@@ -16,7 +16,7 @@ const NAMES: [(&str, &str); 5] = [
     ("command", var::COMMAND),
 ];
 
-/// Fills in the values.
+/// Replaces the placeholders of a prompt by the settings of the loop.
 #[must_use]
 pub fn render(template: &str, config: &ConfigEnv, command: Option<&str>) -> String {
     let mut text = template.to_owned();
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_plain_in_a_text_and_quoted_in_a_command() {
+    fn placeholders_are_replaced_plain_and_quoted() {
         let mut config = ConfigEnv::default();
         config.set(var::WORKDIR, "/a/$x y");
         let text = render(

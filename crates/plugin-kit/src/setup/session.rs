@@ -1,4 +1,4 @@
-//! Tells the hooks of an assistant session which work directory belongs to it.
+//! Maps the assistant session to its work directory, for the hooks.
 
 use std::path::Path;
 
@@ -7,25 +7,28 @@ use loopgate_home::untrusted;
 
 use crate::variables as var;
 
-/// Ancestors that are looked at; deeper nesting than that is not ours.
-const ANCESTORS: usize = 64;
+/// Maximum number of ancestor processes that are checked; the assistant is at most a few shells away.
+const MAX_ANCESTORS: usize = 64;
 
-/// Writes the mapping of the present session, when there is one.
+/// Writes the mapping of the current session, if there is one.
 pub fn map(project_root: &Path, workdir: &Path) {
     let state_dir = project_root.join(STATE_DIR);
-    let Some(session) = var::text(var::ASSISTANT_SESSION).or_else(|| of_ancestor(&state_dir)) else { return };
+    let Some(session) = var::text(var::ASSISTANT_SESSION).or_else(|| ancestor_session(&state_dir)) else {
+        return;
+    };
+    // The id becomes part of a file name.
     if session.contains(['/', '\\']) || session.contains("..") {
         return;
     }
     let path = state_dir.join(format!("session-{}.workdir", session.trim()));
-    // Without the mapping the hooks do nothing, which a loop survives.
+    // Best-effort: without the mapping the hooks are no-ops, and the loop still works.
     let _ = untrusted::write(&path, workdir.display().to_string().as_bytes());
 }
 
-/// The session that a hook has noted for one of our ancestors.
-fn of_ancestor(state_dir: &Path) -> Option<String> {
+/// Returns the session that a hook has recorded for one of our ancestor processes.
+fn ancestor_session(state_dir: &Path) -> Option<String> {
     let mut pid = std::process::id();
-    for _ in 0..ANCESTORS {
+    for _ in 0..MAX_ANCESTORS {
         pid = parent(pid)?;
         let note = state_dir.join(format!("pid-{pid}.session"));
         if let Ok(session) = untrusted::read_text(&note) {
@@ -35,22 +38,22 @@ fn of_ancestor(state_dir: &Path) -> Option<String> {
     None
 }
 
-/// Parent of a process.
+/// Returns the pid of a process's parent.
 #[cfg(target_os = "linux")]
 fn parent(pid: u32) -> Option<u32> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in parentheses may hold anything, even parentheses.
+    // The process name in parentheses may contain any character, even parentheses, so split at the last one.
     let (_, rest) = stat.rsplit_once(") ")?;
     rest.split_whitespace().nth(1)?.parse().ok().filter(|parent| *parent > 1)
 }
 
-/// Parent of a process: known for our own only.
+/// Returns the parent's pid, which is only available for this process.
 #[cfg(all(unix, not(target_os = "linux")))]
 fn parent(pid: u32) -> Option<u32> {
     (pid == std::process::id()).then(std::os::unix::process::parent_id).filter(|parent| *parent > 1)
 }
 
-/// Parent of a process: not known here; the assistant names its session in the environment.
+/// Returns `None` on this platform; the assistant passes its session in the environment.
 #[cfg(not(unix))]
 fn parent(_pid: u32) -> Option<u32> {
     None
@@ -61,13 +64,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn note_of_an_ancestor_is_found() {
+    fn session_of_an_ancestor_is_found() {
         let dir = tempfile::tempdir().unwrap();
         let state_dir = dir.path().join(STATE_DIR);
         std::fs::create_dir_all(&state_dir).unwrap();
-        assert_eq!(of_ancestor(&state_dir), None);
+        assert_eq!(ancestor_session(&state_dir), None);
         let parent = std::os::unix::process::parent_id();
         std::fs::write(state_dir.join(format!("pid-{parent}.session")), "abc\n").unwrap();
-        assert_eq!(of_ancestor(&state_dir).as_deref(), Some("abc"));
+        assert_eq!(ancestor_session(&state_dir).as_deref(), Some("abc"));
     }
 }

@@ -1,4 +1,4 @@
-//! The debate about a plan, with stand-ins for both programs, and the reviewer step with the real reviewer.
+//! Debates with test doubles of both programs, and the reviewer step with the real reviewer.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use loopgate_testkit::model::{Conversation, ModelServer, Script};
 
 use crate::support::{Ended, Project, example};
 
-/// Places a program of that name, a shell script, first on the project's search path.
+/// Installs a shell script under the name of a program, first on the project's `PATH`.
 fn with_program(project: Project, name: &str, script: &str) -> Project {
     let dir = project.path("bin");
     std::fs::create_dir_all(&dir).unwrap();
@@ -20,7 +20,7 @@ fn with_program(project: Project, name: &str, script: &str) -> Project {
     project.env("PATH", &search)
 }
 
-fn said(text: &str) -> String {
+fn reviewer_message(text: &str) -> String {
     let text = text.replace('\n', "\\n");
     format!(
         "echo '{{\"type\":\"thread.started\",\"thread_id\":\"t-1\"}}'\n\
@@ -37,23 +37,26 @@ fn review(project: &Project, more: &[&str]) -> Ended {
 
 // PL-35
 #[test]
-fn reviewers_answer_becomes_a_word_for_the_prompt() {
+fn answer_of_the_reviewer_is_printed_as_a_token() {
     let cases = [
-        (said("### Finding 1: too large\nSplit it."), "VERDICT:NEEDS_CHANGES\nREVIEWER_SESSION:t-1\n"),
-        (said("Good.\nVERDICT: APPROVED"), "VERDICT:APPROVED\nREVIEWER_SESSION:t-1\n"),
+        (
+            reviewer_message("### Finding 1: too large\nSplit it."),
+            "VERDICT:NEEDS_CHANGES\nREVIEWER_SESSION:t-1\n",
+        ),
+        (reviewer_message("Good.\nVERDICT: APPROVED"), "VERDICT:APPROVED\nREVIEWER_SESSION:t-1\n"),
         ("true".to_owned(), "REVIEWER_EMPTY\nREVIEWER_SESSION:none\n"),
-        ("exit 2".to_owned(), "REVIEWER_FAILED:it said nothing\nREVIEWER_SESSION:none\n"),
+        ("exit 2".to_owned(), "REVIEWER_FAILED:no output\nREVIEWER_SESSION:none\n"),
         ("echo 'no key' >&2; exit 2".to_owned(), "REVIEWER_FAILED:no key\nREVIEWER_SESSION:none\n"),
     ];
     for (script, expected) in cases {
-        let project = with_program(Project::new(), "codex", &format!("cat > $OUT/asked\n{script}"));
+        let project = with_program(Project::new(), "codex", &format!("cat > $OUT/prompt\n{script}"));
         let ended = review(&project, &[]);
         assert_eq!(ended.code, 0);
         assert!(ended.stdout.starts_with(expected), "{script}: {}", ended.stdout);
         assert!(ended.stdout.contains("\nLOG_ID:"));
         assert!(
-            project.note("asked").contains("VERDICT: NEEDS_CHANGES"),
-            "the form of the answer is asked for"
+            project.note("prompt").contains("VERDICT: NEEDS_CHANGES"),
+            "the prompt requests the answer's format"
         );
     }
     let missing = Project::new().env("PATH", "/nonexistent");
@@ -61,9 +64,10 @@ fn reviewers_answer_becomes_a_word_for_the_prompt() {
 }
 
 #[test]
-fn session_that_the_reviewer_has_lost_is_begun_anew() {
+fn lost_reviewer_session_is_replaced_by_a_new_one() {
     let script =
-        format!("echo \"$*\" >> $OUT/calls\n[ \"$2\" = resume ] && exit 1\n{}", said("VERDICT: APPROVED"));
+        // The first call resumes the unknown session and fails, the second one starts a new session.
+        format!("echo \"$*\" >> $OUT/calls\n[ \"$2\" = resume ] && exit 1\n{}", reviewer_message("VERDICT: APPROVED"));
     let project = with_program(Project::new(), "codex", &script);
     let ended = review(&project, &["--session-id", "old", "--round", "2", "--log-id", "abc"]);
     assert!(
@@ -77,13 +81,14 @@ fn session_that_the_reviewer_has_lost_is_begun_anew() {
     assert!(log.starts_with("{\"") && log.contains("\"round\":2") && log.contains("thread.started"));
 }
 
-/// An assistant that writes and revises, and a reviewer that approves from a round on.
-fn debating(approves_from: u32) -> Project {
+/// Creates a project with an assistant that writes and revises, and a reviewer that approves from a given
+/// round on.
+fn debate_project(approves_from: u32) -> Project {
     let reviewer = format!(
         "n=$(cat $OUT/rounds 2>/dev/null || echo 0); n=$((n+1)); echo $n > $OUT/rounds\n\
          if [ $n -ge {approves_from} ]; then\n{}\nelse\n{}\nfi",
-        said("VERDICT: APPROVED"),
-        said("### Finding 1: x\nVERDICT: NEEDS_CHANGES")
+        reviewer_message("VERDICT: APPROVED"),
+        reviewer_message("### Finding 1: x\nVERDICT: NEEDS_CHANGES")
     );
     let project = with_program(Project::new(), "codex", &reviewer);
     project.assistant(
@@ -103,7 +108,7 @@ fn sidecars(project: &Project) -> Vec<PathBuf> {
 
 #[test]
 fn debate_ends_when_the_reviewer_approves() {
-    let project = debating(3);
+    let project = debate_project(3);
     let ended = project.loopgate(&["debate", "run", "greet the user"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     assert!(
@@ -123,8 +128,8 @@ fn debate_ends_when_the_reviewer_approves() {
 }
 
 #[test]
-fn debate_without_approval_ends_at_its_limit_and_says_so() {
-    let project = debating(99);
+fn debate_without_approval_ends_at_the_round_limit() {
+    let project = debate_project(99);
     let ended = project.loopgate(&["debate", "run", "--max-rounds", "2", "greet the user"]);
     assert_eq!(ended.code, 0, "{}", ended.stderr);
     assert!(ended.stdout.contains("has not approved the plan within 2 rounds"), "{}", ended.stdout);
@@ -132,9 +137,10 @@ fn debate_without_approval_ends_at_its_limit_and_says_so() {
 }
 
 #[test]
-fn interrupted_debate_goes_on_where_it_was() {
-    let project = debating(2);
+fn interrupted_debate_is_resumed() {
+    let project = debate_project(2);
     assert_eq!(project.loopgate(&["debate", "run", "--max-rounds", "1", "greet"]).code, 0);
+    // A state file from the middle of a round, as an interrupted debate leaves it.
     std::fs::remove_file(project.path("rounds")).unwrap();
     std::fs::write(
         project.root.join("debate-plan.state"),
@@ -149,7 +155,7 @@ fn interrupted_debate_goes_on_where_it_was() {
     std::fs::remove_file(project.path("hang")).unwrap();
     let ended = project.loopgate(&["debate", "run", "greet"]);
     assert!(
-        ended.stdout.starts_with("The debate goes on in round 1\nRound 1: the assistant revises"),
+        ended.stdout.starts_with("The debate resumes in round 1\nRound 1: the assistant revises"),
         "{}",
         ended.stdout
     );
@@ -185,5 +191,5 @@ async fn real_reviewer_judges_a_plan() {
             .contains("### Finding 1: too large")
     );
     let second = step(&session).await;
-    assert!(second.contains(&format!("REVIEWER_SESSION:{session}")), "the same session goes on: {second}");
+    assert!(second.contains(&format!("REVIEWER_SESSION:{session}")), "the session is resumed: {second}");
 }

@@ -1,32 +1,32 @@
-//! A command that is killed while it writes leaves each file as it was or as it is to be, never in between.
+//! A command that is killed while writing leaves each file in its old or its new state, never in between.
 //!
-//! The system kills a process that writes beyond its limit of a file's size, so every command is run with every
-//! limit, from the first byte on.
-
+//! The kernel kills a process that exceeds its file size limit (SIGXFSZ). Every command is run with limits
+//! from the first byte on, so that it is killed at many positions of each write.
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use crate::support::{DONE, MORE, Project, plan_template};
 
-/// Bytes between two limits; coprime to block sizes and to the lengths of the files.
+/// Distance of two limits in bytes. A prime, so that the limits do not coincide with block or line
+/// boundaries.
 const STEP: usize = 61;
-/// Contents by path.
+/// File contents by path.
 type Tree = BTreeMap<PathBuf, Vec<u8>>;
 
-/// The files below a directory, without those that only grow, line by line, and without temporary ones.
+/// Reads the files below a directory, except append-only ones, temporary ones and locks.
 fn tree(root: &Path) -> Tree {
-    let mut found = Tree::new();
+    let mut files = Tree::new();
     for entry in std::fs::read_dir(root).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap();
         if path.is_dir() {
-            found.extend(tree(&path));
+            files.extend(tree(&path));
         } else if !["log", "jsonl", "part", "lock"].iter().any(|ending| name.ends_with(ending)) {
-            found.insert(path.clone(), std::fs::read(&path).unwrap());
+            files.insert(path.clone(), std::fs::read(&path).unwrap());
         }
     }
-    found
+    files
 }
 
 fn restore(root: &Path, to: &Tree) {
@@ -37,12 +37,12 @@ fn restore(root: &Path, to: &Tree) {
     }
 }
 
-/// The content without what differs from run to run: times, ids and hashes keep their length.
+/// Masks what differs between two runs: timestamps, ids and hashes have a constant length.
 fn shape(bytes: &[u8]) -> Vec<u8> {
     bytes.iter().map(|byte| if byte.is_ascii_hexdigit() { b'0' } else { *byte }).collect()
 }
 
-/// Runs a command that may write at most so many bytes into one file.
+/// Runs a command with a limit of bytes per file, and returns whether it succeeded.
 fn run_limited(project: &Project, bytes: usize, args: &[&str], input: &str) -> bool {
     let limit = format!("--fsize={bytes}:{bytes}");
     let mut child = project
@@ -52,12 +52,12 @@ fn run_limited(project: &Project, bytes: usize, args: &[&str], input: &str) -> b
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    // A command that was killed before it has read its input is none of this test's faults.
+    // The command may be killed before it has read its input; then the write fails with EPIPE.
     let _ = std::io::Write::write_all(&mut child.stdin.take().unwrap(), input.as_bytes());
     child.wait().unwrap().success()
 }
 
-/// Runs the command with every limit on the same files; how many of the runs were killed.
+/// Runs the command on the same files with each limit, and returns the number of killed runs.
 fn kill_at_every_byte(project: &Project, args: &[&str], input: &str) -> usize {
     let root = project.root.join(".loopgate");
     let before = tree(&root);
@@ -65,6 +65,7 @@ fn kill_at_every_byte(project: &Project, args: &[&str], input: &str) -> usize {
     let after = tree(&root);
     let longest = after.values().map(Vec::len).max().unwrap();
     let mut killed = 0;
+    // The first and the last byte are the positions at which off-by-one errors show.
     for limit in (0..longest).step_by(STEP).chain([1, longest - 1]) {
         restore(&root, &before);
         killed += usize::from(!run_limited(project, limit, args, input));
@@ -79,13 +80,14 @@ fn kill_at_every_byte(project: &Project, args: &[&str], input: &str) -> usize {
             );
         }
     }
+    // After all kills, the command must still succeed on the original files.
     restore(&root, &before);
     assert_eq!(project.loopgate_with_input(args, input).code, 0, "{args:?}");
     killed
 }
 
 #[test]
-fn files_of_set_up_and_plan_are_whole_after_a_kill_at_any_byte() {
+fn files_of_setup_and_plan_are_complete_after_a_kill_at_any_byte() {
     let project = Project::new();
     let work = project.workdir.display().to_string();
     let plan = project.workdir.join("plan.json").display().to_string();
@@ -103,13 +105,14 @@ fn files_of_set_up_and_plan_are_whole_after_a_kill_at_any_byte() {
     ];
     for (args, input) in commands {
         let killed = kill_at_every_byte(&project, args, input);
-        assert!(killed > 0, "{args:?} writes nothing that could be cut off");
+        assert!(killed > 0, "{args:?} writes no file that a limit could interrupt");
     }
 }
 
-/// The driver writes its files more than once, so what counts is that the next driver goes on from them.
+/// The driver writes its files several times per run, so the test only requires that the next driver resumes
+/// from them.
 #[test]
-fn driver_that_was_killed_at_any_byte_goes_on() {
+fn loop_is_resumed_after_the_driver_was_killed_at_any_byte() {
     let project = Project::new();
     project.assistant(&format!("{MORE}\n[ $LOOPGATE_ITERATION = 1 ] || {{ {DONE} }}"));
     let work = project.workdir.display().to_string();
@@ -120,12 +123,15 @@ fn driver_that_was_killed_at_any_byte_goes_on() {
     let (mut killed, mut resumed) = (0, 0);
     for limit in (0..1200).step_by(STEP) {
         restore(&root, &before);
+        // The driver never writes the plan, so a kill must not change it.
         killed += usize::from(!run_limited(&project, limit, &["loop", "run", &work], ""));
         assert_eq!(project.read("plan.json"), plan, "killed at byte {limit}");
+        // A driver killed before its first save leaves no state file; then the loop must start from the
+        // beginning.
         let has_state = project.state_file().exists();
         resumed += usize::from(has_state);
-        let again: &[&str] = if has_state { &["loop", "run"] } else { &["loop", "run", &work] };
-        let ended = project.loopgate(again);
+        let args: &[&str] = if has_state { &["loop", "run"] } else { &["loop", "run", &work] };
+        let ended = project.loopgate(args);
         assert_eq!(ended.code, 1, "the plan has an open task: {}", ended.stderr);
         assert!(
             ended.stderr.contains("LOOPGATE_FATAL[PENDING_TASKS_"),

@@ -1,4 +1,4 @@
-//! Usage limits of the assistant's account: they are waited out, by all loops together.
+//! Usage limits of the assistant's account: all loops of the account wait for their end.
 
 use std::path::Path;
 use std::process::{Output, Stdio};
@@ -11,12 +11,12 @@ use serde_json::Value;
 
 use crate::support::{DONE, Ended, Project, example, plugin, signal, wait_until};
 
-/// Longest run of a scripted loop.
+/// Timeout of a scripted loop.
 const PATIENCE: Duration = Duration::from_secs(90);
 /// Seconds from a refusal to the end of the limit.
 const LIMIT_SECONDS: i64 = 4;
 
-/// A stand-in that meets a limit which ends after some seconds, in the session `s-1`.
+/// Script of an assistant that meets a limit in the session `s-1`; the limit ends after some seconds.
 fn limited(seconds: u32) -> String {
     format!(
         "UNTIL=$(( $(date +%s) + {seconds} ))\n\
@@ -28,7 +28,7 @@ fn limited(seconds: u32) -> String {
     )
 }
 
-/// A project whose loops use the same account and data directory as those of other projects.
+/// Creates a project whose loops share account and data directory with those of other projects.
 fn project(data_dir: &Path) -> Project {
     Project::new()
         .env("ANTHROPIC_API_KEY", "key")
@@ -42,7 +42,7 @@ fn waiting_until(project: &Project) -> Option<jiff::Timestamp> {
     state["waitingUntil"].as_str()?.parse().ok()
 }
 
-/// A driver with the real assistant, signed in with a subscription.
+/// Builds a driver with the real assistant, signed in with a subscription.
 fn driver(home: &UserHome, project: &Project) -> tokio::process::Command {
     let mut driver = home.command(&example().display().to_string());
     driver
@@ -61,13 +61,13 @@ fn driver(home: &UserHome, project: &Project) -> tokio::process::Command {
     driver
 }
 
-/// Runs one to its end.
+/// Runs a driver to its end.
 async fn drive(home: &UserHome, project: &Project) -> Output {
     tokio::time::timeout(PATIENCE, driver(home, project).output()).await.unwrap().unwrap()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_loop_probes_after_the_limit_and_all_continue_their_sessions() {
+async fn one_loop_probes_after_the_limit_and_all_resume_their_sessions() {
     let continued = Conversation::when("continued", "A usage limit interrupted you")
         .turn([Step::hold("probe"), Step::text("<promise>COMPLETE</promise>")]);
     let refused = Conversation::when("refused", "# Coding loop")
@@ -95,11 +95,15 @@ async fn one_loop_probes_after_the_limit_and_all_continue_their_sessions() {
         tokio::join!(drive(&home, first), drive(&home, second), drive(&home, third), test);
 
     for (output, project) in [first, second, third].iter().zip(&projects) {
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert_eq!(output.status.code(), Some(0), "{said}");
-        assert_eq!(project.statuses(), ["completed"], "the wait uses up no iteration: {said}");
-        assert!(said.contains("The loop waits until") && said.contains("goes on after the limit"), "{said}");
-        assert_eq!(waiting_until(project), None, "the wait is over");
+        let output_text = String::from_utf8_lossy(&output.stdout);
+        assert_eq!(output.status.code(), Some(0), "{output_text}");
+        assert_eq!(project.statuses(), ["completed"], "the wait uses up no iteration: {output_text}");
+        assert!(
+            output_text.contains("The loop waits until")
+                && output_text.contains("The limit has ended; the loop resumes"),
+            "{output_text}"
+        );
+        assert_eq!(waiting_until(project), None, "the wait is cleared");
         assert!(project.is_clean());
     }
     assert_eq!((model.requests_of("refused").len(), model.requests_of("continued").len()), (3, 3));
@@ -109,7 +113,7 @@ async fn one_loop_probes_after_the_limit_and_all_continue_their_sessions() {
 }
 
 #[test]
-fn limit_ends_the_loop_where_waiting_is_turned_off() {
+fn limit_ends_the_loop_when_waiting_is_disabled() {
     for (settings, variable) in [("", "false"), ("wait_for_limits = false\n", "")] {
         let data_dir = tempfile::tempdir().unwrap();
         std::fs::write(data_dir.path().join("settings.toml"), settings).unwrap();
@@ -123,7 +127,7 @@ fn limit_ends_the_loop_where_waiting_is_turned_off() {
 }
 
 #[test]
-fn wait_ends_at_once_when_the_loop_is_stopped() {
+fn wait_ends_at_once_when_the_loop_is_cancelled() {
     let data_dir = tempfile::tempdir().unwrap();
     let project = project(data_dir.path());
     project.assistant(&limited(6000));
@@ -135,6 +139,7 @@ fn wait_ends_at_once_when_the_loop_is_stopped() {
     assert_eq!(driver.wait().unwrap().code(), Some(130));
     assert!(std::fs::read_to_string(project.state_file()).unwrap().contains("\nsession: \"s-1\"\n"));
     let mut driver = project.start(&["loop", "run"]);
+    // Removal of the state file ends the wait like a signal does.
     let log = project.root.join(".loopgate/loopgate-progress.log");
     let waits = || std::fs::read_to_string(&log).unwrap_or_default().matches("The loop waits until").count();
     wait_until("it waits again, before anything else", || waits() == 2);
@@ -143,7 +148,7 @@ fn wait_ends_at_once_when_the_loop_is_stopped() {
 }
 
 #[test]
-fn limit_outlives_the_driver_and_holds_for_other_loops() {
+fn limit_persists_after_the_driver_and_applies_to_other_loops() {
     let data_dir = tempfile::tempdir().unwrap();
     let killed = project(data_dir.path());
     killed.assistant(&limited(4));
@@ -171,9 +176,9 @@ fn limit_outlives_the_driver_and_holds_for_other_loops() {
     assert!(killed.is_clean());
 }
 
-/// Without iterations: a prompt on standard input and one run.
+/// A loop without iterations: a prompt on standard input and one run.
 #[test]
-fn prompt_waits_and_goes_on_with_its_session() {
+fn prompt_waits_and_resumes_its_session() {
     let data_dir = tempfile::tempdir().unwrap();
     let project = project(data_dir.path());
     let project = {
@@ -190,7 +195,7 @@ fn prompt_waits_and_goes_on_with_its_session() {
     let child = project.start_with_file(&["loop", "assistant", "--", "-p", "--verbose"], &prompt);
     wait_until("it waits", || waiting_until(&project).is_some());
     let ended = Ended::from(child.wait_with_output().unwrap());
-    assert_eq!(ended.code, 3, "as the assistant ended: {}", ended.stderr);
+    assert_eq!(ended.code, 3, "the exit code of the assistant: {}", ended.stderr);
     assert_eq!((project.note("prompt").as_str(), project.note("rest").as_str()), ("Judge it.", ""));
     let arguments = project.note("arguments");
     assert!(
@@ -200,15 +205,15 @@ fn prompt_waits_and_goes_on_with_its_session() {
     let records: Vec<Value> = ended.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let kinds: Vec<&str> = records.iter().filter_map(|record| record["subtype"].as_str()).collect();
     assert_eq!(kinds, ["init", "waiting_for_limit", "success"], "{}", ended.stdout);
-    assert!(!project.workdir.join("state.json").exists(), "the wait is over");
+    assert!(!project.workdir.join("state.json").exists(), "the wait is cleared");
     let limits = std::fs::read_to_string(data_dir.path().join("assistant-limits.json")).unwrap();
     let limits: Value = serde_json::from_str(&limits).unwrap();
-    assert_eq!(limits["limits"], serde_json::json!({}), "with the model's answer the limit is forgotten");
+    assert_eq!(limits["limits"], serde_json::json!({}), "the first answer of the model clears the limit");
 }
 
-/// A limit before the session begins: the prompt is read once more.
+/// The limit is met before the session starts, so the prompt must be sent again.
 #[test]
-fn prompt_that_was_refused_at_once_is_asked_again() {
+fn prompt_is_sent_again_when_no_session_was_started() {
     let data_dir = tempfile::tempdir().unwrap();
     let project = project(data_dir.path());
     let refused =
@@ -225,7 +230,7 @@ fn prompt_that_was_refused_at_once_is_asked_again() {
 }
 
 #[test]
-fn prompt_ends_at_a_limit_where_waiting_is_turned_off() {
+fn prompt_ends_at_a_limit_when_waiting_is_disabled() {
     let data_dir = tempfile::tempdir().unwrap();
     let project = project(data_dir.path()).env("LOOPGATE_WAIT_FOR_LIMITS", "false");
     project.assistant(&limited(600));
@@ -236,7 +241,7 @@ fn prompt_ends_at_a_limit_where_waiting_is_turned_off() {
 }
 
 #[test]
-fn waiting_prompt_ends_at_once_when_it_is_stopped() {
+fn waiting_prompt_ends_at_once_when_stopped() {
     let data_dir = tempfile::tempdir().unwrap();
     let project = project(data_dir.path());
     project.assistant(&limited(6000));
@@ -249,15 +254,15 @@ fn waiting_prompt_ends_at_once_when_it_is_stopped() {
     assert_eq!(child.wait().unwrap().code(), Some(130));
 }
 
-/// The loop that tries the account is killed while the model has not answered yet.
+/// The loop that probes the account is killed before the model answers.
 #[tokio::test(flavor = "multi_thread")]
-async fn probe_of_a_killed_loop_is_taken_over() {
+async fn probe_of_a_killed_loop_is_acquired_by_another() {
     let [first, second] = [Project::new(), Project::new()];
-    let of = |project: &Project| project.root.display().to_string();
+    let root_of = |project: &Project| project.root.display().to_string();
     let continued = Conversation::when("probe", "A usage limit interrupted you")
         .turn([Step::hold("probe"), Step::text("<promise>COMPLETE</promise>")]);
     let refused = Conversation::when("refused", "# Coding loop")
-        .and(&of(&first))
+        .and(&root_of(&first))
         .turn([Step::Error(Failure::usage_limit(LIMIT_SECONDS))]);
     let other = Conversation::when("other", "# Coding loop").says("<promise>COMPLETE</promise>");
     let model = ModelServer::start(Script::new([continued, refused, other])).await.unwrap();
@@ -267,6 +272,8 @@ async fn probe_of_a_killed_loop_is_taken_over() {
     let mut probing = driver(&home, &first).spawn().unwrap();
     model.held("probe").await.unwrap();
     let waiting = tokio::spawn(driver(&home, &second).output());
+    // The killed process held the probe's lock; the operating system releases it, so the other loop acquires
+    // it.
     let log = second.root.join(".loopgate/loopgate-progress.log");
     wait_until("the other waits for the probe", || {
         std::fs::read_to_string(&log).unwrap_or_default().contains("The loop waits until")
@@ -274,7 +281,7 @@ async fn probe_of_a_killed_loop_is_taken_over() {
     assert!(model.requests_of("other").is_empty(), "it waits for the probe");
     probing.kill().await.unwrap();
     let ended = tokio::time::timeout(PATIENCE, waiting).await.unwrap().unwrap().unwrap();
-    let said = String::from_utf8_lossy(&ended.stdout);
-    assert_eq!(ended.status.code(), Some(0), "{said}");
+    let output_text = String::from_utf8_lossy(&ended.stdout);
+    assert_eq!(ended.status.code(), Some(0), "{output_text}");
     assert_eq!((second.statuses(), model.requests_of("other").len()), (vec!["completed".to_owned()], 1));
 }

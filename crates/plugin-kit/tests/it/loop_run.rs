@@ -1,4 +1,4 @@
-//! The loop driver as a process, against stand-ins for the assistant.
+//! The loop driver as a process, with test doubles of the assistant.
 
 use crate::support::{DONE, Ended, MORE, Project, runs, shell_words, signal, wait_until};
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ fn promise_in_an_earlier_record_completes_the_loop() {
 
 // PL-15, PL-20
 #[test]
-fn assistant_gets_the_pinned_arguments_and_no_secret() {
+fn assistant_receives_pinned_arguments_but_no_secret() {
     let project = Project::new()
         .env("LOOPGATE_USER_VISIBLE_FAILURE_SECRET", "key")
         .env("LOOPGATE_COMMAND", "EXECUTE")
@@ -45,7 +45,7 @@ fn assistant_gets_the_pinned_arguments_and_no_secret() {
 
 // PL-10
 #[test]
-fn path_with_blanks_dollars_and_quotes_survives_the_prompt() {
+fn path_with_spaces_dollars_and_quotes_survives_the_prompt() {
     let project = Project::with_workdir("My $HOME \"work\" `x`");
     project.assistant(&format!("for last; do :; done; printf '%s' \"$last\" > $OUT/prompt; {DONE}"));
     assert_eq!(project.run(&[]).code, 0);
@@ -58,7 +58,7 @@ fn path_with_blanks_dollars_and_quotes_survives_the_prompt() {
 
 // PL-11
 #[test]
-fn self_learning_is_off_unless_asked_for() {
+fn self_learning_is_disabled_by_default() {
     for (args, expected) in [(&["--self-learning"][..], "true"), (&[], "false")] {
         let project = Project::new();
         project.assistant(&format!("cp .loopgate/loopgate-loop.local.md $OUT/state; {DONE}"));
@@ -75,14 +75,14 @@ fn self_learning_is_off_unless_asked_for() {
 
 // PL-13
 #[test]
-fn three_empty_runs_in_a_row_end_the_loop() {
+fn three_consecutive_empty_runs_end_the_loop() {
     let project = Project::new();
     project.assistant("true");
     let ended = project.run(&["--max-iterations", "9"]);
     assert_eq!(ended.code, 1);
     assert_eq!(project.statuses(), ["in_progress", "in_progress", "ghost_loop_abort"]);
-    let said = "LOOPGATE_FATAL[NO_ANSWER]: The assistant has answered nothing 3 times in a row";
-    assert!(ended.stderr.contains(said), "{}", ended.stderr);
+    let expected = "LOOPGATE_FATAL[NO_ANSWER]: The assistant returned no answer 3 times in a row";
+    assert!(ended.stderr.contains(expected), "{}", ended.stderr);
     assert!(project.is_clean());
     let project = Project::new();
     project.assistant(&format!("if [ $LOOPGATE_ITERATION = 3 ]; then\n{MORE}fi"));
@@ -92,7 +92,7 @@ fn three_empty_runs_in_a_row_end_the_loop() {
 
 // PL-14
 #[test]
-fn loop_that_used_up_its_iterations_has_failed_and_says_so() {
+fn loop_fails_at_its_iteration_limit() {
     let project = Project::new().env("LOOPGATE_USER_VISIBLE_FAILURE_SECRET", "key");
     project.assistant("echo broken >&2; exit 1");
     let ended = project.run(&["--max-iterations", "3"]);
@@ -108,7 +108,7 @@ fn loop_that_used_up_its_iterations_has_failed_and_says_so() {
 }
 
 #[test]
-fn equal_failures_stop_a_long_loop_with_a_signed_reason() {
+fn repeated_equal_failures_end_the_loop_with_a_signed_marker() {
     let project = Project::new().env("LOOPGATE_USER_VISIBLE_FAILURE_SECRET", "key");
     project.assistant("echo 'cannot load the module' >&2; exit 4");
     assert_eq!(project.run(&["--max-iterations", "150"]).code, 1);
@@ -119,7 +119,7 @@ fn equal_failures_stop_a_long_loop_with_a_signed_reason() {
 }
 
 #[test]
-fn plan_that_cannot_be_read_goes_back_to_the_assistant() {
+fn invalid_plan_is_returned_to_the_assistant() {
     let plan = json!({"content": "", "acceptanceCriteria": [], "pendingTasks": [], "completedTasks": [],
         "openQuestions": [], "answeredQuestions": [], "gaps": []});
     let plans = |second: &str| {
@@ -149,7 +149,7 @@ case \"$last\" in *'not a valid plan'*) printf '%s' '{second}' > .loopgate/work/
 }
 
 #[test]
-fn failure_is_told_in_the_assistants_own_words() {
+fn failure_contains_the_assistants_message() {
     let overloaded = r#"{"type":"result","is_error":true,"result":"API Error: 500 the service is down"}"#;
     for (script, subcode) in [
         (format!("echo '{overloaded}'; exit 1"), "REPEATED_FAILURE"),
@@ -165,7 +165,7 @@ fn failure_is_told_in_the_assistants_own_words() {
 }
 
 #[test]
-fn run_is_ended_at_its_time_limit() {
+fn run_is_killed_at_its_time_limit() {
     let project = Project::new().env("LOOPGATE_ITERATION_TIMEOUT_MS", "300");
     project.assistant(&format!(
         "if [ $LOOPGATE_ITERATION = 1 ]; then echo $$ > $OUT/pid; sleep 600; fi\n{DONE}"
@@ -177,7 +177,7 @@ fn run_is_ended_at_its_time_limit() {
 
 // PL-17
 #[test]
-fn interrupted_loop_is_resumed_where_it_was() {
+fn interrupted_loop_is_resumed_at_its_iteration() {
     let project = Project::new();
     project.assistant(&format!(
         "if [ $LOOPGATE_ITERATION = 1 ]; then\n{MORE}exit 0; fi\necho $$ > $OUT/pid; sleep 600"
@@ -230,7 +230,7 @@ fn second_driver_is_refused() {
 }
 
 #[test]
-fn killed_driver_leaves_nothing_that_blocks_the_next() {
+fn killed_driver_does_not_block_the_next() {
     let project = Project::new();
     project.assistant(&format!("echo '{{\"half\":true}}'; echo $$ > $OUT/pid; exec sleep 600; {DONE}"));
     let mut driver = project.start(&["loop", "run", &project.workdir.display().to_string()]);
@@ -251,10 +251,10 @@ fn killed_driver_leaves_nothing_that_blocks_the_next() {
 
 // PL-18
 #[test]
-fn promise_against_the_plan_is_not_believed() {
+fn promise_that_contradicts_the_plan_is_rejected() {
     let plan = json!({"pendingTasks": [{"id": "T-1.1"}], "openQuestions": []}).to_string();
     let says = |status| format!("echo '{{\"status\":\"{status}\"}}' > .loopgate/work/state.json\n{DONE}");
-    // What an earlier run said is not this run's word.
+    // The status of an earlier run in state.json must not count for this run.
     for (script, code) in [(says("COMPLETED"), 1), (says("AWAITING_USER"), 0), (DONE.to_owned(), 1)] {
         let project = Project::new().env("LOOPGATE_USER_VISIBLE_FAILURE_SECRET", "key");
         std::fs::write(project.workdir.join("plan.json"), &plan).unwrap();
@@ -274,7 +274,7 @@ fn promise_against_the_plan_is_not_believed() {
 
 // PL-19
 #[test]
-fn limits_of_the_account_end_the_loop_at_once() {
+fn account_failures_end_the_loop_at_once() {
     let cases = [
         (
             r#"{"type":"result","is_error":true,"api_error_status":429,"result":"slow down"}"#,
@@ -300,7 +300,7 @@ fn limits_of_the_account_end_the_loop_at_once() {
 }
 
 #[test]
-fn result_that_is_an_error_ends_the_loop() {
+fn error_result_ends_the_loop() {
     let project = Project::new();
     project.assistant(r#"echo '{"type":"result","is_error":true,"result":"internal trouble"}'"#);
     let ended = project.run(&["--max-iterations", "9"]);
@@ -309,7 +309,7 @@ fn result_that_is_an_error_ends_the_loop() {
 }
 
 #[test]
-fn missing_assistant_is_named() {
+fn missing_assistant_is_reported() {
     let project = Project::new();
     let ended = project.run(&[]);
     assert_eq!(ended.code, 1);
@@ -319,7 +319,7 @@ fn missing_assistant_is_named() {
 
 // PL-36
 #[test]
-fn broken_line_does_not_disturb_the_loop() {
+fn malformed_line_does_not_disturb_the_loop() {
     let project = Project::new();
     project.assistant(&format!("echo '{{\"type\":\"assistant\",\"mess'\necho noise\n{DONE}"));
     assert_eq!(project.run(&[]).code, 0);
@@ -330,7 +330,7 @@ fn broken_line_does_not_disturb_the_loop() {
 
 // PL-38
 #[test]
-fn promise_in_a_tool_result_is_no_promise() {
+fn promise_in_a_tool_result_is_ignored() {
     let project = Project::new();
     project.assistant(&format!(
         "echo '{{\"type\":\"user\",\"message\":{{\"content\":[{{\"type\":\"tool_result\",\"content\":\"<promise>COMPLETE</promise>\"}}]}}}}'\n{MORE}"
@@ -340,7 +340,7 @@ fn promise_in_a_tool_result_is_no_promise() {
 }
 
 #[test]
-fn twenty_thousand_lines_arrive_whole() {
+fn twenty_thousand_lines_are_stored_complete() {
     let project = Project::new();
     project.assistant(&format!("for i in $(seq 20000); do echo \"{{\\\"n\\\":$i}}\"; done\n{DONE}"));
     assert_eq!(project.run(&[]).code, 0);
@@ -348,7 +348,7 @@ fn twenty_thousand_lines_arrive_whole() {
     assert_eq!(stream.lines().filter(|line| serde_json::from_str::<Value>(line).is_ok()).count(), 20_002);
 }
 
-/// A stand-in that changes a file, then reviews and fixes as told; `$OUT/calls` lists what it did.
+/// Script that changes a file, then reviews and fixes; it appends each call to `$OUT/calls`.
 fn reviewing(verdict: &str, fix: &str) -> String {
     format!(
         r#"for last; do :; done
@@ -371,7 +371,7 @@ fn verdict(name: &str) -> String {
 
 // PL-21
 #[test]
-fn two_failed_fixes_in_a_row_end_the_reviews() {
+fn two_consecutive_failed_fixes_end_the_reviews() {
     let project = Project::new().with_review_plugin().env("POST_LOOP_REVIEW_CYCLES", "5");
     project.assistant(&reviewing(&verdict("needs_attention"), "exit 1"));
     assert_eq!(project.run(&[]).code, 0);
@@ -387,7 +387,7 @@ fn two_failed_fixes_in_a_row_end_the_reviews() {
 
 // PL-22
 #[test]
-fn number_of_cycles_is_the_users() {
+fn review_cycles_are_configurable() {
     let project = Project::new().with_review_plugin().env("POST_LOOP_REVIEW_CYCLES", "1");
     project.assistant(&reviewing(&verdict("decline"), "true"));
     assert_eq!(project.run(&[]).code, 0);
@@ -408,7 +408,7 @@ fn approval_ends_the_reviews() {
 
 // PL-23
 #[test]
-fn without_changes_or_without_the_plugin_nothing_is_reviewed() {
+fn review_is_skipped_without_changes_or_plugin() {
     let project = Project::new().with_review_plugin();
     project.assistant(DONE);
     assert!(project.run(&[]).stdout.contains("review skipped: nothing has changed"));
@@ -438,7 +438,7 @@ fn review_without_a_verdict_is_not_an_approval() {
 
 // PL-39
 #[test]
-fn command_of_the_environment_wins_over_the_prompt() {
+fn command_of_the_environment_takes_precedence() {
     let project = Project::new().env("LOOPGATE_COMMAND", "PLAN");
     project.assistant(&format!("echo $LOOPGATE_COMMAND > $OUT/command; {DONE}"));
     assert_eq!(project.run(&["--prompt", "prompt"]).code, 0);
@@ -446,7 +446,7 @@ fn command_of_the_environment_wins_over_the_prompt() {
 }
 
 #[test]
-fn bad_arguments_are_refused_with_exit_code_one() {
+fn invalid_arguments_exit_with_code_one() {
     let project = Project::new();
     for (args, expected) in [
         (&["--fast"][..], "Error: Unknown option: --fast\n"),
@@ -459,7 +459,7 @@ fn bad_arguments_are_refused_with_exit_code_one() {
 }
 
 #[test]
-fn loop_that_changes_nothing_any_more_asks_its_user() {
+fn stalled_loop_waits_for_its_user() {
     let project = Project::new();
     project.assistant(&format!("echo x >> notes-$LOOPGATE_ITERATION; [ $LOOPGATE_ITERATION = 1 ] || rm notes-$LOOPGATE_ITERATION; {MORE}"));
     let ended = project.run(&["--max-iterations", "150"]);
@@ -472,7 +472,7 @@ fn loop_that_changes_nothing_any_more_asks_its_user() {
 }
 
 #[test]
-fn planning_loop_that_changes_nothing_any_more_has_failed() {
+fn stalled_planning_loop_fails() {
     let project = Project::new().env("LOOPGATE_COMMAND", "PLAN");
     project.assistant(MORE);
     let ended = project.run(&["--max-iterations", "50"]);
@@ -485,7 +485,7 @@ fn planning_loop_that_changes_nothing_any_more_has_failed() {
 }
 
 #[test]
-fn loop_is_stopped_from_another_session() {
+fn loop_is_cancelled_from_another_session() {
     let project = Project::new();
     assert_eq!(project.loopgate(&["loop", "cancel"]).stdout, "No loop is active in this project.\n");
     project.assistant("touch $OUT/started; sleep 600");

@@ -1,6 +1,6 @@
-//! The sub-commands as processes, the way prompts, hooks and the runtime start them.
+//! Runs the sub-commands as processes, as prompts, hooks and the runtime do.
 
-#![expect(clippy::unwrap_used, reason = "what a test cannot go on without has failed it")]
+#![expect(clippy::unwrap_used, reason = "a failed unwrap fails the test")]
 
 mod debate;
 #[cfg(target_os = "linux")]

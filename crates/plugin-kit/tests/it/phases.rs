@@ -1,14 +1,15 @@
-//! Every phase of a loop over two repositories with the real assistant: from the requirements to a plan that critics
-//! have read, and from there to a change in both of them that was tested, reviewed and looked at.
+//! Every phase of a loop over two repositories with the real assistant: from the requirements to a reviewed
+//! plan, and from there to a tested and reviewed change of both repositories.
 //!
-//! What an agent does is scripted; what it is told, what its tools answer and which files that leaves are not.
+//! The model's answers are scripted. The prompts that agents receive, the output of their tools and the
+//! resulting files are real.
 
 use std::path::{Path, PathBuf};
 
 use loopgate_testkit::model::{Conversation, ModelServer, Script, Step};
 use serde_json::{Value, json};
 
-use crate::real_assistant::{orchestrator, reported, run_with_args, subagent};
+use crate::real_assistant::{orchestrator, report_command, run_with_args, subagent};
 use crate::support::Project;
 
 const PLAN: &str = "# Prices with tax\n\n## Summary\nThe shop shows prices with tax.\n\n## Repositories\n\
@@ -38,10 +39,10 @@ const PHASES: [&str; 17] = [
     "Phase 7: Completion",
     "Phase 7: Completion",
 ];
-/// What every request to an agent names.
+/// Suffix of every request to an agent, from which its script takes the paths.
 const PLACE: &str = "workdir '(?P<workdir>[^']+)' peer '(?P<peer>[^']+)' root '(?P<root>[^']+)'";
 
-/// A second repository, which says what it is, and a critic of the first one.
+/// Creates a second repository with an identity file, and a critic in the first one.
 fn second_repository(project: &Project) -> PathBuf {
     let peer = project.path("tax");
     let write = |path: PathBuf, text: &str| {
@@ -69,52 +70,52 @@ fn second_repository(project: &Project) -> PathBuf {
     peer
 }
 
-fn begins(phase: &str) -> String {
+fn start_phase(phase: &str) -> String {
     format!("loopgate plan set-state '{phase}' IN_PROGRESS --workdir '{{{{workdir}}}}'")
 }
 
-fn ends(phase: &str, status: &str) -> String {
+fn end_phase(phase: &str, status: &str) -> String {
     format!("loopgate plan set-state '{phase}' {status} --workdir '{{{{workdir}}}}' --action 'Read the plan'")
 }
 
-fn asks(agent: &str, what: &str) -> Step {
+fn request(agent: &str, what: &str) -> Step {
     subagent(agent, &format!("{what}: workdir '{{{{workdir}}}}' peer '{{{{peer}}}}' root '{{{{cwd}}}}'"))
 }
 
-/// An agent that is told this, whose own prompt says that.
-fn agent(name: &str, own: &str, told: &str) -> Conversation {
-    Conversation::when(name, own).and(&format!("{told}: {PLACE}"))
+/// Matches an agent by a part of its system prompt and a part of its request.
+fn agent(name: &str, system_prompt: &str, request_text: &str) -> Conversation {
+    Conversation::when(name, system_prompt).and(&format!("{request_text}: {PLACE}"))
 }
 
-fn leads(command: &str) -> Conversation {
+fn lead_of(command: &str) -> Conversation {
     orchestrator(command).and("LOOPGATE_ADD_DIRS=\"(?P<peer>[^\"]+)\"")
 }
 
 fn planning() -> Script {
-    let lead = leads("PLAN")
-        .runs(&begins(PHASES[0]))
-        .turn([asks("code:pre-explorer", "Explore")])
-        .runs(&begins(PHASES[1]))
-        .turn([asks("code:plan-draft-writer", "Draft")])
-        .turn([asks("code:plan-validator", "Validate")])
-        .runs(&format!("{}; loopgate plan evaluate '{{{{workdir}}}}'", begins(PHASES[2])))
+    let lead = lead_of("PLAN")
+        .runs(&start_phase(PHASES[0]))
+        .turn([request("code:pre-explorer", "Explore")])
+        .runs(&start_phase(PHASES[1]))
+        .turn([request("code:plan-draft-writer", "Draft")])
+        .turn([request("code:plan-validator", "Validate")])
+        .runs(&format!("{}; loopgate plan evaluate '{{{{workdir}}}}'", start_phase(PHASES[2])))
         .runs(&format!(
             "{}; loopgate cache check cross-repo '{{{{workdir}}}}'; loopgate repos discover",
-            begins(PHASES[3])
+            start_phase(PHASES[3])
         ))
-        .turn([asks("code:cross-repo-coordinator", "Needs")])
-        .turn([asks("code:generic-discovery", "Discover")])
-        .turn([asks("code:cross-repo-prd-writer", "Requirements")])
+        .turn([request("code:cross-repo-coordinator", "Needs")])
+        .turn([request("code:generic-discovery", "Discover")])
+        .turn([request("code:cross-repo-prd-writer", "Requirements")])
         .runs("loopgate cache stamp cross-repo '{{workdir}}'; loopgate cache check cross-repo '{{workdir}}'")
-        .runs(&format!("{}; loopgate cache check critic '{{{{workdir}}}}'", begins(PHASES[4])))
-        .turn([asks("tax-critic", "Judge")])
+        .runs(&format!("{}; loopgate cache check critic '{{{{workdir}}}}'", start_phase(PHASES[4])))
+        .turn([request("tax-critic", "Judge")])
         .runs("loopgate cache stamp critic '{{workdir}}'; loopgate cache check critic '{{workdir}}'")
-        .runs(&begins(PHASES[5]))
-        .turn([asks("code:plan-writer", "MERGE")])
-        .runs(&begins(PHASES[6]))
-        .turn([asks("code:plan-writer", "FINALIZE")])
+        .runs(&start_phase(PHASES[5]))
+        .turn([request("code:plan-writer", "MERGE")])
+        .runs(&start_phase(PHASES[6]))
+        .turn([request("code:plan-writer", "FINALIZE")])
         .runs("loopgate plan validate '{{workdir}}'")
-        .runs(&ends(PHASES[7], "AWAITING_USER"))
+        .runs(&end_phase(PHASES[7], "AWAITING_USER"))
         .says("The plan is ready.\n\n<promise>COMPLETE</promise>");
     let edits = |agent: Conversation, edit: &str| {
         agent.runs(&format!("{edit} '{{{{workdir}}}}/plan.md' && loopgate plan build '{{{{workdir}}}}'"))
@@ -181,57 +182,65 @@ fn planning() -> Script {
 }
 
 fn executing() -> Script {
-    let verify = |task: &str| asks("code:verification-subagent", &format!("Verify {task}"));
+    let verify = |task: &str| request("code:verification-subagent", &format!("Verify {task}"));
     let build = |lead: Conversation, task: &str| {
-        lead.runs(&format!("{} --task {task}", begins(PHASES[10])))
+        lead.runs(&format!("{} --task {task}", start_phase(PHASES[10])))
             .turn([verify(task)])
-            .runs(&reported(task, "NOT_IMPLEMENTED\nmissing:\n- all of it"))
-            .turn([asks("code:implementation-subagent", &format!("Implement {task}"))])
-            .turn([asks("code:task-reviewer", &format!("Review {task}"))])
-            .runs(&reported(task, "VERIFIED"))
+            .runs(&report_command(task, "NOT_IMPLEMENTED\nmissing:\n- all of it"))
+            .turn([request("code:implementation-subagent", &format!("Implement {task}"))])
+            .turn([request("code:task-reviewer", &format!("Review {task}"))])
+            .runs(&report_command(task, "VERIFIED"))
     };
-    let leads_on = |lead: Conversation| {
+    let execute = |lead: Conversation| {
         let lead = lead
-            .runs(&format!("{}; loopgate plan validate '{{{{workdir}}}}'", begins(PHASES[8])))
-            .runs(&begins(PHASES[9]))
-            .turn([asks("code:build-validator", "BASELINE")]);
+            .runs(&format!("{}; loopgate plan validate '{{{{workdir}}}}'", start_phase(PHASES[8])))
+            .runs(&start_phase(PHASES[9]))
+            .turn([request("code:build-validator", "BASELINE")]);
         build(build(lead, "T-1.1"), "T-1.2")
-            .runs(&begins(PHASES[12]))
-            .turn([asks("code:code-simplifier", "Simplify")])
-            .runs(&begins(PHASES[13]))
-            .turn([asks("code:test-writer", "Write tests")])
+            .runs(&start_phase(PHASES[12]))
+            .turn([request("code:code-simplifier", "Simplify")])
+            .runs(&start_phase(PHASES[13]))
+            .turn([request("code:test-writer", "Write tests")])
             .runs("loopgate cache check build '{{workdir}}'")
-            .turn([asks("code:build-validator", "VALIDATE first")])
+            .turn([request("code:build-validator", "VALIDATE first")])
             .runs("loopgate plan round validation --max 20 '{{workdir}}'")
-            .turn([asks("code:repair-subagent", "Repair")])
-            .turn([asks("code:build-validator", "VALIDATE again")])
+            .turn([request("code:repair-subagent", "Repair")])
+            .turn([request("code:build-validator", "VALIDATE again")])
             .runs("loopgate cache stamp build '{{workdir}}'; loopgate cache check build '{{workdir}}'")
-            .runs(&begins(PHASES[14]))
-            .turn([asks("code:dev-environment", "Find targets")])
-            .turn([asks("code:visual-qa-subagent", "Look")])
-            .turn([asks("code:implementation-subagent", "Complete the requirements")])
+            .runs(&start_phase(PHASES[14]))
+            .turn([request("code:dev-environment", "Find targets")])
+            .turn([request("code:visual-qa-subagent", "Look")])
+            .turn([request("code:implementation-subagent", "Complete the requirements")])
             .turn([Step::tool(
                 "SendMessage",
                 json!({"to": "{{agent}}", "summary": "answered", "message": "The heading is at /prices."}),
             )])
             .says("Waiting for the visual agent.")
-            .runs(&begins(PHASES[15]))
-            .runs(&format!("{}; loopgate plan validate '{{{{workdir}}}}'", ends(PHASES[16], "COMPLETED")))
+            .runs(&start_phase(PHASES[15]))
+            .runs(&format!(
+                "{}; loopgate plan validate '{{{{workdir}}}}'",
+                end_phase(PHASES[16], "COMPLETED")
+            ))
             .says("Done.\n\n<promise>COMPLETE</promise>")
     };
-    let implementer = |name: &str, told: &str| agent(name, "You are given one task with its criteria", told);
-    let verifier =
-        |name: &str, told: &str| agent(name, "Look at the code itself, not at what the plan", told);
-    let reviewer = |name: &str, told: &str| agent(name, "you do not know\\s+what they claim", told);
-    let validator =
-        |name: &str, told: &str| agent(name, "You run the\\s+checks that the project itself", told);
+    let implementer = |name: &str, request_text: &str| {
+        agent(name, "You are given one task with its criteria", request_text)
+    };
+    let verifier = |name: &str, request_text: &str| {
+        agent(name, "Look at the code itself, not at what the plan", request_text)
+    };
+    let reviewer =
+        |name: &str, request_text: &str| agent(name, "you do not know\\s+what they claim", request_text);
+    let validator = |name: &str, request_text: &str| {
+        agent(name, "You run the\\s+checks that the project itself", request_text)
+    };
     let changed = |task: &str| format!("loopgate plan changed --since-task {task} --patch '{{{{workdir}}}}'");
     let done = "IMPLEMENTATION_VERIFIED\n<promise>IMPLEMENTATION_VERIFIED</promise>";
     let missing = "NOT_IMPLEMENTED\nmissing:\n- all of it";
     Script::new([
-        // Where the answer of the visual agent is there, its id is too.
-        leads_on(leads("EXECUTE").after_result("(?s)Where is the heading\\?.*?agentId: (?P<agent>[\\w-]+)")),
-        leads_on(leads("EXECUTE")),
+        // The id of the visual agent is in the same result as its answer, so one pattern extracts it.
+        execute(lead_of("EXECUTE").after_result("(?s)Where is the heading\\?.*?agentId: (?P<agent>[\\w-]+)")),
+        execute(lead_of("EXECUTE")),
         validator("baseline", "BASELINE")
             .runs("sh check.sh")
             .turn([Step::write(
@@ -278,7 +287,7 @@ fn executing() -> Script {
 
 fn results_of(model: &ModelServer, conversation: &str) -> String {
     let requests = model.requests_of(conversation);
-    assert!(!requests.is_empty(), "{conversation} was never asked");
+    assert!(!requests.is_empty(), "{conversation} received no request");
     requests.last().unwrap().tool_results()
 }
 
@@ -319,7 +328,7 @@ async fn every_phase_runs_over_two_repositories() {
         results_of(&model, "drafter").contains("tax/README.md"),
         "the map of the other repository is read"
     );
-    assert!(results_of(&model, "merger").contains("which rate"), "the review is taken in");
+    assert!(results_of(&model, "merger").contains("which rate"), "the review is merged");
     for agent in ["explorer", "validator", "coordinator", "discoverer", "requirements", "critic", "finalizer"]
     {
         let request = &model.requests_of(agent)[0];
@@ -355,7 +364,7 @@ async fn every_phase_runs_over_two_repositories() {
     assert_eq!(results_of(&model, "baseline").matches("new").count(), 0);
     assert!(results_of(&model, "failing").contains("new") && !results_of(&model, "passing").contains("new"));
     let visual = model.requests_of("continued");
-    assert!(visual[0].user_text().contains("Look: workdir"), "the same session goes on");
+    assert!(visual[0].user_text().contains("Look: workdir"), "the same session is resumed");
     assert_eq!(project.read("visual-qa-memory.md"), "The heading is at /prices.\n");
     assert_eq!(phases(&project), PHASES);
     assert_eq!(std::fs::read_to_string(peer.join("rate.txt")).unwrap(), "19\n");

@@ -1,11 +1,11 @@
-//! The tools that count and compare for the prompts: changed files, kept results, other repositories.
+//! Commands that count and compare for the prompts: changed files, cached results, other repositories.
 
 use serde_json::{Value, json};
 
 use crate::support::Project;
 
 #[test]
-fn each_task_has_its_own_list_of_changed_files() {
+fn changed_files_are_listed_per_task() {
     let project = Project::new();
     let work = project.workdir.display().to_string();
     let template = crate::support::plan_template();
@@ -14,7 +14,7 @@ fn each_task_has_its_own_list_of_changed_files() {
     std::fs::write(project.workdir.join("plan.md"), template.replace(line, &format!("{line}\n{second}")))
         .unwrap();
     assert_eq!(project.loopgate(&["plan", "build", &work]).stdout, "PLAN_BUILT: VALID\n");
-    let begin = |task: &str| {
+    let start = |task: &str| {
         let ended = project.loopgate(&[
             "plan",
             "set-state",
@@ -28,27 +28,29 @@ fn each_task_has_its_own_list_of_changed_files() {
         assert_eq!(ended.code, 0, "{}", ended.stderr);
     };
     let changed = |task: &str| project.loopgate(&["plan", "changed", "--since-task", task, &work]).stdout;
-    begin("T-1.1");
+    start("T-1.1");
     std::fs::write(project.root.join("one.txt"), "1\n").unwrap();
+    // `node_modules` is not in .gitignore: generated directories are excluded in any case.
     std::fs::create_dir(project.root.join("node_modules")).unwrap();
     std::fs::write(project.root.join("node_modules/x.js"), "x").unwrap();
     assert_eq!(changed("T-1.1"), "A\tone.txt\n");
-    begin("T-1.3");
+    start("T-1.3");
     assert_eq!(changed("T-1.3"), "NO_CHANGES\n");
+    // A second start of the same task, as after a failed review.
     std::fs::write(project.root.join("README.md"), "# Changed\n").unwrap();
-    begin("T-1.3");
-    assert_eq!(changed("T-1.3"), "M\tREADME.md\n", "a task that is begun again keeps its beginning");
+    start("T-1.3");
+    assert_eq!(changed("T-1.3"), "M\tREADME.md\n", "a restarted task keeps its first record");
     assert_eq!(changed("T-1.1"), "M\tREADME.md\nA\tone.txt\n");
     let patch = project.loopgate(&["plan", "changed", "--since-task", "T-1.3", "--patch", &work]).stdout;
     assert!(patch.contains("+# Changed") && !patch.contains("one.txt"));
     assert_eq!(project.git(&["diff", "--cached", "--name-only"]), "", "nothing is staged");
-    let never = project.loopgate(&["plan", "changed", "--since-task", "T-9.9", &work]);
-    assert!(never.code == 1 && never.stderr.contains("T-9.9 was never begun"));
+    let not_started = project.loopgate(&["plan", "changed", "--since-task", "T-9.9", &work]);
+    assert!(not_started.code == 1 && not_started.stderr.contains("no start is recorded for T-9.9"));
 }
 
 // PL-30
 #[test]
-fn results_are_reused_until_what_they_depend_on_changes() {
+fn results_are_reused_until_their_inputs_change() {
     let project = Project::new();
     let work = project.workdir.display().to_string();
     let cache = |verb: &str, step: &str| project.loopgate(&["cache", verb, step, &work]).stdout;
@@ -64,6 +66,7 @@ fn results_are_reused_until_what_they_depend_on_changes() {
 
     assert_eq!(cache("stamp", "build"), "BUILD_CACHE_STAMPED\n");
     assert_eq!(cache("check", "build"), "BUILD_CACHE_HIT\n");
+    // Untracked files count as well: a build may depend on them.
     std::fs::write(project.root.join("new.txt"), "untracked").unwrap();
     assert_eq!(cache("check", "build"), "BUILD_CACHE_MISS\nreason: the files have changed\n");
 
@@ -82,7 +85,7 @@ fn results_are_reused_until_what_they_depend_on_changes() {
 
 // PL-31
 #[test]
-fn repositories_are_found_by_what_names_them_first() {
+fn discovery_method_depends_on_environment_loop_and_siblings() {
     let project = Project::new();
     for (dir, identity) in [
         ("api", r#"{"name": "billing", "type": "backend"}"#),
@@ -97,29 +100,33 @@ fn repositories_are_found_by_what_names_them_first() {
     let discover = |project: &Project| -> Value {
         serde_json::from_str(&project.loopgate(&["repos", "discover"]).stdout).unwrap()
     };
-    let found = discover(&project);
+    let discovery = discover(&project);
     assert_eq!(
-        (&found["discoveryMethod"], &found["currentRepo"]["name"]),
+        (&discovery["discoveryMethod"], &discovery["currentRepo"]["name"]),
         (&json!("sibling_scan"), &json!("project"))
     );
-    let names = |found: &Value| -> Vec<Value> {
-        found["peers"].as_array().unwrap().iter().map(|peer| peer["name"].clone()).collect()
+    let names = |discovery: &Value| -> Vec<Value> {
+        discovery["peers"].as_array().unwrap().iter().map(|peer| peer["name"].clone()).collect()
     };
-    assert_eq!(names(&found), [json!("billing"), json!("ui \"quoted\"")]);
+    assert_eq!(names(&discovery), [json!("billing"), json!("ui \"quoted\"")]);
     let api = project.path("api").display().to_string();
     let project = project.env("LOOPGATE_ADD_DIRS", &api);
-    let found = discover(&project);
-    assert_eq!((&found["discoveryMethod"], &found["peers"][0]["local"]), (&json!("add_dir"), &json!(true)));
-    let list = format!("again:{api}, plain:../plain, gone:/nope");
+    let discovery = discover(&project);
+    assert_eq!(
+        (&discovery["discoveryMethod"], &discovery["peers"][0]["local"]),
+        (&json!("add_dir"), &json!(true))
+    );
+    // The environment takes precedence over siblings; paths that do not exist are skipped.
+    let list = format!("again:{api}, plain:../plain, missing:/nope");
     let project = project.env("LOOPGATE_WORKSPACE_REPOS", &list);
-    let found = discover(&project);
-    assert_eq!(found["discoveryMethod"], "env_var");
-    assert_eq!(names(&found), [json!("billing"), json!("plain")]);
-    assert!(found["peers"][1].get("local").is_none() && found["monorepo"] == false);
+    let discovery = discover(&project);
+    assert_eq!(discovery["discoveryMethod"], "env_var");
+    assert_eq!(names(&discovery), [json!("billing"), json!("plain")]);
+    assert!(discovery["peers"][1].get("local").is_none() && discovery["monorepo"] == false);
 }
 
 #[test]
-fn phase_and_run_are_noted_for_the_run_of_the_environment() {
+fn phase_and_run_events_belong_to_the_run_of_the_environment() {
     let project = Project::new()
         .env("LOOPGATE_RUN_ID", "run-7")
         .env("LOOPGATE_ITERATION", "3")
@@ -132,11 +139,12 @@ fn phase_and_run_are_noted_for_the_run_of_the_environment() {
     let state = r#"{"phase": "Phase 4", "status": "IN_PROGRESS", "timestamp": "2031-01-02T03:04:05Z", "startSha": "abc"}"#;
     std::fs::write(project.workdir.join("state.json"), state).unwrap();
     assert_eq!(project.loopgate(&["perf", "phase", "--workdir", &work]).code, 0);
-    let noted = json!({"event": "phase", "run_id": "run-7", "iteration": 3, "phase": "Phase 4", "status": "IN_PROGRESS",
+    let expected = json!({"event": "phase", "run_id": "run-7", "iteration": 3, "phase": "Phase 4", "status": "IN_PROGRESS",
         "started_at": "2031-01-02T03:04:05Z", "start_sha": "abc", "command": "EXECUTE"});
-    assert_eq!(project.events("phase"), [noted]);
+    assert_eq!(project.events("phase"), [expected]);
 
     project.git(&["remote", "add", "origin", "https://user:secret@example.org/acme/shop.git"]);
+    // The event is recorded once, although each iteration runs the command.
     for _ in 0..2 {
         assert_eq!(project.loopgate(&["perf", "run", "--workdir", &work]).code, 0);
     }

@@ -1,4 +1,4 @@
-//! The plugin's texts, held against the programs and agents that they name.
+//! Checks the plugin's texts against the programs, agents and tools that they mention.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ fn plugin() -> PathBuf {
     crate::support::plugin("code")
 }
 
-/// Every text of the plugin with its path.
+/// Reads all texts of the plugin with their paths.
 fn texts(dir: &Path) -> Vec<(PathBuf, String)> {
     let mut all = Vec::new();
     for entry in std::fs::read_dir(dir).unwrap() {
@@ -29,14 +29,14 @@ fn texts(dir: &Path) -> Vec<(PathBuf, String)> {
     all
 }
 
-fn found(pattern: &str, text: &str) -> BTreeSet<String> {
-    Regex::new(pattern).unwrap().captures_iter(text).map(|found| found[1].to_owned()).collect()
+fn matches(pattern: &str, text: &str) -> BTreeSet<String> {
+    Regex::new(pattern).unwrap().captures_iter(text).map(|matches| matches[1].to_owned()).collect()
 }
 
 #[test]
-fn every_agent_and_skill_that_is_named_is_there() {
+fn mentioned_agents_and_skills_exist() {
     for (path, text) in texts(&plugin()) {
-        for name in found(r"`code:([a-z-]+)`", &text) {
+        for name in matches(r"`code:([a-z-]+)`", &text) {
             let agent = plugin().join(format!("agents/{name}.md"));
             let skill = plugin().join(format!("skills/{name}/SKILL.md"));
             assert!(agent.is_file() || skill.is_file(), "{} names code:{name}", path.display());
@@ -45,9 +45,9 @@ fn every_agent_and_skill_that_is_named_is_there() {
 }
 
 #[test]
-fn every_front_matter_names_its_file() {
+fn front_matter_contains_the_file_name() {
     for (path, text) in texts(&plugin().join("agents")) {
-        let name = found(r"(?m)^name: (.+)$", &text);
+        let name = matches(r"(?m)^name: (.+)$", &text);
         assert_eq!(
             name.first().map(String::as_str),
             path.file_stem().unwrap().to_str(),
@@ -60,7 +60,7 @@ fn every_front_matter_names_its_file() {
 
 // PL-40
 #[test]
-fn visual_check_goes_on_with_the_same_agent() {
+fn visual_check_resumes_the_same_agent() {
     let prompt = std::fs::read_to_string(plugin().join("prompts/prompt.md")).unwrap();
     for status in ["INCOMPLETE_DOCS", "BLOCKED"] {
         let row = prompt.lines().find(|line| line.starts_with(&format!("| `{status}` |"))).unwrap();
@@ -70,26 +70,26 @@ fn visual_check_goes_on_with_the_same_agent() {
 }
 
 #[test]
-fn every_program_that_is_named_exists() {
+fn mentioned_commands_exist() {
     let project = Project::new();
-    let mut named = BTreeSet::new();
+    let mut commands = BTreeSet::new();
     for (_, text) in texts(&plugin()) {
-        named.extend(found(
+        commands.extend(matches(
             r"loopgate ((?:loop|plan|hook|stream|cache|repos|debate|plugins) [a-z]+(?:-[a-z]+)*)",
             &text,
         ));
     }
-    assert!(named.len() >= 9, "{named:?}");
-    for command in named {
+    assert!(commands.len() >= 9, "{commands:?}");
+    for command in commands {
         let words: Vec<&str> = command.split(' ').chain(["--help"]).collect();
         let ended = project.loopgate(&words);
-        // Set-up has no help: it takes unknown flags for what they are.
+        // Set-up has no help: it skips unknown flags, and then fails for another reason.
         assert!(!ended.stderr.contains("unrecognized subcommand"), "{command}: {}", ended.stderr);
     }
 }
 
 #[test]
-fn template_of_a_plan_is_a_valid_plan() {
+fn plan_template_is_a_valid_plan() {
     let project = Project::new();
     std::fs::write(project.workdir.join("plan.md"), crate::support::plan_template()).unwrap();
     let work = project.workdir.display().to_string();
@@ -105,7 +105,7 @@ fn template_of_a_plan_is_a_valid_plan() {
 
 // PL-41
 #[test]
-fn assistants_name_stands_only_where_the_assistant_owns_it() {
+fn texts_do_not_mention_the_assistants_product_name() {
     let owned = Regex::new(r"CLAUDE_PLUGIN_ROOT|CLAUDE\.md|\.claude\b|\.claude-plugin").unwrap();
     for (path, text) in texts(&plugin()) {
         let rest = owned.replace_all(&text, "").to_lowercase();
@@ -115,7 +115,7 @@ fn assistants_name_stands_only_where_the_assistant_owns_it() {
     }
 }
 
-/// Runs the command of a hook as the assistant does, with a program by that name or path.
+/// Runs the command of a hook as the assistant does, with the given executable as `LOOPGATE_BIN`.
 fn run_hook(event: &str, program: &str, in_loop: bool) -> Ended {
     let hooks = std::fs::read_to_string(plugin().join("hooks/hooks.json")).unwrap();
     let hooks: Value = serde_json::from_str(&hooks).unwrap();
@@ -130,7 +130,7 @@ fn run_hook(event: &str, program: &str, in_loop: bool) -> Ended {
 }
 
 #[test]
-fn hook_calls_the_program_that_runs_the_loop() {
+fn hook_runs_the_executable_of_the_loop() {
     for event in ["SessionStart", "SessionEnd", "SubagentStart", "PreToolUse", "SubagentStop"] {
         let ended = run_hook(event, &example().display().to_string(), true);
         assert_eq!((ended.code, ended.stdout.as_str(), ended.stderr.as_str()), (0, "", ""), "{event}");
@@ -138,7 +138,7 @@ fn hook_calls_the_program_that_runs_the_loop() {
 }
 
 #[test]
-fn hook_whose_program_is_missing_says_so_and_lets_no_tool_through_within_a_loop() {
+fn hook_without_executable_denies_tools_within_a_loop() {
     for (event, in_loop, code) in [
         ("SessionStart", true, 1),
         ("PreToolUse", false, 1),
@@ -152,7 +152,7 @@ fn hook_whose_program_is_missing_says_so_and_lets_no_tool_through_within_a_loop(
 }
 
 #[tokio::test]
-async fn assistant_finds_nothing_to_complain_about() {
+async fn assistant_validates_the_plugins() {
     let model = ModelServer::start(Script::new([])).await.unwrap();
     let mut home = UserHome::temporary().unwrap();
     home.reach_model(&model).unwrap();
@@ -165,7 +165,7 @@ async fn assistant_finds_nothing_to_complain_about() {
 }
 
 #[tokio::test]
-async fn plugins_are_installed_for_the_user_and_brought_up_to_date() {
+async fn plugins_are_installed_and_updated() {
     let model = ModelServer::start(Script::new([])).await.unwrap();
     let mut home = UserHome::temporary().unwrap();
     home.reach_model(&model).unwrap();
@@ -180,23 +180,26 @@ async fn plugins_are_installed_for_the_user_and_brought_up_to_date() {
     for _ in 0..2 {
         let ended = install(&[]).await;
         assert_eq!(ended.code, 0, "{}", ended.stderr);
-        assert!(ended.stdout.contains("code@loopgate is installed for you\n"), "{}", ended.stdout);
+        assert!(ended.stdout.contains("code@loopgate is installed\n"), "{}", ended.stdout);
     }
     let installed = home.path().join(".claude/plugins/cache/loopgate/code/1.9.3");
     assert!(installed.join("scripts/run-loop.sh").is_file() && installed.join("hooks/run.sh").is_file());
-    let found = home
+    let matches = home
         .command(&example().display().to_string())
         .args(["plugins", "find", "run-loop.sh"])
         .output()
         .await;
-    let found = Ended::from(found.unwrap());
-    assert_eq!(found.stdout.trim(), installed.join("scripts/run-loop.sh").display().to_string());
+    let matches = Ended::from(matches.unwrap());
+    assert_eq!(matches.stdout.trim(), installed.join("scripts/run-loop.sh").display().to_string());
     let unknown = install(&["nope"]).await;
-    assert!(unknown.code == 1 && unknown.stderr.contains("no plugin nope; there are code, self-learning"));
+    assert!(
+        unknown.code == 1
+            && unknown.stderr.contains("unknown plugin nope; available plugins: code, self-learning")
+    );
 }
 
 #[test]
-fn settings_of_a_loop_are_printed_for_a_shell() {
+fn settings_of_a_loop_are_printed() {
     let project = Project::new();
     let work = project.workdir.display().to_string();
     let missing = project.loopgate(&["plugins", "env", &work]);
@@ -209,7 +212,7 @@ fn settings_of_a_loop_are_printed_for_a_shell() {
 }
 
 #[test]
-fn plan_that_the_program_builds_fits_its_schema() {
+fn built_plan_conforms_to_its_schema() {
     let project = Project::new();
     let work = project.workdir.display().to_string();
     std::fs::write(project.workdir.join("plan.md"), crate::support::plan_template()).unwrap();
@@ -223,10 +226,10 @@ fn plan_that_the_program_builds_fits_its_schema() {
     assert!(faults.is_empty(), "{faults:?}");
 }
 
-/// Tools in a list of a front matter: names without what is in brackets behind them.
+/// Returns the tools of a front matter, without their arguments in parentheses.
 fn tools_of(front_matter: &str) -> impl Iterator<Item = String> {
     let lists = Regex::new(r"(?m)^(?:allowed-)?tools: (.+)$").unwrap();
-    let lists: Vec<String> = lists.captures_iter(front_matter).map(|found| found[1].to_owned()).collect();
+    let lists: Vec<String> = lists.captures_iter(front_matter).map(|matches| matches[1].to_owned()).collect();
     let bracket = Regex::new(r"\([^)]*\)").unwrap();
     lists.into_iter().flat_map(move |list| {
         let names = bracket.replace_all(&list, "").into_owned();
@@ -235,7 +238,7 @@ fn tools_of(front_matter: &str) -> impl Iterator<Item = String> {
 }
 
 #[tokio::test]
-async fn every_tool_that_is_named_is_one_of_the_assistants() {
+async fn mentioned_tools_exist_in_the_assistant() {
     let model =
         ModelServer::start(Script::new([Conversation::when("tools", "hello").says("hello")])).await.unwrap();
     let mut home = UserHome::temporary().unwrap();
@@ -245,15 +248,15 @@ async fn every_tool_that_is_named_is_one_of_the_assistants() {
     let requests = model.requests_of("tools");
     let offered: BTreeSet<&str> = requests[0].tools().iter().map(String::as_str).collect();
     assert!(offered.contains("Agent") && offered.contains("SendMessage"), "{offered:?}");
-    // A person who wants visual checks adds the server of these tools.
-    let is_there = |tool: &str| offered.contains(tool) || tool.starts_with("mcp__playwright__");
+    // The tools of the Playwright server are optional: a user who wants visual checks installs it.
+    let is_available = |tool: &str| offered.contains(tool) || tool.starts_with("mcp__playwright__");
 
     for (path, text) in texts(&plugin()) {
         for tool in tools_of(&text) {
-            assert!(is_there(&tool), "{} names {tool}, the assistant has {offered:?}", path.display());
+            assert!(is_available(&tool), "{} names {tool}, the assistant has {offered:?}", path.display());
         }
-        for gone in ["TodoWrite", "AskUserQuestion", "SlashCommand", "MultiEdit"] {
-            assert!(!text.contains(gone), "{} names {gone}", path.display());
+        for removed_tool in ["TodoWrite", "AskUserQuestion", "SlashCommand", "MultiEdit"] {
+            assert!(!text.contains(removed_tool), "{} names {removed_tool}", path.display());
         }
     }
     let project = Project::new();
@@ -261,6 +264,6 @@ async fn every_tool_that_is_named_is_one_of_the_assistants() {
     assert_eq!(project.run(&[]).code, 0);
     let argv = project.note("argv");
     for tool in argv.lines().next().unwrap().trim_start_matches("--allowed-tools=").split(',') {
-        assert!(is_there(tool), "the driver allows {tool}, the assistant has {offered:?}");
+        assert!(is_available(tool), "the driver allows {tool}, the assistant has {offered:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! What a person sees of a loop in a terminal or a log file.
+//! Output of a loop for a user, on a terminal and in a log file.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -13,8 +13,9 @@ use crate::support::{DONE, MORE, Project};
 
 const WIDTH: u16 = 100;
 
-/// Does the one task of a plan, and leaves the plan and the state that `loopgate plan` would write. It waits until
-/// the driver has taken what it printed, and in the middle of the task while the file `hold` is there.
+/// Script that does the only task of a plan, and writes the plan and the state that `loopgate plan` would
+/// write. It waits until the driver has processed its output, and in the middle of the task while the file
+/// `hold` exists.
 const WORKING: &str = r##"mkdir -p .loopgate/work
 cat > .loopgate/work/plan.json <<'EOF'
 {"content": "# Plan\n", "acceptanceCriteria": [], "completedTasks": [], "openQuestions": [], "answeredQuestions": [], "gaps": [],
@@ -33,13 +34,13 @@ sed -i 's/"completedTasks": \[\]/"completedTasks": [{"id": "T-1.1"}]/; s/"pendin
 echo '{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t-1","content":"done"}]}}'
 "##;
 
-/// The output without what differs from run to run.
+/// Masks durations, which differ between runs.
 fn stable(text: &str) -> String {
     Regex::new(r"\d+ s, ").unwrap().replace_all(text, "0 s, ").into_owned()
 }
 
 #[test]
-fn lines_for_a_person_are_plain_and_say_what_was_done_and_what_comes_next() {
+fn plain_output_lists_progress_summary_and_next_steps() {
     let project = Project::new();
     std::fs::write(project.workdir.join("prd.md"), "Greet.\n").unwrap();
     project
@@ -49,7 +50,7 @@ fn lines_for_a_person_are_plain_and_say_what_was_done_and_what_comes_next() {
     assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
     let root = project.root.display();
     let expected = format!(
-        "Loop in {root}, branch main\n  Work dir   .loopgate/work\n  Wish       .loopgate/work/prd.md\n  \
+        "Loop in {root}, branch main\n  Work dir   .loopgate/work\n  Request    .loopgate/work/prd.md\n  \
          Limits     5 iterations, $5.00\n\nIteration 1 of 5\n\nIteration 2 of 5\n  Phase 3: Implementation\n    \
          Task 1 of 1, T-1.1: Add a greeting\n    implementation-subagent: implement T-1.1\n    T-1.1 is done\n  \
          Completed in iteration 2\n  Post-loop review skipped: nothing has changed\n\nDone: every task is implemented.\n\n  \
@@ -62,7 +63,7 @@ fn lines_for_a_person_are_plain_and_say_what_was_done_and_what_comes_next() {
 }
 
 #[test]
-fn loop_that_waits_or_stops_names_the_command_that_goes_on() {
+fn summary_contains_the_command_that_continues_the_loop() {
     let asks = r#"echo '{"phase":"Phase 1","status":"AWAITING_USER","userAction":{"description":"Which words?"}}' > .loopgate/work/state.json
 echo '{"content":"x","pendingTasks":[{"id":"T-1.1"}],"completedTasks":[],"openQuestions":[{"id":"Q-001"}]}' > .loopgate/work/plan.json"#;
     let table = [
@@ -98,7 +99,7 @@ echo '{"content":"x","pendingTasks":[{"id":"T-1.1"}],"completedTasks":[],"openQu
     }
 }
 
-/// What the driver prints on a terminal of its own; `look` is called with everything so far.
+/// Runs the driver on a pseudo-terminal and returns its output. `look` is called with the output so far.
 fn on_terminal(project: &Project, args: &[&str], look: impl Fn(&str)) -> String {
     let master = rustix::pty::openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     rustix::pty::grantpt(&master).unwrap();
@@ -111,7 +112,8 @@ fn on_terminal(project: &Project, args: &[&str], look: impl Fn(&str)) -> String 
     let mut shown = Vec::new();
     let mut master = File::from(master);
     let mut piece = [0; 4096];
-    // The terminal reports an error instead of an end when the last program has left it.
+    // Linux reports EIO on the master instead of an end of file when the last process has closed the
+    // terminal.
     while let Ok(count @ 1..) = master.read(&mut piece) {
         shown.extend_from_slice(&piece[..count]);
         look(&String::from_utf8_lossy(&shown));
@@ -121,7 +123,7 @@ fn on_terminal(project: &Project, args: &[&str], look: impl Fn(&str)) -> String 
 }
 
 #[test]
-fn terminal_has_a_status_line_and_lasting_lines() {
+fn terminal_shows_a_status_line_and_permanent_lines() {
     let project = Project::new();
     project.assistant(&format!("{WORKING}\n{DONE}"));
     std::fs::write(project.path("hold"), "").unwrap();
@@ -132,19 +134,19 @@ fn terminal_has_a_status_line_and_lasting_lines() {
             let _ = std::fs::remove_file(project.path("hold"));
         }
     });
-    assert!(!shown.contains("\u{1b}[31m"), "what others wrote does not reach the terminal as it is");
+    assert!(!shown.contains("\u{1b}[31m"), "control characters of other programs are escaped");
     let control = Regex::new(r"\x1b\[[0-9;?]*[A-Za-z]").unwrap();
     let plain = control.replace_all(&shown, "");
     let lines: Vec<&str> = plain.split(['\r', '\n']).map(str::trim_end).collect();
     assert!(lines.iter().any(|line| line.contains(status)), "{plain}");
-    for lasting in [
+    for permanent in [
         "Done: every task is implemented.",
         "  - Look at the changes with git diff and git status, and commit them.",
     ] {
-        assert!(lines.contains(&lasting), "{lasting}: {plain}");
+        assert!(lines.contains(&permanent), "{permanent}: {plain}");
     }
-    for lasting in ["    Task 1 of 1, T-1.1: Add a greeting", "    T-1.1 is done"] {
-        assert!(plain.contains(lasting), "{lasting}: {plain}");
+    for permanent in ["    Task 1 of 1, T-1.1: Add a greeting", "    T-1.1 is done"] {
+        assert!(plain.contains(permanent), "{permanent}: {plain}");
     }
     assert!(!shown.contains("All done."), "the assistant's text is in the output file");
 }

@@ -1,4 +1,5 @@
-//! The whole path with the real assistant: driver, command, set-up, prompt, subagents, plan tools.
+//! Whole loops with the real assistant and a scripted model: driver, slash command, set-up, subagents, plan
+//! commands.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Ended, Project, example};
 
-/// Longest run of a scripted loop.
+/// Timeout of a scripted loop.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A plan with one task and one question.
@@ -20,20 +21,20 @@ pub const PLAN_MD: &str = "# A greeting\n\n## Summary\nThe project greets.\n\n##
     ## Rollback\nRemove the file.\n\n## Open Questions\n- [ ] Q-001: Which words? **[Recommended: hello]**\n\n\
     ## Gaps\nNone were found.\n";
 
-/// The orchestrator as the command's page makes it, for one loop command.
+/// Matches the orchestrator of one loop command by the text of the slash command.
 pub fn orchestrator(command: &str) -> Conversation {
     Conversation::when("orchestrator", "# Coding loop")
         .and(&format!("LOOPGATE_COMMAND=\"{command}\""))
         .and("LOOPGATE_WORKDIR=\"(?P<workdir>[^\"]+)\"")
 }
 
-/// A call that starts a subagent.
+/// Builds a tool call that starts a subagent.
 pub fn subagent(kind: &str, prompt: &str) -> Step {
     Step::tool("Agent", json!({"description": "step", "prompt": prompt, "subagent_type": kind}))
 }
 
-/// The command that takes a subagent's answer.
-pub fn reported(task: &str, answer: &str) -> String {
+/// Builds the command that reports a subagent's answer.
+pub fn report_command(task: &str, answer: &str) -> String {
     format!("loopgate plan report {task} '{{{{workdir}}}}' <<'END_OF_ANSWER'\n{answer}\nEND_OF_ANSWER")
 }
 
@@ -59,7 +60,7 @@ fn implementing() -> Script {
     let orchestrator = orchestrator("EXECUTE")
         .runs("loopgate plan set-state 'Phase 3: Implementation' IN_PROGRESS --workdir '{{workdir}}' --task T-1.1")
         .turn([subagent("code:implementation-subagent", "T-1.1: Add `hello.txt` in '{{cwd}}'")])
-        .runs(&reported("T-1.1", "IMPLEMENTATION_VERIFIED: T-1.1"))
+        .runs(&report_command("T-1.1", "IMPLEMENTATION_VERIFIED: T-1.1"))
         .runs("loopgate plan set-state 'Phase 7: Completion' COMPLETED --workdir '{{workdir}}'")
         .says("Everything is done.\n\n<promise>COMPLETE</promise>");
     let implementer = Conversation::when("implementer", "You are given one task with its criteria")
@@ -70,17 +71,17 @@ fn implementing() -> Script {
     Script::new([orchestrator, implementer])
 }
 
-/// Runs the driver as the runtime does, in a home of its own and without the sandbox variable.
+/// Runs the driver as the runtime does, in a separate home directory and without the sandbox variable.
 async fn run(project: &Project, model: &ModelServer, command: &str) -> Ended {
     run_with_args(project, model, command, &[]).await
 }
 
-/// As [`run`], with a plugin of the caller's choice, or with what the driver finds by itself.
+/// Like [`run`], with another plugin directory, or with the one that the driver finds itself.
 pub async fn run_with(project: &Project, model: &ModelServer, command: &str, plugin: Option<&Path>) -> Ended {
     drive(project, model, command, plugin, &[]).await
 }
 
-/// As [`run`], with further arguments of the driver.
+/// Like [`run`], with further arguments of the driver.
 pub async fn run_with_args(project: &Project, model: &ModelServer, command: &str, args: &[&str]) -> Ended {
     drive(project, model, command, Some(&crate::support::plugin("code")), args).await
 }
@@ -110,7 +111,7 @@ async fn drive(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn wish_becomes_a_plan_and_the_plan_a_change() {
+async fn request_is_planned_and_implemented() {
     let project = Project::new();
     std::fs::write(project.workdir.join("prd.md"), "The project should greet.\n").unwrap();
     let model = ModelServer::start(planning()).await.unwrap();
@@ -151,7 +152,7 @@ async fn wish_becomes_a_plan_and_the_plan_a_change() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn real_context_limit_ends_the_loop_in_one_iteration() {
+async fn context_limit_ends_the_loop_in_one_iteration() {
     let project = Project::new();
     let full = Conversation::when("full", "# Coding loop").turn([Step::error(
         400,
@@ -166,7 +167,7 @@ async fn real_context_limit_ends_the_loop_in_one_iteration() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn busy_model_that_recovers_does_not_end_the_loop() {
+async fn overloaded_model_that_recovers_does_not_end_the_loop() {
     let project = Project::new();
     let recovering = Conversation::when("recovering", "# Coding loop").turn([
         Step::Error(Failure { times: Some(1), ..Failure::new(529, "overloaded_error", "Overloaded") }),
@@ -178,7 +179,7 @@ async fn busy_model_that_recovers_does_not_end_the_loop() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn plugin_that_is_not_there_is_named_and_our_own_is_found() {
+async fn missing_plugin_is_reported_and_embedded_plugin_is_the_default() {
     let project = Project::new();
     let model = ModelServer::start(Script::new([orchestrator("PLAN").says("<promise>COMPLETE</promise>")]))
         .await
@@ -192,7 +193,7 @@ async fn plugin_that_is_not_there_is_named_and_our_own_is_found() {
     assert_eq!(ended.code, 0, "{}", ended.stderr);
 }
 
-/// Starts the command in the real assistant with its own permissions and nobody to ask.
+/// Runs the slash command in the real assistant, with its default permissions and no user to grant others.
 async fn type_command(project: &Project, model: &ModelServer, prompt: &str) -> String {
     let mut home = UserHome::temporary().unwrap();
     home.reach_model(model).unwrap();
@@ -216,14 +217,14 @@ async fn type_command(project: &Project, model: &ModelServer, prompt: &str) -> S
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_person_types_behind_the_command_is_never_run() {
+async fn arguments_of_the_slash_command_are_never_executed() {
     let project = Project::with_workdir("it's $(here)");
     let script = Script::new([Conversation::when("page", "# Coding loop").says("nothing to do")]);
     let model = ModelServer::start(script).await.unwrap();
     let marker = project.path("executed");
-    let typed = format!("/code:code work; touch {}", marker.display());
-    let refused = type_command(&project, &model, &typed).await;
-    assert!(refused.contains("workdir path does not exist or is not a directory: work; touch"), "{refused}");
+    let prompt = format!("/code:code work; touch {}", marker.display());
+    let output = type_command(&project, &model, &prompt).await;
+    assert!(output.contains("workdir path does not exist or is not a directory: work; touch"), "{output}");
     type_command(&project, &model, &format!("/code:code {}", project.workdir.display())).await;
     let page = model.requests_of("page")[0].user_text();
     assert!(page.contains("You lead one iteration of a coding loop"), "{page}");
@@ -232,14 +233,14 @@ async fn what_a_person_types_behind_the_command_is_never_run() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn under_default_permissions_the_command_may_only_call_loopgate() {
+async fn slash_command_may_only_run_loopgate_by_default() {
     let project = Project::new();
     std::fs::write(project.workdir.join("plan.md"), PLAN_MD).unwrap();
     let marker = project.path("executed");
     let page = Conversation::when("page", "# Coding loop")
         .and("LOOPGATE_WORKDIR=\"(?P<workdir>[^\"]+)\"")
         .runs("loopgate plan build '{{workdir}}'")
-        .runs(&reported("T-1.1", "VERIFIED"))
+        .runs(&report_command("T-1.1", "VERIFIED"))
         .runs(&format!("loopgate plan sync '{{{{workdir}}}}'; touch {}", marker.display()))
         .says("done");
     let model = ModelServer::start(Script::new([page])).await.unwrap();
@@ -253,13 +254,13 @@ async fn under_default_permissions_the_command_may_only_call_loopgate() {
     assert!(!marker.exists());
 }
 
-/// An orchestrator whose only task is blocked, and who forgets to ask its user.
+/// Script of an orchestrator whose only task is blocked, and that does not set AWAITING_USER.
 fn blocked() -> Script {
     let answer = "BLOCKED: T-1.1\nThe words are not decided.\n<promise>IMPLEMENTATION_VERIFIED</promise>";
     let orchestrator = orchestrator("EXECUTE")
         .runs("loopgate plan set-state 'Phase 3: Implementation' IN_PROGRESS --workdir '{{workdir}}' --task T-1.1")
         .turn([subagent("code:implementation-subagent", "T-1.1: Add `hello.txt`")])
-        .runs(&reported("T-1.1", answer))
+        .runs(&report_command("T-1.1", answer))
         .says("T-1.1 is blocked.");
     let implementer =
         Conversation::when("implementer", "You are given one task with its criteria").says(answer);
@@ -267,12 +268,12 @@ fn blocked() -> Script {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn blocked_task_asks_its_user_and_goes_on_after_the_answer() {
+async fn blocked_task_waits_for_its_user_and_resumes_after_the_answer() {
     let project = Project::new();
     let work = project.workdir.display().to_string();
     std::fs::write(project.workdir.join("plan.md"), PLAN_MD).unwrap();
     project.loopgate(&["plan", "build", &work]);
-    // A person has written into the text since.
+    // The user has edited the text since the build; the driver must not overwrite the edit.
     std::fs::write(project.workdir.join("plan.md"), PLAN_MD.replace("greets.", "greets everybody.")).unwrap();
     let model = ModelServer::start(blocked()).await.unwrap();
     let ended = run(&project, &model, "EXECUTE").await;
@@ -282,7 +283,7 @@ async fn blocked_task_asks_its_user_and_goes_on_after_the_answer() {
     assert_eq!(state["status"], "AWAITING_USER");
     assert_eq!(
         state["userAction"]["description"],
-        "Say how these tasks can go on:\nT-1.1: The words are not decided."
+        "Say how to unblock these tasks:\nT-1.1: The words are not decided."
     );
     assert!(project.read("plan.json").contains("The project greets everybody."));
     assert!(project.read("plan.md").contains("- [ ] **T-1.1**"), "a blocked task is not done");

@@ -1,4 +1,4 @@
-//! Reviews and fixes after a loop, by the real assistant with a plugin that stands in for `code-review`.
+//! Reviews and fixes after a loop, with the real assistant and a test double of the plugin `code-review`.
 
 use std::path::PathBuf;
 
@@ -8,13 +8,13 @@ use serde_json::Value;
 use crate::real_assistant::{orchestrator, run_with};
 use crate::support::{Ended, Project, plugin};
 
-/// Puts our plugin and one with the commands of `code-review` side by side; the folder of ours.
+/// Creates a directory with our plugin and the test double side by side, and returns the path of ours.
 fn plugins(project: &Project) -> PathBuf {
-    let folder = project.path("plugins");
-    let commands = folder.join("code-review/commands");
+    let directory = project.path("plugins");
+    let commands = directory.join("code-review/commands");
     std::fs::create_dir_all(&commands).unwrap();
-    std::fs::create_dir_all(folder.join("code-review/.claude-plugin")).unwrap();
-    std::os::unix::fs::symlink(plugin("code"), folder.join("code")).unwrap();
+    std::fs::create_dir_all(directory.join("code-review/.claude-plugin")).unwrap();
+    std::os::unix::fs::symlink(plugin("code"), directory.join("code")).unwrap();
     for (path, text) in [
         (
             ".claude-plugin/plugin.json",
@@ -29,22 +29,23 @@ fn plugins(project: &Project) -> PathBuf {
             "---\ndescription: Fix findings\n---\n\n# Fix of findings\n\nSession: $ARGUMENTS\n",
         ),
     ] {
-        std::fs::write(folder.join("code-review").join(path), text).unwrap();
+        std::fs::write(directory.join("code-review").join(path), text).unwrap();
     }
-    folder.join("code")
+    directory.join("code")
 }
 
-/// A loop that adds a line to the project and is done.
+/// Script of a loop that appends a line to the project and completes.
 fn change(line: &str) -> Conversation {
     orchestrator("EXECUTE")
         .runs(&format!("echo '{line}' >> README.md"))
         .says("Done.\n\n<promise>COMPLETE</promise>")
 }
 
-/// A reviewer that reads the project's file, and gives the verdict when it finds the text there.
-fn review(found: &str, verdict: &str) -> Conversation {
+/// Script of a reviewer that reads the project's file, and writes the verdict when the file contains the
+/// text.
+fn review(text_in_file: &str, verdict: &str) -> Conversation {
     Conversation::when("review", "# Review of a change\\s+Arguments: --base (?P<base>[0-9a-f]{40})")
-        .after_result(found)
+        .after_result(text_in_file)
         .runs("cat README.md")
         .runs(&format!(
             "dir=.loopgate/code-review/cr-$(date +%N); mkdir -p $dir; \
@@ -53,8 +54,8 @@ fn review(found: &str, verdict: &str) -> Conversation {
         .says("The review is written.")
 }
 
-/// The reviewer before it has read anything.
-fn reading() -> Conversation {
+/// Script of the reviewer before it has read the file.
+fn before_reading() -> Conversation {
     Conversation { when_results: Vec::new(), ..review("", "") }
 }
 
@@ -70,7 +71,7 @@ fn names(events: &[Value], member: &str) -> Vec<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn review_asks_for_a_fix_gets_one_and_approves() {
+async fn findings_are_fixed_and_the_next_review_approves() {
     let project = Project::new();
     let start = project.git(&["rev-parse", "HEAD"]);
     let fix = Conversation::when("fix", "# Fix of findings\\s+Session: \"(?P<session>[^\"]+)\"")
@@ -81,7 +82,7 @@ async fn review_asks_for_a_fix_gets_one_and_approves() {
         fix,
         review("helo", "needs_attention"),
         review("hello", "approve"),
-        reading(),
+        before_reading(),
         change("helo"),
     ]);
     let (ended, model) = execute(&project, script).await;
@@ -103,11 +104,12 @@ async fn review_asks_for_a_fix_gets_one_and_approves() {
 
 // PL-21
 #[tokio::test(flavor = "multi_thread")]
-async fn two_failed_fixes_end_the_reviews() {
+async fn reviews_end_after_two_failed_fixes() {
+    // A 400 response is not retried by the assistant, so the fix fails at once.
     let project = Project::new();
     let refused = Step::error(400, "invalid_request_error", "the request is not understood");
     let fix = Conversation::when("fix", "# Fix of findings").turn([refused]);
-    let script = Script::new([fix, review("helo", "decline"), reading(), change("helo")]);
+    let script = Script::new([fix, review("helo", "decline"), before_reading(), change("helo")]);
     let (ended, _) = execute(&project, script).await;
     assert_eq!(ended.code, 0, "the loop itself is done: {}", ended.stderr);
     assert_eq!(
@@ -123,7 +125,7 @@ async fn two_failed_fixes_end_the_reviews() {
 
 // PL-37
 #[tokio::test(flavor = "multi_thread")]
-async fn review_that_does_not_complete_is_no_approval() {
+async fn incomplete_review_is_not_an_approval() {
     let silent = Conversation::when("review", "# Review of a change").says("Everything looks fine to me.");
     let full = "prompt is too long: 210000 tokens > 200000 maximum";
     let overlong = Conversation::when("review", "# Review of a change").turn([Step::error(
@@ -138,8 +140,8 @@ async fn review_that_does_not_complete_is_no_approval() {
         let project = Project::new();
         let (ended, _) = execute(&project, Script::new([reviewer, change("helo")])).await;
         assert_eq!((ended.code, project.statuses()), (0, vec!["completed".to_owned(), status.to_owned()]));
-        let told = format!("Post-loop review did not complete: {reason}");
-        assert!(ended.stdout.contains(&told) && !ended.stdout.contains("approved"), "{}", ended.stdout);
+        let message = format!("Post-loop review did not complete: {reason}");
+        assert!(ended.stdout.contains(&message) && !ended.stdout.contains("approved"), "{}", ended.stdout);
         assert!(project.is_clean());
     }
 }

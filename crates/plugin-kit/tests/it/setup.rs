@@ -1,4 +1,4 @@
-//! Set-up as the command `/code:code` runs it.
+//! Set-up, as the slash command `/code:code` runs it.
 
 use crate::support::Project;
 
@@ -13,9 +13,10 @@ fn config(project: &Project) -> String {
 
 // PL-01
 #[test]
-fn split_paths_are_joined() {
+fn paths_with_spaces_are_joined() {
     let project = Project::with_workdir("My Work");
     let work = project.workdir.display().to_string();
+    // The shell splits unquoted paths at spaces; set-up joins the words again.
     let (before, after) = work.split_once(' ').unwrap();
     let prd = format!("{after}/the");
     let ended = project.loopgate(&["loop", "setup", before, after, "--prd", before, &prd, "prd.md"]);
@@ -28,7 +29,7 @@ fn split_paths_are_joined() {
 
 // PL-02, PL-03, PL-04, PL-05
 #[test]
-fn plan_is_named_found_or_handed_in() {
+fn plan_comes_from_the_arguments_or_the_environment() {
     let project = Project::new();
     std::fs::write(project.root.join("plan.md"), "x").unwrap();
     std::fs::write(project.workdir.join("prd.md"), "x").unwrap();
@@ -53,7 +54,7 @@ fn plan_is_named_found_or_handed_in() {
 
 // PL-06
 #[test]
-fn second_run_changes_nothing_and_keeps_the_start() {
+fn second_run_is_idempotent_and_keeps_the_start_commit() {
     let project = Project::new();
     let work = project.workdir.display().to_string();
     std::fs::create_dir_all(project.workdir.join(".loopgate")).unwrap();
@@ -84,13 +85,14 @@ fn second_run_changes_nothing_and_keeps_the_start() {
 
 // PL-07, PL-08
 #[test]
-fn further_repositories_get_names_of_their_own() {
+fn further_repositories_get_unique_names() {
     let project = Project::new();
     for dir in ["one/api", "two/api"] {
         std::fs::create_dir_all(project.path(dir)).unwrap();
     }
     let dir = |name: &str| project.path(name).display().to_string();
     let work = project.workdir.display().to_string();
+    // Directories that contain the work directory, are it, or are inside it are not peers.
     let (above, below) = (project.root.display().to_string(), project.workdir.join("below"));
     std::fs::create_dir(&below).unwrap();
     let ended = project.loopgate(&[
@@ -115,10 +117,10 @@ fn further_repositories_get_names_of_their_own() {
 }
 
 #[test]
-fn refusals_name_what_is_wrong() {
+fn errors_contain_the_invalid_value() {
     let project = Project::new();
-    let gone = project.loopgate(&["loop", "setup", "/nope"]);
-    assert_eq!(gone.stderr, "Error: workdir path does not exist or is not a directory: /nope\n");
+    let missing = project.loopgate(&["loop", "setup", "/nope"]);
+    assert_eq!(missing.stderr, "Error: workdir path does not exist or is not a directory: /nope\n");
     let prompt = project.loopgate(&["loop", "setup", ".", "--prompt", "none"]);
     assert!(prompt.code == 1 && prompt.stderr.starts_with("ERROR: Prompt 'none' not found (no "));
     assert!(prompt.stderr.ends_with("Available prompts:\nprompt\n"), "{}", prompt.stderr);
@@ -126,10 +128,10 @@ fn refusals_name_what_is_wrong() {
 
 // PL-09
 #[test]
-fn session_of_the_assistant_is_mapped() {
+fn assistant_session_is_mapped_to_the_work_directory() {
     for (project, note) in [
         (Project::new().env("CLAUDE_CODE_SESSION_ID", "abc"), None),
-        // A hook has noted the session of the process that starts the set-up.
+        // The session is recorded for the process that starts set-up, which is this test.
         (Project::new(), Some(format!(".loopgate/pid-{}.session", std::process::id()))),
     ] {
         if let Some(note) = note {
@@ -166,7 +168,7 @@ fn arguments_on_standard_input_are_data() {
 #[test]
 fn prompt_is_printed_with_the_values_of_the_loop() {
     let project = Project::with_workdir("my $work").env("LOOPGATE_COMMAND", "PLAN");
-    std::fs::write(project.workdir.join("prd.md"), "wish").unwrap();
+    std::fs::write(project.workdir.join("prd.md"), "request").unwrap();
     let work = project.workdir.display().to_string();
     let ended = project.loopgate(&["loop", "setup", &work]);
     let (_, prompt) = ended.stdout.split_once("\n\n# Orchestrator").unwrap();
@@ -177,7 +179,7 @@ fn prompt_is_printed_with_the_values_of_the_loop() {
 }
 
 #[test]
-fn what_a_person_wrote_into_the_plan_is_built_in_before_an_iteration() {
+fn edits_of_the_plan_text_are_built_before_an_iteration() {
     let project = Project::new();
     let work = project.workdir.display().to_string();
     let text = crate::support::plan_template();

@@ -1,4 +1,4 @@
-//! The spending limit of a loop: what counts, what is left for a run, and how the loop ends at it.
+//! Spending limit of a loop: the charged runs, the budget of each run, and the end of the loop at the limit.
 
 use loopgate_testkit::model::{Conversation, ModelServer, Script, Step, Usage};
 use serde_json::Value;
@@ -6,13 +6,13 @@ use serde_json::Value;
 use crate::real_assistant::run_with_args;
 use crate::support::{DONE, Project, runs, signal, wait_until};
 
-/// An iteration that changes a file, says that there is more to do, and has cost 40 cents.
+/// Script of an iteration that changes a file, has more to do, and costs 40 cents.
 const FORTY_CENTS: &str = r#"echo "$LOOPGATE_ITERATION" > iteration-$LOOPGATE_ITERATION
 printf '%s\n' "$*" >> $OUT/argv
 echo '{"type":"result","is_error":false,"result":"more to do","session_id":"s-1","total_cost_usd":0.4}'
 "#;
 
-/// The budgets that the runs of the assistant were started with.
+/// Returns the budgets passed to the runs of the assistant.
 fn budgets(project: &Project) -> Vec<String> {
     let argv = project.note("argv");
     let budget = |line: &str| {
@@ -23,11 +23,13 @@ fn budgets(project: &Project) -> Vec<String> {
 }
 
 #[test]
-fn each_run_may_spend_the_rest_and_the_loop_ends_when_it_is_used_up() {
+fn each_run_gets_the_remaining_budget_until_the_loop_ends() {
     let project = Project::new().env("LOOPGATE_USER_VISIBLE_FAILURE_SECRET", "key");
     project.assistant(FORTY_CENTS);
     let ended = project.run(&["--max-iterations", "9", "--max-spend-usd", "1"]);
     assert_eq!(ended.code, 1);
+    // Three runs at 40 cents: the last one starts with 20 cents, and exceeds the limit before the loop can
+    // stop it.
     assert_eq!(budgets(&project), ["1.000000", "0.600000", "0.200000"]);
     assert_eq!(project.statuses(), ["in_progress", "in_progress", "in_progress", "spending_limit"]);
     let marker: Value = serde_json::from_str(&project.read("loop-error.json")).unwrap();
@@ -40,11 +42,11 @@ fn each_run_may_spend_the_rest_and_the_loop_ends_when_it_is_used_up() {
     let statuses: Vec<Value> =
         project.events("iteration").iter().map(|event| event["status"].clone()).collect();
     assert_eq!(statuses, ["ok", "ok", "ok", "spending_limit"]);
-    assert!(project.is_clean() && project.root.join("iteration-3").is_file(), "what was done is kept");
+    assert!(project.is_clean() && project.root.join("iteration-3").is_file(), "the changes are kept");
 }
 
 #[test]
-fn limit_comes_from_option_then_environment_then_settings() {
+fn spending_limit_precedence_is_option_environment_settings() {
     let home = tempfile::tempdir().unwrap();
     std::fs::write(home.path().join("settings.toml"), "max_spend_usd = 3\n").unwrap();
     let project = || {
@@ -58,16 +60,20 @@ fn limit_comes_from_option_then_environment_then_settings() {
     assert_eq!((in_environment.run(&[]).code, budgets(&in_environment)), (0, vec!["2.500000".to_owned()]));
     let without = project();
     assert_eq!((without.run(&["--max-spend-usd", "0"]).code, budgets(&without)), (0, vec![]));
-    let unclear = project().env("LOOPGATE_MAX_SPEND_USD", "much");
-    let ended = unclear.run(&[]);
-    assert_eq!((ended.code, unclear.note("argv")), (1, String::new()), "no limit is not what was asked for");
+    let invalid = project().env("LOOPGATE_MAX_SPEND_USD", "much");
+    let ended = invalid.run(&[]);
+    assert_eq!(
+        (ended.code, invalid.note("argv")),
+        (1, String::new()),
+        "an invalid limit must not run without a limit"
+    );
     assert!(ended.stderr.contains("LOOPGATE_MAX_SPEND_USD: expected an amount"), "{}", ended.stderr);
 }
 
 #[test]
-fn run_that_died_with_its_driver_is_paid_for() {
+fn interrupted_run_is_charged_on_resume() {
     let project = Project::new();
-    // 100,000 tokens read and 1,000 written, without a result: 52.5 cents by the list price.
+    // 100,000 input and 1,000 output tokens without a result record: 52.5 cents at list price.
     project.assistant(
         r#"if [ $LOOPGATE_ITERATION = 1 ]; then
   printf '%s\n' "$*" >> $OUT/argv
@@ -84,6 +90,7 @@ echo $$ > $OUT/pid; exec sleep 600"#,
     });
     let state = std::fs::read_to_string(project.state_file()).unwrap();
     assert!(state.contains("\nspent_usd: 0.400000\n"), "{state}");
+    // Only the driver is killed; its assistant survives as an orphan and must be ended separately.
     signal(driver.id(), "KILL");
     driver.wait().unwrap();
     signal(project.note("pid").trim().parse().unwrap(), "KILL");
@@ -95,7 +102,7 @@ echo $$ > $OUT/pid; exec sleep 600"#,
 }
 
 #[test]
-fn review_and_fix_spend_of_the_same_limit() {
+fn reviews_and_fixes_share_the_spending_limit() {
     let project = Project::new().with_review_plugin();
     project.assistant(&format!(
         r#"printf '%s\n' "$*" >> $OUT/argv
@@ -117,14 +124,14 @@ esac"#
     assert!(ended.stdout.contains("fix did not complete: the spending limit is used up"), "{}", ended.stdout);
 }
 
-/// An answer that costs 52.5 cents: 100,000 tokens read and 1,000 written.
+/// A model response that costs 52.5 cents: 100,000 input and 1,000 output tokens.
 fn paid(step: Step) -> [Step; 2] {
     let usage = Usage { input: 100_000, output: 1_000, cache_read: 0, cache_write: 0 };
     [Step::Usage(usage), step]
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn real_assistant_stops_within_a_run_and_the_next_loop_goes_on() {
+async fn real_assistant_stops_within_a_run_at_its_budget() {
     let project = Project::new();
     let spending = Conversation::when("spending", "# Coding loop")
         .turn(paid(Step::write("{{cwd}}/first.txt", "first\n")))
@@ -137,13 +144,13 @@ async fn real_assistant_stops_within_a_run_and_the_next_loop_goes_on() {
     assert_eq!(project.statuses(), ["spending_limit"]);
     assert!(ended.stderr.contains("LOOPGATE_FATAL[SPENDING_LIMIT]: "), "{}", ended.stderr);
     assert!(ended.stderr.contains("it has spent $1.05"), "{}", ended.stderr);
-    assert_eq!(model.requests_of("spending").len(), 2, "the assistant itself stops asking");
+    assert_eq!(model.requests_of("spending").len(), 2, "the assistant stops at its budget");
     assert!(project.root.join("first.txt").is_file() && !project.root.join("third.txt").exists());
     assert!(project.is_clean());
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn promise_that_used_up_the_budget_still_completes_the_loop() {
+async fn promise_that_exhausts_the_budget_completes_the_loop() {
     let project = Project::new();
     let done = Conversation::when("done", "# Coding loop")
         .turn(paid(Step::bash("echo hello >> README.md")))

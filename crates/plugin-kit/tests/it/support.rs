@@ -1,6 +1,6 @@
-//! A project with a git repository, a stand-in for the assistant, and the driver as a process.
+//! A project with a git repository, a test double of the assistant, and the driver as a process.
 //!
-//! The stand-in is a shell script: it shows faults that the real assistant cannot be made to show.
+//! The test double is a shell script, because the real assistant cannot be made to show most faults.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
@@ -8,44 +8,41 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// The promise as the assistant makes it, then its result.
+/// Output of a run with the completion promise and a result.
 pub const DONE: &str = r#"echo '{"type":"assistant","session_id":"s-1","parent_tool_use_id":null,"message":{"content":[{"type":"text","text":"All done.\n<promise>COMPLETE</promise>"}]}}'
 echo '{"type":"result","subtype":"success","is_error":false,"result":"ok","session_id":"s-1"}'
 "#;
-/// An answer without the promise.
+/// Output of a run without the promise.
 pub const MORE: &str = r#"echo '{"type":"result","subtype":"success","is_error":false,"result":"more to do","session_id":"s-1"}'
 "#;
 
-/// Longest wait for something that must happen.
+/// Timeout of [`wait_until`]; generous, because the test machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// A project on disk, and what is started in it.
+/// A project on disk, with the environment of its commands.
 pub struct Project {
     home: tempfile::TempDir,
-    /// Root of the repository.
+    /// Root directory of the repository.
     pub root: PathBuf,
-    /// Work directory.
+    /// Work directory of the loop.
     pub workdir: PathBuf,
     env: Vec<(String, String)>,
 }
 
-/// A driver that ended.
+/// Result of a finished command.
 pub struct Ended {
-    /// Exit code.
     pub code: i32,
-    /// Standard output.
     pub stdout: String,
-    /// Standard error.
     pub stderr: String,
 }
 
 impl Project {
-    /// With one commit and an empty work directory.
+    /// Creates a project with one commit and an empty work directory.
     pub fn new() -> Self {
         Self::with_workdir(".loopgate/work")
     }
 
-    /// With a work directory at a path below the root.
+    /// Creates a project with the work directory at a path relative to the root.
     pub fn with_workdir(path: &str) -> Self {
         let home = tempfile::tempdir().unwrap();
         let root = std::fs::canonicalize(home.path()).unwrap().join("project");
@@ -60,13 +57,13 @@ impl Project {
         project
     }
 
-    /// Sets a variable of the driver.
+    /// Sets an environment variable for the commands.
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.env.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// Places the assistant's stand-in: a shell script that finds `$OUT` for its notes.
+    /// Installs the test double of the assistant: a shell script, which writes notes to `$OUT`.
     pub fn assistant(&self, script: &str) -> &Self {
         let path = self.path("assistant");
         let out = self.root.parent().unwrap().display();
@@ -79,7 +76,7 @@ impl Project {
         self
     }
 
-    /// Makes the plugin for reviews look present.
+    /// Installs an empty plugin for reviews.
     pub fn with_review_plugin(self) -> Self {
         for plugin in ["code", "code-review"] {
             let dir = self.path(&format!("plugins/{plugin}/.claude-plugin"));
@@ -90,37 +87,37 @@ impl Project {
         self.env("LOOPGATE_PLUGIN_DIR", &code)
     }
 
-    /// A path beside the project.
+    /// Returns a path next to the project.
     pub fn path(&self, name: &str) -> PathBuf {
         self.root.parent().unwrap().join(name)
     }
 
-    /// A note that the stand-in left.
+    /// Reads a note of the test double.
     pub fn note(&self, name: &str) -> String {
         std::fs::read_to_string(self.path(name)).unwrap_or_default()
     }
 
-    /// A file of the work directory.
+    /// Reads a file of the work directory.
     pub fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.workdir.join(name)).unwrap_or_default()
     }
 
-    /// Whether the loop has left neither lock nor state.
+    /// Returns whether neither lock nor state file of a loop exists.
     pub fn is_clean(&self) -> bool {
         !self.workdir.join(".learnings/.lock").exists() && !self.state_file().exists()
     }
 
-    /// State file of the loop.
+    /// Returns the path of the loop's state file.
     pub fn state_file(&self) -> PathBuf {
         self.root.join(".loopgate/loopgate-loop.local.md")
     }
 
-    /// Statuses of `runs.log`, in order.
+    /// Returns the statuses of `runs.log`, in order.
     pub fn statuses(&self) -> Vec<String> {
         self.read("runs.log").lines().map(|line| line.split('|').nth(4).unwrap().to_owned()).collect()
     }
 
-    /// Timing events of one kind.
+    /// Returns the timing events of one kind.
     pub fn events(&self, kind: &str) -> Vec<Value> {
         let lines = self.read("perf.jsonl");
         let events = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -138,7 +135,7 @@ impl Project {
         Ended::from(self.command(args).output().unwrap())
     }
 
-    /// Runs a sub-command with a text on its standard input.
+    /// Runs a sub-command with a text on standard input.
     pub fn loopgate_with_input(&self, args: &[&str], input: &str) -> Ended {
         let mut command = self.command(args);
         let mut child =
@@ -147,7 +144,7 @@ impl Project {
         Ended::from(child.wait_with_output().unwrap())
     }
 
-    /// Starts a sub-command that reads a file.
+    /// Starts a sub-command with a file on standard input.
     pub fn start_with_file(&self, args: &[&str], input: &Path) -> Child {
         let input = std::fs::File::open(input).unwrap();
         let mut command = self.command(args);
@@ -164,17 +161,16 @@ impl Project {
         Ended::from(command.output().unwrap())
     }
 
-    /// Starts a sub-command with its standard output going elsewhere.
+    /// Starts a sub-command with the given standard output.
     pub fn start_with_stdout(&self, args: &[&str], stdout: Stdio) -> Child {
         self.command(args).stdout(stdout).stderr(Stdio::null()).spawn().unwrap()
     }
 
-    /// Starts a sub-command.
     pub fn start(&self, args: &[&str]) -> Child {
         self.command(args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    /// A sub-command that another program starts, for example with limits.
+    /// Builds a sub-command that another program starts, for example with resource limits.
     pub fn command_behind(&self, starter: &[&str], args: &[&str]) -> Command {
         let mut command = program(Path::new(starter[0]));
         command.args(&starter[1..]).arg(example());
@@ -200,7 +196,7 @@ impl Project {
         command
     }
 
-    /// Runs git in the project.
+    /// Runs git in the project and returns its output.
     pub fn git(&self, args: &[&str]) -> String {
         let output = program(Path::new("git")).args(args).current_dir(&self.root).output().unwrap();
         assert!(output.status.success(), "{output:?}");
@@ -218,7 +214,7 @@ impl From<Output> for Ended {
     }
 }
 
-/// Words of a command line as a shell reads them.
+/// Splits a command line into words with a shell.
 pub fn shell_words(line: &str) -> Vec<String> {
     let output = program(Path::new("bash")).args(["-c", &format!("printf '%s\\n' {line}")]).output().unwrap();
     String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
@@ -231,41 +227,41 @@ pub fn signal(pid: u32, name: &str) {
     );
 }
 
-/// Whether a process is there and not a zombie.
+/// Returns whether a process exists and is not a zombie.
 pub fn runs(pid: &str) -> bool {
     let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
     !stat.is_empty() && !stat.contains(") Z ")
 }
 
-/// Waits until something holds.
-pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+/// Polls until a condition holds, and panics after the timeout.
+pub fn wait_until(condition: &str, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + PATIENCE;
     while !holds() {
-        assert!(Instant::now() < deadline, "never: {what}");
+        assert!(Instant::now() < deadline, "timed out: {condition}");
         std::thread::park_timeout(Duration::from_millis(5));
     }
 }
 
-/// Folder of one of our plugins.
+/// Returns the directory of one of our plugins.
 pub fn plugin(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../plugins").join(name).canonicalize().unwrap()
 }
 
-/// The plan that the plugin shows as a template.
+/// Returns the template of a plan from the plugin's documentation.
 pub fn plan_template() -> String {
     let skill = std::fs::read_to_string(plugin("code").join("skills/plan-structure/SKILL.md")).unwrap();
     skill.split("```").nth(1).unwrap().to_owned()
 }
 
-/// The program that the tests run.
+/// Returns the path of the program under test.
 pub fn example() -> PathBuf {
-    let own = std::env::current_exe().unwrap();
-    let path = own.parent().unwrap().parent().unwrap().join("examples/loopgate");
+    let test_binary = std::env::current_exe().unwrap();
+    let path = test_binary.parent().unwrap().parent().unwrap().join("examples/loopgate");
     assert!(path.exists(), "build the examples: cargo build -p loopgate-plugin-kit --examples");
     path
 }
 
-#[expect(clippy::disallowed_methods, reason = "the tests start the programs whose behaviour they judge")]
+#[expect(clippy::disallowed_methods, reason = "the tests start the programs under test")]
 fn program(path: &Path) -> Command {
     Command::new(path)
 }

@@ -1,4 +1,5 @@
-//! What a person is told at the beginning and at the end of a loop, gathered from the driver's state and git.
+//! Data for the lines that a user sees at the start and at the end of a loop, from the driver's state and
+//! git.
 
 use tokio_util::sync::CancellationToken;
 
@@ -8,7 +9,7 @@ use super::summary::{LoopSummary, counted, fact, shown};
 use crate::project_git::ProjectGit;
 
 impl Driver {
-    /// What a person is told at the beginning.
+    /// Returns the lines that describe the loop at its start.
     pub(super) async fn description(&self) -> Vec<String> {
         let (root, state) = (&self.context.project_root, &self.state);
         let git = ProjectGit::at(root, &self.context.env, &self.stop);
@@ -17,7 +18,7 @@ impl Driver {
         let mut add = |name: &str, text: &str| lines.push(fact(name, text));
         add("Work dir", &shown(root, &state.workdir));
         if !state.prd_file.is_empty() {
-            add("Wish", &state.prd_file);
+            add("Request", &state.prd_file);
         }
         let iterations = (state.max_iterations > 0).then(|| counted(state.max_iterations, "iteration"));
         let spending = (!state.max_spend.is_zero()).then(|| format!("${:.2}", state.max_spend));
@@ -28,9 +29,9 @@ impl Driver {
         lines
     }
 
-    /// What a person is told at the end.
+    /// Collects the data of the final summary.
     pub(super) async fn summary(&self, end: LoopEnd) -> LoopSummary {
-        // The driver may have been asked to stop; git still answers.
+        // The driver's own token may be cancelled already; the git queries for the summary must still run.
         let stop = CancellationToken::new();
         let git = ProjectGit::at(&self.context.project_root, &self.context.env, &stop);
         LoopSummary {
