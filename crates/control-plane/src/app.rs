@@ -1,4 +1,4 @@
-//! State of the handlers.
+//! Shared state of the request handlers and background tasks.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -19,49 +19,43 @@ use crate::storage::Storage;
 use crate::store::Store;
 use crate::store::entity::organization;
 
-/// The parts of a control plane; cheap to clone.
+/// Handle to the parts of a control plane; cloning it copies one `Arc`.
 #[derive(Clone)]
 pub struct ControlPlaneState(Arc<ControlPlaneParts>);
 
-/// The parts themselves.
+/// Everything that handlers and background tasks share.
 pub struct ControlPlaneParts {
-    /// As given.
     pub config: Config,
-    /// Trusted pages and host names.
+    /// Origins and `Host` names that requests are accepted from.
     pub origins: TrustedOrigins,
-    /// The cookie of the web app's sessions.
+    /// Name and attributes of the session cookie.
     pub session_cookie: SessionCookie,
-    /// The cookie of a sign-in that is at an OpenID provider.
+    /// Name and attributes of the cookie that binds an OpenID sign-in to its browser.
     pub oidc_cookie: OidcCookie,
-    /// The database.
     pub store: Store,
-    /// Wakes readers after a change.
+    /// Wakes the readers of a stream after a commit.
     pub bus: Bus,
-    /// The code host, where the control plane has an App there.
+    /// Client for the code host's API; `None` when no App is configured.
     pub code_host: Option<CodeHost>,
-    /// Uploaded files.
     pub storage: Storage,
-    /// The connected desktops.
+    /// Connected desktops, by compute target.
     pub desktops: Arc<Desktops>,
-    /// Signs and reads runner tokens.
     pub runner_tokens: RunnerTokens,
-    /// Hashes and verifies passwords.
     pub passwords: Passwords,
-    /// Signs and reads challenges.
+    /// Signs and verifies challenges for loopback gateways.
     pub challenges: Challenges,
-    /// Everything that runs on after its request; awaited by the shutdown.
+    /// Tasks that outlive the request that spawned them; shutdown waits for all of them.
     pub tasks: TaskTracker,
-    /// Cancelled when the control plane ends; streams and sweeps hold it.
+    /// Cancelled at shutdown; long-lived streams and periodic tasks select on it.
     pub shutdown: CancellationToken,
 }
 
 impl ControlPlaneState {
-    /// Puts the parts together.
     pub fn new(parts: ControlPlaneParts) -> Self {
         Self(Arc::new(parts))
     }
 
-    /// The installation of the code host's App that an organization may use.
+    /// Returns the installation of the code host's App that an organization may use.
     pub fn installation(&self, organization: &organization::Model) -> Option<InstalledApp<'_>> {
         self.code_host.as_ref()?.installation(&organization.slug)
     }

@@ -1,6 +1,6 @@
-//! The audit log: one row for each act that matters for security, in the transaction of the act.
+//! The audit log: one row for each security-relevant action, written in the transaction of the action.
 //!
-//! Rows are only ever added; the database refuses to change or delete them.
+//! The table is append-only: triggers in the database reject updates and deletes.
 
 use sea_orm::ActiveValue::Set;
 use sea_orm::ConnectionTrait;
@@ -14,34 +14,34 @@ use crate::store::entity::audit_entry;
 pub use crate::store::entity::audit_entry::AuditAction;
 use crate::store::now;
 
-/// Who did it.
+/// Who performed an audited action, and from where.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Actor {
-    /// The user; none when nobody was signed in.
+    /// The user; `None` when the caller was not signed in.
     pub user_id: Option<Uuid>,
-    /// The API key that was used, if one was.
+    /// The API key that authenticated the request; `None` for sessions.
     pub key_id: Option<Uuid>,
-    /// Where the request came from.
+    /// Client address of the request; `None` outside a request.
     pub address: Option<String>,
 }
 
 impl Actor {
-    /// A user, for something that happens outside a request.
+    /// Returns the actor for an action of a user outside a request.
     pub fn user(user_id: Uuid) -> Self {
         Self { user_id: Some(user_id), ..Self::default() }
     }
 
-    /// A user who has just shown who it is.
+    /// Returns the actor for a user who has just authenticated.
     pub fn signed_in(user_id: Uuid, client: &ClientInfo) -> Self {
         Self { user_id: Some(user_id), key_id: None, address: client.address_text() }
     }
 
-    /// Somebody who did not show who it is.
+    /// Returns the actor for a request without valid credentials.
     pub fn anonymous(client: &ClientInfo) -> Self {
         Self { user_id: None, key_id: None, address: client.address_text() }
     }
 
-    /// Adds a row. `organization_id` is none for what concerns the whole installation.
+    /// Appends a row. `organization_id` is `None` for actions that concern the whole installation.
     pub async fn record(
         &self,
         db: &impl ConnectionTrait,
@@ -61,6 +61,7 @@ impl Actor {
             subject: Set(subject.to_string()),
             details: Set(details),
         };
+        // Without RETURNING: the row is never read back, and `db` usually is the transaction of the action.
         audit_entry::Entity::insert(row).exec_without_returning(db).await?;
         Ok(())
     }

@@ -1,7 +1,8 @@
-//! Tells readers that something was appended.
+//! Wake-up notifications for readers of append-only data.
 //!
-//! The bus carries no content: a subscriber is woken and reads the store from where it stands, so
-//! nothing can be lost, doubled or reordered by it. In one process these are watch channels.
+//! The bus carries no payload. A subscriber that is woken reads the store from its last position, so a lost,
+//! duplicated or reordered notification does no harm. Delivery covers one process (watch channels); readers
+//! poll as well, to see rows that another instance wrote.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,28 +10,29 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::watch;
 use uuid::Uuid;
 
-/// Subject of a notification.
+/// The subject of a notification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Topic {
     /// Events of a loop.
     Loop(Uuid),
     /// Events of a desktop command.
     Command(Uuid),
-    /// Desktops of an organization going on and off line.
+    /// Online state of an organization's desktops.
     Targets(Uuid),
-    /// Sessions that were signed out, and keys that were revoked.
+    /// Revoked sessions and API keys.
     Credentials,
 }
 
-/// The fan-out between the writers and the readers of this process.
+/// Fan-out from the writers to the readers of this process.
 #[derive(Debug, Clone, Default)]
 pub struct Bus {
     topics: Arc<Mutex<HashMap<Topic, watch::Sender<()>>>>,
 }
 
 impl Bus {
-    /// Wakes the subscribers of a topic. Called after the commit.
+    /// Wakes the subscribers of a topic. Call it after the commit, or they read the old state.
     pub fn publish(&self, topic: Topic) {
+        // A panic under this lock leaves the map consistent, so a poisoned lock is usable.
         let mut topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(sender) = topics.get(&topic)
             && sender.send(()).is_err()
@@ -39,10 +41,12 @@ impl Bus {
         }
     }
 
-    /// A wake-up channel; subscribe first, then read the store.
+    /// Subscribes to a topic. Subscribe before reading the store: a write between the two would otherwise go
+    /// unnoticed.
     pub fn subscribe(&self, topic: Topic) -> watch::Receiver<()> {
         let mut topics = self.topics.lock().unwrap_or_else(PoisonError::into_inner);
-        // Readers that have gone leave their topic behind.
+        // Receivers are dropped without notice, so drop topics without receivers here, or the map grows with
+        // every loop.
         topics.retain(|_, sender| sender.receiver_count() > 0);
         topics.entry(topic).or_insert_with(|| watch::channel(()).0).subscribe()
     }

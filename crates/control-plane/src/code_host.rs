@@ -1,5 +1,5 @@
-//! The code host, asked as an App: which repositories an organization's installation reaches, which branches they
-//! have, and tokens for one repository each.
+//! Client for the code host, authenticated as a GitHub App: lists the repositories that an installation can
+//! access, checks branches, and issues tokens restricted to one repository.
 
 use std::collections::HashMap;
 
@@ -13,34 +13,34 @@ use serde_json::{Value, json};
 
 use crate::config::CodeHostApp;
 
-/// What a runner may do in its repository.
+// Permissions of a runner's token: push branches and open pull requests; `metadata` is mandatory.
 const PERMISSIONS: [(&str, &str); 3] =
     [("contents", "write"), ("pull_requests", "write"), ("metadata", "read")];
 
-/// Repositories that the code host lists at once.
+// Page size of listings; 100 is the maximum that GitHub accepts.
 const PAGE: u32 = 100;
 
-/// The App, with the installations of the organizations.
+/// The App, and the installation id of each organization by slug.
 #[derive(Debug)]
 pub struct CodeHost {
     app: Octocrab,
     installations: HashMap<String, InstallationId>,
 }
 
-/// Why the code host did not give what was asked for.
+/// The reason why a request to the code host failed.
 #[derive(Debug, thiserror::Error)]
 pub enum CodeHostError {
-    /// The installation does not reach the repository.
-    #[error("the installation does not reach the repository")]
+    /// The installation cannot access the repository.
+    #[error("the installation has no access to the repository")]
     NoAccess,
-    /// The code host did not answer, or refused for a reason of its own.
-    #[error("the code host did not answer: {0}")]
+    /// The code host did not respond, or rejected the request for another reason.
+    #[error("the code host is unavailable: {0}")]
     Unavailable(String),
 }
 
-/// An App that cannot be used: its key is no RSA key in PEM, or the address of the API is none.
+/// The App is misconfigured: its private key is not a PEM-encoded RSA key, or the API URL is invalid.
 #[derive(Debug, thiserror::Error)]
-#[error("the App of the code host cannot be used: {}", cause(.0))]
+#[error("the GitHub App is misconfigured: {}", cause(.0))]
 pub struct CodeHostAppError(#[from] octocrab::Error);
 
 #[derive(Deserialize)]
@@ -51,22 +51,22 @@ struct Installation {
 #[derive(Deserialize)]
 struct CreatedToken {
     token: SecretString,
-    /// Those to which the token is narrowed.
+    // The repositories that the token is restricted to; absent when it covers the whole installation.
     #[serde(default)]
-    repositories: Vec<NamedRepository>,
+    repositories: Vec<RepositoryName>,
 }
 
 #[derive(Deserialize)]
-struct ReachedRepositories {
-    repositories: Vec<NamedRepository>,
+struct AccessibleRepositories {
+    repositories: Vec<RepositoryName>,
 }
 
 #[derive(Deserialize)]
-struct NamedRepository {
+struct RepositoryName {
     full_name: String,
 }
 
-/// One installation.
+/// An installation of the App, and the client to act as it.
 #[derive(Debug, Clone, Copy)]
 pub struct InstalledApp<'a> {
     host: &'a CodeHost,
@@ -74,7 +74,7 @@ pub struct InstalledApp<'a> {
 }
 
 impl CodeHost {
-    /// Makes the client. Nothing is asked yet. Runs on a tokio runtime.
+    /// Builds the client without sending a request. Must be called within a tokio runtime.
     pub fn new(config: &CodeHostApp) -> Result<Self, CodeHostAppError> {
         let key = config.private_key.expose_secret();
         let mut builder = Octocrab::builder().app_from_rsa_pem(AppId(config.id), key)?;
@@ -88,24 +88,24 @@ impl CodeHost {
         })
     }
 
-    /// The installation that an organization may use.
+    /// Returns the installation that an organization may use.
     pub fn installation(&self, organization: &str) -> Option<InstalledApp<'_>> {
         self.installations.get(organization).map(|id| InstalledApp { host: self, id: *id })
     }
 }
 
 impl InstalledApp<'_> {
-    /// Full names of the repositories that it reaches.
+    /// Lists the full names of the repositories that the installation can access, sorted.
     pub async fn repositories(&self) -> Result<Vec<String>, CodeHostError> {
         let created = self.create_token(json!({"permissions": {"metadata": "read"}})).await?;
         let client = self.host.app.user_access_token(created.token).map_err(unavailable)?;
         let mut names: Vec<String> = Vec::new();
         for page in 1_u32.. {
             let query = [("per_page", PAGE), ("page", page)];
-            let found: ReachedRepositories =
+            let listing: AccessibleRepositories =
                 client.get("/installation/repositories", Some(&query)).await.map_err(unavailable)?;
-            let is_last = found.repositories.len() < PAGE as usize;
-            names.extend(found.repositories.into_iter().map(|repository| repository.full_name));
+            let is_last = listing.repositories.len() < PAGE as usize;
+            names.extend(listing.repositories.into_iter().map(|repository| repository.full_name));
             if is_last {
                 break;
             }
@@ -114,28 +114,30 @@ impl InstalledApp<'_> {
         Ok(names)
     }
 
-    /// Whether the installation reaches a repository.
-    pub async fn reaches(&self, full_name: &str) -> Result<bool, CodeHostError> {
-        let found = self.host.app.get(format!("/repos/{full_name}/installation"), None::<&()>).await;
-        let found: Option<Installation> = absent_is_none(found)?;
-        Ok(found.is_some_and(|installation| installation.id == self.id))
+    /// Returns whether the installation can access a repository.
+    pub async fn can_access(&self, full_name: &str) -> Result<bool, CodeHostError> {
+        let response = self.host.app.get(format!("/repos/{full_name}/installation"), None::<&()>).await;
+        // The App may be installed for several organizations; only this one's installation counts.
+        let installation: Option<Installation> = not_found_as_none(response)?;
+        Ok(installation.is_some_and(|installation| installation.id == self.id))
     }
 
-    /// Whether a repository that it reaches has a branch.
+    /// Returns whether a branch exists in a repository that the installation can access.
     pub async fn has_branch(&self, repo: &RepoRef) -> Result<bool, CodeHostError> {
         let token = self.token(&repo.full_name).await?;
         let client = self.host.app.user_access_token(token).map_err(unavailable)?;
         let route = format!("/repos/{}/branches/{}", repo.full_name, repo.branch);
-        let found: Option<Value> = absent_is_none(client.get(route, None::<&()>).await)?;
-        Ok(found.is_some())
+        let branch: Option<Value> = not_found_as_none(client.get(route, None::<&()>).await)?;
+        Ok(branch.is_some())
     }
 
-    /// A token for one repository and nothing else, good for an hour.
+    /// Issues a token restricted to one repository, valid for an hour.
     pub async fn token(&self, full_name: &str) -> Result<SecretString, CodeHostError> {
         let name = full_name.rsplit('/').next().unwrap_or_default();
         let permissions: HashMap<&str, &str> = PERMISSIONS.into_iter().collect();
         let created = self.create_token(json!({"repositories": [name], "permissions": permissions})).await?;
-        // The name alone may be that of another owner's repository.
+        // GitHub selects repositories by name within the installation's account and ignores the owner in our
+        // full name, so verify that the token is for the repository that was requested.
         match created.repositories.as_slice() {
             [only] if only.full_name.eq_ignore_ascii_case(full_name) => Ok(created.token),
             _ => Err(CodeHostError::NoAccess),
@@ -146,6 +148,7 @@ impl InstalledApp<'_> {
         let route = format!("/app/installations/{}/access_tokens", self.id);
         let created: Result<CreatedToken, _> = self.host.app.post(route, Some(&body)).await;
         created.map_err(|error| match status(&error) {
+            // GitHub's responses for an uninstalled App, a suspended installation and an unknown repository.
             Some(StatusCode::NOT_FOUND | StatusCode::FORBIDDEN | StatusCode::UNPROCESSABLE_ENTITY) => {
                 CodeHostError::NoAccess
             }
@@ -154,9 +157,9 @@ impl InstalledApp<'_> {
     }
 }
 
-fn absent_is_none<T>(answer: Result<T, octocrab::Error>) -> Result<Option<T>, CodeHostError> {
-    match answer {
-        Ok(found) => Ok(Some(found)),
+fn not_found_as_none<T>(response: Result<T, octocrab::Error>) -> Result<Option<T>, CodeHostError> {
+    match response {
+        Ok(value) => Ok(Some(value)),
         Err(error) if status(&error) == Some(StatusCode::NOT_FOUND) => Ok(None),
         Err(error) => Err(unavailable(error)),
     }
@@ -173,10 +176,12 @@ fn unavailable(error: octocrab::Error) -> CodeHostError {
     CodeHostError::Unavailable(cause(&error))
 }
 
-/// What went wrong; the error's own text ends with a backtrace.
+// `Display` of `octocrab::Error` appends a backtrace, so build the message from its parts.
 fn cause(error: &octocrab::Error) -> String {
     match error {
         octocrab::Error::GitHub { source, .. } => format!("{} {}", source.status_code, source.message),
-        other => std::error::Error::source(other).map_or_else(|| "no answer".to_owned(), ToString::to_string),
+        other => {
+            std::error::Error::source(other).map_or_else(|| "no response".to_owned(), ToString::to_string)
+        }
     }
 }

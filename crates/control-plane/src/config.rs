@@ -10,73 +10,73 @@ use std::sync::Arc;
 use loopgate_api::ids::RepoFullName;
 use secrecy::SecretString;
 
-/// Settings of a control plane. The binary reads them from wherever its user keeps them.
+/// Settings of a control plane. This crate reads neither files nor environment variables; the binary does.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// `sqlite://<path>?mode=rwc` or `postgres://…`.
+    /// URL of the database: `sqlite://<path>?mode=rwc` or `postgres://…`.
     pub database_url: String,
-    /// PostgreSQL schema; `None` is the server's default.
+    /// PostgreSQL schema; `None` uses the server's default search path.
     pub database_schema: Option<String>,
-    /// Folder of uploaded files.
+    /// Directory of uploaded files; created when missing.
     pub storage_dir: PathBuf,
     /// Origin under which desktops and runners reach this API, for example `http://127.0.0.1:19440`.
     pub api_origin: String,
-    /// Origin of the web app; the same one when the app is served from here.
+    /// Origin of the web app; equals `api_origin` when this server also serves the app.
     pub web_origin: String,
-    /// Where the web app opens pages of the code host, when not at `https://github.com`.
+    /// Base URL for links to the code host in the web app; `None` is `https://github.com`.
     pub code_host_url: Option<String>,
-    /// Further origins that pages may come from.
+    /// Additional origins that may send requests from a browser.
     pub trusted_origins: Vec<String>,
-    /// Reverse proxies whose `X-Forwarded-For` names the client.
+    /// Reverse proxies whose `X-Forwarded-For` header is trusted.
     pub trusted_proxies: Vec<IpAddr>,
-    /// The repositories of this machine, when it is its user's own.
+    /// Lists the repositories of this machine; `None` on a server that several users share.
     pub machine_repositories: Option<Arc<dyn MachineRepositories>>,
-    /// The App through which a code host is asked; `None` where desktops work with their own credentials.
+    /// GitHub App for access to the code host; `None` where desktops use their own credentials.
     pub code_host_app: Option<CodeHostApp>,
-    /// Through which people sign in beside local accounts.
+    /// OpenID provider for sign-in in addition to local accounts.
     pub oidc: Option<OidcProvider>,
-    /// Secrets.
     pub secrets: Secrets,
 }
 
-/// An App at a code host.
+/// Credentials and installations of a GitHub App.
 #[derive(Debug, Clone)]
 pub struct CodeHostApp {
-    /// Its number.
+    /// The App's numeric id.
     pub id: u64,
-    /// Its RSA key, in PEM.
+    /// The App's RSA private key, PEM-encoded.
     pub private_key: SecretString,
-    /// Root of the API, when it is not `https://api.github.com`.
+    /// Base URL of the API; `None` is `https://api.github.com`.
     pub api_url: Option<String>,
-    /// Numbers of the installations, by the slug of the organization whose loops may use each. An installation of
-    /// which an organization only says that it is its own would open somebody else's repositories.
+    /// Installation ids by organization slug. Set by the operator: an organization that could name its own
+    /// installation could reach another organization's repositories.
     pub installations: HashMap<String, u64>,
 }
 
-/// An OpenID provider.
+/// Configuration of an OpenID provider.
 #[derive(Debug, Clone)]
 pub struct OidcProvider {
-    /// Its issuer URL; `<issuer>/.well-known/openid-configuration` tells the rest.
+    /// Issuer URL; endpoints and keys come from `<issuer>/.well-known/openid-configuration`.
     pub issuer: String,
-    /// Our id there.
+    /// Client id registered at the provider.
     pub client_id: String,
-    /// Our secret there; `None` for a public client.
+    /// Client secret; `None` for a public client.
     pub client_secret: Option<SecretString>,
-    /// What the sign-in page calls it.
+    /// Display name on the sign-in page.
     pub name: String,
-    /// Scopes that are asked for beside `openid`.
+    /// Scopes to request in addition to `openid`.
     pub scopes: Vec<String>,
-    /// The claim that names a person's groups; without one, roles do not follow groups.
+    /// Claim that lists a user's groups; `None` disables the mapping of groups to roles.
     pub groups_claim: Option<String>,
-    /// Groups whose people administer.
+    /// Groups whose users become administrators.
     pub admin_groups: Vec<String>,
-    /// Groups whose people are members; everybody when there are none.
+    /// Groups whose users become members; when empty, every user does.
     pub member_groups: Vec<String>,
-    /// Slug of the organization that takes in whoever the provider knows; without one, people need an invitation.
+    /// Slug of the organization that users of this provider join automatically; `None` requires an
+    /// invitation.
     pub organization: Option<String>,
 }
 
-/// Secrets of a control plane: generated once, stored in its data directory, at least 32 characters each.
+/// Secrets of a control plane, at least 32 characters each. Generated once and stored in its data directory.
 #[derive(Debug, Clone)]
 pub struct Secrets {
     /// Signs runner tokens (`LOOP_RUNNER_JWT_SECRET`).
@@ -88,7 +88,7 @@ pub struct Secrets {
 }
 
 impl Secrets {
-    /// Fresh random secrets, 256 bits each.
+    /// Generates random secrets, 256 bits each.
     #[must_use]
     pub fn generate() -> Self {
         let secret = || SecretString::from(hex::encode(rand::random::<[u8; 32]>()));
@@ -96,12 +96,12 @@ impl Secrets {
     }
 }
 
-/// The repositories of the machine that the control plane runs on, when that is its user's own. They are open to
-/// every organization of this control plane.
+/// The repositories of the machine that the control plane runs on, when it serves only its user. Every
+/// organization of this control plane may use them.
 pub trait MachineRepositories: Debug + Send + Sync {
-    /// Their full names. Reads files, so it may block.
+    /// Returns the full names of the repositories. Reads files, so it may block.
     ///
     /// # Errors
-    /// They cannot be read.
+    /// Fails when the list cannot be read.
     fn full_names(&self) -> Result<Vec<RepoFullName>, Box<dyn Error + Send + Sync>>;
 }

@@ -32,35 +32,35 @@ use crate::store::{Store, now};
 
 /// A running control plane.
 ///
-/// Everything that it does in the background is ended by [`ControlPlane::shutdown`].
+/// Its background tasks run until [`ControlPlane::shutdown`].
 #[derive(Clone)]
 pub struct ControlPlane {
     app: ControlPlaneState,
 }
 
-/// Why a control plane does not open, or an inner call of it fails.
+/// The reason why a control plane cannot be opened, or one of its operations fails.
 #[derive(Debug, Error)]
 pub enum ControlPlaneError {
-    /// The database.
-    #[error("the database cannot be used: {0}")]
+    /// The database connection, a migration or a query failed.
+    #[error("cannot use the database: {0}")]
     Database(#[from] DbErr),
-    /// The owner's password.
-    #[error("the owner's password cannot be set: {0}")]
+    /// The owner's e-mail address or password is not acceptable.
+    #[error("cannot set the owner's password: {0}")]
     Password(String),
-    /// The App of the code host.
+    /// The GitHub App is misconfigured.
     #[error(transparent)]
     CodeHost(#[from] CodeHostAppError),
-    /// The folder of files.
-    #[error("the storage folder cannot be used: {0}")]
+    /// The storage directory cannot be created or read.
+    #[error("cannot use the storage directory: {0}")]
     Storage(#[from] object_store::Error),
 }
 
 impl ControlPlane {
-    /// Connects to the database, brings its schema up to date, and begins to watch presence and
-    /// overdue loops.
+    /// Connects to the database, applies migrations, and starts the background tasks: recovery of interrupted
+    /// launches, presence of desktops, the reaper, and revocation of desktop credentials.
     ///
     /// # Errors
-    /// [`ControlPlaneError`] when the database or the folder cannot be used.
+    /// Fails with [`ControlPlaneError`] when the database or the storage directory cannot be used.
     pub async fn open(config: Config) -> Result<Self, ControlPlaneError> {
         let store = Store::open(&config.database_url, config.database_schema.as_deref()).await?;
         let storage = Storage::open(&config.storage_dir, &config.api_origin, &config.secrets.storage_urls)?;
@@ -83,7 +83,8 @@ impl ControlPlane {
             storage,
         });
         if app.store.is_embedded() {
-            // No other process serves this database, so no desktop is connected yet.
+            // SQLite has one process, so every desktop that is still marked online belongs to an earlier run.
+            // `+ 1` includes desktops that were seen in this very millisecond.
             presence::sweep(&app, now() + 1).await?;
         }
         app.tasks.spawn(launch::recover(app.clone()));
@@ -93,55 +94,57 @@ impl ControlPlane {
         Ok(Self { app })
     }
 
-    /// The service: API, the desktops' WebSocket, and the web app.
+    /// Returns the HTTP service: API, WebSocket of the desktops, and web app.
     pub fn router(&self) -> Router {
         router::service(self.app.clone())
     }
 
-    /// The first owner: the one that exists, else a new one in a new organization.
+    /// Returns the first owner, creating the owner and an organization on the first start.
     ///
     /// # Errors
-    /// The database failed.
+    /// Fails when the database fails.
     pub async fn ensure_first_owner(&self, first: &FirstOwner) -> Result<Owner, ControlPlaneError> {
         Ok(accounts::ensure_first_owner(&self.app.store, first).await?)
     }
 
-    /// Gives the first owner a password, so that it signs in with its e-mail address; one that is set
-    /// already stays.
+    /// Sets the first owner's password, which allows sign-in with the e-mail address. Keeps an existing
+    /// password.
     ///
-    /// # Errors
+    /// Fails when the address or the password is not acceptable, or the database fails.
     /// The address or the password does not fit, or the database failed.
     pub async fn set_first_password(
         &self,
         owner: &Owner,
         secret: SecretString,
     ) -> Result<(), ControlPlaneError> {
-        let refused = |error: ApiError| ControlPlaneError::Password(error.body.error);
-        let address = EmailAddress::parse(&owner.email)
-            .ok_or_else(|| ControlPlaneError::Password(format!("`{}` is no e-mail address", owner.email)))?;
+        let rejected = |error: ApiError| ControlPlaneError::Password(error.body.error);
+        let address = EmailAddress::parse(&owner.email).ok_or_else(|| {
+            ControlPlaneError::Password(format!("`{}` is not an e-mail address", owner.email))
+        })?;
         let mut issues = ValidationIssues::default();
         password::check_new(&mut issues, "password", &secret);
-        issues.into_result().map_err(refused)?;
-        let hash = self.app.passwords.hash(secret).await.map_err(refused)?;
+        issues.into_result().map_err(rejected)?;
+        let hash = self.app.passwords.hash(secret).await.map_err(rejected)?;
         let store = &self.app.store;
         Ok(accounts::set_first_password(store, owner.user_id, address.as_str(), hash).await?)
     }
 
-    /// A link that signs a person in once, within ten minutes. The page trades the token and
-    /// forgets the address; no page of ours tells another where its reader came from.
+    /// Creates a link that signs the owner in once, within ten minutes. The page exchanges the token and
+    /// removes it from the address bar; `Referrer-Policy: no-referrer` keeps it out of the requests of the
+    /// page.
     ///
     /// # Errors
-    /// The database failed.
+    /// Fails when the database fails.
     pub async fn sign_in_link(&self, owner: &Owner) -> Result<String, ControlPlaneError> {
         let token = session::create_link(&self.app.store, owner.user_id, "link").await?;
         Ok(format!("{}/sign-in?token={token}", self.app.config.web_origin))
     }
 
-    /// An attempt with which the owner's desktop claims its key, within an hour. The claim names
-    /// the web origin of this control plane.
+    /// Creates an onboarding attempt: within an hour, the owner's desktop can claim its API key with it. The
+    /// claim must name this control plane's web origin.
     ///
     /// # Errors
-    /// The database failed.
+    /// Fails when the database fails.
     pub async fn onboarding_attempt_for_owner(&self, owner: &Owner) -> Result<String, ControlPlaneError> {
         let origin = &self.app.config.web_origin;
         let attempt =
@@ -149,17 +152,17 @@ impl ControlPlane {
         Ok(attempt.onboarding_attempt_id)
     }
 
-    /// The parts, for the tests.
     #[cfg(test)]
     pub(crate) fn app(&self) -> ControlPlaneState {
         self.app.clone()
     }
 
-    /// Ends connections, streams and background work, and closes the database.
+    /// Closes connections and streams, waits for background tasks, and closes the database.
     ///
     /// # Errors
-    /// The database failed while it was closed.
+    /// Fails when the database cannot be closed.
     pub async fn shutdown(&self) -> Result<(), ControlPlaneError> {
+        // The order matters: tasks and connections write their last rows before the database closes.
         self.app.shutdown.cancel();
         self.app.desktops.shutdown().await;
         self.app.tasks.close();

@@ -1,22 +1,21 @@
-//! The success envelope.
+//! Envelope of successful responses.
 
 use axum::Json;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// `{"success": true, "data": …}`.
+/// Response envelope `{"success": true, "data": …}`.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Data<T> {
-    /// Always `true`.
+    /// Always `true` in a successful response.
     #[schema(example = true)]
     pub success: bool,
-    /// The answer.
+    /// The payload of the response.
     pub data: T,
 }
 
 impl<T> Data<T> {
-    /// Wraps an answer.
     pub const fn new(data: T) -> Self {
         Self { success: true, data }
     }
@@ -28,15 +27,14 @@ impl<T: Serialize> IntoResponse for Data<T> {
     }
 }
 
-/// Answer of a deletion.
+/// Response to a deletion.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct DeleteResponse {
-    /// Always `true`.
+    /// Always `true`; failures have another status.
     pub deleted: bool,
 }
 
 impl DeleteResponse {
-    /// The answer.
     pub const fn answer() -> Data<Self> {
         Data::new(Self { deleted: true })
     }

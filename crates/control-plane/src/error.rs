@@ -1,7 +1,7 @@
-//! The one failure of the HTTP edge, and its envelope `{"success": false, "error", "code", …}`.
+//! The error type of the HTTP handlers, and its envelope `{"success": false, "error", "code", …}`.
 //!
-//! Small constructors are named for what went wrong. A cause that the caller must not see is
-//! logged here, under an id that the answer carries.
+//! The constructors are named for the failure. Causes of internal errors are not sent to the client: they are
+//! logged with a request id, and the response carries the id.
 
 use axum::Json;
 use axum::response::{IntoResponse, Response};
@@ -12,50 +12,46 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use utoipa::{IntoResponses, ToSchema};
 
-/// Body of every failure, except those of the desktop's onboarding.
+/// Body of every error response, except those of the desktop onboarding.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[schema(as = Failure)]
 pub struct FailureBody {
-    /// Always `false`.
+    /// Always `false` in an error response.
     #[schema(value_type = bool, example = false)]
     pub success: bool,
-    /// What went wrong, for a person.
+    /// Description of the error for people; its wording may change.
     pub error: String,
-    /// Stable identifier of the case.
+    /// Stable identifier of the error, for programs.
     pub code: String,
-    /// Members that the case lists; `issues` for a body that does not fit.
+    /// Details of the error by name, for example `issues` of an invalid request body.
     #[serde(skip_serializing_if = "Map::is_empty", default)]
     #[schema(value_type = Option<Object>)]
     pub details: Map<String, Value>,
-    /// The conflicting resource, for a conflict that a client can resolve.
+    /// The conflicting resource, when the client can resolve the conflict.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     #[schema(value_type = Option<Object>)]
     pub data: Option<Value>,
 }
 
-/// A failure on its way to the caller.
+/// The error type of handlers: a status and a body.
 #[derive(Debug)]
 pub struct ApiError {
-    /// Status of the answer.
     pub status: StatusCode,
-    /// Its body.
     pub body: Box<FailureBody>,
-    /// Whether the text still is the general one, to be replaced by the route's.
+    // `true` until `ResultExt::context` has replaced the generic message.
     internal: bool,
 }
 
-/// Result of a handler.
 pub type ApiResult<T> = Result<T, ApiError>;
 
 impl ApiError {
-    /// A failure with the code of its status.
+    /// Creates an error with the default code of its status.
     pub fn new(status: StatusCode, error: impl Into<String>) -> Self {
         let (error, code) = (error.into(), default_code(status).to_owned());
         let body = FailureBody { success: false, error, code, details: Map::new(), data: None };
         Self { status, body: Box::new(body), internal: false }
     }
 
-    /// Replaces the code by that of the case.
     #[must_use]
     pub fn code(mut self, code: impl Into<String>) -> Self {
         self.body.code = code.into();
@@ -69,7 +65,7 @@ impl ApiError {
         self
     }
 
-    /// A conflict that a client can resolve: `data.error` says which.
+    /// Creates a 409 that a client can resolve; `data.error` names the kind of conflict.
     pub fn typed_conflict(error: &str, discriminant: &str, mut data: Value) -> Self {
         if let Some(members) = data.as_object_mut() {
             members.insert("error".to_owned(), discriminant.into());
@@ -79,9 +75,10 @@ impl ApiError {
         failure
     }
 
-    /// An internal error, 500; the cause is logged and not sent.
+    /// Creates a 500. Logs the cause, which is not sent to the client.
     pub fn internal(cause: impl std::fmt::Display) -> Self {
         let request_id = uuid::Uuid::now_v7().to_string();
+        // Database and HTTP errors may quote a connection string or a token.
         tracing::error!(%request_id, cause = %loopgate_api::redact::credentials(&cause.to_string()), "request failed");
         let mut failure =
             Self::new(StatusCode::INTERNAL_SERVER_ERROR, "internal error").code("internal_error");
@@ -89,7 +86,7 @@ impl ApiError {
         failure.detail("requestId", request_id)
     }
 
-    /// Whether it is an internal error.
+    /// Returns whether this is an internal error.
     pub const fn is_internal(&self) -> bool {
         self.internal
     }
@@ -113,9 +110,10 @@ impl From<serde_json::Error> for ApiError {
     }
 }
 
-/// Gives an internal failure the text of its route.
+/// Adds the failed operation to internal errors.
 pub trait ResultExt {
-    /// `Failed to <verb> <noun>` instead of the general text.
+    /// Replaces the generic message of an internal error, in the form `Failed to <verb> <noun>`. Other errors
+    /// are unchanged.
     #[must_use]
     fn context(self, text: &str) -> Self;
 }
@@ -131,7 +129,7 @@ impl<T> ResultExt for ApiResult<T> {
     }
 }
 
-/// The code of a failure that names none of its own.
+// The code of an error that does not set one.
 const fn default_code(status: StatusCode) -> &'static str {
     match status {
         StatusCode::BAD_REQUEST => "invalid_request",
@@ -148,75 +146,78 @@ const fn default_code(status: StatusCode) -> &'static str {
     }
 }
 
-/// 401.
+/// Returns a 401 for missing or invalid credentials.
 pub fn unauthorized() -> ApiError {
     ApiError::new(StatusCode::UNAUTHORIZED, "Unauthorized")
 }
 
-/// 403.
+/// Returns a 403 for missing permissions.
 pub fn forbidden() -> ApiError {
     ApiError::new(StatusCode::FORBIDDEN, "Forbidden")
 }
 
-/// 404 `<entity> not found`.
+/// Returns a 404 with the message `<entity> not found`.
 pub fn not_found(entity: &str) -> ApiError {
     ApiError::new(StatusCode::NOT_FOUND, format!("{entity} not found"))
 }
 
-/// 400.
+/// Returns a 400 with the given message.
 pub fn bad_request(error: impl Into<String>) -> ApiError {
     ApiError::new(StatusCode::BAD_REQUEST, error)
 }
 
-/// 400 of a desktop that takes signed commands only.
+/// Returns the 400 of a desktop that accepts only signed commands.
 pub fn signing_required() -> ApiError {
     bad_request("Command signing is required for this compute target").code("missing_field")
 }
 
-/// 429 of a desktop that has not worked off what it was asked before.
+/// Returns the 429 of a desktop whose queue of commands is full.
 pub fn too_many_commands() -> ApiError {
-    ApiError::new(StatusCode::TOO_MANY_REQUESTS, "Too many commands wait for this compute target")
-        .code("too_many_commands")
+    ApiError::new(
+        StatusCode::TOO_MANY_REQUESTS,
+        "Too many queued commands for this compute target; retry later",
+    )
+    .code("too_many_commands")
 }
 
-/// 403: the caller has not registered the key that signed.
+/// Returns the 403 for a command that was signed with a key that the caller has not registered.
 pub fn browser_key_unregistered() -> ApiError {
     ApiError::new(StatusCode::FORBIDDEN, "browser_key_unregistered").code("browser_key_unregistered")
 }
 
-/// 409 of a change that the status of a loop does not allow.
+/// Returns the 409 for a change that a loop's status does not allow.
 pub fn invalid_transition(from: LoopStatus) -> ApiError {
     conflict(format!("Invalid status transition from {}", from.as_str()))
 }
 
-/// 409.
+/// Returns a 409 with the given message.
 pub fn conflict(error: impl Into<String>) -> ApiError {
     ApiError::new(StatusCode::CONFLICT, error)
 }
 
-/// 501, for a route that exists on paper only.
+/// Returns the 501 of API paths that are reserved but have no handler.
 pub fn not_implemented() -> ApiError {
     ApiError::new(StatusCode::NOT_IMPLEMENTED, "operation not implemented")
 }
 
-/// Validation errors of a body, collected for one response.
+/// Validation errors of a request body, collected into one response.
 #[derive(Debug, Default)]
 pub struct ValidationIssues(Vec<(String, String)>);
 
 impl ValidationIssues {
-    /// Adds an issue; `path` is dotted, and empty for the body as a whole.
+    /// Adds an issue. `path` is dotted, and empty for the body as a whole.
     pub fn push(&mut self, path: impl Into<String>, message: impl Into<String>) {
         self.0.push((path.into(), message.into()));
     }
 
-    /// Adds an issue unless the condition holds.
+    /// Adds an issue when the condition is false.
     pub fn require(&mut self, holds: bool, path: &str, message: &str) {
         if !holds {
             self.push(path, message);
         }
     }
 
-    /// Adds an issue unless a text has between `min` and `max` characters.
+    /// Adds an issue when the text is shorter than `min` or longer than `max` characters.
     pub fn length(&mut self, path: &str, text: &str, min: usize, max: usize) {
         let length = text.chars().count();
         if length < min {
@@ -226,7 +227,7 @@ impl ValidationIssues {
         }
     }
 
-    /// The refusal, when there is an issue.
+    /// Returns a 400 that lists all issues, or `Ok` when there are none.
     pub fn into_result(self) -> ApiResult<()> {
         if self.0.is_empty() {
             return Ok(());
@@ -241,26 +242,26 @@ impl ValidationIssues {
     }
 }
 
-/// The failures that every documented route shares.
+/// Error responses that every documented route may return.
 #[derive(IntoResponses)]
 #[expect(dead_code, reason = "describes the answers in the OpenAPI document; never built")]
 pub enum ErrorResponses {
-    /// The request does not fit.
+    /// The request is invalid; `code` and `details` say why.
     #[response(status = 400)]
     Invalid(FailureBody),
-    /// No credential, or one that is not accepted.
+    /// Credentials are missing, expired or revoked.
     #[response(status = 401)]
     Unauthorized(FailureBody),
-    /// Not allowed.
+    /// The caller lacks the required role or scope.
     #[response(status = 403)]
     Forbidden(FailureBody),
-    /// Unknown, or another organization's.
+    /// The resource does not exist, or belongs to another organization.
     #[response(status = 404)]
     NotFound(FailureBody),
-    /// In conflict with the present state.
+    /// The request conflicts with the current state of the resource.
     #[response(status = 409)]
     Conflict(FailureBody),
-    /// Failed here.
+    /// Internal error; `details.requestId` identifies its log entry.
     #[response(status = 500)]
     Failed(FailureBody),
 }

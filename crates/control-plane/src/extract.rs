@@ -1,4 +1,4 @@
-//! Extractors of bodies, queries and ids.
+//! Extractors for request bodies, query parameters and ids.
 
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use bytes::Bytes;
@@ -11,10 +11,10 @@ use uuid::Uuid;
 use crate::error::{ApiError, ApiResult, ValidationIssues, bad_request};
 use crate::nul;
 
-/// Largest body of a route that names no limit of its own, in bytes.
+/// Default limit of a request body, in bytes. Bodies are buffered in memory.
 pub const BODY_LIMIT: usize = 10 * 1024 * 1024;
 
-/// A JSON body of at most `LIMIT` bytes that has been read into its type.
+/// A JSON request body of at most `LIMIT` bytes, deserialized.
 pub struct Body<T, const LIMIT: usize = BODY_LIMIT>(pub T);
 
 impl<T: DeserializeOwned, S: Send + Sync, const LIMIT: usize> FromRequest<S> for Body<T, LIMIT> {
@@ -25,7 +25,7 @@ impl<T: DeserializeOwned, S: Send + Sync, const LIMIT: usize> FromRequest<S> for
     }
 }
 
-/// A JSON body, or the default of its type when none was sent.
+/// A JSON request body, or the default of its type when the body is empty.
 pub struct OptionalBody<T>(pub T);
 
 impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for OptionalBody<T> {
@@ -37,15 +37,16 @@ impl<T: DeserializeOwned + Default, S: Send + Sync> FromRequest<S> for OptionalB
     }
 }
 
-/// Reads a body of at most `limit` bytes.
+/// Reads a request body. Returns 413 when it is larger than `limit` bytes.
 pub async fn bytes(request: Request, limit: usize) -> ApiResult<Bytes> {
     axum::body::to_bytes(request.into_body(), limit)
         .await
         .map_err(|_| ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, "Request body too large"))
 }
 
-/// Reads JSON into its type; what does not fit is named by its path.
+/// Deserializes JSON. Returns a 400 that names the path of the first value that does not match its type.
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> ApiResult<T> {
+    // PostgreSQL rejects U+0000 in text and JSON, so replace it before anything is stored.
     let bytes = nul::without_nul(bytes);
     let mut json = serde_json::Deserializer::from_slice(&bytes);
     serde_path_to_error::deserialize(&mut json).map_err(|error| {
@@ -53,7 +54,7 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> ApiResult<T> {
         if inner.is_data() {
             let mut issues = ValidationIssues::default();
             let path = error.path().to_string();
-            // serde_json appends the position in the text, which says nothing to a client.
+            // serde_json appends line and column, which mean nothing to a client that sent a JSON value.
             let message = inner.to_string();
             let message = message.split(" at line ").next().unwrap_or_default();
             issues.push(if path == "." { String::new() } else { path }, message);
@@ -64,7 +65,7 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> ApiResult<T> {
     })
 }
 
-/// Query parameters that have been read into their type.
+/// Query parameters, deserialized; a mismatch is a 400.
 pub struct Query<T>(pub T);
 
 impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
@@ -77,27 +78,28 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     }
 }
 
-/// The id in a path. Something that is no id is answered like an unknown one.
+/// The id in a path. Malformed ids are handled as unknown ids (404), so clients need no case for them.
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub struct Id(pub Option<Uuid>);
 
 impl Id {
-    /// Reads the text of a path segment.
+    /// Parses a path segment.
     pub fn of(text: &str) -> Self {
         Self(Uuid::try_parse(text).ok())
     }
 
-    /// The id, or the answer for an unknown `entity`.
+    /// Returns the id, or a 404 for `entity` when it is malformed.
     pub fn or_unknown(self, entity: &str) -> ApiResult<Uuid> {
         self.0.ok_or_else(|| crate::error::not_found(entity))
     }
 }
 
-/// One segment of the path, `{id}`.
+/// Reads the path segment `{id}`.
 impl<S: Send + Sync> FromRequestParts<S> for Id {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> ApiResult<Self> {
+        // Fails when a segment is not valid UTF-8 after percent-decoding.
         let path = axum::extract::RawPathParams::from_request_parts(parts, state)
             .await
             .map_err(|_| bad_request("malformed path").code("malformed_path"))?;

@@ -1,8 +1,9 @@
-//! Agents, loops, keys, artifacts and the dispatch to desktops: what a team shares.
+//! The control plane: organizations, documents, loops, agents, keys and artifacts, and the dispatch of loops
+//! to desktops.
 //!
-//! [`ControlPlane`] is the whole of it: an axum service over a database (SQLite alone on a
-//! machine, PostgreSQL for a team) and a folder of files. It talks to desktops over their
-//! connections only, and never touches the machine that it runs on.
+//! [`ControlPlane`] is the entry point: an axum service over a database (SQLite on a single machine,
+//! PostgreSQL for a team) and a directory of files. It reaches desktops only through their WebSocket
+//! connections, and never runs programs on its own host.
 
 mod accounts;
 mod agents;

@@ -1,8 +1,8 @@
-//! The one place where a loop's status changes.
+//! The only place that changes the status of a loop.
 //!
-//! A transition is one conditional update on the statuses from which it is allowed, in the transaction
-//! that also holds the event which caused it. Whoever loses a race sees the new status and decides
-//! again.
+//! A transition is a conditional update: it applies only from the statuses that allow it, in the same
+//! transaction as the event that caused it. A caller that loses a race receives the current status and
+//! decides again.
 
 use loopgate_api::job::LoopStatus;
 use sea_orm::ActiveValue::Set;
@@ -16,7 +16,6 @@ use crate::store::entity::loop_event::{self, EventSource};
 use crate::store::entity::{agent_loop, loop_token_refresh};
 use crate::store::now;
 
-/// Every status.
 pub const ALL: [LoopStatus; 8] = [
     LoopStatus::Pending,
     LoopStatus::Claimed,
@@ -28,24 +27,23 @@ pub const ALL: [LoopStatus; 8] = [
     LoopStatus::AwaitingUser,
 ];
 
-/// Statuses of a loop that still holds its slot.
+/// Statuses in which a loop occupies a slot of its user's concurrency limit.
 pub const ACTIVE: [LoopStatus; 3] = [LoopStatus::Pending, LoopStatus::Claimed, LoopStatus::Running];
 
-/// Statuses as a filter takes them.
+/// Wraps statuses for use in a filter.
 pub fn stored_statuses(statuses: impl IntoIterator<Item = LoopStatus>) -> Vec<StoredEnum<LoopStatus>> {
     statuses.into_iter().map(StoredEnum).collect()
 }
 
-/// Result of a status change.
+/// The outcome of a status change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TransitionResult {
-    /// The loop has the new status.
     Applied,
-    /// Its status does not allow the change.
+    /// The current status, which does not allow the change.
     Refused(LoopStatus),
 }
 
-/// Changes the status of a loop, and writes further columns in the same update.
+/// Changes the status of a loop. `columns` sets further columns in the same update.
 pub async fn apply(
     tx: &DatabaseTransaction,
     loop_id: Uuid,
@@ -58,6 +56,7 @@ pub async fn apply(
     let mut update = agent_loop::Entity::update_many()
         .col_expr(Column::Status, Expr::value(StoredEnum(to)))
         .col_expr(Column::UpdatedAt, Expr::value(at));
+    // A timed-out loop returns to RUNNING when its runner reports again; keep its first start.
     if to == LoopStatus::Running {
         update = update.col_expr(Column::StartedAt, first_of(Column::StartedAt, at));
     }
@@ -65,15 +64,17 @@ pub async fn apply(
         update = update
             .col_expr(Column::CompletedAt, first_of(Column::CompletedAt, at))
             .col_expr(Column::StartedAt, first_of(Column::StartedAt, at))
+            // Release the token slot, so that the row no longer authorizes a runner.
             .col_expr(Column::ActiveTokenJti, Expr::value(None::<Uuid>))
             .col_expr(Column::TokenExpiresAt, Expr::value(None::<i64>));
     }
     if to == LoopStatus::Completed {
         update = update.col_expr(Column::Error, Expr::value(None::<Json>));
     }
-    let moved =
+    let result =
         columns(update).filter(Column::Id.eq(loop_id)).filter(Column::Status.is_in(from)).exec(tx).await?;
-    if moved.rows_affected == 0 {
+    if result.rows_affected == 0 {
+        // No row was updated: the loop is missing, or its status does not allow the change.
         let row = agent_loop::Entity::find_by_id(loop_id).one(tx).await?;
         let row = row.ok_or_else(|| DbErr::RecordNotFound("loop".to_owned()))?;
         return Ok(TransitionResult::Refused(row.status.0));
@@ -94,7 +95,8 @@ async fn clear_tokens(tx: &DatabaseTransaction, loop_id: Uuid, to: LoopStatus) -
         .exec(tx)
         .await?;
     let mut event_id = format!("tokens_cleared:{}:{loop_id}", to.as_str().to_lowercase());
-    // A loop that was revived may end in the same way again.
+    // A timed-out loop may return to RUNNING and time out again. Event ids are unique per loop and source, so
+    // append a counter.
     let earlier = loop_event::Entity::find()
         .filter(loop_event::Column::LoopId.eq(loop_id))
         .filter(loop_event::Column::EventId.starts_with(&event_id))
@@ -108,23 +110,22 @@ async fn clear_tokens(tx: &DatabaseTransaction, loop_id: Uuid, to: LoopStatus) -
     Ok(())
 }
 
-/// An event about to be stored.
+/// An event to append.
 #[derive(Debug, Clone)]
 pub struct NewEvent {
-    /// Its type.
     pub kind: String,
-    /// Who made it.
+    /// Origin of the event.
     pub source: EventSource,
-    /// Its identity within the loop and source.
+    /// Idempotency key, unique within the loop and source.
     pub event_id: String,
-    /// Its members, without the type.
+    /// Event members without the type.
     pub data: Value,
-    /// Slot and nonce of the runner.
+    /// Token slot and nonce of the runner that sent the event.
     pub runner: Option<(Uuid, Uuid)>,
 }
 
 impl NewEvent {
-    /// An event of the control plane.
+    /// Creates an event of the control plane itself.
     pub fn internal(kind: &str, event_id: impl Into<String>, data: Value) -> Self {
         Self {
             kind: kind.to_owned(),
@@ -136,10 +137,11 @@ impl NewEvent {
     }
 }
 
-/// Appends an event with the loop's next sequence; the update of the counter also makes writers
-/// of one loop wait for each other.
+/// Appends an event with the next sequence number of the loop.
 pub async fn append(tx: &DatabaseTransaction, loop_id: Uuid, event: NewEvent) -> Result<(), DbErr> {
     use agent_loop::Column;
+    // Incrementing the counter locks the loop's row until the commit, so concurrent writers append one after
+    // another and sequence numbers have no gaps.
     agent_loop::Entity::update_many()
         .col_expr(Column::LastSequence, Expr::col(Column::LastSequence).add(1))
         .filter(Column::Id.eq(loop_id))
@@ -167,13 +169,14 @@ pub async fn append(tx: &DatabaseTransaction, loop_id: Uuid, event: NewEvent) ->
     Ok(())
 }
 
-/// Fails a loop for a reason of the control plane's own, and records it as an `error` event.
-/// Answers whether it did.
+/// Fails a loop with an error of the control plane, and appends an `error` event. Returns whether the status
+/// changed.
 pub async fn fail(tx: &DatabaseTransaction, loop_id: Uuid, code: &str, message: &str) -> Result<bool, DbErr> {
     end(tx, loop_id, LoopStatus::Failed, json!({"code": code, "message": message}), json!({})).await
 }
 
-/// Ends a loop badly with an error, and records it as an `error` event with further members.
+/// Moves a loop to an unsuccessful terminal status, and appends an `error` event with the error and further
+/// members. Returns whether the status changed.
 pub async fn end(
     tx: &DatabaseTransaction,
     loop_id: Uuid,
@@ -181,9 +184,11 @@ pub async fn end(
     error: Value,
     members: Value,
 ) -> Result<bool, DbErr> {
-    let stored = error.clone();
-    let columns = |update: UpdateMany<_>| update.col_expr(agent_loop::Column::Error, Expr::value(stored));
+    let error_column = error.clone();
+    let columns =
+        |update: UpdateMany<_>| update.col_expr(agent_loop::Column::Error, Expr::value(error_column));
     if apply(tx, loop_id, to, columns).await? != TransitionResult::Applied {
+        // The loop has reached a terminal status in the meantime; keep that result.
         return Ok(false);
     }
     let mut data = error;

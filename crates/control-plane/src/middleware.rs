@@ -1,5 +1,4 @@
-//! What every request passes first: our own host name, a trusted page, and the headers of answers:
-//! a renewed session cookie, and what lets trusted pages of another origin read ours.
+//! Middleware for every request: host and origin checks, CORS headers, and the renewed session cookie.
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;
@@ -14,20 +13,23 @@ use crate::app::ControlPlaneState;
 use crate::credentials::cookie::RenewedCookie;
 use crate::error::{ApiError, bad_request, forbidden};
 
-/// Routes that refuse a foreign page with an answer of their own.
+// Routes that check the origin themselves, because their error body differs from the usual one.
 const OWN_ORIGIN_CHECK: [&str; 2] = ["/desktop/onboarding-attempt", "/compute-targets/local-auth/challenge"];
 
-/// Refuses foreign host names and foreign pages on every route.
+/// Rejects requests with an unknown `Host` or an untrusted `Origin`, and adds the common response headers.
 pub async fn check(State(app): State<ControlPlaneState>, mut request: Request, next: Next) -> Response {
+    // Protects against DNS rebinding: a page whose host name resolves to this machine.
     if !app.origins.accepts_host(request.headers(), request.uri()) {
         return ApiError::new(StatusCode::FORBIDDEN, "host not allowed")
             .code("host_not_allowed")
             .into_response();
     }
-    // The database stores it nowhere, so nothing has it in its name.
+    // PostgreSQL cannot store U+0000, so no path or query parameter can match anything.
     if request.uri().path_and_query().is_some_and(|address| address.as_str().contains("%00")) {
-        return bad_request("The address must not contain U+0000").code("malformed_address").into_response();
+        return bad_request("The URL must not contain U+0000").code("malformed_address").into_response();
     }
+    // Requests without `Origin` come from programs, or are same-origin GETs; the authentication decides about
+    // them.
     let origin = request.headers().get(ORIGIN).cloned();
     let trusted =
         origin.as_ref().is_none_or(|origin| origin.to_str().is_ok_and(|origin| app.origins.trusts(origin)));
@@ -35,10 +37,12 @@ pub async fn check(State(app): State<ControlPlaneState>, mut request: Request, n
         return forbidden().into_response();
     }
     let preflight = request.method() == Method::OPTIONS && origin.is_some();
+    // The extractor of the session runs inside `next` and has no access to the response.
     let renewed = RenewedCookie::default();
     request.extensions_mut().insert(renewed.clone());
     let mut response =
         if preflight { StatusCode::NO_CONTENT.into_response() } else { next.run(request).await };
+    // A handler that sets the cookie itself, for example at sign-out, takes precedence.
     if let Some(cookie) = renewed.get().filter(|_| !response.headers().contains_key(SET_COOKIE)) {
         response.headers_mut().insert(SET_COOKIE, cookie.clone());
     }
@@ -53,6 +57,7 @@ fn allow(response: &mut Response, origin: HeaderValue, preflight: bool) {
     let headers = response.headers_mut();
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     headers.insert(ACCESS_CONTROL_ALLOW_CREDENTIALS, HeaderValue::from_static("true"));
+    // The response depends on `Origin`, so caches must not share it between origins.
     headers.append(VARY, HeaderValue::from_static("Origin"));
     if preflight {
         let methods = HeaderValue::from_static("GET, POST, PUT, PATCH, DELETE");

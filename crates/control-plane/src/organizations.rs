@@ -1,4 +1,4 @@
-//! What the administrators of an organization decide for its loops.
+//! Settings of an organization that apply to its loops.
 
 use loopgate_api::usd::Usd;
 use sea_orm::prelude::*;
@@ -16,46 +16,47 @@ use crate::store::parse_json;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct OrganizationSettings {
-    /// Loops of one person that may be active at once, from 1; 10 when left out.
+    /// Active loops per user, at least 1. Defaults to 10.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_concurrent_loops: Option<u64>,
-    /// What loops may spend.
+    /// Spending limits for loops, in US dollars.
     pub spending_limits: SpendingLimits,
 }
 
-/// US dollars that loops may spend; no limit where one is left out.
+/// Spending limits in US dollars. An absent member means no limit.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SpendingLimits {
-    /// One loop.
+    /// Limit for one loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<f64>)]
     pub per_loop_usd: Option<Usd>,
-    /// All loops of the organization on a day, in UTC.
+    /// Limit for all loops of the organization per day (UTC).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<f64>)]
     pub per_day_usd: Option<Usd>,
-    /// All loops of the organization in a month, in UTC.
+    /// Limit for all loops of the organization per calendar month (UTC).
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<f64>)]
     pub per_month_usd: Option<Usd>,
 }
 
-/// The settings of a row. Settings that do not read have their defaults.
+/// Returns the settings of an organization. Settings that cannot be parsed have their default values.
 pub fn settings(row: &organization::Model) -> OrganizationSettings {
     parse_json(Some(&row.settings)).unwrap_or_default()
 }
 
-/// Replaces the settings; members that are not known here stay.
+/// Replaces the settings. Members that this version does not know are preserved.
 pub async fn store_settings(
     tx: &DatabaseTransaction,
     organization_id: Uuid,
     settings: &OrganizationSettings,
 ) -> ApiResult<()> {
+    // FOR UPDATE on PostgreSQL: concurrent writers would merge into the same old row, and one change would be lost.
     let row = organization::Entity::find_by_id(organization_id).lock_exclusive().one(tx).await?;
     let mut members: Map<String, Value> =
         row.and_then(|row| row.settings.as_object().cloned()).unwrap_or_default();
-    // A member that is left out is absent in what is written, and must not keep its old value.
+    // `None` is not serialized, so `extend` would leave the old value in place.
     members.remove("maxConcurrentLoops");
     if let Value::Object(new) = serde_json::to_value(settings)? {
         members.extend(new);

@@ -1,4 +1,5 @@
-//! Keys in people's browsers that sign commands. A desktop takes none of them from here: its user authorizes each.
+//! Browser keys, which sign commands. A desktop does not trust them by registration alone: its user must
+//! authorize each key there.
 
 use loopgate_api::link::{BrowserPublicKey, Fingerprint, LinkCommand, REQUEST_KEY_APPROVAL, REVOKE_KEY};
 use sea_orm::ActiveValue::Set;
@@ -15,27 +16,28 @@ use crate::error::ApiResult;
 use crate::store::entity::{compute_target, user, user_public_key};
 use crate::store::{is_duplicate, now};
 
-/// How long a desktop may be away and still hear of a change; later its own look at the list tells it.
+// How long a notification waits for an offline desktop. Afterwards it is not needed: a desktop fetches the
+// list of keys when it connects.
 const EXPIRES_AFTER: std::time::Duration = std::time::Duration::from_secs(15 * 60);
 
-/// What became of a key.
+/// A change of a browser key that desktops are notified about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyChange {
-    /// It asks to be authorized.
+    /// The key was registered and requests authorization.
     Registered,
-    /// It signs no more.
+    /// The key was removed and must no longer be accepted.
     Removed,
 }
 
-/// Registers a key of a person; one that is registered already is answered as it is.
+/// Registers a key for the caller. Returns the existing row when the key is already registered.
 pub async fn register(
     app: &ControlPlaneState,
     caller: &Caller,
     key: &BrowserPublicKey,
 ) -> ApiResult<user_public_key::Model> {
     let fingerprint = key.fingerprint();
-    if let Some(known) = of_user(app.store.writer(), caller.user.id, &fingerprint).await? {
-        return Ok(known);
+    if let Some(row) = of_user(app.store.writer(), caller.user.id, &fingerprint).await? {
+        return Ok(row);
     }
     let tx = app.store.begin().await?;
     let row = user_public_key::ActiveModel {
@@ -48,9 +50,11 @@ pub async fn register(
     };
     let row = match user_public_key::Entity::insert(row).exec_with_returning(&tx).await {
         Err(error) if is_duplicate(&error) => {
+            // A concurrent request registered the same key. PostgreSQL has aborted the transaction, so end it
+            // before reading.
             drop(tx);
-            let known = of_user(app.store.writer(), caller.user.id, &fingerprint).await?;
-            return known.ok_or_else(|| error.into());
+            let row = of_user(app.store.writer(), caller.user.id, &fingerprint).await?;
+            return row.ok_or_else(|| error.into());
         }
         other => other?,
     };
@@ -60,7 +64,7 @@ pub async fn register(
     Ok(row)
 }
 
-/// Removes a key of a person; `None` when there was none.
+/// Removes a key of the caller. Returns `None` when there is no such key.
 pub async fn remove(
     app: &ControlPlaneState,
     caller: &Caller,
@@ -75,7 +79,7 @@ pub async fn remove(
     Ok(Some(row))
 }
 
-/// A key of a person.
+/// Finds a key of a user by its fingerprint.
 pub async fn of_user(
     db: &impl ConnectionTrait,
     user_id: Uuid,
@@ -88,18 +92,19 @@ pub async fn of_user(
         .await
 }
 
-/// Keys of a person with their owner, oldest first; for a desktop those of everybody who may send commands to it.
+/// Lists the caller's keys with their owner, oldest first. With a shared desktop, includes the keys of all
+/// members of the organization, who may send commands to it. Keys of inactive users are omitted.
 pub async fn list(
     db: &impl ConnectionTrait,
     caller: &Caller,
     target: Option<&compute_target::Model>,
 ) -> Result<Vec<(user_public_key::Model, user::Model)>, DbErr> {
-    let mut wanted = Condition::any().add(user_public_key::Column::UserId.eq(caller.user.id));
+    let mut filter = Condition::any().add(user_public_key::Column::UserId.eq(caller.user.id));
     if target.is_some_and(|target| target.is_shared_with_org) {
-        wanted = wanted.add(user_public_key::Column::OrganizationId.eq(caller.organization_id()));
+        filter = filter.add(user_public_key::Column::OrganizationId.eq(caller.organization_id()));
     }
     let keys = user_public_key::Entity::find()
-        .filter(wanted)
+        .filter(filter)
         .order_by_asc(user_public_key::Column::CreatedAt)
         .order_by_asc(user_public_key::Column::Id)
         .all(db)
@@ -113,7 +118,8 @@ pub async fn list(
     Ok(keys.into_iter().filter_map(|key| Some((key.clone(), owner(&key)?))).collect())
 }
 
-/// Tells the connected desktops to which a person may send commands about a key of theirs, in the background.
+/// Notifies the connected desktops that the caller can access of a changed key. Runs in the background:
+/// registration does not wait for desktops.
 pub fn notify_desktops(
     app: &ControlPlaneState,
     caller: &Caller,
@@ -123,7 +129,7 @@ pub fn notify_desktops(
     let (task, caller, key) = (app.clone(), caller.clone(), key.clone());
     app.tasks.spawn(async move {
         if let Err(error) = notify(&task, &caller, &key, change).await {
-            tracing::warn!(fingerprint = key.fingerprint, error = %error.body.error, "desktops were not told of a key");
+            tracing::warn!(fingerprint = key.fingerprint, error = %error.body.error, "could not notify desktops of a browser key");
         }
     });
 }
@@ -134,7 +140,7 @@ async fn notify(
     key: &user_public_key::Model,
     change: KeyChange,
 ) -> ApiResult<()> {
-    let command = match change {
+    let operation = match change {
         KeyChange::Registered => REQUEST_KEY_APPROVAL,
         KeyChange::Removed => REVOKE_KEY,
     };
@@ -147,7 +153,7 @@ async fn notify(
             "computeTargetId": target.id,
             "gatewayId": target.gateway_id,
         });
-        let new = NewCommand {
+        let command = NewCommand {
             organization_id: target.organization_id,
             user_id: caller.user.id,
             target_id: target.id,
@@ -156,16 +162,17 @@ async fn notify(
             idempotency_key: None,
             signature: None,
             request: LinkCommand {
-                operation_id: command.operation_id.to_owned(),
+                operation_id: operation.operation_id.to_owned(),
                 method: "POST".to_owned(),
-                path: command.path.to_owned(),
+                path: operation.path.to_owned(),
                 body: Some(body),
                 ..LinkCommand::default()
             },
         };
-        let stored = command::store(app, new).await?;
-        if command::deliver(app, &stored.row, None).is_err() {
-            tracing::info!(target_id = %target.id, "desktop has gone; it looks at the list of keys when it is back");
+        // Persisted first, so that a desktop that reconnects in time still receives it.
+        let stored_command = command::store(app, command).await?;
+        if command::deliver(app, &stored_command.row, None).is_err() {
+            tracing::info!(target_id = %target.id, "desktop disconnected; it fetches the key list on reconnect");
         }
     }
     Ok(())

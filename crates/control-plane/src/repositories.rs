@@ -1,8 +1,8 @@
-//! Which repositories an organization's loops may touch: none but those that are known here.
+//! Authorization of repositories: loops of an organization may use only the repositories listed here.
 //!
-//! An installation of the code host's App knows them, and then nothing else counts. Without one they are those that an
-//! administrator listed, with or without their branches, and those of the machine when the control plane runs on its
-//! user's own. A branch is refused only when the branches of its repository are known.
+//! With a code host installation, exactly the repositories that it can access are allowed. Otherwise the
+//! allowed repositories are those that an administrator has added, and those of the machine when the control
+//! plane serves only its user. A branch is rejected only when the branches of its repository are known.
 
 use std::fmt::Debug;
 
@@ -25,27 +25,27 @@ use crate::error::{ApiError, ApiResult};
 use crate::store::entity::{organization, repository};
 use crate::store::{now, parse_json};
 
-/// What makes a repository known.
+/// The reason why a repository is allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RepositorySource {
-    /// The installation at the code host.
+    /// Accessible to the installation at the code host.
     Installation,
-    /// An administrator.
+    /// Added by an administrator of the organization.
     List,
-    /// The machine that the control plane runs on.
+    /// Present on the machine that the control plane runs on.
     Machine,
 }
 
-/// A repository that loops may touch.
+/// A repository that loops may use.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AllowedRepository {
-    /// `owner/name`.
+    /// Full name in the form `owner/name`.
     pub full_name: String,
-    /// All its branches; `null` when they are not known.
+    /// All branches of the repository; `null` when they are not known.
     pub branches: Option<Vec<String>>,
-    /// What makes it known.
+    /// Reason why the repository is allowed.
     pub source: RepositorySource,
 }
 
@@ -55,12 +55,14 @@ impl AllowedRepository {
     }
 
     fn lacks_branch(&self, branch: &str) -> bool {
-        let known = self.branches.as_ref();
-        !branch.is_empty() && known.is_some_and(|branches| branches.iter().all(|known| known != branch))
+        // An empty branch stands for the default branch, which always exists.
+        let branches = self.branches.as_ref();
+        !branch.is_empty()
+            && branches.is_some_and(|branches| branches.iter().all(|existing| existing != branch))
     }
 }
 
-/// Adds a repository to the list of an organization, or replaces what is known of it.
+/// Adds a repository to the organization's list, or replaces the branches of an existing entry.
 pub async fn allow(
     db: &impl ConnectionTrait,
     organization_id: Uuid,
@@ -73,14 +75,14 @@ pub async fn allow(
         branches: Set(branches.map(|branches| json!(branches))),
         created_at: Set(now()),
     };
-    let known = OnConflict::columns([repository::Column::OrganizationId, repository::Column::FullName])
+    let on_conflict = OnConflict::columns([repository::Column::OrganizationId, repository::Column::FullName])
         .update_column(repository::Column::Branches)
         .to_owned();
-    repository::Entity::insert(row).on_conflict(known).exec_without_returning(db).await?;
+    repository::Entity::insert(row).on_conflict(on_conflict).exec_without_returning(db).await?;
     Ok(())
 }
 
-/// Takes a repository from the list; answers whether it was there.
+/// Removes a repository from the list. Returns whether it was listed.
 pub async fn forbid(
     db: &impl ConnectionTrait,
     organization_id: Uuid,
@@ -91,14 +93,14 @@ pub async fn forbid(
     Ok(removed.rows_affected > 0)
 }
 
-/// Every repository that an organization's loops may touch, by name.
+/// Lists all repositories that loops of an organization may use, sorted by name.
 pub async fn allowed(
     app: &ControlPlaneState,
     organization: &organization::Model,
 ) -> ApiResult<Vec<AllowedRepository>> {
     if let Some(installation) = app.installation(organization) {
-        let reached = installation.repositories().await.map_err(code_host_unavailable)?;
-        return Ok(without_branches(reached, RepositorySource::Installation).collect());
+        let full_names = installation.repositories().await.map_err(code_host_unavailable)?;
+        return Ok(without_branches(full_names, RepositorySource::Installation).collect());
     }
     let listed = repository::Entity::find()
         .filter(repository::Column::OrganizationId.eq(organization.id))
@@ -137,44 +139,47 @@ async fn of_machine(app: &ControlPlaneState) -> ApiResult<Vec<String>> {
     Ok(names.iter().map(ToString::to_string).collect())
 }
 
-/// Refuses a loop over repositories that are not known, or over branches that do not exist. All offenders are named
-/// together.
+/// Rejects a loop whose repositories are not allowed (403) or whose branches do not exist (400). The error
+/// lists all of them.
 pub async fn authorize(
     app: &ControlPlaneState,
     organization: &organization::Model,
     primary: Option<&RepoRef>,
     peers: &[RepoRef],
 ) -> ApiResult<()> {
-    let wanted: Vec<&RepoRef> = primary.into_iter().chain(peers).collect();
-    if wanted.is_empty() {
+    let repos: Vec<&RepoRef> = primary.into_iter().chain(peers).collect();
+    if repos.is_empty() {
         return Ok(());
     }
     if let Some(installation) = app.installation(organization) {
-        return authorize_at_code_host(installation, &wanted).await;
+        return authorize_at_code_host(installation, &repos).await;
     }
     let allowed = allowed(app, organization).await?;
     let find = |repo: &RepoRef| allowed.iter().find(|allowed| allowed.is(&repo.full_name));
     let lacks_branch = |repo: &RepoRef| find(repo).is_some_and(|allowed| allowed.lacks_branch(&repo.branch));
-    let closed: Vec<&str> =
-        wanted.iter().filter(|repo| find(repo).is_none()).map(|repo| repo.full_name.as_str()).collect();
-    if !closed.is_empty() {
-        return Err(closed_repositories("These repositories are not open to loops", &closed));
+    let forbidden: Vec<&str> =
+        repos.iter().filter(|repo| find(repo).is_none()).map(|repo| repo.full_name.as_str()).collect();
+    if !forbidden.is_empty() {
+        return Err(forbidden_repositories(
+            "Repositories not allowed for loops (an administrator can add them)",
+            &forbidden,
+        ));
     }
-    refuse_missing_branches(wanted.iter().copied().filter(|repo| lacks_branch(repo)).collect())
+    refuse_missing_branches(repos.iter().copied().filter(|repo| lacks_branch(repo)).collect())
 }
 
-async fn authorize_at_code_host(installation: InstalledApp<'_>, wanted: &[&RepoRef]) -> ApiResult<()> {
-    let reached = try_join_all(wanted.iter().map(|repo| installation.reaches(&repo.full_name))).await;
-    let pairs = wanted.iter().zip(reached.map_err(code_host_unavailable)?);
-    let foreign: Vec<&str> =
-        pairs.filter(|(_, reached)| !reached).map(|(repo, _)| repo.full_name.as_str()).collect();
-    if !foreign.is_empty() {
-        return Err(unauthorized_repositories(&foreign));
+async fn authorize_at_code_host(installation: InstalledApp<'_>, repos: &[&RepoRef]) -> ApiResult<()> {
+    let accessible = try_join_all(repos.iter().map(|repo| installation.can_access(&repo.full_name))).await;
+    let pairs = repos.iter().zip(accessible.map_err(code_host_unavailable)?);
+    let inaccessible: Vec<&str> =
+        pairs.filter(|(_, accessible)| !accessible).map(|(repo, _)| repo.full_name.as_str()).collect();
+    if !inaccessible.is_empty() {
+        return Err(unauthorized_repositories(&inaccessible));
     }
-    let named: Vec<&RepoRef> = wanted.iter().copied().filter(|repo| !repo.branch.is_empty()).collect();
-    let known = try_join_all(named.iter().map(|repo| installation.has_branch(repo))).await;
-    let pairs = named.into_iter().zip(known.map_err(code_host_unavailable)?);
-    refuse_missing_branches(pairs.filter(|(_, known)| !known).map(|(repo, _)| repo).collect())
+    let with_branch: Vec<&RepoRef> = repos.iter().copied().filter(|repo| !repo.branch.is_empty()).collect();
+    let exist = try_join_all(with_branch.iter().map(|repo| installation.has_branch(repo))).await;
+    let pairs = with_branch.into_iter().zip(exist.map_err(code_host_unavailable)?);
+    refuse_missing_branches(pairs.filter(|(_, exists)| !exists).map(|(repo, _)| repo).collect())
 }
 
 fn code_host_unavailable(error: CodeHostError) -> ApiError {
@@ -189,12 +194,15 @@ fn refuse_missing_branches(missing: Vec<&RepoRef>) -> ApiResult<()> {
     }
 }
 
-/// The answer for repositories that the installation does not reach.
+/// Returns the 403 for repositories that the installation cannot access.
 pub fn unauthorized_repositories(names: &[&str]) -> ApiError {
-    closed_repositories("GitHub App installation does not have access to the following repositories", names)
+    forbidden_repositories(
+        "GitHub App installation does not have access to the following repositories",
+        names,
+    )
 }
 
-fn closed_repositories(reason: &str, names: &[&str]) -> ApiError {
+fn forbidden_repositories(reason: &str, names: &[&str]) -> ApiError {
     ApiError::new(StatusCode::FORBIDDEN, format!("{reason}: {}", names.join(", ")))
         .code(code::REPO_NOT_ALLOWED)
         .detail("name", "UnauthorizedRepoError")

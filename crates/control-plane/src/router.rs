@@ -1,4 +1,4 @@
-//! Every route of the control plane, on one page.
+//! All routes of the control plane.
 
 use axum::extract::DefaultBodyLimit;
 use axum::middleware::from_fn_with_state;
@@ -21,33 +21,33 @@ use crate::routes::{
 };
 use crate::{middleware, web};
 
-/// Who may call a route. The extractor that its handler takes enforces it.
+/// The callers that a route accepts. The extractor in the handler's signature enforces it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Anybody; a credential is in what is sent.
+    /// No authentication; the request body or URL carries the credential.
     Public,
-    /// A signed-in browser.
+    /// A signed-in browser, with any role.
     Session,
     /// A signed-in browser of an administrator.
     AdminSession,
-    /// An API key with the scope that the method needs.
+    /// An API key with the scope that the method requires.
     ApiKey,
-    /// Either of the two.
+    /// A signed-in browser or an API key.
     Person,
-    /// Either of the two; a key needs the scope to read only.
+    /// A signed-in browser or an API key; a key needs only the `read` scope.
     Reader,
-    /// Either of the two, of an administrator.
+    /// A signed-in browser or an API key of an administrator.
     Admin,
-    /// The token of the loop in the path; its heartbeat also takes the key of the loop's desktop.
+    /// The token of the loop in the path. The heartbeat also accepts the API key of the loop's desktop.
     Runner,
-    /// A person, or the runner of the loop in the path.
+    /// A signed-in browser, an API key, or the token of the loop in the path.
     PersonOrRunner,
 }
 
-/// Method, path, who may call it, and the handler.
+// Method, path, accepted callers, and the handler.
 type RouteRow = (&'static str, &'static str, Access, UtoipaMethodRouter<ControlPlaneState>);
 
-/// Every route that the OpenAPI document describes.
+// The routes of the OpenAPI document.
 #[rustfmt::skip]
 fn table() -> Vec<RouteRow> {
     use Access::{Admin, AdminSession, ApiKey, Person, PersonOrRunner, Public, Reader, Runner, Session};
@@ -160,7 +160,8 @@ fn table() -> Vec<RouteRow> {
     ]
 }
 
-/// Files of loops behind signed URLs. Served under a wildcard, which the OpenAPI document has no words for.
+// Files of loops behind signed URLs. They are served under a wildcard path, which OpenAPI cannot express, so
+// the document describes them with a single segment.
 fn storage_table() -> Vec<RouteRow> {
     vec![
         ("GET", "/storage/{key}", Access::Public, routes!(storage::get)),
@@ -175,7 +176,7 @@ fn documented(
     table.into_iter().fold(router, |router, (_, _, _, handler)| router.routes(handler))
 }
 
-/// The whole service: API, the desktops' WebSocket, and the web app for everything else.
+/// Builds the service: API, WebSocket of the desktops, and the web app for all other paths.
 pub fn service(app: ControlPlaneState) -> Router {
     let (routes, _) = documented(table(), OpenApiRouter::new()).split_for_parts();
     routes
@@ -184,12 +185,14 @@ pub fn service(app: ControlPlaneState) -> Router {
         .route("/openapi.json", get(async || Json(openapi())))
         .method_not_allowed_fallback(async || not_implemented())
         .fallback(web::fallback)
+        // axum's default limit is 2 MiB; the body extractors enforce a limit per route.
         .layer(DefaultBodyLimit::disable())
+        // The last layer is the outermost one: it also covers the fallbacks.
         .layer(from_fn_with_state(app.clone(), middleware::check))
         .with_state(app)
 }
 
-/// The OpenAPI document, made from the handlers.
+/// Generates the OpenAPI document from the handlers' annotations.
 pub fn openapi() -> OpenApi {
     let router = documented(table(), OpenApiRouter::with_openapi(description()));
     let mut document = documented(storage_table(), router).split_for_parts().1;
@@ -200,7 +203,8 @@ pub fn openapi() -> OpenApi {
     document
 }
 
-/// Handlers of different resources share their names, so the resource is part of the id.
+// Handlers of different resources share names such as `list`, and operation ids must be unique: prefix them
+// with the tag.
 fn name_by_tag(operation: &mut Operation) {
     let tag = operation.tags.iter().flatten().next().map(|tag| tag.replace('-', "_"));
     if let (Some(tag), Some(id)) = (tag, &mut operation.operation_id) {
@@ -212,12 +216,12 @@ fn description() -> OpenApi {
     use utoipa::openapi::{ComponentsBuilder, InfoBuilder, OpenApiBuilder, SecurityRequirement};
     let cookie = ApiKeyValue::with_description(
         cookie::NAME,
-        "The name goes on with an underscore and the installation's id; over https it begins with `__Host-`.",
+        "Session cookie. The name is followed by an underscore and an id of the installation, and over https preceded by `__Host-`.",
     );
     let cookie = SecurityScheme::ApiKey(ApiKey::Cookie(cookie));
     let session_key = SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::with_description(
         session::KEY_HEADER,
-        "`sessionKey` of the answer to the sign-in.",
+        "Session key, returned as `sessionKey` by the sign-in.",
     )));
     let bearer = SecurityScheme::Http(HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build());
     let info = InfoBuilder::new()
@@ -241,7 +245,6 @@ fn description() -> OpenApi {
         .build()
 }
 
-/// Method, path and access of every route.
 #[cfg(test)]
 pub(crate) fn all_routes() -> Vec<(&'static str, &'static str, Access)> {
     let routes = table().into_iter().chain(storage_table());
@@ -255,10 +258,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn table_names_method_and_path_of_each_handler() {
+    fn table_matches_method_and_path_of_each_handler() {
         for (method, path, _, (_, paths, _)) in table().into_iter().chain(storage_table()) {
-            let (described, item) = paths.paths.first_key_value().unwrap();
-            assert_eq!(described, path, "{method} {path}");
+            let (declared, item) = paths.paths.first_key_value().unwrap();
+            assert_eq!(declared, path, "{method} {path}");
             let json = serde_json::to_value(item).unwrap();
             assert!(json.get(method.to_lowercase()).is_some(), "{method} {path}");
             assert_eq!((paths.paths.len(), json.as_object().unwrap().len()), (1, 1), "{method} {path}");
@@ -266,24 +269,24 @@ mod tests {
     }
 
     #[test]
-    fn no_organization_hides_a_route() {
+    fn first_path_segments_are_reserved_slugs() {
         for (_, path, _) in all_routes() {
             let first = path.trim_start_matches('/').split('/').next().unwrap();
             assert!(web::is_reserved(first), "{path}");
         }
     }
 
-    /// The document keeps one schema a name; of two it would show the wrong one somewhere.
+    /// The document has one schema per name, so two types of the same name would describe each other.
     #[test]
-    fn schema_name_means_one_schema() {
-        let mut known = BTreeMap::new();
+    fn schema_names_are_unique() {
+        let mut schemas = BTreeMap::new();
         for (_, _, _, handler) in table().into_iter().chain(storage_table()) {
             for (name, schema) in handler.0 {
                 let schema = serde_json::to_value(schema).unwrap();
-                let first = known.entry(name.clone()).or_insert_with(|| schema.clone());
-                assert_eq!(*first, schema, "two schemas are named {name}; only one would be described");
+                let first = schemas.entry(name.clone()).or_insert_with(|| schema.clone());
+                assert_eq!(*first, schema, "two different schemas share the name {name}");
             }
         }
-        assert!(known.len() > 20, "the handlers name their schemas: {}", known.len());
+        assert!(schemas.len() > 20, "handlers declare named schemas: {}", schemas.len());
     }
 }

@@ -1,7 +1,8 @@
-//! What loops spend, by loop and day, and the limits that their organization sets.
+//! Spending of loops per loop and day, and the limits of their organization.
 //!
-//! A loop is told at its launch what it may spend, and its desktop keeps to that. Here it is ended when its day or
-//! month has no money left, and when it has spent twice what it was told.
+//! A launch carries the loop's budget, and the desktop enforces it. The control plane fails a loop when the
+//! day's or month's limit of the organization is reached, and as a safeguard when the loop has spent twice
+//! its own limit.
 
 use http::StatusCode;
 use jiff::tz::TimeZone;
@@ -23,7 +24,7 @@ use crate::store::now;
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// A limit of an organization's loops together that is reached.
+// A limit for all loops of an organization that has been reached.
 struct ReachedLimit {
     limit: Usd,
     period: &'static str,
@@ -35,32 +36,34 @@ impl ReachedLimit {
     }
 }
 
-/// Records what a loop has spent in all. What it spent since the last time counts for today; a smaller sum than
-/// before is an old one.
+/// Records the total that a loop has spent. The difference to the recorded total counts for today. A smaller
+/// total comes from a stale event and is ignored.
 pub async fn record(tx: &DatabaseTransaction, row: &agent_loop::Model, total: Usd) -> Result<(), DbErr> {
-    let more = total.saturating_sub(sum(tx, Column::LoopId.eq(row.id)).await?);
-    if more.is_zero() {
+    let delta = total.saturating_sub(sum(tx, Column::LoopId.eq(row.id)).await?);
+    if delta.is_zero() {
         return Ok(());
     }
-    let more = i64::try_from(more.micros()).unwrap_or(i64::MAX);
-    let new = loop_spending::ActiveModel {
+    let delta = i64::try_from(delta.micros()).unwrap_or(i64::MAX);
+    let row_of_today = loop_spending::ActiveModel {
         loop_id: Set(row.id),
         day: Set(now() / DAY_MS),
         organization_id: Set(row.organization_id),
-        micros: Set(more),
+        micros: Set(delta),
     };
-    let known = OnConflict::columns([Column::LoopId, Column::Day])
-        .value(Column::Micros, Expr::col((loop_spending::Entity, Column::Micros)).add(more))
+    let on_conflict = OnConflict::columns([Column::LoopId, Column::Day])
+        .value(Column::Micros, Expr::col((loop_spending::Entity, Column::Micros)).add(delta))
         .to_owned();
-    loop_spending::Entity::insert(new).on_conflict(known).exec_without_returning(tx).await?;
+    loop_spending::Entity::insert(row_of_today).on_conflict(on_conflict).exec_without_returning(tx).await?;
     Ok(())
 }
 
-/// Ends a loop that may not spend more. Answers whether it did.
+/// Fails a loop that has exceeded a limit. Returns whether it did.
 pub async fn enforce(tx: &DatabaseTransaction, row: &agent_loop::Model) -> Result<bool, DbErr> {
     let limits = limits(tx, row.organization_id).await?;
     let message = match reached(tx, row.organization_id, &limits).await? {
         Some(reached) => reached.message(),
+        // The desktop enforces the loop's limit between steps, so some overshoot is normal. Twice the limit
+        // means that it does not enforce it.
         None => match limits.per_loop_usd {
             Some(limit) if sum(tx, Column::LoopId.eq(row.id)).await?.saturating_sub(limit) >= limit => {
                 format!("The loop has spent more than twice its limit of ${limit:.2}")
@@ -72,7 +75,7 @@ pub async fn enforce(tx: &DatabaseTransaction, row: &agent_loop::Model) -> Resul
     loop_state::end(tx, row.id, LoopStatus::Failed, error, json!({})).await
 }
 
-/// Refuses a loop for which there is no money left today or this month.
+/// Returns 429 when the organization has reached its limit for today or this month.
 pub async fn check(db: &impl ConnectionTrait, organization: &organization::Model) -> ApiResult<()> {
     let limits = organizations::settings(organization).spending_limits;
     match reached(db, organization.id, &limits).await? {
@@ -83,13 +86,14 @@ pub async fn check(db: &impl ConnectionTrait, organization: &organization::Model
     }
 }
 
-/// What a loop may spend that is launched now; `None` without a limit.
+/// Returns the budget of a loop that is launched now: the smallest remaining amount of all limits, or `None`
+/// without a limit.
 pub async fn budget(db: &impl ConnectionTrait, organization_id: Uuid) -> Result<Option<Usd>, DbErr> {
     let limits = limits(db, organization_id).await?;
     let mut budget = limits.per_loop_usd;
     for (limit, since, _) in periods(&limits) {
-        let left = limit.saturating_sub(spent_since(db, organization_id, since).await?);
-        budget = Some(budget.map_or(left, |budget| budget.min(left)));
+        let remaining = limit.saturating_sub(spent_since(db, organization_id, since).await?);
+        budget = Some(budget.map_or(remaining, |budget| budget.min(remaining)));
     }
     Ok(budget)
 }
@@ -112,7 +116,7 @@ async fn reached(
     Ok(None)
 }
 
-/// Limit, first day and name of each period that has a limit.
+// Limit, first day (since the epoch) and name of each period that has a limit.
 fn periods(limits: &SpendingLimits) -> impl Iterator<Item = (Usd, i64, &'static str)> {
     let today = now() / DAY_MS;
     let day = limits.per_day_usd.map(|limit| (limit, today, "a day"));
@@ -120,7 +124,7 @@ fn periods(limits: &SpendingLimits) -> impl Iterator<Item = (Usd, i64, &'static 
     day.into_iter().chain(month)
 }
 
-/// The first day of an instant's month, in days since the epoch.
+// The first day of the month of an instant, in days since the epoch.
 fn first_of_month(at: i64) -> i64 {
     let date = jiff::Timestamp::from_millisecond(at).unwrap_or_default().to_zoned(TimeZone::UTC).date();
     at / DAY_MS - i64::from(date.day() - 1)
@@ -131,7 +135,7 @@ async fn spent_since(db: &impl ConnectionTrait, organization_id: Uuid, day: i64)
 }
 
 async fn sum(db: &impl ConnectionTrait, of: impl sea_orm::sea_query::IntoCondition) -> Result<Usd, DbErr> {
-    // A sum of integers is a decimal on PostgreSQL unless it is told otherwise.
+    // PostgreSQL returns `numeric` for SUM(bigint), which sqlx does not decode as i64.
     let total: SimpleExpr = Expr::col(Column::Micros).sum().cast_as(Alias::new("bigint"));
     let total: Option<Option<i64>> = loop_spending::Entity::find()
         .select_only()
@@ -148,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn month_begins_with_its_first_day() {
+    fn first_of_month_is_day_one_of_that_month() {
         let day = |text: &str| {
             let at: jiff::Timestamp = format!("{text}T00:00:00Z").parse().unwrap();
             at.as_millisecond() / DAY_MS

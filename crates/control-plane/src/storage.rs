@@ -1,6 +1,6 @@
-//! Files of loops, in a local folder, reached through signed URLs.
+//! Files of loops in a local directory, accessed through signed URLs.
 //!
-//! A URL is good for one method, one key and two hours; the signature is the only credential.
+//! A URL is valid for one method, one key and two hours; its signature is the only credential.
 
 use std::io;
 use std::path::{Path as FsPath, PathBuf};
@@ -22,20 +22,19 @@ use url::form_urlencoded;
 use crate::credentials::secret::constant_time_eq;
 use crate::error::{ApiError, ApiResult};
 
-/// Seconds in which a URL can be used.
+// Lifetime of a signed URL in seconds. A signature cannot be revoked, so it expires soon.
 const TTL_SECONDS: i64 = 7200;
-/// Largest object, in bytes.
+/// Size limit of an object in bytes. Objects are buffered in memory.
 pub const OBJECT_LIMIT: usize = 50 * 1024 * 1024;
-/// Objects of one loop.
+// Objects per loop. With `LOOP_BYTES`, keeps one loop from filling the disk.
 const LOOP_OBJECTS: usize = 2000;
-/// Bytes of all objects of one loop.
 const LOOP_BYTES: u64 = 1024 * 1024 * 1024;
-/// Segments of a key that name its loop: organization, `loops`, loop.
+// Number of leading key segments that identify the loop: organization, `loops`, loop.
 const LOOP_SEGMENTS: usize = 3;
-/// Objects of one listing.
+// Number of objects in a listing; further objects are not returned.
 const LISTING_LIMIT: usize = 1000;
 
-/// The folder, and the key of its URLs.
+/// The storage directory, and the secret that signs its URLs.
 #[derive(Debug, Clone)]
 pub struct Storage {
     folder: PathBuf,
@@ -45,17 +44,18 @@ pub struct Storage {
 }
 
 impl Storage {
-    /// Opens a folder, makes it when it is missing, and removes what a killed process left half-written.
+    /// Opens the directory, creating it when missing, and removes temporary files of an earlier process that
+    /// was killed.
     pub fn open(folder: &FsPath, origin: &str, secret: &SecretString) -> Result<Self, object_store::Error> {
-        let failed = |source| object_store::Error::Generic { store: "local", source };
-        make_private(folder).map_err(|error| failed(error.into()))?;
-        remove_staged(folder).map_err(|error| failed(error.into()))?;
+        let storage_error = |source| object_store::Error::Generic { store: "local", source };
+        create_private_dir(folder).map_err(|error| storage_error(error.into()))?;
+        remove_temporary(folder).map_err(|error| storage_error(error.into()))?;
         let objects = LocalFileSystem::new_with_prefix(folder)?.with_automatic_cleanup(true);
         let (folder, origin) = (folder.to_owned(), origin.to_owned());
         Ok(Self { folder, objects: Arc::new(objects), secret: secret.clone(), origin })
     }
 
-    /// A URL for one method and key.
+    /// Returns a URL that allows one method on one key for two hours.
     pub fn signed_url(&self, method: &str, key: &str, now_ms: i64) -> ApiResult<String> {
         let expires = now_ms / 1000 + TTL_SECONDS;
         let signature = self.signature(method, key, expires)?;
@@ -68,7 +68,7 @@ impl Storage {
         Ok(format!("{}/storage/{}?{query}", self.origin, path.join("/")))
     }
 
-    /// Whether a signature is good for a request at this moment.
+    /// Verifies a signature and its expiry.
     pub fn verify(&self, method: &str, key: &str, expires: i64, signature: &str, now_ms: i64) -> bool {
         let expected = self.signature(method, key, expires).unwrap_or_default();
         !expected.is_empty() && constant_time_eq(&expected, signature) && expires > now_ms / 1000
@@ -76,45 +76,52 @@ impl Storage {
 
     fn signature(&self, method: &str, key: &str, expires: i64) -> ApiResult<String> {
         let mut mac = Hmac::<Sha256>::new_from_slice(self.secret.expose_secret().as_bytes())
+            // Newlines separate the fields, so that no two combinations produce the same text.
             .map_err(ApiError::internal)?;
         mac.update(format!("{method}\n{key}\n{expires}").as_bytes());
         Ok(URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes()))
     }
 
-    /// Stores an object under a key, atomically.
+    /// Stores an object atomically. Returns 413 when the loop's quota is exceeded.
     pub async fn put(&self, key: &str, bytes: Bytes) -> ApiResult<()> {
         let path = parse(key)?;
         self.check_quota(&path, bytes.len() as u64).await?;
-        // A recreated directory would be world-readable.
-        make_private(&self.folder).map_err(ApiError::internal)?;
+        // If the directory was deleted at runtime, the store would recreate it with the default mode.
+        create_private_dir(&self.folder).map_err(ApiError::internal)?;
         self.objects.put(&path, bytes.into()).await.map_err(ApiError::internal)?;
         Ok(())
     }
 
-    /// Refuses an object that does not fit beside the others of its loop.
+    // Rejects an object that would exceed its loop's quota. Best-effort: concurrent uploads do not see each
+    // other.
     async fn check_quota(&self, path: &Path, size: u64) -> ApiResult<()> {
         let folder = Path::from_iter(path.parts().take(LOOP_SEGMENTS));
         let stored = self.objects.list(Some(&folder)).try_collect::<Vec<_>>().await;
         let others = stored.map_err(ApiError::internal)?;
+        // A replaced object does not count against its own upload.
         let others = others.iter().filter(|object| object.location != *path);
         let (count, bytes) = others.fold((0, 0), |(count, bytes), object| (count + 1, bytes + object.size));
         if count < LOOP_OBJECTS && bytes + size <= LOOP_BYTES {
             return Ok(());
         }
-        let text = "The loop has stored more files than it may have";
+        let text = format!(
+            "Storage quota of the loop exceeded: at most {LOOP_OBJECTS} files and {} MiB",
+            LOOP_BYTES >> 20
+        );
         Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, text).code("artifacts_too_large"))
     }
 
-    /// Reads an object; `None` when there is none.
+    /// Reads an object. Returns `None` when it does not exist.
     pub async fn get(&self, key: &str) -> ApiResult<Option<Bytes>> {
         match self.objects.get(&parse(key)?).await {
-            Ok(found) => Ok(Some(found.bytes().await.map_err(ApiError::internal)?)),
+            Ok(object) => Ok(Some(object.bytes().await.map_err(ApiError::internal)?)),
             Err(object_store::Error::NotFound { .. }) => Ok(None),
             Err(error) => Err(ApiError::internal(error)),
         }
     }
 
-    /// Keys below a prefix; objects above the limit are left out.
+    /// Lists the keys below a prefix. Objects above the size limit are omitted, because they cannot be
+    /// downloaded.
     pub async fn list(&self, prefix: &str) -> ApiResult<Vec<String>> {
         let path = parse(prefix)?;
         let listed = self.objects.list(Some(&path)).take(LISTING_LIMIT).try_collect::<Vec<_>>().await;
@@ -124,27 +131,27 @@ impl Storage {
     }
 }
 
-/// Makes a folder that only the owner may enter, with its parents, where it is missing.
-fn make_private(folder: &FsPath) -> io::Result<()> {
+/// Creates a directory and its missing parents with mode 0700.
+fn create_private_dir(folder: &FsPath) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.recursive(true).create(folder)
 }
 
-/// Removes objects that are not whole: the store writes each beside its place, with `#` and a number
-/// after the name, which no key can end with.
-fn remove_staged(folder: &FsPath) -> io::Result<()> {
+/// Removes temporary files. The object store writes an object to `<name>#<number>` in the same directory and
+/// renames it. It rejects keys of that form, so no object has such a name.
+fn remove_temporary(folder: &FsPath) -> io::Result<()> {
     for entry in std::fs::read_dir(folder)? {
         let entry = entry?;
         let kind = entry.file_type()?;
         let name = entry.file_name();
         let number = name.to_str().and_then(|name| Some(name.split_once('#')?.1));
-        let staged =
+        let is_temporary =
             number.is_some_and(|number| !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()));
         if kind.is_dir() {
-            remove_staged(&entry.path())?;
-        } else if kind.is_file() && staged {
+            remove_temporary(&entry.path())?;
+        } else if kind.is_file() && is_temporary {
             std::fs::remove_file(entry.path())?;
         }
     }
@@ -155,12 +162,12 @@ fn parse(key: &str) -> ApiResult<Path> {
     Path::parse(key.trim_end_matches('/')).map_err(|_| crate::error::bad_request("Invalid storage key"))
 }
 
-/// Whether a key is below a prefix, without `..`.
+/// Returns whether a key is below a prefix and contains no relative segments.
 pub fn is_below(key: &str, prefix: &str) -> bool {
     key.starts_with(prefix) && !key.contains("..") && !key.contains("./")
 }
 
-/// Percent-encodes one segment of a path.
+// `byte_serialize` encodes for forms: a space becomes `+`, which means a plus sign in a path.
 fn encode(segment: &str) -> String {
     form_urlencoded::byte_serialize(segment.as_bytes()).collect::<String>().replace('+', "%20")
 }
@@ -170,20 +177,22 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn half_written_objects_are_removed_at_the_start() {
+    async fn temporary_objects_are_removed_when_storage_opens() {
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().join("storage");
+        // Opening the storage again stands for a restart after a kill in the middle of an upload.
         let open = || Storage::open(&folder, "http://localhost", &SecretString::from("secret")).unwrap();
+        // A `#` elsewhere in the key must not be mistaken for a temporary file.
         let key = "org/loops/a#b/plan.md";
         open().put(key, Bytes::from_static(b"whole")).await.unwrap();
-        let left = folder.join("org/loops/plan.md#1");
-        std::fs::write(&left, "half").unwrap();
+        let temporary = folder.join("org/loops/plan.md#1");
+        std::fs::write(&temporary, "half").unwrap();
         assert_eq!(open().get(key).await.unwrap().unwrap(), "whole");
-        assert!(!left.exists());
+        assert!(!temporary.exists());
     }
 
     #[tokio::test]
-    async fn loop_stores_only_so_many_files() {
+    async fn upload_is_rejected_when_loop_exceeds_quota() {
         let dir = tempfile::tempdir().unwrap();
         let storage = Storage::open(dir.path(), "http://localhost", &SecretString::from("secret")).unwrap();
         let own = dir.path().join("org/loops/a/run");
@@ -192,18 +201,19 @@ mod tests {
             std::fs::File::create(own.join(number.to_string())).unwrap();
         }
         let put = async |key: &str| storage.put(key, Bytes::from_static(b"x")).await;
-        let refused = put("org/loops/a/run/another").await.unwrap_err();
-        assert_eq!(refused.status, StatusCode::PAYLOAD_TOO_LARGE);
+        let error = put("org/loops/a/run/another").await.unwrap_err();
+        assert_eq!(error.status, StatusCode::PAYLOAD_TOO_LARGE);
+        // Replacing an object does not add one, and the quota is per loop.
         put("org/loops/a/run/7").await.unwrap();
         put("org/loops/b/run/1").await.unwrap();
-        // A sparse file has its size without its bytes.
+        // A sparse file reports its full size without occupying disk space.
         std::fs::File::create(dir.path().join("org/loops/b/run/large")).unwrap().set_len(LOOP_BYTES).unwrap();
         assert!(put("org/loops/b/run/2").await.is_err());
     }
 
     #[cfg(unix)]
     #[tokio::test]
-    async fn deleted_directory_is_recreated_private() {
+    async fn deleted_directory_is_recreated_with_mode_0700() {
         use std::os::unix::fs::PermissionsExt as _;
         let dir = tempfile::tempdir().unwrap();
         let folder = dir.path().join("data/storage");

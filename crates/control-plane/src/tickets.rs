@@ -1,8 +1,8 @@
-//! Tickets: a wish with its repositories, and everything that comes of it.
+//! Tickets: a request with its repositories, and the plan, loops and pull requests that belong to it.
 //!
-//! A ticket is a feature document with a set of repositories and a state. Its slug, `ticket-7`, names worktree and
-//! branch of all its loops, and is the ticket id of the gateway's routes, so that plan, work, review, deployment and
-//! learnings of one wish hang together.
+//! A ticket is a feature document with a set of repositories and a state. Its slug, for example `ticket-7`,
+//! names the worktree and branch of all its loops and is the ticket id in the gateway's routes, which links
+//! plan, work, review, deployment and learnings.
 
 use loopgate_api::launch::{ArtifactType, RepoRef};
 use sea_orm::ActiveValue::Set;
@@ -20,53 +20,53 @@ use crate::store::entity::ticket::{self, TicketState};
 use crate::store::entity::{agent_loop, document, pull_request};
 use crate::store::{iso, parse_json};
 
-/// Loops shown with a ticket.
+// Number of loops in a ticket's detail view; a page shows no more.
 const LOOPS_SHOWN: u64 = 50;
 
 /// A ticket without its text.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TicketRecord {
-    /// Id; also that of its document.
+    /// Id of the ticket and of its document.
     pub id: Uuid,
-    /// `ticket-7`; unique in the organization, and the ticket id of the gateway's routes.
+    /// Slug such as `ticket-7`; unique in the organization, and the ticket id in the gateway's routes.
     pub slug: String,
-    /// Title.
+    /// Title of the ticket's document.
     pub title: String,
-    /// Whether its work is still wanted.
+    /// Whether the ticket is open or closed.
     pub state: TicketState,
-    /// The primary repository.
+    /// Primary repository; absent when none was selected.
     pub repo: Option<RepoRef>,
-    /// The peers.
+    /// Peer repositories of the ticket's loops.
     pub additional_repos: Vec<RepoRef>,
-    /// Who made it.
+    /// Id of the user who created the ticket.
     pub user_id: Uuid,
-    /// ISO 8601.
+    /// Creation time in ISO 8601.
     pub created_at: String,
-    /// ISO 8601.
+    /// Time of the last change in ISO 8601.
     pub updated_at: String,
 }
 
-/// A ticket with its text and what has come of it.
+/// A ticket with its text, plan, loops and pull requests.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TicketDetail {
-    /// The record.
+    /// Members of the ticket without its text.
     #[serde(flatten)]
     pub record: TicketRecord,
-    /// Markdown.
+    /// Text of the ticket, in Markdown.
     pub body: String,
-    /// Its document; loops are started from it.
+    /// Feature document of the ticket, from which loops are started.
     pub document: LoopDocument,
-    /// The plan made from it.
+    /// The plan that a PLAN loop produced from the document.
     pub plan: Option<LoopDocument>,
-    /// Loops about it or its plan, newest first.
+    /// Latest 50 loops of the ticket's document and its plan, newest first.
     pub loops: Vec<LoopRecord>,
-    /// Pull requests of those loops, newest first.
+    /// Pull requests of the document and its plan, newest first.
     pub pull_requests: Vec<LoopPullRequest>,
 }
 
-/// A ticket and the document that holds its text.
+/// A ticket and the document that contains its text.
 pub type TicketRow = (ticket::Model, document::Model);
 
 impl From<TicketRow> for TicketRecord {
@@ -85,25 +85,21 @@ impl From<TicketRow> for TicketRecord {
     }
 }
 
-/// A ticket about to be made.
+/// Values of a ticket to create.
 pub struct NewTicket {
-    /// Its organization.
     pub organization_id: Uuid,
-    /// Who makes it.
+    /// User who creates the ticket.
     pub user_id: Uuid,
-    /// Its title.
     pub title: String,
-    /// Markdown.
     pub body: String,
-    /// The primary repository.
     pub repo: Option<RepoRef>,
-    /// The peers.
     pub additional_repos: Vec<RepoRef>,
 }
 
-/// Makes a ticket with its document.
+/// Creates a ticket and its document.
 pub async fn create(tx: &DatabaseTransaction, new: NewTicket) -> Result<TicketRow, DbErr> {
     let kind = ArtifactType::Feature;
+    // The document's number is also the ticket's, so the slug needs no counter of its own.
     let number = documents::next_number(tx, new.organization_id, kind).await?;
     let additional_repos = to_json(&new.additional_repos)?;
     let document = NewDocument {
@@ -127,31 +123,32 @@ pub async fn create(tx: &DatabaseTransaction, new: NewTicket) -> Result<TicketRo
     Ok((ticket::Entity::insert(row).exec_with_returning(tx).await?, document))
 }
 
-/// A set of peers as it is stored.
+/// Serializes peer repositories for the column.
 pub fn to_json(peers: &[RepoRef]) -> Result<serde_json::Value, DbErr> {
     serde_json::to_value(peers).map_err(|error| DbErr::Json(error.to_string()))
 }
 
-/// The peers of a ticket.
+/// Returns the peer repositories of a ticket.
 pub fn peers(row: &ticket::Model) -> Vec<RepoRef> {
     parse_json(Some(&row.additional_repos)).unwrap_or_default()
 }
 
-/// The ticket of an organization; a text in the form of a UUID is always an id.
+/// Finds a ticket by id or slug. Text in the form of a UUID is always an id. Returns 404 for a ticket of
+/// another organization.
 pub async fn find(
     db: &impl ConnectionTrait,
     organization_id: Uuid,
     id_or_slug: &str,
 ) -> ApiResult<TicketRow> {
-    let own = ticket::Entity::find().filter(ticket::Column::OrganizationId.eq(organization_id));
-    let named = match Uuid::try_parse(id_or_slug) {
-        Ok(id) => own.filter(ticket::Column::DocumentId.eq(id)),
-        Err(_) => own.filter(ticket::Column::Slug.eq(id_or_slug)),
+    let tickets = ticket::Entity::find().filter(ticket::Column::OrganizationId.eq(organization_id));
+    let query = match Uuid::try_parse(id_or_slug) {
+        Ok(id) => tickets.filter(ticket::Column::DocumentId.eq(id)),
+        Err(_) => tickets.filter(ticket::Column::Slug.eq(id_or_slug)),
     };
-    named.find_both_related(document::Entity).one(db).await?.ok_or_else(|| not_found("Ticket"))
+    query.find_both_related(document::Entity).one(db).await?.ok_or_else(|| not_found("Ticket"))
 }
 
-/// The ticket that a document, or the document it was made from, belongs to.
+/// Returns the ticket of a document, or of the document that it was produced from.
 pub async fn of_document(
     db: &impl ConnectionTrait,
     row: &document::Model,
@@ -159,17 +156,17 @@ pub async fn of_document(
     ticket::Entity::find_by_id(row.source_document_id.unwrap_or(row.id)).one(db).await
 }
 
-/// Tickets of an organization, the one changed last first.
+/// Lists tickets of an organization, most recently changed first.
 pub async fn list(
     db: &impl ConnectionTrait,
     organization_id: Uuid,
     state: Option<TicketState>,
 ) -> Result<Vec<TicketRow>, DbErr> {
-    let mut found = ticket::Entity::find().filter(ticket::Column::OrganizationId.eq(organization_id));
+    let mut query = ticket::Entity::find().filter(ticket::Column::OrganizationId.eq(organization_id));
     if let Some(state) = state {
-        found = found.filter(ticket::Column::State.eq(StoredEnum(state)));
+        query = query.filter(ticket::Column::State.eq(StoredEnum(state)));
     }
-    found
+    query
         .find_both_related(document::Entity)
         .order_by_desc(document::Column::UpdatedAt)
         .order_by_desc(document::Column::Id)
@@ -177,21 +174,21 @@ pub async fn list(
         .await
 }
 
-/// Shows one ticket.
+/// Loads a ticket's text, plan, loops and pull requests.
 pub async fn detail(db: &impl ConnectionTrait, (row, document): TicketRow) -> Result<TicketDetail, DbErr> {
     let text = documents::current(db, &document).await?;
     let plan = documents::plan_of(db, document.id).await?;
-    let chain = [Some(document.id), plan.as_ref().map(|plan| plan.id)];
-    let chain: Vec<Uuid> = chain.into_iter().flatten().collect();
+    let document_ids = [Some(document.id), plan.as_ref().map(|plan| plan.id)];
+    let document_ids: Vec<Uuid> = document_ids.into_iter().flatten().collect();
     let loops = agent_loop::Entity::find()
-        .filter(agent_loop::Column::DocumentId.is_in(chain.iter().copied()))
+        .filter(agent_loop::Column::DocumentId.is_in(document_ids.iter().copied()))
         .order_by_desc(agent_loop::Column::CreatedAt)
         .order_by_desc(agent_loop::Column::Id)
         .limit(LOOPS_SHOWN)
         .all(db)
         .await?;
     let pull_requests = pull_request::Entity::find()
-        .filter(pull_request::Column::DocumentId.is_in(chain))
+        .filter(pull_request::Column::DocumentId.is_in(document_ids))
         .order_by_desc(pull_request::Column::CreatedAt)
         .all(db)
         .await?;

@@ -1,6 +1,6 @@
-//! The web app, embedded: its files, and its page for every path that a browser navigates to.
+//! The embedded web app: its files, and `index.html` for every path that a browser navigates to.
 //!
-//! Answers only what is no route of the API, and never with anything but the app's own files.
+//! Handles only paths without an API route, and serves nothing but embedded files.
 
 use axum::response::{Html, IntoResponse, Response};
 use http::header::{
@@ -15,20 +15,21 @@ use crate::error::{ApiError, not_implemented};
 
 #[derive(RustEmbed)]
 #[folder = "../../web/dist"]
-// A clone where the web app is not built yet compiles; the page says what to do.
+// Compile without a built web app; `UNBUILT` explains how to build it.
 #[allow_missing = true]
 struct WebAssets;
 
 const INDEX: &str = "index.html";
 
-/// Only the app's own files, the API beside it, and the loopback gateways of this machine.
-/// Styles may be inline because diagrams carry theirs.
+// Allows the app's own files, the API on the same origin, and the gateways on loopback, whose ports are not
+// known in advance. Diagrams are SVG with inline styles.
 const POLICY: &str = "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
     img-src 'self' data: blob:; font-src 'self' data:; worker-src 'self' blob:; \
     connect-src 'self' http://127.0.0.1:* http://localhost:*; object-src 'none'; base-uri 'none'; \
     form-action 'self'; frame-ancestors 'none'";
 
-/// First segments of the API's paths. They never fall to the app, also where nothing is built.
+// First segments of API paths. Unknown paths below them return 501 instead of the app, so that a client never
+// mistakes a page for a response.
 const API: [&str; 35] = [
     "agents",
     "api-keys",
@@ -67,25 +68,25 @@ const API: [&str; 35] = [
     "webhooks",
 ];
 
-/// API paths below segments that the app has pages for, too.
+// API paths whose first segment is also a page of the app.
 const API_PATHS: [&str; 3] = ["/onboarding", "/onboarding/complete-wizard", "/onboarding/dismiss-checklist"];
 
-/// First segments of the app's own pages and files; all others name organizations.
+// First segments of the app's own pages and files; every other segment is an organization's slug.
 const PAGES: [&str; 7] =
     ["assets", "implementation-plans", "join", "onboarding", "settings", "sign-in", "signed-out"];
 
-/// Whether no organization can have a slug, because pages or routes have it.
+/// Returns whether a slug is used by pages or routes, and so not available to organizations.
 pub fn is_reserved(slug: &str) -> bool {
     API.contains(&slug) || PAGES.contains(&slug)
 }
 
-/// Whether a path belongs to the API.
+/// Returns whether a path belongs to the API.
 pub fn is_api(path: &str) -> bool {
     let first = path.trim_start_matches('/').split('/').next().unwrap_or_default();
     API.contains(&first) || API_PATHS.contains(&path)
 }
 
-/// Answers whatever no route has answered.
+/// Handles requests that match no route.
 pub async fn fallback(method: Method, uri: Uri, headers: HeaderMap) -> Response {
     let path = uri.path();
     if is_api(path) {
@@ -110,18 +111,19 @@ fn not_found() -> Response {
     ApiError::new(StatusCode::NOT_FOUND, "route not found").code("route_not_found").into_response()
 }
 
-/// Whether a browser asks for a page, and not a script for a file.
+// Browsers accept HTML when they navigate. A missing script or image must be a 404, not a page with status
+// 200.
 fn is_navigation(headers: &HeaderMap) -> bool {
     header(headers, ACCEPT.as_str()).is_some_and(|accept| accept.contains("text/html"))
 }
 
 fn serve(path: &str, file: &EmbeddedFile, headers: &HeaderMap) -> Response {
     let tag = format!("\"{}\"", hex::encode(&file.metadata.sha256_hash()[..16]));
-    let known = header(headers, IF_NONE_MATCH.as_str())
-        .is_some_and(|known| known.split(',').any(|known| known.trim().trim_start_matches("W/") == tag));
-    // The build puts a hash into the names below this folder, so such a file never changes.
+    let is_current = header(headers, IF_NONE_MATCH.as_str())
+        .is_some_and(|tags| tags.split(',').any(|known| known.trim().trim_start_matches("W/") == tag));
+    // The build adds a content hash to the names in this directory, so these files never change.
     let cache = if path.starts_with("/assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
-    let mut response = if known {
+    let mut response = if is_current {
         StatusCode::NOT_MODIFIED.into_response()
     } else {
         ([(CONTENT_TYPE, content_type(path))], file.data.to_vec()).into_response()
@@ -135,6 +137,7 @@ fn serve(path: &str, file: &EmbeddedFile, headers: &HeaderMap) -> Response {
 }
 
 fn protect(mut response: Response) -> Response {
+    // `no-referrer` also keeps one-time tokens in the URL out of requests to other sites.
     let headers = response.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
     headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
@@ -163,7 +166,6 @@ fn content_type(path: &str) -> &'static str {
     }
 }
 
-/// Shown while the app has not been built.
 const UNBUILT: &str = "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Loopgate</title></head>\
 <body><h1>Loopgate is running</h1><p>Its web app is not part of this build. Build it with \
 <code>npm ci &amp;&amp; npm run build</code> in <code>web/</code>, or start everything with \

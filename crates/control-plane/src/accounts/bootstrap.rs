@@ -1,4 +1,4 @@
-//! The first organization and its owner, made by the first start.
+//! The first organization and its owner, created at the first start.
 
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::*;
@@ -17,34 +17,33 @@ use crate::{agents, web};
 /// The owner of an organization.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Owner {
-    /// Id of the person.
+    /// Id of the owner's user row.
     pub user_id: Uuid,
-    /// Id of the organization.
     pub organization_id: Uuid,
-    /// First segment of the web app's paths.
+    /// Slug of the organization, the first segment of its paths in the web app.
     pub organization_slug: String,
-    /// E-mail address; the committer of the loops.
+    /// E-mail address; also the committer address of loops.
     pub email: String,
 }
 
-/// What the first start makes. Later starts change nothing of it.
+/// Values for the first start. Later starts change nothing.
 #[derive(Debug, Clone)]
 pub struct FirstOwner {
     /// Name of the organization.
     pub organization: String,
-    /// Name of the owner.
+    /// Full name of the owner.
     pub name: String,
     /// E-mail address of the owner.
     pub email: String,
 }
 
-/// Slug of an organization whose name gives none that is free.
+// Fallback when the name has no usable characters, or gives a reserved slug.
 const DEFAULT_SLUG: &str = "home";
 
-/// The first owner: the one that exists, else a new one in a new organization.
+/// Returns the oldest administrator, or creates an organization and its owner.
 pub async fn ensure_first_owner(store: &Store, first: &FirstOwner) -> Result<Owner, DbErr> {
     match find_or_create(store, first).await {
-        // Another instance started at the same time and was faster.
+        // Another instance started concurrently and created the organization first; now it exists.
         Err(error) if is_duplicate(&error) => find_or_create(store, first).await,
         result => result,
     }
@@ -59,14 +58,14 @@ async fn find_or_create(store: &Store, first: &FirstOwner) -> Result<Owner, DbEr
         .one(&tx)
         .await?;
     let owner = match oldest {
-        Some(row) => existing(&tx, row).await?,
+        Some(row) => owner_of(&tx, row).await?,
         None => create(&tx, first).await?,
     };
     tx.commit().await?;
     Ok(owner)
 }
 
-async fn existing(tx: &DatabaseTransaction, row: user::Model) -> Result<Owner, DbErr> {
+async fn owner_of(tx: &DatabaseTransaction, row: user::Model) -> Result<Owner, DbErr> {
     let organization = organization::Entity::find_by_id(row.organization_id).one(tx).await?;
     let organization = organization.ok_or_else(|| DbErr::RecordNotFound("organization".to_owned()))?;
     Ok(Owner {
@@ -95,13 +94,13 @@ async fn create(tx: &DatabaseTransaction, first: &FirstOwner) -> Result<Owner, D
     Ok(Owner { user_id: owner.id, organization_id, organization_slug: slug, email: owner.email })
 }
 
-/// First segment of an organization's paths: letters and digits of its name, joined by `-`.
+// Lower-case letters and digits of the name, joined by `-`.
 fn slug(name: &str) -> String {
     let slug = agents::role_key(name);
     if slug.is_empty() || web::is_reserved(&slug) { DEFAULT_SLUG.to_owned() } else { slug }
 }
 
-/// Gives the owner a password, unless there is one.
+/// Sets the owner's password unless one is set.
 pub async fn set_first_password(
     store: &Store,
     user_id: Uuid,
@@ -114,6 +113,7 @@ pub async fn set_first_password(
         .col_expr(identity::Column::SignInEmail, Expr::value(sign_in_email))
         .col_expr(identity::Column::PasswordHash, Expr::value(password_hash))
         .filter(identity::Column::Id.eq(user.identity_id))
+        // The condition keeps a password that the owner has set or changed in the web app.
         .filter(identity::Column::PasswordHash.is_null())
         .exec(store.writer())
         .await?;
@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slug_never_hides_a_page_or_a_route() {
+    fn slug_falls_back_when_name_is_unusable_or_reserved() {
         assert_eq!(slug("Acme & Söhne 2"), "acme-s-hne-2");
         for name in ["Home", "", "日本", "Loops", "sign in", "API keys"] {
             assert_eq!(slug(name), "home", "{name}");

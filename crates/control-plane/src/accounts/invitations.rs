@@ -1,7 +1,8 @@
-//! Invitations to an organization: used once, within seven days.
+//! Invitations to an organization, valid once within seven days.
 //!
-//! The token is shown to the administrator who invites, and only its hash is stored. Whoever has it
-//! makes an account with the invited address, signs in to the one that exists, or accepts as who it is.
+//! The token is shown once, to the administrator who creates the invitation; only its hash is stored. The
+//! holder of the token creates an account with the invited address, signs in to the existing one, or accepts
+//! with a current session.
 
 use http::StatusCode;
 use sea_orm::ActiveValue::Set;
@@ -27,13 +28,13 @@ use crate::store::entity::user::{self, Role};
 use crate::store::entity::{identity, organization};
 use crate::store::{Store, is_duplicate, now};
 
-/// Milliseconds in which an invitation can be accepted.
+// Lifetime of an invitation in milliseconds.
 const TTL: i64 = 7 * 24 * 3600 * 1000;
 
-/// Invites somebody; an open invitation of the same address is taken back. Answers the token as well.
+/// Creates an invitation and revokes open ones for the same address. Returns it with its token.
 ///
 /// # Errors
-/// 409 `already_member`.
+/// Fails with 409 `already_member` when a member has the address.
 pub async fn create(
     store: &Store,
     caller: &Caller,
@@ -75,7 +76,7 @@ pub async fn create(
     Ok((row, token))
 }
 
-/// The open invitations of an organization, newest first.
+/// Lists the open invitations of an organization, newest first.
 pub async fn list(store: &Store, organization_id: Uuid) -> Result<Vec<invitation::Model>, DbErr> {
     invitation::Entity::find()
         .filter(Column::OrganizationId.eq(organization_id))
@@ -85,14 +86,14 @@ pub async fn list(store: &Store, organization_id: Uuid) -> Result<Vec<invitation
         .await
 }
 
-/// Takes an open invitation back; `false` when there is none.
+/// Revokes an open invitation. Returns `false` when there is none.
 pub async fn revoke(store: &Store, caller: &Caller, id: Uuid) -> Result<bool, DbErr> {
     let tx = store.begin().await?;
-    let own = Column::OrganizationId.eq(caller.organization_id());
+    let in_organization = Column::OrganizationId.eq(caller.organization_id());
     let revoked = invitation::Entity::update_many()
         .col_expr(Column::RevokedAt, Expr::value(now()))
         .filter(Column::Id.eq(id))
-        .filter(own)
+        .filter(in_organization)
         .filter(is_open())
         .exec(&tx)
         .await?;
@@ -105,16 +106,16 @@ pub async fn revoke(store: &Store, caller: &Caller, id: Uuid) -> Result<bool, Db
     Ok(true)
 }
 
-/// The open invitation of a token, and its organization.
+/// Finds the open invitation of a token, and its organization.
 ///
 /// # Errors
-/// 410 `invitation_invalid`.
+/// Fails with 410 `invitation_invalid` when it is unknown, used, revoked or expired.
 pub async fn find(
     db: &impl ConnectionTrait,
     token_hash: &str,
 ) -> ApiResult<(invitation::Model, organization::Model)> {
-    let found = invitation::Entity::find().filter(Column::TokenHash.eq(token_hash)).filter(is_open());
-    let invitation = found.one(db).await?.ok_or_else(invalid)?;
+    let query = invitation::Entity::find().filter(Column::TokenHash.eq(token_hash)).filter(is_open());
+    let invitation = query.one(db).await?.ok_or_else(invalid)?;
     let organization = organization::Entity::find_by_id(invitation.organization_id)
         .filter(organization::Column::Active.eq(true))
         .one(db)
@@ -122,21 +123,22 @@ pub async fn find(
     Ok((invitation, organization.ok_or_else(invalid)?))
 }
 
-/// A new account, or the password of one that exists.
+/// Values of a new account, or the password of an existing one.
 pub struct Account {
-    /// First name, for a new account.
+    /// First name of a new account.
     pub first_name: Option<String>,
-    /// Last name, for a new account.
+    /// Last name of a new account.
     pub last_name: Option<String>,
-    /// Password.
+    /// Password to set or to verify.
     pub password: SecretString,
 }
 
-/// Accepts an invitation with the local account of the invited address, which is made unless there is
-/// one, and begins a session.
+/// Accepts an invitation with the local account of the invited address, creating the account when there is
+/// none, and starts a session.
 ///
 /// # Errors
-/// 410 `invitation_invalid`; 409 `already_member`; those of a sign-in when there is an account.
+/// Fails with 410 `invitation_invalid`, 409 `already_member`, or the errors of a sign-in when the account
+/// exists.
 pub async fn accept_with_account(
     app: &ControlPlaneState,
     client: &ClientInfo,
@@ -152,32 +154,34 @@ pub async fn accept_with_account(
     if existing.is_some() {
         let identity = sign_in::verify(app, client, &invitation.email, account.password).await?;
         let tx = app.store.begin().await?;
+        // Verifying the password takes a moment; it may have been changed since.
         sign_in::require_unchanged(&tx, &identity).await?;
         return join(tx, client, &token_hash, identity.id, Profile::default()).await;
     }
     let mut issues = ValidationIssues::default();
     password::check_new(&mut issues, "password", &account.password);
     issues.into_result()?;
+    // Hash before the transaction: it is slow, and SQLite has one writing connection.
     let hash = app.passwords.hash(account.password).await?;
     let tx = app.store.begin().await?;
     let identity_id = insert_identity(&tx).await?;
-    let named = identity::Entity::update_many()
+    let result = identity::Entity::update_many()
         .col_expr(identity::Column::SignInEmail, Expr::value(&invitation.email))
         .col_expr(identity::Column::PasswordHash, Expr::value(hash))
         .filter(identity::Column::Id.eq(identity_id))
         .exec(&tx)
         .await;
-    // The same invitation, or that of another organization, was accepted at the same time.
-    named.map_err(|error| if is_duplicate(&error) { invalid() } else { error.into() })?;
+    // A concurrent request accepted this invitation, or one of another organization for the same address.
+    result.map_err(|error| if is_duplicate(&error) { invalid() } else { error.into() })?;
     let (first_name, last_name) = (account.first_name, account.last_name);
     let profile = Profile { first_name, last_name, ..Profile::default() };
     join(tx, client, &token_hash, identity_id, profile).await
 }
 
-/// Accepts an invitation as the person of a session, and begins another session in its place.
+/// Accepts an invitation as the signed-in user. A new session replaces the current one.
 ///
 /// # Errors
-/// 410 `invitation_invalid`; 409 `already_member`.
+/// Fails with 410 `invitation_invalid` or 409 `already_member`.
 pub async fn accept_as(
     app: &ControlPlaneState,
     caller: &Caller,
@@ -186,8 +190,8 @@ pub async fn accept_as(
 ) -> ApiResult<SignedIn> {
     let tx = app.store.begin().await?;
     let user = &caller.user;
-    if let Some(former) = &caller.session {
-        session::revoke(&tx, user.identity_id, former).await?;
+    if let Some(id_hash) = &caller.session {
+        session::revoke(&tx, user.identity_id, id_hash).await?;
     }
     let (first_name, last_name) = (user.first_name.clone(), user.last_name.clone());
     let profile =
@@ -195,7 +199,7 @@ pub async fn accept_as(
     join(tx, client, &sha256_hex(token), user.identity_id, profile).await
 }
 
-/// Accepts an invitation, and begins a session.
+/// Accepts an invitation and starts a session in one transaction.
 async fn join(
     tx: DatabaseTransaction,
     client: &ClientInfo,
@@ -211,10 +215,10 @@ async fn join(
     Ok(SignedIn { secrets, user, organization })
 }
 
-/// Consumes an invitation and adds a person to its organization.
+/// Consumes an invitation and adds the person to its organization.
 ///
 /// # Errors
-/// 410 `invitation_invalid`; 409 `already_member`.
+/// Fails with 410 `invitation_invalid` or 409 `already_member`.
 pub async fn consume(
     tx: &DatabaseTransaction,
     client: &ClientInfo,
@@ -223,15 +227,17 @@ pub async fn consume(
     profile: Profile,
 ) -> ApiResult<(user::Model, organization::Model)> {
     let (invitation, organization) = find(tx, token_hash).await?;
-    let consumed = invitation::Entity::update_many()
+    // Of two concurrent requests, only one updates the row.
+    let result = invitation::Entity::update_many()
         .col_expr(Column::AcceptedAt, Expr::value(now()))
         .filter(Column::Id.eq(invitation.id))
         .filter(is_open())
         .exec(tx)
         .await?;
-    if consumed.rows_affected == 0 {
+    if result.rows_affected == 0 {
         return Err(invalid());
     }
+    // The invited address, not one from the profile: it is what the administrator approved.
     let profile = Profile { email: invitation.email, ..profile };
     let user = add_member(tx, organization.id, identity_id, profile, invitation.role.0).await?;
     let actor = Actor::signed_in(user.id, client);
@@ -240,10 +246,10 @@ pub async fn consume(
     Ok((user, organization))
 }
 
-/// Makes a person a member; a former one becomes active again.
+/// Adds a person to an organization, or activates a former member again.
 ///
 /// # Errors
-/// 409 `already_member`.
+/// Fails with 409 `already_member` when the person is an active member.
 async fn add_member(
     tx: &DatabaseTransaction,
     organization_id: Uuid,
@@ -251,25 +257,25 @@ async fn add_member(
     profile: Profile,
     role: Role,
 ) -> ApiResult<user::Model> {
-    let known = user::Entity::find()
+    let member = user::Entity::find()
         .filter(user::Column::OrganizationId.eq(organization_id))
         .filter(user::Column::IdentityId.eq(identity_id))
         .one(tx)
         .await?;
-    let Some(known) = known else {
+    let Some(member) = member else {
         return Ok(insert_user(tx, organization_id, identity_id, profile, role).await?);
     };
-    if known.active {
+    if member.active {
         return Err(already_member());
     }
-    let again = user::ActiveModel {
-        id: Set(known.id),
+    let reactivated = user::ActiveModel {
+        id: Set(member.id),
         active: Set(true),
         role: Set(StoredEnum(role)),
         email: Set(profile.email),
         ..Default::default()
     };
-    Ok(user::Entity::update(again).exec(tx).await?)
+    Ok(user::Entity::update(reactivated).exec(tx).await?)
 }
 
 fn is_open() -> sea_orm::Condition {
@@ -280,10 +286,11 @@ fn is_open() -> sea_orm::Condition {
 }
 
 fn invalid() -> ApiError {
-    let text = "This invitation was used, taken back or is too old. Ask for a new one.";
+    let text = "This invitation has expired, was revoked or has already been used. \
+                Request a new one from your administrator.";
     ApiError::new(StatusCode::GONE, text).code("invitation_invalid")
 }
 
 fn already_member() -> ApiError {
-    conflict("This person is a member of the organization already.").code("already_member")
+    conflict("This user is already a member of the organization.").code("already_member")
 }

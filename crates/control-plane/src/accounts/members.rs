@@ -1,4 +1,4 @@
-//! Roles and activity of the members of an organization.
+//! Roles and activation of an organization's members.
 
 use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::*;
@@ -15,16 +15,15 @@ use crate::store::column::StoredEnum;
 use crate::store::entity::organization;
 use crate::store::entity::user::{self, Column, Role};
 
-/// What changes; `None` stays.
+/// Changes to a member; `None` keeps the value.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct MemberChange {
-    /// Role.
     pub role: Option<Role>,
-    /// Whether the member may sign in and its keys count.
+    /// Whether the member may sign in and use API keys.
     pub active: Option<bool>,
 }
 
-/// All members of an organization, inactive ones included, oldest first.
+/// Lists the members of an organization, including inactive ones, oldest first.
 pub async fn list(store: &Store, organization_id: Uuid) -> Result<Vec<user::Model>, DbErr> {
     user::Entity::find()
         .filter(Column::OrganizationId.eq(organization_id))
@@ -34,10 +33,11 @@ pub async fn list(store: &Store, organization_id: Uuid) -> Result<Vec<user::Mode
         .await
 }
 
-/// Changes a member. The sessions of one that becomes inactive end; its keys count no longer.
+/// Changes a member. Deactivation revokes all sessions; API keys of inactive members are rejected.
 ///
 /// # Errors
-/// 404, and 409 `last_administrator` when nobody would administer the organization.
+/// Fails with 404 for an unknown member, and with 409 `last_administrator` when the organization would be
+/// left without one.
 pub async fn update(
     store: &Store,
     caller: &Caller,
@@ -46,16 +46,19 @@ pub async fn update(
 ) -> ApiResult<user::Model> {
     let organization_id = caller.organization_id();
     let tx = store.begin().await?;
-    // One change of an organization's members at a time: two administrators cannot remove each other.
+    // Locks the organization: otherwise two administrators could demote each other at the same time.
     organization::Entity::find_by_id(organization_id).lock_exclusive().one(&tx).await?;
     let row =
         user::Entity::find_by_id(id).filter(Column::OrganizationId.eq(organization_id)).one(&tx).await?;
     let row = row.ok_or_else(|| not_found("Member"))?;
     let role = change.role.unwrap_or(row.role.0);
     let active = change.active.unwrap_or(row.active);
-    let administers = |role: Role, active: bool| role == Role::Admin && active;
-    if administers(row.role.0, row.active) && !administers(role, active) && !has_other(&tx, &row).await? {
-        let text = "The last administrator of an organization keeps its role and stays active.";
+    let is_active_admin = |role: Role, active: bool| role == Role::Admin && active;
+    if is_active_admin(row.role.0, row.active)
+        && !is_active_admin(role, active)
+        && !has_other_admin(&tx, &row).await?
+    {
+        let text = "An organization needs at least one active administrator. Promote another member first.";
         return Err(conflict(text).code("last_administrator"));
     }
     let changed = user::ActiveModel {
@@ -81,7 +84,7 @@ pub async fn update(
     Ok(changed)
 }
 
-/// Gives a member the role that its groups at the OpenID provider have. The last administrator keeps its own.
+/// Sets the role that a member's groups at the OpenID provider map to. The last administrator keeps the role.
 pub async fn set_role(
     tx: &DatabaseTransaction,
     actor: &Actor,
@@ -91,7 +94,8 @@ pub async fn set_role(
     let organization_id = row.organization_id;
     organization::Entity::find_by_id(organization_id).lock_exclusive().one(tx).await?;
     let from = row.role.0;
-    if role == from || (from == Role::Admin && !has_other(tx, &row).await?) {
+    // A sign-in must not fail because of this, so no error here.
+    if role == from || (from == Role::Admin && !has_other_admin(tx, &row).await?) {
         return Ok(row);
     }
     let changed = user::ActiveModel { id: Set(row.id), role: Set(StoredEnum(role)), ..Default::default() };
@@ -101,8 +105,8 @@ pub async fn set_role(
     Ok(changed)
 }
 
-/// Whether another member administers the organization.
-async fn has_other(tx: &DatabaseTransaction, row: &user::Model) -> Result<bool, DbErr> {
+/// Returns whether the organization has another active administrator.
+async fn has_other_admin(tx: &DatabaseTransaction, row: &user::Model) -> Result<bool, DbErr> {
     let others = user::Entity::find()
         .filter(Column::OrganizationId.eq(row.organization_id))
         .filter(Column::Role.eq(StoredEnum(Role::Admin)))

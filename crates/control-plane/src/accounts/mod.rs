@@ -1,7 +1,7 @@
-//! People and organizations: how they come to be, and how a person signs in.
+//! People and organizations: how accounts are created, and how users sign in.
 //!
-//! A person is an identity. In each organization that it belongs to it has a user row, which holds its
-//! role and name there. Who somebody is never follows from an e-mail address.
+//! A person is an identity, with one user row per organization that contains the role and name there. An
+//! e-mail address never identifies a person.
 
 mod bootstrap;
 pub mod email;
@@ -22,21 +22,17 @@ use crate::store::entity::user::{self, Role};
 use crate::store::entity::{identity, organization};
 use crate::store::now;
 
-/// Name and address of a new user.
+/// Name, address and picture of a new user.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Profile {
-    /// E-mail address.
     pub email: String,
-    /// First name.
     pub first_name: Option<String>,
-    /// Last name.
     pub last_name: Option<String>,
-    /// URL of a picture.
     pub avatar_url: Option<String>,
 }
 
 impl Profile {
-    /// Splits a full name at its first space.
+    /// Creates a profile from a full name, which is split at the first space.
     pub fn named(name: &str, email: &str) -> Self {
         let (first, last) = match name.trim().split_once(' ') {
             Some((first, last)) => (first, Some(last.trim().to_owned())),
@@ -51,7 +47,7 @@ impl Profile {
     }
 }
 
-/// Adds a person without a way to sign in.
+/// Adds an identity without any sign-in method.
 pub async fn insert_identity(db: &impl ConnectionTrait) -> Result<Uuid, DbErr> {
     let id = Uuid::now_v7();
     let row = identity::ActiveModel { id: Set(id), created_at: Set(now()), ..Default::default() };
@@ -59,7 +55,7 @@ pub async fn insert_identity(db: &impl ConnectionTrait) -> Result<Uuid, DbErr> {
     Ok(id)
 }
 
-/// Adds a person to an organization.
+/// Adds a user row for an identity in an organization.
 pub async fn insert_user(
     db: &impl ConnectionTrait,
     organization_id: Uuid,
@@ -83,7 +79,7 @@ pub async fn insert_user(
     user::Entity::insert(row).exec_with_returning(db).await
 }
 
-/// The active users of a person in active organizations, oldest first.
+/// Returns the active users of an identity in active organizations, oldest first.
 pub async fn memberships(
     db: &impl ConnectionTrait,
     identity_id: Uuid,
@@ -101,8 +97,8 @@ pub async fn memberships(
         .all(db)
         .await?;
     let pair = |user: user::Model| {
-        let own = organizations.iter().find(|organization| organization.id == user.organization_id);
-        own.cloned().map(|organization| (user, organization))
+        let organization = organizations.iter().find(|organization| organization.id == user.organization_id);
+        organization.cloned().map(|organization| (user, organization))
     };
     Ok(users.into_iter().filter_map(pair).collect())
 }

@@ -1,7 +1,7 @@
-//! Signing in with the password of a local account.
+//! Sign-in with the password of a local account.
 //!
-//! An unknown account, a wrong password and an account without an organization get one answer after
-//! the same work, so that nobody learns which addresses have accounts.
+//! An unknown account, a wrong password and an account without an organization get the same response after
+//! the same amount of work, so that responses do not reveal which addresses have accounts.
 
 use http::StatusCode;
 use sea_orm::prelude::*;
@@ -22,25 +22,24 @@ use crate::store::entity::identity::{self, Column};
 use crate::store::entity::{organization, user};
 use crate::store::{Store, is_duplicate};
 
-/// The text of every refusal.
-const REFUSED: &str =
-    "The e-mail address or the password is wrong. After ten failed attempts, wait for 15 minutes.";
+// The same text for every rejection, including the rate limit.
+const SIGN_IN_FAILED: &str =
+    "Wrong e-mail address or password. After ten failed attempts, sign-in is blocked for 15 minutes.";
 
-/// A new session and whom it belongs to.
+/// A new session and its user.
 pub struct SignedIn {
-    /// Secrets of the session.
+    /// Secrets to send to the browser.
     pub secrets: SessionSecrets,
-    /// The person in the session's organization.
+    /// The user in the session's organization.
     pub user: user::Model,
-    /// The organization.
     pub organization: organization::Model,
 }
 
-/// Begins a session for whoever knows the password of an account.
+/// Starts a session for the account of an address after verifying its password.
 ///
 /// # Errors
-/// 401 `invalid_credentials`, 429 `too_many_attempts` with the same text, 503 while too many passwords
-/// are being checked.
+/// Fails with 401 `invalid_credentials`, 429 `too_many_attempts` with the same text, or 503 while too many
+/// passwords are being verified.
 pub async fn with_password(
     app: &ControlPlaneState,
     client: &ClientInfo,
@@ -50,8 +49,9 @@ pub async fn with_password(
     let identity = verify(app, client, email, password).await?;
     let tx = app.store.begin().await?;
     require_unchanged(&tx, &identity).await?;
+    // A new session opens the organization that the user joined first.
     let Some((user, organization)) = memberships(&tx, identity.id).await?.into_iter().next() else {
-        return Err(refused());
+        return Err(invalid_credentials());
     };
     let secrets = session::begin(&tx, &user, client).await?;
     let (actor, details) = (Actor::signed_in(user.id, client), json!({"method": "password"}));
@@ -60,17 +60,17 @@ pub async fn with_password(
     Ok(SignedIn { secrets, user, organization })
 }
 
-/// Refuses when the password of an account was changed while it was checked.
-pub async fn require_unchanged(tx: &DatabaseTransaction, checked: &identity::Model) -> ApiResult<()> {
-    let current = identity::Entity::find_by_id(checked.id).lock_exclusive().one(tx).await?;
-    let unchanged = current.is_some_and(|current| current.password_hash == checked.password_hash);
-    if unchanged { Ok(()) } else { Err(refused()) }
+/// Fails when the account's password was changed while it was being verified.
+pub async fn require_unchanged(tx: &DatabaseTransaction, verified: &identity::Model) -> ApiResult<()> {
+    let current = identity::Entity::find_by_id(verified.id).lock_exclusive().one(tx).await?;
+    let unchanged = current.is_some_and(|current| current.password_hash == verified.password_hash);
+    if unchanged { Ok(()) } else { Err(invalid_credentials()) }
 }
 
-/// The local account of an address, if the password is its own.
+/// Verifies a password and returns the account.
 ///
 /// # Errors
-/// See [`with_password`].
+/// Fails like [`with_password`].
 pub async fn verify(
     app: &ControlPlaneState,
     client: &ClientInfo,
@@ -78,34 +78,36 @@ pub async fn verify(
     password: SecretString,
 ) -> ApiResult<identity::Model> {
     let account = EmailAddress::parse(email);
-    // What is no address cannot have an account, and is limited all the same.
+    // Malformed addresses have no account, but count as attempts, too.
     let name = account.as_ref().map_or(email, EmailAddress::as_str);
     let Some(attempt) = attempt::begin(&app.store, name, client).await? else {
-        return Err(ApiError::new(StatusCode::TOO_MANY_REQUESTS, REFUSED).code("too_many_attempts"));
+        return Err(ApiError::new(StatusCode::TOO_MANY_REQUESTS, SIGN_IN_FAILED).code("too_many_attempts"));
     };
-    let known = match &account {
+    let identity = match &account {
         Some(account) => find(&app.store, account).await?,
         None => None,
     };
-    let stored = known.as_ref().and_then(|identity| identity.password_hash.clone());
-    let fits = app.passwords.verify(password, stored).await?;
-    if let Some(identity) = known.as_ref().filter(|_| fits) {
+    // Without a hash, `verify` does the same work, so that the response time does not reveal whether the
+    // account exists.
+    let stored_hash = identity.as_ref().and_then(|identity| identity.password_hash.clone());
+    let matches = app.passwords.verify(password, stored_hash).await?;
+    if let Some(identity) = identity.as_ref().filter(|_| matches) {
         attempt.succeeded(&app.store).await?;
         return Ok(identity.clone());
     }
-    record_failure(&app.store, known.as_ref(), client).await?;
-    Err(refused())
+    record_failure(&app.store, identity.as_ref(), client).await?;
+    Err(invalid_credentials())
 }
 
-/// Notes a failed sign-in in each organization of the account. The name of an unknown account is not kept:
-/// it may be a password that was typed into the wrong field.
+/// Records a failed sign-in in the audit log of each organization of the account. Names of unknown accounts
+/// are not stored: users sometimes type their password into the address field.
 async fn record_failure(
     store: &Store,
-    known: Option<&identity::Model>,
+    identity: Option<&identity::Model>,
     client: &ClientInfo,
 ) -> Result<(), DbErr> {
     let (actor, action) = (Actor::anonymous(client), AuditAction::SignInFailed);
-    let Some(identity) = known else {
+    let Some(identity) = identity else {
         return actor.record(store.writer(), None, action, "", json!({})).await;
     };
     for (user, organization) in memberships(store.reader(), identity.id).await? {
@@ -114,20 +116,19 @@ async fn record_failure(
     Ok(())
 }
 
-/// The present and the new password of an account.
+/// The current and the new password of an account.
 pub struct PasswordChange {
-    /// Left out while there is none.
+    /// Current password; `None` when the account has none yet.
     pub current: Option<SecretString>,
-    /// In its place.
     pub new: SecretString,
 }
 
-/// Changes the password of the caller, and ends every other session of its person. Answers the name of
-/// the account.
+/// Changes the caller's password and revokes all other sessions of the person. Returns the name of the
+/// account.
 ///
 /// # Errors
-/// 403 `wrong_password`; 409 `email_taken` when another account has the name that the first password
-/// would give this one; otherwise as [`with_password`].
+/// Fails with 403 `wrong_password`, with 409 `email_taken` when the first password would give this account a
+/// name that another account uses, or like [`with_password`].
 pub async fn change_password(
     app: &ControlPlaneState,
     caller: &Caller,
@@ -136,12 +137,13 @@ pub async fn change_password(
 ) -> ApiResult<String> {
     let identity_id = caller.user.identity_id;
     let before = identity::Entity::find_by_id(identity_id).one(app.store.reader()).await?;
-    let before = before.ok_or_else(|| ApiError::internal("a user without an identity"))?;
+    let before = before.ok_or_else(|| ApiError::internal("user has no identity"))?;
     let wrong =
         || ApiError::new(StatusCode::FORBIDDEN, "The current password is wrong.").code("wrong_password");
     let account = match &before.sign_in_email {
         Some(account) => {
             let current = change.current.ok_or_else(wrong)?;
+            // 401 would mean an invalid session.
             verify(app, client, account, current).await.map_err(|error| match error.status {
                 StatusCode::UNAUTHORIZED => wrong(),
                 _ => error,
@@ -150,7 +152,10 @@ pub async fn change_password(
         }
         None => {
             let address = EmailAddress::parse(&caller.user.email);
-            address.ok_or_else(|| bad_request("Your account has no e-mail address."))?.as_str().to_owned()
+            address
+                .ok_or_else(|| bad_request("Your account has no valid e-mail address to sign in with."))?
+                .as_str()
+                .to_owned()
         }
     };
     let hash = app.passwords.hash(change.new).await?;
@@ -159,6 +164,7 @@ pub async fn change_password(
         .col_expr(Column::SignInEmail, Expr::value(&account))
         .col_expr(Column::PasswordHash, Expr::value(hash))
         .filter(Column::Id.eq(identity_id))
+        // Compare-and-swap on the old hash: detects a concurrent change of the password.
         .filter(match before.password_hash {
             Some(hash) => Column::PasswordHash.eq(hash),
             None => Column::PasswordHash.is_null(),
@@ -167,13 +173,15 @@ pub async fn change_password(
         .await
         .map_err(|error| {
             if is_duplicate(&error) {
-                conflict("Another account signs in with this e-mail address.").code("email_taken")
+                conflict("Another account already uses this e-mail address.").code("email_taken")
             } else {
                 error.into()
             }
         })?;
     if changed.rows_affected == 0 {
-        return Err(conflict("The password was changed at the same time."));
+        return Err(conflict(
+            "The password was changed by another request. Sign in with the new password and try again.",
+        ));
     }
     session::revoke_all(&tx, identity_id, caller.session.as_deref()).await?;
     let (organization, user) = (caller.organization_id(), caller.user.id);
@@ -186,6 +194,6 @@ async fn find(store: &Store, account: &EmailAddress) -> Result<Option<identity::
     identity::Entity::find().filter(Column::SignInEmail.eq(account.as_str())).one(store.reader()).await
 }
 
-fn refused() -> ApiError {
-    ApiError::new(StatusCode::UNAUTHORIZED, REFUSED).code("invalid_credentials")
+fn invalid_credentials() -> ApiError {
+    ApiError::new(StatusCode::UNAUTHORIZED, SIGN_IN_FAILED).code("invalid_credentials")
 }

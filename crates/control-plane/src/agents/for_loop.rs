@@ -1,4 +1,4 @@
-//! What a loop gets of the organization's agents, in the version in force at its launch.
+//! Agents and repository settings of a loop, in their current versions at its launch.
 
 use loopgate_api::launch::{AgentDefinition, RepoConfig, RepoRef};
 use sea_orm::prelude::*;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::store::entity::{agent, repository_config};
 
-/// Names of code hosts do not distinguish case.
+/// Returns the lower-case column: repository names of code hosts are case-insensitive.
 fn lower(column: impl IntoColumnRef) -> Expr {
     Func::lower(Expr::col(column)).into()
 }
@@ -17,7 +17,7 @@ fn names(repos: &[RepoRef]) -> impl Iterator<Item = String> {
     repos.iter().map(|repo| repo.full_name.to_lowercase())
 }
 
-/// The enabled agents of the repositories and of the whole organization, by slug.
+/// Returns the enabled agents of the repositories and of the whole organization, ordered by slug.
 pub async fn agents(
     db: &impl ConnectionTrait,
     organization_id: Uuid,
@@ -36,7 +36,7 @@ pub async fn agents(
     Ok(rows.into_iter().map(definition).collect())
 }
 
-/// The critic gates of those repositories that have any.
+/// Returns the critic gates of the repositories that have any.
 pub async fn repo_configs(
     db: &impl ConnectionTrait,
     organization_id: Uuid,

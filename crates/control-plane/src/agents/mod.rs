@@ -1,8 +1,8 @@
-//! Expert agents of an organization, handed to its loops.
+//! Agents of an organization, provided to its loops.
 //!
-//! Name and prompt are versions, appended and never changed. An agent belongs to one repository, or to all
-//! of them; its role is unique there, compared by letters and digits alone, and its slug is unique in the
-//! organization and never changes.
+//! Versions of name and prompt are append-only. An agent belongs to one repository, or to all of them. Its
+//! role is unique there, compared by ASCII letters and digits only; its slug is unique in the organization
+//! and immutable.
 
 pub mod for_loop;
 pub mod roster;
@@ -19,19 +19,19 @@ use crate::error::{ApiError, ApiResult, conflict, not_found};
 use crate::store::entity::{agent, agent_version};
 use crate::store::{Store, is_duplicate, now};
 
-/// How many agents of an organization may have the same role, in different repositories.
-const SLUGS_A_ROLE: u32 = 100;
-/// How often a change is tried that meets another one.
-const TRIES: u32 = 5;
+// Agents per organization with the same role, in different repositories. Bounds the search for a free slug.
+const SLUGS_PER_ROLE: u32 = 100;
+// Attempts of a change that conflicts with a concurrent one.
+const ATTEMPTS: u32 = 5;
 
-/// Why an agent was not written.
+/// Reason why an agent was not stored.
 #[derive(Debug)]
 pub enum AgentError {
     /// Another agent of the repository has the role.
     RoleTaken,
-    /// Another change of the same agent was faster.
+    /// A concurrent change of the same agent was committed first.
     Concurrent,
-    /// The database failed.
+    /// A database query has failed.
     Database(DbErr),
 }
 
@@ -51,57 +51,56 @@ impl From<AgentError> for ApiError {
     }
 }
 
-/// The form of a role that is compared, and the slug that is made of it: lower case, each run of other
-/// characters than ASCII letters and digits is one hyphen. Empty when there are none.
+/// Returns the normalized role, which is compared and used as slug: lower case, with each run of other
+/// characters than ASCII letters and digits replaced by a hyphen. Empty when there are none.
 pub fn role_key(role: &str) -> String {
     let lower = role.to_lowercase();
     let words = lower.split(|letter: char| !letter.is_ascii_alphanumeric());
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("-")
 }
 
-/// The agent of an organization; a text in the form of a UUID is always an id.
+/// Returns an agent by id or slug. A text in the form of a UUID is always treated as id. Returns 404
+/// otherwise.
 pub async fn find(
     db: &impl ConnectionTrait,
     organization_id: Uuid,
     id_or_slug: &str,
 ) -> ApiResult<agent::Model> {
-    let own = agent::Entity::find().filter(agent::Column::OrganizationId.eq(organization_id));
-    let named = match Uuid::try_parse(id_or_slug) {
-        Ok(id) => own.filter(agent::Column::Id.eq(id)),
-        Err(_) => own.filter(agent::Column::Slug.eq(id_or_slug)),
+    let in_organization = agent::Entity::find().filter(agent::Column::OrganizationId.eq(organization_id));
+    let selection = match Uuid::try_parse(id_or_slug) {
+        Ok(id) => in_organization.filter(agent::Column::Id.eq(id)),
+        Err(_) => in_organization.filter(agent::Column::Slug.eq(id_or_slug)),
     };
-    named.one(db).await?.ok_or_else(|| not_found("Agent"))
+    selection.one(db).await?.ok_or_else(|| not_found("Agent"))
 }
 
-/// An agent about to be made.
+/// An agent that is not stored yet.
 #[derive(Debug, Clone)]
 pub struct NewAgent {
-    /// Its organization.
+    /// Organization of the agent.
     pub organization_id: Uuid,
-    /// Who makes it.
+    /// User who creates it.
     pub user_id: Uuid,
-    /// Its name for people.
     pub name: String,
-    /// Its role; must have a [`role_key`].
+    /// Area of expertise; must have a non-empty [`role_key`].
     pub role: String,
-    /// What it is for.
+    /// Purpose of the agent.
     pub description: Option<String>,
-    /// Its prompt.
     pub prompt: String,
-    /// Its repository; empty for all.
+    /// Repository of the agent; empty for all.
     pub source_repo: String,
-    /// The bootstrap that wrote it.
+    /// Id of the BOOTSTRAP run that created it.
     pub bootstrap_run_id: Option<String>,
-    /// Of its first version.
+    /// Change note of the first version.
     pub change_note: String,
 }
 
-/// Makes an agent with its first version.
+/// Creates an agent with its first version.
 pub async fn create(store: &Store, new: &NewAgent, actor: &Actor) -> Result<agent::Model, AgentError> {
-    for _ in 1..TRIES {
+    for _ in 1..ATTEMPTS {
         let tx = store.begin().await?;
         match insert(&tx, new).await {
-            // Another agent took the slug, or the role: the next try sees it.
+            // A concurrent insert took the slug or the role; the next attempt sees it.
             Err(AgentError::Concurrent) => {}
             Err(error) => return Err(error),
             Ok(row) => {
@@ -143,7 +142,7 @@ async fn insert(tx: &DatabaseTransaction, new: &NewAgent) -> Result<agent::Model
     Ok(row)
 }
 
-/// The agent with a role in a repository.
+/// Returns the agent with a role in a repository.
 async fn with_role(
     db: &impl ConnectionTrait,
     organization_id: Uuid,
@@ -158,9 +157,9 @@ async fn with_role(
         .await
 }
 
-/// `key`, else `key-2`, `key-3` and so on.
+/// Returns the first unused slug among `key`, `key-2`, `key-3` and so on.
 async fn free_slug(db: &impl ConnectionTrait, organization_id: Uuid, key: &str) -> Result<String, DbErr> {
-    let numbered = (2..=SLUGS_A_ROLE).map(|number| format!("{key}-{number}"));
+    let numbered = (2..=SLUGS_PER_ROLE).map(|number| format!("{key}-{number}"));
     let slugs: Vec<String> = std::iter::once(key.to_owned()).chain(numbered).collect();
     let taken: Vec<String> = agent::Entity::find()
         .filter(agent::Column::OrganizationId.eq(organization_id))
@@ -171,10 +170,10 @@ async fn free_slug(db: &impl ConnectionTrait, organization_id: Uuid, key: &str) 
         .all(db)
         .await?;
     let free = slugs.into_iter().find(|slug| !taken.contains(slug));
-    free.ok_or_else(|| DbErr::Custom(format!("{SLUGS_A_ROLE} agents have the role {key}")))
+    free.ok_or_else(|| DbErr::Custom(format!("{SLUGS_PER_ROLE} agents have the role {key}")))
 }
 
-/// Stores the present name and prompt of an agent as a version.
+/// Stores the current name and prompt of an agent as a version.
 async fn append_version(
     tx: &DatabaseTransaction,
     row: &agent::Model,
@@ -195,25 +194,23 @@ async fn append_version(
     Ok(())
 }
 
-/// What changes in an agent; `None` stays.
+/// Changes to an agent; `None` keeps the current value.
 #[derive(Debug, Clone, Default)]
 pub struct AgentChange {
-    /// Its name for people.
     pub name: Option<String>,
-    /// Its prompt.
     pub prompt: Option<String>,
-    /// What it is for; an empty text removes it.
+    /// Purpose of the agent; an empty text removes it.
     pub description: Option<String>,
-    /// Whether loops get it.
+    /// Whether loops receive the agent.
     pub enabled: Option<bool>,
-    /// The bootstrap that wrote it.
+    /// Id of the BOOTSTRAP run that changed it.
     pub bootstrap_run_id: Option<String>,
 }
 
-/// Changes an agent. Another name or prompt is a new version with the note; identical ones are none.
+/// Changes an agent. A changed name or prompt creates a version with the note.
 ///
 /// # Errors
-/// [`AgentError::Concurrent`] when the agent has changed since `row` was read.
+/// Fails with [`AgentError::Concurrent`] when the agent has changed since `row` was read.
 pub async fn update(
     tx: &DatabaseTransaction,
     row: &agent::Model,
@@ -244,6 +241,7 @@ pub async fn update(
         .col_expr(Column::CurrentVersion, Expr::value(new.current_version))
         .col_expr(Column::UpdatedAt, Expr::value(new.updated_at))
         .filter(Column::Id.eq(row.id))
+        // Optimistic locking: a concurrent change has incremented the version.
         .filter(Column::CurrentVersion.eq(row.current_version))
         .exec(tx)
         .await?;

@@ -1,4 +1,4 @@
-//! The agents that a bootstrap wrote for a repository, taken over together.
+//! Roster: the agents of a BOOTSTRAP run for one repository, ingested together.
 
 use loopgate_api::bootstrap::{BootstrapOrder, BootstrapResult, BootstrappedRepo};
 use sea_orm::ActiveValue::Set;
@@ -9,31 +9,31 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
-use super::{AgentChange, AgentError, NewAgent, TRIES, insert, role_key, update, with_role};
+use super::{ATTEMPTS, AgentChange, AgentError, NewAgent, insert, role_key, update, with_role};
 use crate::audit::{Actor, AuditAction};
 use crate::error::ValidationIssues;
 use crate::store::entity::{agent, agent_loop, repository_config};
 use crate::store::{Store, now, parse_json};
 
-/// Characters of a name.
+/// Longest agent name, in characters.
 pub const NAME_LIMIT: usize = 200;
-/// Characters of a role.
+/// Longest role, in characters.
 pub const ROLE_LIMIT: usize = 100;
-/// Characters of a description.
+/// Longest description, in characters.
 pub const DESCRIPTION_LIMIT: usize = 500;
-/// Characters of a repository's name.
+/// Longest repository name, in characters.
 pub const REPOSITORY_LIMIT: usize = 200;
-/// Agents of one roster.
+// Agents of one roster; a loop receives all of them.
 const AGENTS_LIMIT: usize = 100;
 
-/// One agent of a roster.
+/// An agent of a roster.
 #[derive(Debug, Clone, Deserialize, ToSchema)]
 pub struct RosterAgent {
-    /// Name for people, 1 to 200 characters.
+    /// Display name, 1 to 200 characters.
     pub name: String,
-    /// Role, 1 to 100 characters.
+    /// Area of expertise, 1 to 100 characters.
     pub role: String,
-    /// What it is for, at most 500 characters.
+    /// Purpose of the agent, at most 500 characters.
     pub description: Option<String>,
     /// Prompt, at least one character.
     pub prompt: String,
@@ -49,33 +49,33 @@ impl RosterAgent {
     }
 }
 
-/// Adds an issue unless a role has the right length, and a letter or digit for the slug.
+/// Validates a role: its length, and that it has a letter or digit for the slug.
 pub fn check_role(issues: &mut ValidationIssues, path: &str, role: &str) {
     issues.length(path, role, 1, ROLE_LIMIT);
     let has_key = role.is_empty() || !role_key(role).is_empty();
     issues.require(has_key, path, "must have a letter or a digit");
 }
 
-/// The agents of one repository.
+/// Agents for one repository.
 #[derive(Debug, Clone, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Roster {
-    /// 1 to 100; of two with the same role the last one counts.
+    /// Agents, 1 to 100; the last one of those with the same role is used.
     pub agents: Vec<RosterAgent>,
-    /// The run that wrote them.
+    /// Id of the run that created them.
     pub bootstrap_run_id: String,
-    /// Their repository, `<org>/<repo>`.
+    /// Repository of the agents, `<org>/<repo>`.
     pub source_repo: String,
-    /// Its critic gates.
+    /// Critic gates of the repository.
     #[schema(value_type = Option<Object>)]
     pub critic_gates: Option<Map<String, Value>>,
 }
 
 impl Roster {
-    /// Adds an issue for each part that does not fit.
+    /// Adds an issue for each invalid member.
     pub fn check(&self, issues: &mut ValidationIssues) {
-        let holds = (1..=AGENTS_LIMIT).contains(&self.agents.len());
-        issues.require(holds, "agents", "must have 1 to 100 elements");
+        let has_valid_count = (1..=AGENTS_LIMIT).contains(&self.agents.len());
+        issues.require(has_valid_count, "agents", "must have 1 to 100 elements");
         issues.length("bootstrapRunId", &self.bootstrap_run_id, 1, REPOSITORY_LIMIT);
         issues.length("sourceRepo", &self.source_repo, 1, REPOSITORY_LIMIT);
         for (index, agent) in self.agents.iter().enumerate() {
@@ -83,13 +83,13 @@ impl Roster {
         }
     }
 
-    /// One agent a role: the last one, in the place of the first.
+    /// Returns one agent per role: the last one, at the position of the first.
     fn by_role(&self) -> Vec<(String, &RosterAgent)> {
         let mut agents: Vec<(String, &RosterAgent)> = Vec::new();
         for agent in &self.agents {
             let key = role_key(&agent.role);
-            match agents.iter_mut().find(|(known, _)| *known == key) {
-                Some(known) => known.1 = agent,
+            match agents.iter_mut().find(|(role, _)| *role == key) {
+                Some(entry) => entry.1 = agent,
                 None => agents.push((key, agent)),
             }
         }
@@ -97,19 +97,19 @@ impl Roster {
     }
 }
 
-/// What a roster did to an agent.
+/// Effect of a roster on an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RosterOutcome {
-    /// It was made.
+    /// The agent was created.
     Created,
-    /// It has a new version.
+    /// The agent has a new version.
     Updated,
-    /// Its name and prompt were the same.
+    /// Name and prompt were identical.
     Unchanged,
 }
 
-/// Takes a roster over: all of it, or nothing. The same roster again changes nothing.
+/// Ingests a roster in one transaction. Idempotent: ingesting the same roster again changes nothing.
 pub async fn ingest(
     store: &Store,
     organization_id: Uuid,
@@ -117,9 +117,10 @@ pub async fn ingest(
     roster: &Roster,
     actor: &Actor,
 ) -> Result<Vec<(agent::Model, RosterOutcome)>, AgentError> {
-    for _ in 1..TRIES {
+    for _ in 1..ATTEMPTS {
         let tx = store.begin().await?;
         match ingest_within(&tx, organization_id, user_id, roster).await {
+            // A concurrent change took a slug or a role, or updated an agent; the next attempt sees it.
             Err(AgentError::Concurrent | AgentError::RoleTaken) => {}
             Err(error) => return Err(error),
             Ok(agents) => {
@@ -132,7 +133,7 @@ pub async fn ingest(
     Err(AgentError::Concurrent)
 }
 
-/// Notes the agents that a roster made or changed.
+/// Records created and updated agents in the audit log.
 async fn record(
     tx: &DatabaseTransaction,
     actor: &Actor,
@@ -158,9 +159,9 @@ async fn ingest_within(
 ) -> Result<Vec<(agent::Model, RosterOutcome)>, AgentError> {
     let mut agents = Vec::new();
     for (key, member) in roster.by_role() {
-        let known = with_role(tx, organization_id, &roster.source_repo, &key).await?;
-        agents.push(match known {
-            Some(known) => refresh(tx, known, member, roster, user_id).await?,
+        let existing = with_role(tx, organization_id, &roster.source_repo, &key).await?;
+        agents.push(match existing {
+            Some(existing) => refresh(tx, existing, member, roster, user_id).await?,
             None => {
                 let new = NewAgent {
                     organization_id,
@@ -185,12 +186,12 @@ async fn ingest_within(
 
 async fn refresh(
     tx: &DatabaseTransaction,
-    known: agent::Model,
+    existing: agent::Model,
     member: &RosterAgent,
     roster: &Roster,
     user_id: Uuid,
 ) -> Result<(agent::Model, RosterOutcome), AgentError> {
-    let is_same = (&known.name, &known.prompt) == (&member.name, &member.prompt);
+    let is_same = (&existing.name, &existing.prompt) == (&member.name, &member.prompt);
     let change = AgentChange {
         name: Some(member.name.clone()),
         prompt: Some(member.prompt.clone()),
@@ -198,7 +199,7 @@ async fn refresh(
         enabled: None,
         bootstrap_run_id: Some(roster.bootstrap_run_id.clone()).filter(|_| !is_same),
     };
-    let agent = update(tx, &known, change, "Re-generated by bootstrap", user_id).await?;
+    let agent = update(tx, &existing, change, "Re-generated by bootstrap", user_id).await?;
     Ok((agent, if is_same { RosterOutcome::Unchanged } else { RosterOutcome::Updated }))
 }
 
@@ -216,41 +217,44 @@ async fn store_critic_gates(
         bootstrap_run_id: Set(roster.bootstrap_run_id.clone()),
         updated_at: Set(now()),
     };
-    let known = OnConflict::columns([Column::OrganizationId, Column::RepoFullName])
+    let replace = OnConflict::columns([Column::OrganizationId, Column::RepoFullName])
         .update_columns([Column::CriticGates, Column::BootstrapRunId, Column::UpdatedAt])
         .to_owned();
-    repository_config::Entity::insert(row).on_conflict(known).exec_without_returning(tx).await?;
+    repository_config::Entity::insert(row).on_conflict(replace).exec_without_returning(tx).await?;
     Ok(())
 }
 
-/// Takes over what a BOOTSTRAP has uploaded, as part of its completion. A repository that cannot be taken
-/// over is logged and left out: the loop itself has done its work.
+/// Ingests the uploads of a BOOTSTRAP loop as part of its completion. A repository whose agents are invalid
+/// is logged and skipped, because the loop itself has completed.
 pub async fn ingest_uploaded(tx: &DatabaseTransaction, row: &agent_loop::Model) -> Result<(), DbErr> {
     let uploaded = row.uploaded_artifacts.as_ref().and_then(|artifacts| artifacts.get("bootstrapResult"));
     let Some(result) = parse_json::<BootstrapResult>(uploaded) else {
-        tracing::warn!(loop_id = %row.id, "bootstrap completed without a result that can be read");
+        tracing::warn!(loop_id = %row.id, "bootstrap completed without a readable result");
         return Ok(());
     };
+    // Agents become prompts of later loops: a run may only write those of repositories that it was started
+    // for.
     let order = row.prompt.as_deref().and_then(|prompt| serde_json::from_str::<BootstrapOrder>(prompt).ok());
-    let is_ordered = |name: &str| {
+    let is_requested = |name: &str| {
         order
             .as_ref()
             .is_none_or(|order| order.repos.iter().any(|repo| repo.full_name.eq_ignore_ascii_case(name)))
     };
     for repo in result.repos.into_iter().filter(|repo| repo.success && !repo.agents.is_empty()) {
         let name = repo.full_name.clone();
-        if !is_ordered(&name) {
-            tracing::warn!(loop_id = %row.id, repository = name, "bootstrap reported a repository that was not ordered");
+        if !is_requested(&name) {
+            tracing::warn!(loop_id = %row.id, repository = name, "bootstrap reported an unrequested repository");
             continue;
         }
         let roster = roster_of(repo, row.id);
         let mut issues = ValidationIssues::default();
         roster.check(&mut issues);
         if let Err(refusal) = issues.into_result() {
-            tracing::warn!(loop_id = %row.id, repository = name, reason = refusal.body.error, "agents of a bootstrap do not fit");
+            tracing::warn!(loop_id = %row.id, repository = name, reason = refusal.body.error, "bootstrap agents are invalid");
             continue;
         }
-        // A savepoint: what fails here must not undo the completion.
+        // Savepoint: on PostgreSQL a failed statement would otherwise abort the transaction of the
+        // completion.
         let savepoint = tx.begin().await?;
         match ingest_within(&savepoint, row.organization_id, row.user_id, &roster).await {
             Ok(agents) => {
@@ -259,7 +263,7 @@ pub async fn ingest_uploaded(tx: &DatabaseTransaction, row: &agent_loop::Model) 
             }
             Err(error) => {
                 savepoint.rollback().await?;
-                tracing::warn!(loop_id = %row.id, repository = name, ?error, "agents of a bootstrap were not stored");
+                tracing::warn!(loop_id = %row.id, repository = name, ?error, "failed to store bootstrap agents");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Agents as they are shown.
+//! Views of agents in responses.
 
 use std::collections::HashMap;
 
@@ -14,25 +14,24 @@ use crate::store::iso;
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentSummary {
-    /// Id.
+    /// Id of the agent.
     pub id: Uuid,
-    /// Name for people.
     pub name: String,
-    /// Names the agent in its organization, and its file on a desktop.
+    /// Unique name in the organization; also the name of the agent's file on a desktop.
     pub slug: String,
-    /// What it is an expert in.
+    /// Area of expertise of the agent.
     pub role: String,
-    /// What it is for.
+    /// Purpose of the agent.
     pub description: Option<String>,
-    /// Whether loops get it.
+    /// Whether loops receive the agent.
     pub enabled: bool,
-    /// Its repository, `<org>/<repo>`; empty for all of the organization.
+    /// Repository of the agent, `<org>/<repo>`; empty for all repositories of the organization.
     pub source_repo: String,
-    /// Number of its newest version, from 1.
+    /// Number of the current version, from 1.
     pub current_version: i64,
-    /// ISO 8601.
+    /// Creation time, ISO 8601.
     pub created_at: String,
-    /// ISO 8601.
+    /// Time of the last change, ISO 8601.
     pub updated_at: String,
 }
 
@@ -53,15 +52,15 @@ impl From<agent::Model> for AgentSummary {
     }
 }
 
-/// Who did something.
+/// User who performed a change.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PersonName {
-    /// Id.
+    /// Id of the user.
     pub id: Uuid,
-    /// Null when not known.
+    /// First name; null when unknown.
     pub first_name: Option<String>,
-    /// Null when not known.
+    /// Last name; null when unknown.
     pub last_name: Option<String>,
 }
 
@@ -69,14 +68,14 @@ pub struct PersonName {
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentDetail {
-    /// The agent.
+    /// The agent without its prompt.
     #[serde(flatten)]
     pub summary: AgentSummary,
-    /// Its prompt.
+    /// Prompt of the current version.
     pub prompt: String,
-    /// The bootstrap that wrote it.
+    /// Id of the BOOTSTRAP run that created or last changed it.
     pub bootstrap_run_id: Option<String>,
-    /// Who made it.
+    /// User who created the agent.
     pub created_by: PersonName,
 }
 
@@ -84,31 +83,31 @@ pub struct AgentDetail {
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AgentVersionSummary {
-    /// Id.
+    /// Id of the version.
     pub id: Uuid,
-    /// Its number, from 1.
+    /// Version number, from 1.
     pub version: i64,
-    /// The agent's name at that time.
+    /// Name of the agent in this version.
     pub name: String,
-    /// What was changed, and why.
+    /// Description of the change.
     pub change_note: Option<String>,
-    /// Who changed it.
+    /// User who made the change.
     pub changed_by: PersonName,
-    /// ISO 8601.
+    /// Creation time, ISO 8601.
     pub created_at: String,
 }
 
-/// A version of an agent.
+/// A version of an agent with its prompt.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct AgentVersionDetail {
-    /// The version.
+    /// The version without its prompt.
     #[serde(flatten)]
     pub summary: AgentVersionSummary,
-    /// The prompt at that time.
+    /// Prompt of the agent in this version.
     pub prompt: String,
 }
 
-/// An agent with its prompt and its maker.
+/// Builds the detailed view of an agent.
 pub async fn detail(db: &impl ConnectionTrait, row: agent::Model) -> Result<AgentDetail, DbErr> {
     let names = names(db, [row.created_by]).await?;
     Ok(AgentDetail {
@@ -119,7 +118,7 @@ pub async fn detail(db: &impl ConnectionTrait, row: agent::Model) -> Result<Agen
     })
 }
 
-/// Versions with those who made them, in the order of the rows.
+/// Builds the views of versions, in the order of the rows.
 pub async fn versions(
     db: &impl ConnectionTrait,
     rows: Vec<agent_version::Model>,

@@ -1,4 +1,4 @@
-//! The person behind a request, and the extractors that demand one.
+//! The user who sent a request, and the extractors that require one.
 
 use axum::extract::FromRequestParts;
 use http::HeaderMap;
@@ -18,38 +18,37 @@ use crate::store::entity::user::Role;
 use crate::store::entity::{self, organization, user};
 use crate::store::{Store, now};
 
-/// Selects another of the user's organizations.
+// Header that selects another of the user's organizations for one request.
 const ORGANIZATION_HEADER: &str = "x-org-slug";
 
-/// A person who may ask.
+/// An authenticated user and the credential of the request.
 #[derive(Debug, Clone)]
 pub struct Caller {
-    /// The person, in the organization that the request is about.
+    /// Row of the user in the organization of the request.
     pub user: user::Model,
-    /// The organization.
     pub organization: organization::Model,
-    /// Hash of the session, when there is one.
+    /// Hash of the session's secrets; `None` when an API key authenticated the request.
     pub session: Option<String>,
-    /// The key, when there is one.
+    /// The API key; `None` when a session authenticated the request.
     pub key: Option<entity::api_key::Model>,
-    /// Where the request comes from.
+    /// Address and user agent of the client.
     pub client: ClientInfo,
 }
 
 impl Caller {
-    /// The caller as the audit log names it.
+    /// Returns the caller as an actor for the audit log.
     pub fn actor(&self) -> Actor {
         let key_id = self.key.as_ref().map(|key| key.id);
         Actor { key_id, ..Actor::signed_in(self.user.id, &self.client) }
     }
 
-    /// Id of the organization; every query filters on it.
+    /// Returns the organization's id, which every query must filter by.
     pub const fn organization_id(&self) -> Uuid {
         self.organization.id
     }
 
-    /// Whether the credential still counts: no sign-out, revocation or expiry came since, and the user
-    /// is active.
+    /// Returns whether the credential is still valid: neither revoked nor expired, and the user still active.
+    /// Long-lived streams check it again while they run.
     pub async fn is_current(&self, store: &Store) -> Result<bool, DbErr> {
         let session = match &self.session {
             Some(id_hash) => session::find_by_hash(store, id_hash).await?.is_some(),
@@ -63,7 +62,7 @@ impl Caller {
         Ok(session && key && user.is_some_and(|user| user.active))
     }
 
-    /// Whether the person administers the organization.
+    /// Returns whether the user administers the organization.
     pub fn is_admin(&self) -> bool {
         self.user.role.0 == Role::Admin
     }
@@ -73,27 +72,27 @@ impl Caller {
     }
 }
 
-/// A signed-in browser.
+/// Requires a signed-in browser, with any role.
 #[derive(Debug, Clone)]
 pub struct SessionAuth(pub Caller);
 
-/// An API key.
+/// Requires an API key with the scope of the request's method.
 #[derive(Debug, Clone)]
 pub struct ApiKeyAuth(pub Caller);
 
-/// A signed-in browser or an API key.
+/// Requires a signed-in browser or an API key.
 #[derive(Debug, Clone)]
 pub struct PersonAuth(pub Caller);
 
-/// Either of them, and a key needs no scope but that to read, whatever the method.
+/// Requires a signed-in browser, or an API key with the `read` scope, whatever the method.
 #[derive(Debug, Clone)]
 pub struct ReaderAuth(pub Caller);
 
-/// One of them, and an administrator.
+/// Requires an administrator, with a session or an API key.
 #[derive(Debug, Clone)]
 pub struct AdminAuth(pub Caller);
 
-/// A signed-in browser of an administrator.
+/// Requires a signed-in browser of an administrator.
 #[derive(Debug, Clone)]
 pub struct AdminSessionAuth(pub Caller);
 
@@ -133,7 +132,8 @@ impl FromRequestParts<ControlPlaneState> for ReaderAuth {
     }
 }
 
-/// The form of the credential decides which way is tried; a failure there is final.
+// The form of the credential selects the method. There is no fallback to the other one, so an invalid key is
+// never masked by a cookie that the browser happens to send.
 async fn person(app: &ControlPlaneState, parts: &Parts, scope: Scope) -> ApiResult<Caller> {
     match bearer(&parts.headers).filter(|token| token.starts_with(API_KEY_PREFIX)) {
         Some(key) => by_key(app, parts, key, scope).await,
@@ -160,52 +160,56 @@ impl FromRequestParts<ControlPlaneState> for AdminSessionAuth {
     }
 }
 
-/// The person of a session: its cookie and the key that only our page has. A bearer credential is
-/// never a session.
+/// Authenticates a session with the cookie and the key that only the page of this origin has. A request with
+/// a bearer credential is rejected.
 async fn by_session(app: &ControlPlaneState, parts: &Parts) -> ApiResult<Caller> {
     let headers = &parts.headers;
     let id = app.session_cookie.read(headers).ok_or_else(unauthorized)?;
     if bearer(headers).is_some() {
         return Err(unauthorized());
     }
+    // Browsers send `Origin` with all unsafe methods. The check prevents CSRF, in addition to the session
+    // key.
     if !parts.method.is_safe() && !has_trusted_origin(app, headers) {
         return Err(forbidden());
     }
     let key = header(headers, session::KEY_HEADER).ok_or_else(unauthorized)?;
     let secrets = session::SessionSecrets { id: id.to_owned(), key: key.to_owned() };
-    let found = session::find(&app.store, &secrets).await?.ok_or_else(unauthorized)?;
-    let user = active_user(app, found.user_id).await?;
+    let session = session::find(&app.store, &secrets).await?.ok_or_else(unauthorized)?;
+    let user = active_user(app, session.user_id).await?;
     let user = select_organization(app, headers, user).await?;
     let organization = active_organization(app, user.organization_id).await?;
     let client = ClientInfo::of(parts, app);
-    let lifetime = session::prolong(&app.store, &found).await?;
+    // Using a session extends it; the middleware adds the renewed cookie to the response.
+    let lifetime = session::prolong(&app.store, &session).await?;
     if let (Some(lifetime), Some(renewed)) = (lifetime, parts.extensions.get::<RenewedCookie>()) {
         renewed.put(&app.session_cookie.set(id, lifetime));
     }
-    Ok(Caller { user, organization, session: Some(found.id_hash), key: None, client })
+    Ok(Caller { user, organization, session: Some(session.id_hash), key: None, client })
 }
 
 fn has_trusted_origin(app: &ControlPlaneState, headers: &HeaderMap) -> bool {
     header(headers, "origin").is_some_and(|origin| app.origins.trusts(origin))
 }
 
-/// Follows the organization header to the same person's row in that organization.
+/// Resolves the organization header to the same person's user row in that organization.
 async fn select_organization(
     app: &ControlPlaneState,
     headers: &HeaderMap,
     user: user::Model,
 ) -> ApiResult<user::Model> {
     let Some(slug) = header(headers, ORGANIZATION_HEADER) else { return Ok(user) };
-    let wanted = organization::Entity::find()
+    let selected = organization::Entity::find()
         .filter(organization::Column::Slug.eq(slug))
         .one(app.store.reader())
         .await?
+        // 403 rather than 404, so that the existence of an organization is not revealed.
         .ok_or_else(forbidden)?;
-    if wanted.id == user.organization_id {
+    if selected.id == user.organization_id {
         return Ok(user);
     }
     user::Entity::find()
-        .filter(user::Column::OrganizationId.eq(wanted.id))
+        .filter(user::Column::OrganizationId.eq(selected.id))
         .filter(user::Column::IdentityId.eq(user.identity_id))
         .filter(user::Column::Active.eq(true))
         .one(app.store.reader())
@@ -216,6 +220,7 @@ async fn select_organization(
 async fn by_key(app: &ControlPlaneState, parts: &Parts, plaintext: &str, scope: Scope) -> ApiResult<Caller> {
     let caller = verify_key(app, plaintext, parts, parts.method.as_str(), parts.uri.path()).await?;
     let scoped = caller.key.as_ref().is_some_and(|key| api_key::has_scope(key, scope));
+    // A key belongs to one organization; the header must not widen that.
     let other_organization =
         header(&parts.headers, ORGANIZATION_HEADER).is_some_and(|slug| slug != caller.organization.slug);
     if !scoped || other_organization {
@@ -224,7 +229,7 @@ async fn by_key(app: &ControlPlaneState, parts: &Parts, plaintext: &str, scope: 
     Ok(caller)
 }
 
-/// Accepts a key with the proof that it needs, and notes its use.
+/// Verifies an API key and its proof of possession, and records its use.
 pub async fn verify_key(
     app: &ControlPlaneState,
     plaintext: &str,
@@ -237,21 +242,22 @@ pub async fn verify_key(
     let organization = active_organization(app, key.organization_id).await?;
     proof::verify(&key, &parts.headers, method, path, now())?;
     let client = ClientInfo::of(parts, app);
+    // In the background: a write per request would delay all readers.
     let (store, id) = (app.store.clone(), key.id);
     app.tasks.spawn(async move {
         if let Err(error) = api_key::touch(&store, id).await {
-            tracing::warn!(%error, "use of a key was not noted");
+            tracing::warn!(%error, "failed to record the use of an API key");
         }
     });
     Ok(Caller { user, organization, session: None, key: Some(key), client })
 }
 
 async fn active_user(app: &ControlPlaneState, id: Uuid) -> ApiResult<user::Model> {
-    let found = user::Entity::find_by_id(id).one(app.store.reader()).await?;
-    found.filter(|user| user.active).ok_or_else(unauthorized)
+    let user = user::Entity::find_by_id(id).one(app.store.reader()).await?;
+    user.filter(|user| user.active).ok_or_else(unauthorized)
 }
 
 async fn active_organization(app: &ControlPlaneState, id: Uuid) -> ApiResult<organization::Model> {
-    let found = organization::Entity::find_by_id(id).one(app.store.reader()).await?;
-    found.filter(|organization| organization.active).ok_or_else(unauthorized)
+    let organization = organization::Entity::find_by_id(id).one(app.store.reader()).await?;
+    organization.filter(|organization| organization.active).ok_or_else(unauthorized)
 }

@@ -1,4 +1,4 @@
-//! Where a request comes from.
+//! Address and user agent of a client.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
@@ -11,27 +11,27 @@ use http::request::Parts;
 use crate::app::ControlPlaneState;
 use crate::credentials::header::header;
 
-/// Lists the proxies' clients; each proxy appends the address that called it.
+// Each proxy appends the address of its peer, so the last entries are the trustworthy ones.
 const FORWARDED_FOR: &str = "x-forwarded-for";
-/// Characters of a user agent that are kept.
+// Longer user agents are truncated, because the client chooses the text and it is stored with every session.
 const USER_AGENT_LIMIT: usize = 300;
 
-/// Address and program of a client.
+/// Address and user agent of a client.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ClientInfo {
-    /// The address; none when the service is not called over TCP.
+    /// Client address; `None` when the request did not arrive over TCP.
     pub address: Option<IpAddr>,
-    /// What the client calls itself.
+    /// `User-Agent` header, truncated to 300 characters.
     pub user_agent: Option<String>,
 }
 
 impl ClientInfo {
-    /// The address as text.
     pub fn address_text(&self) -> Option<String> {
         self.address.map(|address| address.to_string())
     }
 
-    /// What limits count by: the address, or the /64 of an IPv6 address, which one client has whole.
+    /// Returns the key for rate limits: the IPv4 address, or the /64 prefix of an IPv6 address, since a
+    /// single client usually controls a whole /64.
     pub fn network(&self) -> String {
         match self.address {
             Some(IpAddr::V6(address)) => {
@@ -53,7 +53,7 @@ impl FromRequestParts<ControlPlaneState> for ClientInfo {
 }
 
 impl ClientInfo {
-    /// The client of a request.
+    /// Returns the client of a request.
     pub fn of(parts: &Parts, app: &ControlPlaneState) -> Self {
         let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| peer.ip());
         let address = peer.map(|peer| client_address(peer, &parts.headers, &app.config.trusted_proxies));
@@ -63,14 +63,16 @@ impl ClientInfo {
     }
 }
 
-/// The last address on the way here that is no proxy of ours. What stands before it may be invented.
+// Walks `X-Forwarded-For` from the right while the address is a trusted proxy. Entries further left may be
+// forged by the client.
 fn client_address(peer: IpAddr, headers: &HeaderMap, proxies: &[IpAddr]) -> IpAddr {
     let forwarded = headers.get_all(FORWARDED_FOR).iter().filter_map(|value| value.to_str().ok());
     let mut hops: Vec<&str> = forwarded.flat_map(|value| value.split(',')).map(str::trim).collect();
+    // An IPv4 peer of a dual-stack listener appears as `::ffff:a.b.c.d`.
     let mut address = peer.to_canonical();
     while proxies.contains(&address) {
-        let Some(Ok(before)) = hops.pop().map(str::parse::<IpAddr>) else { break };
-        address = before.to_canonical();
+        let Some(Ok(previous)) = hops.pop().map(str::parse::<IpAddr>) else { break };
+        address = previous.to_canonical();
     }
     address
 }
@@ -89,9 +91,10 @@ mod tests {
     }
 
     #[test]
-    fn forwarded_address_counts_from_a_trusted_proxy_only() {
+    fn forwarded_for_is_used_only_from_trusted_proxies() {
         assert_eq!(address("192.0.2.1", &["198.51.100.7"]), "192.0.2.1");
         assert_eq!(address("10.0.0.1", &["198.51.100.7"]), "198.51.100.7");
+        // A peer that is not a trusted proxy cannot forward for others.
         assert_eq!(address("::ffff:10.0.0.1", &["198.51.100.7"]), "198.51.100.7");
         assert_eq!(address("10.0.0.1", &["203.0.113.9, 198.51.100.7"]), "198.51.100.7");
         assert_eq!(address("10.0.0.1", &["203.0.113.9", "198.51.100.7, 10.0.0.2"]), "198.51.100.7");
@@ -100,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn client_has_its_whole_ipv6_network() {
+    fn ipv6_clients_are_grouped_by_64_bit_prefix() {
         let network =
             |text: &str| ClientInfo { address: Some(text.parse().unwrap()), user_agent: None }.network();
         assert_eq!(network("2001:db8:1:2:3:4:5:6"), network("2001:db8:1:2::9"));

@@ -1,9 +1,9 @@
-//! Who calls: one extractor for each class of caller.
+//! Authentication: one extractor for each class of caller.
 //!
-//! [`SessionAuth`] is a signed-in browser, [`ApiKeyAuth`] a key, [`PersonAuth`] either of them,
-//! [`ReaderAuth`] the same for a route that only reads, whatever its method,
-//! [`AdminAuth`] either one with the administrator's role, [`AdminSessionAuth`] a browser with it,
-//! [`RunnerAuth`] the token of one loop. A handler that takes one of them runs only for such a caller.
+//! [`SessionAuth`] requires a signed-in browser, [`ApiKeyAuth`] an API key, and [`PersonAuth`] either of
+//! them. [`ReaderAuth`] is the same for routes that only read, whatever their method. [`AdminAuth`] and
+//! [`AdminSessionAuth`] also require the role of an administrator. [`RunnerAuth`] requires the token of the
+//! loop in the path. A handler runs only for the callers that the extractor in its signature accepts.
 
 mod caller;
 mod client;

@@ -1,4 +1,4 @@
-//! The runner of a loop, by its token.
+//! Authentication of a loop's runner by its token.
 
 use axum::extract::{FromRequestParts, RawPathParams};
 use http::StatusCode;
@@ -15,26 +15,27 @@ use crate::store::Store;
 use crate::store::column::StoredEnum;
 use crate::store::entity::agent_loop;
 
-/// The claims of a request's token, which must be that of the loop in the path.
+/// Verifies the token of a request. Returns 401 when it is missing, invalid or expired, and 403 when it
+/// belongs to another loop.
 pub fn claims_for(
     app: &ControlPlaneState,
     parts: &Parts,
     path_id: Option<Uuid>,
 ) -> ApiResult<RunnerTokenClaims> {
-    let refuse = |status, text: &str| ApiError::new(status, text);
-    let token =
-        bearer(&parts.headers).ok_or_else(|| refuse(StatusCode::UNAUTHORIZED, "Missing runner token"))?;
+    let token = bearer(&parts.headers)
+        .ok_or_else(|| ApiError::new(StatusCode::UNAUTHORIZED, "Missing runner token"))?;
     let claims = app
         .runner_tokens
         .read(token)
-        .ok_or_else(|| refuse(StatusCode::UNAUTHORIZED, "Invalid or expired runner token"))?;
+        .ok_or_else(|| ApiError::new(StatusCode::UNAUTHORIZED, "Invalid or expired runner token"))?;
     if Some(claims.sub) != path_id {
-        return Err(refuse(StatusCode::FORBIDDEN, "Token does not match loop"));
+        return Err(ApiError::new(StatusCode::FORBIDDEN, "Token does not match loop"));
     }
     Ok(claims)
 }
 
-/// A valid token of the loop in the path; whether a newer one has replaced it is not checked.
+/// A valid token of the loop in the path. It may have been replaced by a newer one: for routes that must
+/// accept a stale token, such as the refresh.
 #[derive(Debug, Clone)]
 pub struct RunnerClaims(pub RunnerTokenClaims);
 
@@ -49,12 +50,11 @@ impl FromRequestParts<ControlPlaneState> for RunnerClaims {
     }
 }
 
-/// The runner of the loop in the path, its token in force.
+/// The runner of the loop in the path, with the token that is in force.
 #[derive(Debug, Clone)]
 pub struct RunnerAuth {
-    /// The loop as it was when the request came.
+    /// Row of the loop when the request arrived.
     pub row: agent_loop::Model,
-    /// Claims of the token.
     pub claims: RunnerTokenClaims,
 }
 
@@ -69,7 +69,7 @@ impl FromRequestParts<ControlPlaneState> for RunnerAuth {
     }
 }
 
-/// The loop that a token names.
+/// Returns the loop of a token, or 403 when it does not exist or belongs to another organization.
 pub async fn loop_of(store: &Store, claims: &RunnerTokenClaims) -> ApiResult<agent_loop::Model> {
     let row = agent_loop::Entity::find_by_id(claims.sub).one(store.reader()).await?;
     let row = row.ok_or_else(|| ApiError::new(StatusCode::FORBIDDEN, "Loop not found"))?;
@@ -79,8 +79,8 @@ pub async fn loop_of(store: &Store, claims: &RunnerTokenClaims) -> ApiResult<age
     Ok(row)
 }
 
-/// Demands that `jti` is the slot in force. An empty slot of an unfinished or badly ended loop is
-/// taken again by the last token that was issued for it, and by no other.
+/// Requires that `jti` is the token slot in force. When the slot of a loop that is not completed is empty,
+/// the last issued token claims it; every other token is rejected.
 pub async fn hold_slot(store: &Store, row: &agent_loop::Model, jti: Uuid) -> ApiResult<()> {
     let stale = || ApiError::new(StatusCode::UNAUTHORIZED, "jti_mismatch").code("jti_mismatch");
     match row.active_token_jti {
@@ -91,16 +91,18 @@ pub async fn hold_slot(store: &Store, row: &agent_loop::Model, jti: Uuid) -> Api
         }
         None => {}
     }
-    let pinned = agent_loop::Entity::update_many()
+    // Conditional update: of two runners with valid tokens, only one claims the slot.
+    let result = agent_loop::Entity::update_many()
         .col_expr(agent_loop::Column::ActiveTokenJti, Expr::value(jti))
         .filter(agent_loop::Column::Id.eq(row.id))
         .filter(agent_loop::Column::ActiveTokenJti.is_null())
         .filter(agent_loop::Column::Status.ne(StoredEnum(LoopStatus::Completed)))
         .exec(store.writer())
         .await?;
-    if pinned.rows_affected == 1 {
+    if result.rows_affected == 1 {
         return Ok(());
     }
-    let again = agent_loop::Entity::find_by_id(row.id).one(store.writer()).await?;
-    if again.and_then(|row| row.active_token_jti) == Some(jti) { Ok(()) } else { Err(stale()) }
+    // No row was updated. A concurrent request of the same runner may have claimed the slot with this token.
+    let current = agent_loop::Entity::find_by_id(row.id).one(store.writer()).await?;
+    if current.and_then(|row| row.active_token_jti) == Some(jti) { Ok(()) } else { Err(stale()) }
 }

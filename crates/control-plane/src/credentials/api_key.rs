@@ -1,4 +1,4 @@
-//! API keys: how they look, how they are found, and how a desktop's key is replaced.
+//! API keys: format, lookup, scopes, and rotation of the keys of desktops.
 
 use http::Method;
 use loopgate_api::names::API_KEY_PREFIX;
@@ -16,26 +16,26 @@ use crate::store::column::StoredEnum;
 use crate::store::entity::api_key::{self, KeySource};
 use crate::store::{Store, now};
 
-/// What a key may be used for. No scope includes another.
+/// Scope of an API key. No scope includes another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
-    /// Reads.
+    /// Permits requests that only read.
     Read,
-    /// Makes and changes things, and connects a desktop.
+    /// Permits creating and changing resources, and connecting a desktop.
     Write,
-    /// Deletes.
+    /// Permits requests with the method DELETE.
     Delete,
-    /// Only administrators may grant it. No route asks for it: what only administrators may do is
-    /// decided by the role of the key's owner.
+    /// Reserved for administrators to grant. No route requires it: administrative routes check the role of
+    /// the key's owner.
     Admin,
 }
 
 impl Scope {
-    /// Scopes of a key for which none were asked, and of the keys of desktops.
+    /// Scopes of keys that are created without any, and of the keys of desktops.
     pub const DEFAULT: [Self; 3] = [Self::Read, Self::Write, Self::Delete];
 
-    /// The scope that a request with this method needs, on every route that takes a key.
+    /// Returns the scope that a request with this method requires.
     pub fn required_by(method: &Method) -> Self {
         match *method {
             Method::GET | Method::HEAD => Self::Read,
@@ -45,17 +45,17 @@ impl Scope {
     }
 }
 
-/// A fresh key: the prefix and 64 hex digits.
+/// Generates a key: the prefix and 64 hex digits.
 pub fn fresh() -> String {
     format!("{API_KEY_PREFIX}{}", hex::encode(random_secret()))
 }
 
-/// Finds the living key with this plaintext.
+/// Finds the valid key with this plaintext.
 pub async fn find(store: &Store, plaintext: &str) -> Result<Option<api_key::Model>, DbErr> {
     find_by_hash(store, &sha256_hex(plaintext)).await
 }
 
-/// Finds the living key whose plaintext has this hash.
+/// Finds the key with this hash that is neither revoked nor expired.
 pub async fn find_by_hash(store: &Store, hash: &str) -> Result<Option<api_key::Model>, DbErr> {
     api_key::Entity::find()
         .filter(api_key::Column::KeyHash.eq(hash))
@@ -69,18 +69,18 @@ pub async fn find_by_hash(store: &Store, hash: &str) -> Result<Option<api_key::M
         .await
 }
 
-/// The scopes of a key. What is stored and unknown here grants nothing.
+/// Returns the scopes of a key. Unknown scopes are ignored and grant nothing.
 pub fn scopes(key: &api_key::Model) -> Vec<Scope> {
-    let stored = key.scopes.as_array().into_iter().flatten();
-    stored.filter_map(|scope| Scope::deserialize(scope).ok()).collect()
+    let names = key.scopes.as_array().into_iter().flatten();
+    names.filter_map(|scope| Scope::deserialize(scope).ok()).collect()
 }
 
-/// Whether a key has a scope.
+/// Returns whether a key has a scope.
 pub fn has_scope(key: &api_key::Model, scope: Scope) -> bool {
     scopes(key).contains(&scope)
 }
 
-/// Notes that a key was accepted.
+/// Records that a key was used.
 pub async fn touch(store: &Store, id: Uuid) -> Result<(), DbErr> {
     api_key::Entity::update_many()
         .col_expr(api_key::Column::LastUsedAt, Expr::value(now()))
@@ -90,7 +90,7 @@ pub async fn touch(store: &Store, id: Uuid) -> Result<(), DbErr> {
     Ok(())
 }
 
-/// Revokes the living managed keys of a person's desktop.
+/// Revokes the valid managed keys of a user's desktop.
 pub async fn revoke_managed(
     tx: &DatabaseTransaction,
     organization_id: Uuid,
@@ -109,7 +109,7 @@ pub async fn revoke_managed(
     Ok(())
 }
 
-/// Makes a new managed key for a person's desktop in place of the living ones, and answers its plaintext.
+/// Replaces the managed key of a user's desktop and returns the new plaintext.
 pub async fn rotate_managed(
     tx: &DatabaseTransaction,
     organization_id: Uuid,
@@ -117,6 +117,7 @@ pub async fn rotate_managed(
     gateway_id: Uuid,
     public_key: String,
 ) -> Result<String, DbErr> {
+    // The unique partial index allows one valid managed key, so revoke before inserting.
     revoke_managed(tx, organization_id, user_id, gateway_id).await?;
     let plaintext = fresh();
     let row = api_key::ActiveModel {

@@ -1,7 +1,7 @@
-//! Limits on guesses of passwords.
+//! Rate limits for password attempts.
 //!
-//! An attempt is stored before its password is checked, and counts as failed until it has succeeded.
-//! So guesses at the same time, at several instances or across restarts all count.
+//! An attempt is stored before its password is verified and counts as failed until it succeeds. Concurrent
+//! attempts, attempts at several instances, and attempts before a restart therefore all count.
 
 use sea_orm::ActiveValue::Set;
 use sea_orm::ExprTrait as _;
@@ -13,23 +13,23 @@ use crate::auth::ClientInfo;
 use crate::store::entity::sign_in_attempt::{self, Column};
 use crate::store::{Store, now};
 
-/// Milliseconds for which a failed attempt counts.
+// Sliding window in milliseconds. Messages to users mention 15 minutes and ten attempts.
 const WINDOW: i64 = 15 * 60 * 1000;
-/// Failed attempts of one address for one account.
-const BOTH_LIMIT: u64 = 10;
-/// Failed attempts for one account from anywhere; far more, or anybody could lock somebody out.
+// Failed attempts per account and client network.
+const ACCOUNT_AND_NETWORK_LIMIT: u64 = 10;
+// Failed attempts per account from all networks. High, because reaching it locks out the account's owner.
 const ACCOUNT_LIMIT: u64 = 100;
-/// Failed attempts of one address for any account.
-const ADDRESS_LIMIT: u64 = 100;
+// Failed attempts per client network for all accounts, against password spraying.
+const NETWORK_LIMIT: u64 = 100;
 
-/// An attempt that was admitted.
+/// A password attempt that was admitted and counts as failed until it succeeds.
 #[must_use]
 pub struct SignInAttempt {
     account_hash: String,
     address: String,
 }
 
-/// Admits an attempt to sign in to an account, which need not exist; `None` when there were too many.
+/// Admits an attempt for an account, which need not exist. Returns `None` when a limit is reached.
 pub async fn begin(
     store: &Store,
     account: &str,
@@ -43,33 +43,33 @@ pub async fn begin(
         address: Set(attempt.address.clone()),
         at: Set(now()),
     };
-    let old = sign_in_attempt::Entity::delete_many().filter(Column::At.lte(now() - WINDOW));
-    old.exec(store.writer()).await?;
-    // Stored before it is counted: of two at the same time, one at least sees both.
+    let expired = sign_in_attempt::Entity::delete_many().filter(Column::At.lte(now() - WINDOW));
+    expired.exec(store.writer()).await?;
+    // Insert before counting: of two concurrent attempts, at least one counts both.
     sign_in_attempt::Entity::insert(row).exec_without_returning(store.writer()).await?;
     let account = Column::AccountHash.eq(&attempt.account_hash);
     let address = Column::Address.eq(&attempt.address);
-    let within = count(store, account.clone().and(address.clone())).await? <= BOTH_LIMIT
+    let is_admitted = count(store, account.clone().and(address.clone())).await? <= ACCOUNT_AND_NETWORK_LIMIT
         && count(store, account).await? <= ACCOUNT_LIMIT
-        && count(store, address).await? <= ADDRESS_LIMIT;
-    if within {
+        && count(store, address).await? <= NETWORK_LIMIT;
+    if is_admitted {
         return Ok(Some(attempt));
     }
-    // A refused attempt guessed nothing, so it does not prolong the wait.
+    // A rejected attempt verified no password, so it must not extend the lockout.
     sign_in_attempt::Entity::delete_by_id(id).exec(store.writer()).await?;
     Ok(None)
 }
 
-async fn count(store: &Store, which: sea_orm::sea_query::SimpleExpr) -> Result<u64, DbErr> {
+async fn count(store: &Store, filter: sea_orm::sea_query::SimpleExpr) -> Result<u64, DbErr> {
     sign_in_attempt::Entity::find()
-        .filter(which)
+        .filter(filter)
         .filter(Column::At.gt(now() - WINDOW))
         .count(store.writer())
         .await
 }
 
 impl SignInAttempt {
-    /// Forgets the attempts of this address for this account.
+    /// Deletes the attempts of this network for this account.
     pub async fn succeeded(self, store: &Store) -> Result<(), DbErr> {
         sign_in_attempt::Entity::delete_many()
             .filter(Column::AccountHash.eq(self.account_hash))

@@ -1,8 +1,8 @@
-//! The session cookie.
+//! The session cookie, and the cookie of a pending OpenID sign-in.
 //!
-//! A browser sends a cookie to every port of the host that set it. So its name carries the
-//! installation, which keeps several Loopgates on one host apart, and its value alone signs nobody
-//! in: see [`super::session`].
+//! Browsers send a cookie to all ports of a host. The cookie's name therefore contains an id of the
+//! installation, which separates several installations on one host, and its value alone does not
+//! authenticate: see [`super::session`].
 
 use std::sync::{Arc, OnceLock};
 
@@ -12,12 +12,12 @@ use http::{HeaderMap, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use sha2::Sha256;
 
-/// What every name begins with, behind the prefix that browsers know.
+/// Common part of the cookie's name, between the `__Host-` prefix and the installation's id.
 pub const NAME: &str = "loopgate_session";
-/// Hex digits of the installation.
+// Hex digits of the installation's id; enough to distinguish installations on one host.
 const INSTALLATION_LENGTH: usize = 8;
 
-/// Reads and writes the session cookie of one installation.
+/// Name and attributes of the session cookie of one installation.
 #[derive(Debug, Clone)]
 pub struct SessionCookie {
     name: String,
@@ -25,14 +25,15 @@ pub struct SessionCookie {
 }
 
 impl SessionCookie {
-    /// Derives the installation from a secret that only this installation has. `secure` when the
-    /// web app is served over https.
+    /// Derives the installation's id from its secret. Set `secure` when the web app is served over https.
     pub fn new(secret: &SecretString, secure: bool) -> Self {
+        // A MAC, so that the name does not reveal the secret.
         let installation = Hmac::<Sha256>::new_from_slice(secret.expose_secret().as_bytes())
             .map(|mac| hex::encode(mac.chain_update(NAME).finalize().into_bytes()))
             .unwrap_or_default();
         let installation: String = installation.chars().take(INSTALLATION_LENGTH).collect();
         let (prefix, attributes) = if secure {
+            // `__Host-` requires `Secure`, which browsers reject on plain http.
             ("__Host-", "Path=/; HttpOnly; SameSite=Strict; Secure")
         } else {
             ("", "Path=/; HttpOnly; SameSite=Strict")
@@ -40,24 +41,24 @@ impl SessionCookie {
         Self { name: format!("{prefix}{NAME}_{installation}"), attributes }
     }
 
-    /// The value that a request carries.
+    /// Returns the cookie's value in a request.
     pub fn read<'a>(&self, headers: &'a HeaderMap) -> Option<&'a str> {
         read(headers, &self.name)
     }
 
-    /// The `Set-Cookie` of a session that lives for so many more milliseconds.
+    /// Returns the `Set-Cookie` header for a session with a lifetime in milliseconds.
     pub fn set(&self, value: &str, lifetime: i64) -> String {
         format!("{}={value}; {}; Max-Age={}", self.name, self.attributes, lifetime / 1000)
     }
 
-    /// The `Set-Cookie` that removes it.
+    /// Returns the `Set-Cookie` header that removes the cookie.
     pub fn clear(&self) -> String {
         self.set("", 0)
     }
 }
 
-/// The cookie that ties a sign-in at an OpenID provider to the browser that began it. It comes back from the
-/// provider's site, so it is not strict.
+/// The cookie that binds a sign-in at an OpenID provider to the browser that started it. `SameSite=Lax`,
+/// because the callback is a navigation from the provider's site.
 #[derive(Debug, Clone)]
 pub struct OidcCookie {
     secure: &'static str,
@@ -65,25 +66,25 @@ pub struct OidcCookie {
 
 impl OidcCookie {
     const NAME: &'static str = "loopgate_oidc";
-    /// Seconds that a person may spend at the provider.
+    // Time to authenticate at the provider, in seconds; equals the lifetime of a pending sign-in.
     const LIFETIME: u32 = 600;
 
-    /// `secure` when we are served over https.
+    /// Creates the cookie. Set `secure` when this server is reached over https.
     pub const fn new(secure: bool) -> Self {
         Self { secure: if secure { "; Secure" } else { "" } }
     }
 
-    /// The value that a request carries.
+    /// Returns the cookie's value in a request.
     pub fn read<'a>(&self, headers: &'a HeaderMap) -> Option<&'a str> {
         read(headers, Self::NAME)
     }
 
-    /// The `Set-Cookie` of a sign-in that begins.
+    /// Returns the `Set-Cookie` header of a new sign-in.
     pub fn set(&self, value: &str) -> String {
         self.header(value, Self::LIFETIME)
     }
 
-    /// The `Set-Cookie` that removes it.
+    /// Returns the `Set-Cookie` header that removes the cookie.
     pub fn clear(&self) -> String {
         self.header("", 0)
     }
@@ -94,7 +95,7 @@ impl OidcCookie {
     }
 }
 
-/// The value of a cookie in a request.
+// Browsers may send several `Cookie` headers over HTTP/2.
 fn read<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers
         .get_all(COOKIE)
@@ -102,23 +103,24 @@ fn read<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(';'))
         .filter_map(|pair| pair.trim().split_once('='))
-        .find(|(own, value)| *own == name && !value.is_empty())
+        .find(|(key, value)| *key == name && !value.is_empty())
         .map(|(_, value)| value)
 }
 
-/// A renewed cookie on its way from the extractor of a session to the answer.
+/// Passes a renewed cookie from the session extractor to the middleware, through the request's extensions.
 #[derive(Debug, Clone, Default)]
 pub struct RenewedCookie(Arc<OnceLock<HeaderValue>>);
 
 impl RenewedCookie {
-    /// Sends a cookie with the answer.
+    /// Sets the cookie to send with the response.
     pub fn put(&self, cookie: &str) {
         if let Ok(value) = HeaderValue::from_str(cookie) {
+            // Already set: the extractor may run twice for a request, and the first value is as good.
             let _ = self.0.set(value);
         }
     }
 
-    /// The cookie to send, if there is one.
+    /// Returns the cookie to send, if any.
     pub fn get(&self) -> Option<&HeaderValue> {
         self.0.get()
     }

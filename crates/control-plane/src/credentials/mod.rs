@@ -1,6 +1,6 @@
-//! Credentials of people, desktops and runners: how they are made, stored and verified.
+//! Credentials of users, desktops and runners: how they are issued, stored and verified.
 //!
-//! Knows nothing of requests beyond their headers; [`crate::auth`] turns a request into its caller.
+//! Depends on a request's headers only; [`crate::auth`] resolves a request to its caller.
 
 pub mod api_key;
 pub mod attempt;

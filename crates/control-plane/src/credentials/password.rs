@@ -1,7 +1,7 @@
 //! Passwords of local accounts, hashed with Argon2id.
 //!
-//! Hashing takes memory and time on purpose. So it runs apart from the async threads, a few at a
-//! time, and refuses work when too much of it waits.
+//! Hashing is slow and needs memory by design. It runs on blocking threads, a few hashes at a time, and is
+//! rejected when too many are queued.
 
 use std::sync::Arc;
 
@@ -14,16 +14,16 @@ use tokio::sync::Semaphore;
 
 use crate::error::{ApiError, ApiResult, ValidationIssues};
 
-/// Characters of a password; the upper bound keeps requests small.
+// Length in characters. OWASP recommends at least 12; the upper bound limits the work per request.
 const LENGTH: std::ops::RangeInclusive<usize> = 12..=256;
-/// Hashes that are computed at once, each with 19 MiB.
-const RUNNING: usize = 2;
-/// Hashes that are computed or wait.
-const ADMITTED: usize = 64;
-/// Memory in KiB, passes and lanes, as OWASP recommends for Argon2id.
+// Concurrent hashes; each uses 19 MiB and one core.
+const CONCURRENT_HASHES: usize = 2;
+// Hashes that run or are queued; further ones are rejected with 503.
+const QUEUE_LIMIT: usize = 64;
+// Memory in KiB, passes and lanes: the minimum that OWASP recommends for Argon2id.
 const COST: (u32, u32, u32) = (19 * 1024, 2, 1);
 
-/// Hashes and verifies passwords.
+/// Hashes and verifies passwords with bounded concurrency.
 pub struct Passwords {
     admitted: Arc<Semaphore>,
     running: Arc<Semaphore>,
@@ -31,20 +31,23 @@ pub struct Passwords {
 
 impl Default for Passwords {
     fn default() -> Self {
-        Self { admitted: Arc::new(Semaphore::new(ADMITTED)), running: Arc::new(Semaphore::new(RUNNING)) }
+        Self {
+            admitted: Arc::new(Semaphore::new(QUEUE_LIMIT)),
+            running: Arc::new(Semaphore::new(CONCURRENT_HASHES)),
+        }
     }
 }
 
-/// Adds an issue for a password that is too short or too long.
+/// Adds an issue when a new password is too short or too long.
 pub fn check_new(issues: &mut ValidationIssues, path: &str, password: &SecretString) {
     issues.length(path, password.expose_secret(), *LENGTH.start(), *LENGTH.end());
 }
 
 impl Passwords {
-    /// The hash to store, a PHC string with a salt of its own.
+    /// Hashes a password with a random salt. Returns a PHC string.
     ///
     /// # Errors
-    /// 503 while too many others wait.
+    /// Fails with 503 when too many hashes are queued.
     pub async fn hash(&self, password: SecretString) -> ApiResult<String> {
         self.run(move || {
             let hash: PasswordHash = argon2()?.hash_password(password.expose_secret().as_bytes())?;
@@ -53,18 +56,19 @@ impl Passwords {
         .await
     }
 
-    /// Whether a password belongs to a stored hash. Without one it does the same work, and it is not.
+    /// Verifies a password. Without a stored hash, does the same amount of work and returns `false`.
     ///
     /// # Errors
-    /// 503 while too many others wait.
-    pub async fn verify(&self, password: SecretString, stored: Option<String>) -> ApiResult<bool> {
+    /// Fails with 503 when too many hashes are queued.
+    pub async fn verify(&self, password: SecretString, stored_hash: Option<String>) -> ApiResult<bool> {
         self.run(move || {
             let password = password.expose_secret().as_bytes();
-            let Some(stored) = stored else {
+            let Some(stored_hash) = stored_hash else {
+                // Dummy work, so that the response time does not reveal whether the account exists.
                 let _: PasswordHash = argon2()?.hash_password(password)?;
                 return Ok(false);
             };
-            match argon2()?.verify_password(password, &PasswordHash::new(&stored)?) {
+            match argon2()?.verify_password(password, &PasswordHash::new(&stored_hash)?) {
                 Ok(()) => Ok(true),
                 Err(argon2::password_hash::Error::PasswordInvalid) => Ok(false),
                 Err(error) => Err(error),
@@ -78,17 +82,18 @@ impl Passwords {
         work: impl FnOnce() -> argon2::password_hash::Result<T> + Send + 'static,
     ) -> ApiResult<T> {
         let busy = || {
-            let text = "Too many passwords are being checked. Try again in a moment.";
+            let text = "Too many concurrent password checks. Try again in a moment.";
             ApiError::new(StatusCode::SERVICE_UNAVAILABLE, text)
         };
         let admitted = Arc::clone(&self.admitted).try_acquire_owned().map_err(|_| busy())?;
         let running = Arc::clone(&self.running).acquire_owned().await.map_err(ApiError::internal)?;
-        // The work goes on when its request is gone, and so do its permits.
-        let hashed = tokio::task::spawn_blocking(move || {
+        // A blocking task cannot be cancelled. It owns the permits, so that it counts until it ends even when
+        // its request has been dropped.
+        let task = tokio::task::spawn_blocking(move || {
             let _permits = (admitted, running);
             work()
         });
-        hashed.await.map_err(ApiError::internal)?.map_err(ApiError::internal)
+        task.await.map_err(ApiError::internal)?.map_err(ApiError::internal)
     }
 }
 
@@ -102,7 +107,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn hash_is_salted_and_belongs_to_one_password() {
+    async fn hash_is_salted_and_verifies_only_its_password() {
         let passwords = Passwords::default();
         let secret = || SecretString::from("correct horse battery");
         let (one, other) = (passwords.hash(secret()).await.unwrap(), passwords.hash(secret()).await.unwrap());
@@ -114,12 +119,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn work_that_piles_up_is_refused() {
+    async fn hashing_is_rejected_when_queue_is_full() {
         let passwords = Passwords::default();
-        let waiting = Arc::clone(&passwords.admitted).acquire_many_owned(64).await.unwrap();
-        let refused = passwords.hash(SecretString::from("x")).await.unwrap_err();
-        assert_eq!(refused.status, StatusCode::SERVICE_UNAVAILABLE);
-        drop(waiting);
+        let permits = Arc::clone(&passwords.admitted).acquire_many_owned(64).await.unwrap();
+        let error = passwords.hash(SecretString::from("x")).await.unwrap_err();
+        assert_eq!(error.status, StatusCode::SERVICE_UNAVAILABLE);
+        drop(permits);
         passwords.hash(SecretString::from("x")).await.unwrap();
     }
 }

@@ -1,7 +1,7 @@
-//! Proof that a desktop holds the private key to which its API key is bound.
+//! Proof of possession: a desktop shows that it has the private key that its API key is bound to.
 //!
-//! A copied API key alone is worth nothing: every request with it is signed over method, path,
-//! time and gateway id.
+//! A leaked API key is useless alone: every request with it carries a signature over method, path, time and
+//! gateway id.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -15,23 +15,23 @@ use super::header::header;
 use crate::error::ApiError;
 use crate::store::entity::api_key::{self, KeySource};
 
-/// Seconds by which the clocks may differ.
+// Tolerated clock difference in seconds; also the time in which a request can be replayed.
 const CLOCK_WINDOW: u64 = 60;
 
-/// Why a proof is not accepted.
+/// The reason why a proof is rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProofError {
-    /// The stored key cannot be used.
+    /// The stored public key cannot be parsed.
     VerifierUnavailable,
-    /// A header is missing.
+    /// At least one header is missing.
     MissingHeaders,
-    /// A header has the wrong form.
+    /// A header cannot be parsed.
     MalformedHeaders,
-    /// Signed too long ago, or in the future.
+    /// The timestamp differs too much from the current time.
     StaleTimestamp,
-    /// Signed for another gateway.
+    /// The proof is for another gateway.
     GatewayMismatch,
-    /// The signature does not fit.
+    /// The signature does not match the request.
     InvalidSignature,
 }
 
@@ -50,13 +50,13 @@ impl From<ProofError> for ApiError {
     }
 }
 
-/// Reads an Ed25519 public key and brings its PEM into one form.
+/// Parses an Ed25519 public key and returns its PEM in canonical form.
 pub fn normalized_pem(pem: &str) -> Option<String> {
     let key = VerifyingKey::from_public_key_pem(pem.trim()).ok()?;
     key.to_public_key_pem(LineEnding::LF).ok()
 }
 
-/// Checks the proof of a request; keys that are bound to nothing need none.
+/// Verifies the proof of a request. Keys that are not bound to a public key need none.
 pub fn verify(
     key: &api_key::Model,
     headers: &HeaderMap,
@@ -70,10 +70,11 @@ pub fn verify(
         return Ok(());
     };
     let verifier = VerifyingKey::from_public_key_pem(pem).map_err(|_| ProofError::VerifierUnavailable)?;
-    let named = |name| header(headers, name).ok_or(ProofError::MissingHeaders);
+    let required = |name| header(headers, name).ok_or(ProofError::MissingHeaders);
     let (claimed, timestamp, signature) =
-        (named(POP_GATEWAY_HEADER)?, named(POP_TIMESTAMP_HEADER)?, named(POP_SIGNATURE_HEADER)?);
+        (required(POP_GATEWAY_HEADER)?, required(POP_TIMESTAMP_HEADER)?, required(POP_SIGNATURE_HEADER)?);
     let signature = parse_signature(signature).ok_or(ProofError::MalformedHeaders)?;
+    // `u64::parse` also accepts a leading `+`, which the signed text must not contain.
     if timestamp.is_empty() || !timestamp.bytes().all(|c| c.is_ascii_digit()) {
         return Err(ProofError::MalformedHeaders);
     }
@@ -86,6 +87,7 @@ pub fn verify(
     }
     let path = if path.is_empty() { "/" } else { path };
     let text = format!("{}\n{path}\n{timestamp}\n{claimed}", method.to_uppercase());
+    // `verify_strict` rejects weak keys and malleable signatures.
     verifier.verify_strict(text.as_bytes(), &signature).map_err(|_| ProofError::InvalidSignature)
 }
 

@@ -1,7 +1,7 @@
-//! Runner tokens: the right of one desktop process to report about one loop.
+//! Runner tokens, with which a runner reports the progress of one loop.
 //!
-//! A token names its loop, its organization and a slot id (`jti`). The loop's row names the slot
-//! that is in force, so exchanging a token makes the old one worthless.
+//! A token contains its loop, organization and slot id (`jti`). The loop's row contains the slot in force, so
+//! exchanging a token invalidates the old one.
 
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation, decode, encode};
 use secrecy::{ExposeSecret, SecretString};
@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::error::{ApiError, ApiResult};
 
-/// Seconds that a token lives.
+/// Lifetime of a token in seconds. Runners exchange it before it expires.
 pub const TTL_SECONDS: i64 = 8 * 3600;
 
 const AUDIENCE: &str = "loopgate-runner";
@@ -19,32 +19,30 @@ const ISSUER: &str = "loopgate-api";
 /// Claims of a runner token.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct RunnerTokenClaims {
-    /// Id of the loop.
     pub sub: Uuid,
-    /// Id of its organization.
+    /// Organization of the loop.
     #[serde(rename = "orgId")]
     pub organization_id: Uuid,
-    /// The slot.
+    /// Token slot; the token is in force while the loop's row contains it.
     pub jti: Uuid,
     aud: String,
     iss: String,
     iat: i64,
-    /// Seconds since the epoch.
+    /// Expiry in seconds since the Unix epoch.
     pub exp: i64,
 }
 
-/// A token that has just been made.
+/// A newly issued token.
 #[derive(Debug, Clone)]
 pub struct IssuedToken {
-    /// The token.
     pub token: SecretString,
-    /// Its slot.
+    /// Token slot of the token.
     pub jti: Uuid,
-    /// Milliseconds since the epoch.
+    /// Expiry in milliseconds since the Unix epoch.
     pub expires_at: i64,
 }
 
-/// Signs and reads tokens.
+/// Issues and verifies runner tokens.
 pub struct RunnerTokens {
     encoding: EncodingKey,
     decoding: DecodingKey,
@@ -52,13 +50,14 @@ pub struct RunnerTokens {
 }
 
 impl RunnerTokens {
-    /// Uses one secret for both directions.
+    /// Creates the signer from a shared secret (HS256).
     pub fn new(secret: &SecretString) -> Self {
         let secret = secret.expose_secret().as_bytes();
         let mut validation = Validation::new(Algorithm::HS256);
         validation.set_audience(&[AUDIENCE]);
         validation.set_issuer(&[ISSUER]);
         validation.set_required_spec_claims(&["exp", "aud", "iss", "sub"]);
+        // The tokens are verified by the server that issued them, so clock skew is no concern.
         validation.leeway = 0;
         Self {
             encoding: EncodingKey::from_secret(secret),
@@ -67,13 +66,13 @@ impl RunnerTokens {
         }
     }
 
-    /// Makes a token for a loop.
+    /// Issues a token with a new slot for a loop.
     pub fn issue(&self, loop_id: Uuid, organization_id: Uuid, now_ms: i64) -> ApiResult<IssuedToken> {
         self.issue_for_slot(loop_id, organization_id, Uuid::new_v4(), now_ms)
     }
 
-    /// Makes the token of a slot. The same arguments give the same token, so one whose answer was lost
-    /// is made again and need not be stored.
+    /// Issues a token for a given slot. The result depends only on the arguments, so the token of a lost
+    /// response can be issued again and need not be stored.
     pub fn issue_for_slot(
         &self,
         loop_id: Uuid,
@@ -95,13 +94,13 @@ impl RunnerTokens {
         Ok(IssuedToken { token: token.into(), jti: claims.jti, expires_at: claims.exp * 1000 })
     }
 
-    /// Reads a token; no database is asked.
+    /// Verifies signature, expiry, audience and issuer. Does not check whether the slot is in force.
     pub fn read(&self, token: &str) -> Option<RunnerTokenClaims> {
         decode::<RunnerTokenClaims>(token, &self.decoding, &self.validation).ok().map(|data| data.claims)
     }
 }
 
-/// Whether a bearer credential has the form of a runner token; session ids and keys have no dots.
+/// Returns whether a bearer credential has the form of a JWT. API keys contain no dots.
 pub fn looks_like_token(bearer: &str) -> bool {
     bearer.matches('.').count() == 2
 }

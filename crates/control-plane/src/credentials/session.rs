@@ -1,10 +1,9 @@
-//! Sessions of browsers and the one-time links that begin them.
+//! Browser sessions, and the one-time links that start them.
 //!
-//! A session has two secrets of 256 random bits: its id, which the browser keeps in an `HttpOnly`
-//! cookie, and its key, which the page keeps in the storage of its origin and sends in a header. The
-//! cookie reaches every port of the host and the key only ours, so a request counts with both only.
-//! The server keeps one hash over the two. A session ends after twelve hours without a request, and
-//! after thirty days at the latest.
+//! A session has two secrets of 256 random bits: its id, in an `HttpOnly` cookie, and its key, which the page
+//! keeps in the storage of its origin and sends in a header. A request needs both, because browsers send the
+//! cookie to all ports of the host, but only this origin can read the key. The database stores one hash over
+//! both. A session expires after twelve hours without a request, and after thirty days at the latest.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -22,27 +21,27 @@ use crate::error::ApiResult;
 use crate::store::entity::{session, sign_in_link, user};
 use crate::store::{Store, now};
 
-/// Header in which a page sends the key of its session.
+/// Request header with the key of the session.
 pub const KEY_HEADER: &str = "x-session-key";
-/// Milliseconds that a session lives without a request.
+/// Time in milliseconds after which an idle session expires.
 pub const ROLLING: i64 = 12 * 3600 * 1000;
-/// Milliseconds that a session lives at most.
+// Maximum lifetime of a session in milliseconds.
 const ABSOLUTE: i64 = 30 * 24 * 3600 * 1000;
-/// A session is prolonged no more often than this, so that reading a page writes nothing.
+// Minimum extension in milliseconds that is worth a write; otherwise every request would update the row.
 const PROLONG_AFTER: i64 = 5 * 60 * 1000;
-/// Milliseconds in which a sign-in link can be used.
+// Lifetime of a sign-in link in milliseconds.
 const LINK_TTL: i64 = 10 * 60 * 1000;
 
 fn fresh_token() -> String {
     URL_SAFE_NO_PAD.encode(random_secret())
 }
 
-/// The secrets of a session.
+/// The secrets of a session, known only to the browser.
 #[derive(Clone)]
 pub struct SessionSecrets {
-    /// Value of the cookie.
+    /// Value of the session cookie.
     pub id: String,
-    /// Value of the page's header.
+    /// Value of the header [`KEY_HEADER`].
     pub key: String,
 }
 
@@ -51,13 +50,14 @@ impl SessionSecrets {
         Self { id: fresh_token(), key: fresh_token() }
     }
 
-    /// Under which the session is stored. Neither secret contains the separator.
+    // The primary key of the session. The secrets are base64url and cannot contain the separator.
     fn hash(&self) -> String {
         sha256_hex(&format!("{}.{}", self.id, self.key))
     }
 }
 
-/// Makes a one-time token that signs `user_id` in. `method` is how the person showed who it is.
+/// Creates a one-time token that signs a user in. `method` names how the user authenticated, for the audit
+/// log.
 pub async fn create_link(store: &Store, user_id: Uuid, method: &str) -> Result<String, DbErr> {
     let token = fresh_token();
     let row = sign_in_link::ActiveModel {
@@ -71,7 +71,8 @@ pub async fn create_link(store: &Store, user_id: Uuid, method: &str) -> Result<S
     Ok(token)
 }
 
-/// Trades a one-time token for a session; `None` when it is unknown, used or too old.
+/// Exchanges a one-time token for a session. Returns `None` when the token is unknown, used or expired, or
+/// the user is inactive.
 pub async fn consume_link(
     store: &Store,
     token: &str,
@@ -79,14 +80,15 @@ pub async fn consume_link(
 ) -> ApiResult<Option<(SessionSecrets, user::Model)>> {
     let tx = store.begin().await?;
     let hash = sha256_hex(token);
-    let used = sign_in_link::Entity::update_many()
+    // The update decides between concurrent requests with the same token. The early returns roll it back.
+    let result = sign_in_link::Entity::update_many()
         .col_expr(sign_in_link::Column::ConsumedAt, Expr::value(now()))
         .filter(sign_in_link::Column::TokenHash.eq(&hash))
         .filter(sign_in_link::Column::ConsumedAt.is_null())
         .filter(sign_in_link::Column::ExpiresAt.gt(now()))
         .exec(&tx)
         .await?;
-    if used.rows_affected != 1 {
+    if result.rows_affected != 1 {
         return Ok(None);
     }
     let Some(link) = sign_in_link::Entity::find_by_id(hash).one(&tx).await? else { return Ok(None) };
@@ -102,7 +104,7 @@ pub async fn consume_link(
     Ok(Some((secrets, user)))
 }
 
-/// Begins a session of a user who has just shown who it is.
+/// Creates a session for a user who has just authenticated.
 pub async fn begin(
     db: &impl ConnectionTrait,
     user: &user::Model,
@@ -124,12 +126,12 @@ pub async fn begin(
     Ok(secrets)
 }
 
-/// Finds a living session by its secrets.
+/// Finds the valid session with these secrets.
 pub async fn find(store: &Store, secrets: &SessionSecrets) -> Result<Option<session::Model>, DbErr> {
     find_by_hash(store, &secrets.hash()).await
 }
 
-/// Finds a living session by the hash of its secrets.
+/// Finds the session with this hash that is neither revoked nor expired.
 pub async fn find_by_hash(store: &Store, id_hash: &str) -> Result<Option<session::Model>, DbErr> {
     session::Entity::find_by_id(id_hash)
         .filter(session::Column::RevokedAt.is_null())
@@ -138,23 +140,23 @@ pub async fn find_by_hash(store: &Store, id_hash: &str) -> Result<Option<session
         .await
 }
 
-/// Prolongs a session that is in use. Answers the milliseconds that it now lives, when they became
-/// noticeably more.
+/// Extends a session that is in use. Returns the new remaining lifetime in milliseconds, or `None` when the
+/// session was not extended.
 pub async fn prolong(store: &Store, session: &session::Model) -> Result<Option<i64>, DbErr> {
     let now = now();
-    let prolonged = (now + ROLLING).min(session.absolute_expires_at);
-    if prolonged - session.expires_at <= PROLONG_AFTER {
+    let expires_at = (now + ROLLING).min(session.absolute_expires_at);
+    if expires_at - session.expires_at <= PROLONG_AFTER {
         return Ok(None);
     }
     session::Entity::update_many()
-        .col_expr(session::Column::ExpiresAt, Expr::value(prolonged))
+        .col_expr(session::Column::ExpiresAt, Expr::value(expires_at))
         .filter(session::Column::IdHash.eq(&session.id_hash))
         .exec(store.writer())
         .await?;
-    Ok(Some(prolonged - now))
+    Ok(Some(expires_at - now))
 }
 
-/// The living sessions of a person, newest first.
+/// Lists the valid sessions of a person, newest first.
 pub async fn list(store: &Store, identity_id: Uuid) -> Result<Vec<session::Model>, DbErr> {
     session::Entity::find()
         .filter(of_identity(identity_id))
@@ -165,7 +167,7 @@ pub async fn list(store: &Store, identity_id: Uuid) -> Result<Vec<session::Model
         .await
 }
 
-/// Ends one session of a person; `false` when there is none.
+/// Revokes a session of a person. Returns `false` when there is no such session.
 pub async fn revoke(db: &impl ConnectionTrait, identity_id: Uuid, id_hash: &str) -> Result<bool, DbErr> {
     let revoked = session::Entity::update_many()
         .col_expr(session::Column::RevokedAt, Expr::value(now()))
@@ -177,24 +179,24 @@ pub async fn revoke(db: &impl ConnectionTrait, identity_id: Uuid, id_hash: &str)
     Ok(revoked.rows_affected == 1)
 }
 
-/// Ends every session of a person but one.
+/// Revokes all sessions of a person except one.
 pub async fn revoke_all(
     db: &impl ConnectionTrait,
     identity_id: Uuid,
-    kept: Option<&str>,
+    except: Option<&str>,
 ) -> Result<(), DbErr> {
-    let mut ended = session::Entity::update_many()
+    let mut update = session::Entity::update_many()
         .col_expr(session::Column::RevokedAt, Expr::value(now()))
         .filter(of_identity(identity_id))
         .filter(session::Column::RevokedAt.is_null());
-    if let Some(kept) = kept {
-        ended = ended.filter(session::Column::IdHash.ne(kept));
+    if let Some(id_hash) = except {
+        update = update.filter(session::Column::IdHash.ne(id_hash));
     }
-    ended.exec(db).await?;
+    update.exec(db).await?;
     Ok(())
 }
 
-/// Ends every session in which a user is selected.
+/// Revokes all sessions of a user row, that is, of a person in one organization.
 pub async fn revoke_user(db: &impl ConnectionTrait, user_id: Uuid) -> Result<(), DbErr> {
     session::Entity::update_many()
         .col_expr(session::Column::RevokedAt, Expr::value(now()))

@@ -1,7 +1,8 @@
-//! Ends the connections of desktops whose key no longer counts.
+//! Closes connections of desktops whose API key is no longer valid.
 //!
-//! A key ends by revocation, by its expiry, or with its user. This task is woken by the bus and at the
-//! next expiry; its regular check finds what other instances of the control plane have changed.
+//! A key becomes invalid by revocation, by expiry, or when its user is deactivated. The task is woken by
+//! notifications and at the next expiry; a periodic check covers changes by other instances of the control
+//! plane.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -14,23 +15,24 @@ use crate::bus::Topic;
 use crate::store::entity::{api_key, user};
 use crate::store::now;
 
-/// Time between two checks without an event.
+// Interval between two checks without a notification.
 const CHECK_INTERVAL: Duration = Duration::from_secs(5);
-/// Keys of one query.
+// Keys per query; keeps the number of bind parameters well below the databases' limits.
 const BATCH: usize = 500;
 
-/// Runs until the control plane ends.
+/// Runs until the control plane shuts down.
 pub async fn run(app: ControlPlaneState) {
     let mut wake = app.bus.subscribe(Topic::Credentials);
     loop {
         let next_expiry = match check(&app).await {
             Ok(next_expiry) => next_expiry,
             Err(error) => {
-                tracing::warn!(%error, "the keys of connected desktops could not be checked");
+                tracing::warn!(%error, "failed to check the keys of connected desktops");
                 None
             }
         };
         let until_expiry =
+            // Negative when the key has expired since the query; then the next check runs immediately.
             next_expiry.map(|at| Duration::from_millis(u64::try_from(at - now()).unwrap_or(0)));
         let wait = until_expiry.map_or(CHECK_INTERVAL, |until| until.min(CHECK_INTERVAL));
         tokio::select! {
@@ -41,13 +43,13 @@ pub async fn run(app: ControlPlaneState) {
     }
 }
 
-/// Ends the connections of keys that have ended; answers when the next one expires.
+/// Closes connections with invalid keys, and returns the time of the next expiry.
 async fn check(app: &ControlPlaneState) -> Result<Option<i64>, DbErr> {
     let connected = app.desktops.identities();
     let mut next_expiry = None;
     for batch in connected.chunks(BATCH) {
         let keys = batch.iter().map(|identity| identity.key_id);
-        let living: HashMap<Uuid, Option<i64>> = api_key::Entity::find()
+        let valid_keys: HashMap<Uuid, Option<i64>> = api_key::Entity::find()
             .inner_join(user::Entity)
             .select_only()
             .column(api_key::Column::Id)
@@ -66,7 +68,7 @@ async fn check(app: &ControlPlaneState) -> Result<Option<i64>, DbErr> {
             .into_iter()
             .collect();
         for identity in batch {
-            match living.get(&identity.key_id) {
+            match valid_keys.get(&identity.key_id) {
                 Some(expires_at) => next_expiry = next_expiry.into_iter().chain(*expires_at).min(),
                 None => app.desktops.close_key(identity.key_id),
             }

@@ -1,4 +1,4 @@
-//! What desktops tell about loops whose process crashed: kept with the loop, newest only.
+//! Diagnostics of crashed loops, reported by desktops; the latest are stored for each loop.
 
 use loopgate_api::link::Telemetry;
 use loopgate_link::server::DesktopSession;
@@ -11,13 +11,14 @@ use crate::nul;
 use crate::store::entity::{agent_loop, loop_diagnostics};
 use crate::store::{Store, now};
 
-/// Categories whose diagnostics are kept.
+// Telemetry categories whose diagnostics are stored.
 const CATEGORIES: [&str; 2] = ["job.failed", "job.cancelled"];
-/// Bytes of JSON that are kept; the tails in it are cut to 4 KiB each before.
+// Largest stored diagnostics, in bytes of JSON. Desktops truncate each tail to 4 KiB.
 const SIZE_LIMIT: usize = 64 * 1024;
 
-/// Keeps what an event tells about the end of a loop of the desktop that sent it; answers the loop.
-pub async fn keep(
+/// Stores the diagnostics of a telemetry event for its loop. Returns the loop's id, or `None` when nothing
+/// was stored.
+pub async fn store(
     store: &Store,
     session: &DesktopSession,
     telemetry: &Telemetry,
@@ -30,15 +31,16 @@ pub async fn keep(
     let mut diagnostics = Value::Object(diagnostics.clone());
     nul::replace(&mut diagnostics);
     if diagnostics.to_string().len() > SIZE_LIMIT {
-        tracing::warn!(%loop_id, "diagnostics of a loop are too large to be kept");
+        tracing::warn!(%loop_id, "loop diagnostics too large, dropped");
         return Ok(None);
     }
-    let own = agent_loop::Entity::find_by_id(loop_id)
+    // The loop id is part of the payload: a desktop may only report its own loops.
+    let matching = agent_loop::Entity::find_by_id(loop_id)
         .filter(agent_loop::Column::ComputeTargetId.eq(session.target_id))
         .filter(agent_loop::Column::OrganizationId.eq(session.identity.organization_id))
         .count(store.reader())
         .await?;
-    if own == 0 {
+    if matching == 0 {
         return Ok(None);
     }
     let row = loop_diagnostics::ActiveModel {
@@ -46,9 +48,9 @@ pub async fn keep(
         diagnostics: Set(diagnostics),
         created_at: Set(now()),
     };
-    let known = OnConflict::column(loop_diagnostics::Column::LoopId)
+    let replace = OnConflict::column(loop_diagnostics::Column::LoopId)
         .update_columns([loop_diagnostics::Column::Diagnostics, loop_diagnostics::Column::CreatedAt])
         .to_owned();
-    loop_diagnostics::Entity::insert(row).on_conflict(known).exec_without_returning(store.writer()).await?;
+    loop_diagnostics::Entity::insert(row).on_conflict(replace).exec_without_returning(store.writer()).await?;
     Ok(Some(loop_id))
 }

@@ -1,4 +1,4 @@
-//! The control plane as the connections to the desktops see it.
+//! Implementation of the link's host: stores reports of desktops.
 
 use loopgate_api::link::{
     Cancel, CommandAck, CommandEvent, Hello, HelloNack, LinkCommand, NackReason, Presence,
@@ -21,15 +21,14 @@ use crate::store::entity::compute_target;
 use crate::store::entity::desktop_command::{self, CommandStatus};
 use crate::store::{Store, now};
 
-/// Every connected desktop.
+/// Registry of the connected desktops.
 pub type Desktops = loopgate_link::server::ConnectionRegistry<DesktopHost>;
 
-/// Stores what desktops report.
+/// Stores reports of desktops in the database and notifies readers.
 #[derive(Debug, Clone)]
 pub struct DesktopHost {
-    /// The database.
     pub store: Store,
-    /// Wakes readers after a change.
+    /// Notifies streams after a change.
     pub bus: Bus,
 }
 
@@ -38,7 +37,7 @@ impl DesktopHost {
         match register::set_online(&self.store, session.target_id, online).await {
             Ok(true) => self.bus.publish(Topic::Targets(session.identity.organization_id)),
             Ok(false) => {}
-            Err(error) => tracing::warn!(target_id = %session.target_id, %error, "presence was not stored"),
+            Err(error) => tracing::warn!(target_id = %session.target_id, %error, "failed to store presence"),
         }
     }
 }
@@ -50,6 +49,7 @@ impl Host for DesktopHost {
         _session_id: Uuid,
         hello: Hello,
     ) -> Result<loopgate_link::server::AcceptedHello, HelloNack> {
+        // PostgreSQL cannot store U+0000 in text or JSON.
         let mut capabilities = Value::Object(hello.stored_capabilities());
         nul::replace(&mut capabilities);
         let capabilities = capabilities.as_object().cloned().unwrap_or_default();
@@ -74,13 +74,13 @@ impl Host for DesktopHost {
                 message: Some(error.to_string()),
             },
             RegisterError::Store(error) => {
-                tracing::error!(%error, "desktop was not registered");
+                tracing::error!(%error, "failed to register desktop");
                 nack(NackReason::ComputeTargetRegisterFailed)
             }
         })?;
         self.bus.publish(Topic::Targets(identity.organization_id));
         let signing = signing::is_supported(self.store.reader(), &row).await.unwrap_or_else(|error| {
-            tracing::error!(target_id = %row.id, %error, "whether commands can be signed could not be read");
+            tracing::error!(target_id = %row.id, %error, "failed to check whether commands can be signed");
             false
         });
         Ok(loopgate_link::server::AcceptedHello {
@@ -101,20 +101,23 @@ impl Host for DesktopHost {
             .all(self.store.reader())
             .await
             .map_err(|error| {
-                tracing::error!(%error, "pending commands were not read");
+                tracing::error!(%error, "failed to read pending commands");
                 nack(NackReason::PendingCommandsLookupFailed)
             })?;
         let mut outstanding = OutstandingCommands::default();
         for row in rows {
             let last = u64::try_from(row.last_sequence_acked).unwrap_or_default();
             outstanding.resume_from_sequence.insert(row.id.to_string(), last);
+            // A cancelled command must not be delivered any more, even when the desktop has not received it
+            // yet.
             if row.cancel_requested_at.is_some() {
                 outstanding.cancelled.push(Cancel { command_id: row.id.to_string(), reason: None });
                 continue;
             }
             match serde_json::from_value::<LinkCommand>(row.request_payload) {
                 Ok(command) => outstanding.pending.push(command),
-                Err(error) => tracing::error!(command_id = %row.id, %error, "stored command does not read"),
+                // Skipped, because one unreadable command must not block the others.
+                Err(error) => tracing::error!(command_id = %row.id, %error, "failed to parse stored command"),
             }
         }
         Ok(outstanding)
@@ -123,14 +126,14 @@ impl Host for DesktopHost {
     async fn command_ack(&self, session: &DesktopSession, mut ack: CommandAck) {
         [&mut ack.reason, &mut ack.code].into_iter().flatten().for_each(nul::replace_in);
         if let Err(error) = results::ack(&self.store, &self.bus, session.target_id, &ack).await {
-            tracing::error!(command_id = %ack.command_id, %error, "acknowledgement was not stored");
+            tracing::error!(command_id = %ack.command_id, %error, "failed to store acknowledgement");
         }
     }
 
     async fn command_event(&self, session: &DesktopSession, mut event: CommandEvent) -> EventOutcome {
         nul::replace(&mut event.data);
         results::event(&self.store, &self.bus, session.target_id, &event).await.unwrap_or_else(|error| {
-            tracing::error!(command_id = %event.command_id, %error, "event was not stored");
+            tracing::error!(command_id = %event.command_id, %error, "failed to store event");
             EventOutcome::Ignored
         })
     }
@@ -139,7 +142,7 @@ impl Host for DesktopHost {
         use compute_target::Column;
         let state = serde_json::to_value(presence.state).ok();
         let state = state.as_ref().and_then(serde_json::Value::as_str).map(str::to_owned);
-        let stored = compute_target::Entity::update_many()
+        let result = compute_target::Entity::update_many()
             .col_expr(Column::State, Expr::value(state))
             .col_expr(Column::ActiveCommands, Expr::value(presence.active_commands.map(i64::from)))
             .col_expr(Column::QueueDepth, Expr::value(presence.queue_depth.map(i64::from)))
@@ -147,20 +150,20 @@ impl Host for DesktopHost {
             .filter(Column::Id.eq(session.target_id))
             .exec(self.store.writer())
             .await;
-        if let Err(error) = stored {
-            tracing::warn!(target_id = %session.target_id, %error, "presence was not stored");
+        if let Err(error) = result {
+            tracing::warn!(target_id = %session.target_id, %error, "failed to store presence");
         }
         self.set_online(session, true).await;
     }
 
     async fn telemetry(&self, session: &DesktopSession, telemetry: Telemetry) {
-        match diagnostics::keep(&self.store, session, &telemetry).await {
+        match diagnostics::store(&self.store, session, &telemetry).await {
             Ok(Some(loop_id)) => self.bus.publish(Topic::Loop(loop_id)),
             Ok(None) => {}
-            Err(error) => tracing::error!(%error, "diagnostics of a loop were not stored"),
+            Err(error) => tracing::error!(%error, "failed to store loop diagnostics"),
         }
         let Telemetry { severity, category, message, timestamp, trace, diagnostics, .. } = telemetry;
-        // Who sent it is what the connection says, whatever is in the payload.
+        // The identity comes from the connection, never from the payload, which the desktop controls.
         tracing::info!(
             organization_id = %session.identity.organization_id,
             user_id = %session.identity.user_id,

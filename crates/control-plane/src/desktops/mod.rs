@@ -1,6 +1,6 @@
-//! The control plane's end of the connections to the desktops: registration, acknowledgements, events.
+//! The control plane's side of the link: registration, acknowledgements, events.
 //!
-//! Stores what desktops report; what is sent to them is decided by [`crate::dispatch`].
+//! Stores reports of desktops; [`crate::dispatch`] decides what is sent to them.
 
 pub mod credentials;
 mod diagnostics;

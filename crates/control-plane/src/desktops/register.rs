@@ -1,4 +1,4 @@
-//! Registers a desktop: finds its row by gateway id or machine name, or makes one.
+//! Registration of a desktop: finds its row by gateway id, target id or machine name, or creates one.
 
 use loopgate_api::launch::Harness;
 use sea_orm::ActiveValue::Set;
@@ -12,37 +12,37 @@ use crate::store::column::StoredEnum;
 use crate::store::entity::{compute_target, target_health_check};
 use crate::store::{Store, is_duplicate, now};
 
-/// What a desktop registers with.
+/// Registration data of a desktop.
 #[derive(Debug, Clone)]
 pub struct DesktopRegistration {
-    /// Organization of its owner.
+    /// Organization of the owner.
     pub organization_id: Uuid,
-    /// Its owner.
+    /// Id of the owner.
     pub user_id: Uuid,
-    /// Row that it was given earlier.
+    /// Id from an earlier registration.
     pub target_id: Option<Uuid>,
-    /// Stable id of the installation.
+    /// Stable id of the Loopgate installation.
     pub gateway_id: Option<Uuid>,
-    /// Host name.
+    /// Host name of the machine.
     pub machine_name: String,
-    /// `darwin`, `linux` or `win32`.
+    /// Operating system: `darwin`, `linux` or `win32`.
     pub platform: String,
-    /// Open object.
+    /// Versions, limits and features; open object.
     pub capabilities: Map<String, Value>,
-    /// Operation ids that it serves.
+    /// Ids of the supported gateway operations.
     pub supported_operations: Vec<String>,
 }
 
-/// Why a desktop is not registered.
+/// Reason why a desktop could not be registered.
 #[derive(Debug, thiserror::Error)]
 pub enum RegisterError {
-    /// Its gateway id is bound to another owner.
+    /// The gateway id belongs to another owner.
     #[error("gateway id is bound to another owner")]
     GatewayConflict,
-    /// It has taken the name of another desktop of its owner.
+    /// The owner has another desktop with the same machine name.
     #[error("A compute target with that machine name already exists")]
     NameTaken,
-    /// The storage failed.
+    /// A database query has failed.
     #[error(transparent)]
     Store(DbErr),
 }
@@ -53,13 +53,13 @@ impl From<DbErr> for RegisterError {
     }
 }
 
-/// Registers a desktop and marks it as online; answers its row.
+/// Registers a desktop, marks it as online, and returns its row.
 pub async fn register(
     store: &Store,
     new: DesktopRegistration,
 ) -> Result<compute_target::Model, RegisterError> {
     match find_or_insert(store, new.clone()).await {
-        // Its gateway id or its name was free a moment ago: what took it is found now.
+        // A concurrent registration inserted the gateway id or the name first. The retry finds its row.
         Err(RegisterError::NameTaken) => find_or_insert(store, new).await,
         registered => registered,
     }
@@ -70,6 +70,7 @@ async fn find_or_insert(
     new: DesktopRegistration,
 ) -> Result<compute_target::Model, RegisterError> {
     let tx = store.begin().await?;
+    // The gateway id identifies the installation, so it takes precedence over a changed host name.
     if let Some(gateway) = new.gateway_id {
         let holder = compute_target::Entity::find()
             .filter(compute_target::Column::GatewayId.eq(gateway))
@@ -79,22 +80,22 @@ async fn find_or_insert(
             if holder.user_id != new.user_id || holder.organization_id != new.organization_id {
                 return Err(RegisterError::GatewayConflict);
             }
-            forget_checks(&tx, &holder, &new).await?;
+            delete_stale_check(&tx, &holder, &new).await?;
             return finish(tx, update(holder, new)).await;
         }
     }
-    let known = find_own(&tx, &new).await?;
-    match known {
+    let row = find_own(&tx, &new).await?;
+    match row {
         Some(row) => {
-            forget_checks(&tx, &row, &new).await?;
+            delete_stale_check(&tx, &row, &new).await?;
             finish(tx, update(row, new)).await
         }
         None => finish_insert(tx, new).await,
     }
 }
 
-/// What was checked on a desktop says nothing of one with another platform, gateway, or set of abilities.
-async fn forget_checks(
+/// Deletes the health check when platform, gateway or capabilities have changed: it may no longer apply.
+async fn delete_stale_check(
     tx: &DatabaseTransaction,
     row: &compute_target::Model,
     new: &DesktopRegistration,
@@ -117,18 +118,19 @@ async fn find_own(
     new: &DesktopRegistration,
 ) -> Result<Option<compute_target::Model>, DbErr> {
     use compute_target::Column;
-    let own = compute_target::Entity::find()
+    let owned = compute_target::Entity::find()
         .filter(Column::OrganizationId.eq(new.organization_id))
         .filter(Column::UserId.eq(new.user_id));
     if let Some(id) = new.target_id
-        && let Some(row) = own.clone().filter(Column::Id.eq(id)).one(tx).await?
+        && let Some(row) = owned.clone().filter(Column::Id.eq(id)).one(tx).await?
     {
         return Ok(Some(row));
     }
-    own.filter(Column::MachineName.eq(&new.machine_name)).one(tx).await
+    owned.filter(Column::MachineName.eq(&new.machine_name)).one(tx).await
 }
 
 fn update(row: compute_target::Model, new: DesktopRegistration) -> compute_target::ActiveModel {
+    // A registration without a gateway id must not remove the stored one.
     let gateway_id = new.gateway_id.or(row.gateway_id);
     compute_target::ActiveModel {
         id: Set(row.id),
@@ -181,7 +183,7 @@ async fn finish_insert(
     Ok(row)
 }
 
-/// Records that a desktop is online or offline. Returns whether that is a change.
+/// Marks a desktop as online or offline. Returns whether the status changed.
 pub async fn set_online(store: &Store, id: Uuid, online: bool) -> Result<bool, DbErr> {
     use compute_target::Column;
     let mut update = compute_target::Entity::update_many().filter(Column::Id.eq(id));

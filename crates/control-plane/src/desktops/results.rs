@@ -1,7 +1,7 @@
-//! What a desktop answers to a command: whether it takes it, and the events of its execution.
+//! Responses of desktops to commands: acknowledgements, and events of the execution.
 //!
-//! Events of a command are stored strictly in sequence, each in one transaction with the status
-//! that follows from it.
+//! Events of a command are stored in sequence without gaps, each in one transaction with the resulting
+//! status.
 
 use loopgate_api::event::code;
 use loopgate_api::launch;
@@ -21,7 +21,7 @@ use crate::store::entity::desktop_command::{self, CommandStatus};
 use crate::store::entity::desktop_command_event;
 use crate::store::{Store, now};
 
-/// Takes a desktop's decision about a command.
+/// Stores a desktop's acknowledgement of a command.
 pub async fn ack(store: &Store, bus: &Bus, target_id: Uuid, ack: &CommandAck) -> Result<(), DbErr> {
     let tx = store.begin().await?;
     let Some(row) = of_target(&tx, target_id, &ack.command_id).await? else { return Ok(()) };
@@ -29,6 +29,7 @@ pub async fn ack(store: &Store, bus: &Bus, target_id: Uuid, ack: &CommandAck) ->
         return Ok(());
     }
     if ack.accepted {
+        // An event may have arrived before its acknowledgement; RUNNING must not become ACCEPTED again.
         if row.status.0 == CommandStatus::Queued {
             set_status(&tx, row.id, CommandStatus::Accepted, |update| update).await?;
         }
@@ -36,7 +37,7 @@ pub async fn ack(store: &Store, bus: &Bus, target_id: Uuid, ack: &CommandAck) ->
         reject(&tx, &row, ack).await?;
     }
     tx.commit().await?;
-    announce(bus, &row);
+    notify(bus, &row);
     Ok(())
 }
 
@@ -56,6 +57,7 @@ async fn reject(
     if let Some(code) = &ack.code {
         data["rejectionCode"] = code.as_str().into();
     }
+    // The rejection becomes the last event, so that readers of the event stream receive the reason.
     append(tx, row, row.last_sequence_acked + 1, EventType::Error, data).await?;
     let status = if ack.code.as_deref() == Some(CommandAck::EXPIRED) {
         CommandStatus::Expired
@@ -68,15 +70,16 @@ async fn reject(
     .await?;
     let hint = match ack.code.as_deref() {
         Some(CommandAck::NO_KEYS_AUTHORIZED | CommandAck::UNKNOWN_SIGNING_KEY) => {
-            ". Authorize the key of your browser on the desktop with `loopgate keys`, and start the loop again."
+            ". Authorize the key of your browser on the desktop with `loopgate keys`, then start the loop again."
         }
         _ => "",
     };
-    let message = format!("The desktop refused the loop: {error}{hint}");
+    let message = format!("The desktop rejected the loop: {error}{hint}");
     fail_loop(tx, row, code::PRE_RUN_VALIDATION_FAILED, &message).await
 }
 
-/// Takes an event of a command's execution.
+/// Stores an event of a command's execution. Duplicates are ignored; after a gap the desktop resends from the
+/// last stored event.
 pub async fn event(
     store: &Store,
     bus: &Bus,
@@ -95,9 +98,9 @@ pub async fn event(
     }
     let sequence = row.last_sequence_acked + 1;
     append(&tx, &row, sequence, event.event_type, event.data.clone()).await?;
-    follow(&tx, &row, event).await?;
+    apply_event(&tx, &row, event).await?;
     tx.commit().await?;
-    announce(bus, &row);
+    notify(bus, &row);
     Ok(EventOutcome::Stored)
 }
 
@@ -138,8 +141,8 @@ async fn append(
     Ok(())
 }
 
-/// The status that follows from an event; one that is terminal never changes.
-async fn follow(
+/// Updates the status of a command after an event. A terminal status never changes.
+async fn apply_event(
     tx: &DatabaseTransaction,
     row: &desktop_command::Model,
     event: &CommandEvent,
@@ -172,10 +175,10 @@ async fn follow(
     .await
 }
 
-/// Why the launch of a loop did not succeed, when an event says so. Only what the gateway refuses was
-/// never accepted. That the loop is running already is no failure, and neither is what went wrong with
-/// the command alone: its time was over, or the desktop was interrupted. The desktop itself reports by
-/// the loop's events what became of such a loop.
+/// Returns the reason why a loop's launch failed, if the event reports one. Only errors of the gateway mean
+/// that the loop was not accepted. The loop may be running when it was already running before, or when the
+/// command alone failed because of a timeout or an interruption. The desktop reports the state of such loops
+/// by loop events.
 fn failure_of(event: &CommandEvent) -> Option<(&'static str, String)> {
     if event.event_type != EventType::Error || !event.is_terminal() {
         return None;
@@ -201,9 +204,9 @@ fn failure_of(event: &CommandEvent) -> Option<(&'static str, String)> {
     Some((code, error.error.unwrap_or_else(|| "The desktop could not start the loop".to_owned())))
 }
 
-/// The gateway's answer of a desktop up to 0.13, which sends it as the text `gateway returned <status>:
-/// <body>` alone, and tells a loop that runs already apart by its sentence. The contract fixes both
-/// (cloud-link, executor; loop launch). The only place that reads a sentence.
+/// Parses the gateway's error from a desktop up to version 0.13, which reports it only as the text `gateway
+/// returned <status>: <body>`, and an already running loop only by its message. The only place that depends
+/// on a message.
 fn legacy_gateway_error(data: &Value, text: &str) -> Option<GatewayError> {
     if data.get("code").is_some() {
         return None;
@@ -230,13 +233,14 @@ async fn set_status(
     }
     columns(update).filter(Column::Id.eq(id)).exec(tx).await?;
     if status.is_terminal() {
-        forget_token(tx, id).await?;
+        remove_token(tx, id).await?;
     }
     Ok(())
 }
 
-/// The request of a command that has ended is kept without its token.
-async fn forget_token(tx: &DatabaseTransaction, id: Uuid) -> Result<(), DbErr> {
+/// Removes the runner token from the stored request of a finished command: it is not needed any more, and
+/// backups must not contain it.
+async fn remove_token(tx: &DatabaseTransaction, id: Uuid) -> Result<(), DbErr> {
     let Some(row) = desktop_command::Entity::find_by_id(id).one(tx).await? else { return Ok(()) };
     let mut payload = row.request_payload;
     let body = payload.get_mut("body").and_then(Value::as_object_mut);
@@ -258,12 +262,13 @@ async fn fail_loop(
     message: &str,
 ) -> Result<(), DbErr> {
     if let Some(loop_id) = row.loop_id {
+        // The message comes from the desktop and may contain output of programs.
         loop_state::fail(tx, loop_id, code, &loopgate_api::redact::message(message)).await?;
     }
     Ok(())
 }
 
-fn announce(bus: &Bus, row: &desktop_command::Model) {
+fn notify(bus: &Bus, row: &desktop_command::Model) {
     bus.publish(Topic::Command(row.id));
     if let Some(loop_id) = row.loop_id {
         bus.publish(Topic::Loop(loop_id));
@@ -279,7 +284,7 @@ mod tests {
         failure_of(&serde_json::from_value(event).unwrap())
     }
 
-    /// The event of a refused request, as desktops send it today and as they sent it up to 0.13.
+    /// Returns the event of a rejected request in the current format and in that of desktops up to 0.13.
     fn refusals(status: u16, body: &Value) -> [Value; 2] {
         let text = format!("gateway returned {status}: {body}");
         let error = GatewayError::new(status, body);
@@ -318,16 +323,17 @@ mod tests {
         for refusal in refusals(409, &running) {
             assert_eq!(launch_failure(refusal), None);
         }
-        for code in ["interrupted", "timeout", "gateway_timeout", "a_code_of_tomorrow"] {
+        for code in ["interrupted", "timeout", "gateway_timeout", "unknown_future_code"] {
             let failure = json!({"terminal": true, "error": "command timed out", "code": code});
             assert_eq!(launch_failure(failure), None);
         }
-        assert_eq!(launch_failure(json!({"error": "not the end"})), None);
+        assert_eq!(launch_failure(json!({"error": "not terminal"})), None);
     }
 
     #[test]
-    fn wording_of_an_answer_with_a_reason_does_not_matter() {
-        let reworded = json!({"error": "It runs.", "code": "conflict", "reason": launch::ALREADY_RUNNING});
+    fn reason_is_decisive_regardless_of_message() {
+        let reworded =
+            json!({"error": "Reworded message.", "code": "conflict", "reason": launch::ALREADY_RUNNING});
         assert_eq!(launch_failure(refusals(409, &reworded)[0].clone()), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Stops a loop at a person's request.
+//! Cancellation of a loop by a user.
 
 use loopgate_api::job::LoopStatus;
 use sea_orm::prelude::*;
@@ -11,8 +11,8 @@ use crate::error::{ApiResult, conflict};
 use crate::loop_state::{self, NewEvent, TransitionResult};
 use crate::store::entity::agent_loop;
 
-/// Marks the loop as cancelled and asks its desktop to kill the work. A desktop that is not there
-/// changes nothing about the cancellation.
+/// Cancels a loop and requests its desktop to kill the processes. The loop is cancelled even when the desktop
+/// is not connected. Returns 409 for a loop with a terminal status.
 pub async fn cancel(
     app: &ControlPlaneState,
     row: agent_loop::Model,
@@ -28,6 +28,7 @@ pub async fn cancel(
     let event = NewEvent::internal("cancelled", format!("cancelled:{}", Uuid::now_v7()), data);
     loop_state::append(&tx, row.id, event).await?;
     tx.commit().await?;
+    // Published after the commit, so that a stream that wakes up reads the new status.
     app.bus.publish(Topic::Loop(row.id));
     super::kill::spawn(app, &row, intent);
     crate::loops::find(app.store.reader(), row.organization_id, row.id).await

@@ -1,4 +1,4 @@
-//! The table of commands: a request for a desktop's gateway, kept until its end is known.
+//! Table of commands: requests for a desktop's gateway, kept until their terminal event.
 
 use std::time::Duration;
 
@@ -16,66 +16,69 @@ use crate::store::column::StoredEnum;
 use crate::store::entity::desktop_command::{self, CommandStatus};
 use crate::store::{is_duplicate, iso, now};
 
-/// Commands of one desktop that may wait or run, as many as a desktop queues.
+// Open commands per desktop. Equals the size of a desktop's queue: further commands would be rejected there.
 const MAX_OPEN_COMMANDS: u64 = 500;
 
-/// A signature as it goes along with a command.
+/// Signature that accompanies a command.
 #[derive(Debug, Clone)]
 pub struct CommandSignature {
-    /// The command's id, which the browser chose and signed.
+    /// Id of the command; chosen by the browser and covered by the signature.
     pub command_id: Uuid,
-    /// Ed25519, standard base64.
+    /// Ed25519 signature, standard base64.
     pub signature: String,
     /// The exact text that was signed.
     pub payload: String,
-    /// Names the key.
+    /// Fingerprint of the browser key.
     pub fingerprint: String,
 }
 
-/// A command about to be made.
+/// A command that is not stored yet.
 #[derive(Debug, Clone)]
 pub struct NewCommand {
     /// Organization of the desktop.
     pub organization_id: Uuid,
-    /// Who asks.
+    /// User who sends the command.
     pub user_id: Uuid,
-    /// The desktop.
+    /// Id of the desktop.
     pub target_id: Uuid,
-    /// The loop that it launches or kills.
+    /// Loop that the command launches; `None` for all other commands.
     pub loop_id: Option<Uuid>,
-    /// How long the desktop may be away: one that comes back later refuses the command. None for what must
-    /// happen however late.
+    /// Validity: a desktop that reconnects later rejects the command. `None` for commands that must be
+    /// executed regardless of the delay, such as a kill.
     pub expires_after: Option<Duration>,
-    /// Makes repeated requests one command.
+    /// Deduplicates retries of the same request.
     pub idempotency_key: Option<String>,
-    /// The signature of a browser key. It is not stored, so a signed command reaches its desktop at once or never.
+    /// Signature by a browser key. It is not stored, so a signed command is delivered immediately or expires.
     pub signature: Option<CommandSignature>,
-    /// The request; its id is set here.
+    /// Request for the gateway; [`store`] sets its id and times.
     pub request: LinkCommand,
 }
 
-/// A command that is in the table.
+/// A command in the table.
 #[derive(Debug, Clone)]
 pub struct StoredCommand {
-    /// Its row.
     pub row: desktop_command::Model,
-    /// Whether it was there before.
+    /// Whether an earlier request with the same idempotency key created it.
     pub deduplicated: bool,
 }
 
-/// Puts a command into the table. The operation id is that of the path when the path is known.
+/// Stores a command. The path determines the operation id where it is known. Returns 409 when the idempotency
+/// key was used for a different request, and 429 when the desktop has too many open commands.
 pub async fn store(app: &ControlPlaneState, new: NewCommand) -> ApiResult<StoredCommand> {
     let mut request = new.request;
+    // The approval policy of the desktop applies to the operation id, so a client must not choose it freely.
     if let Some(operation) = OperationId::of_path(&request.path) {
         operation.as_str().clone_into(&mut request.operation_id);
     }
     let fingerprint = fingerprint(&request)?;
     let key = new.idempotency_key.map(|key| key.trim().to_owned()).filter(|key| !key.is_empty());
+    // Fast path for retries; the unique index decides between concurrent requests.
     if let Some(key) = &key
         && let Some(row) = by_key(app, new.target_id, key).await?
     {
         return deduplicated(row, &fingerprint);
     }
+    // Kills have no expiry. They are exempt from the limit, so that a full queue can still be stopped.
     if new.expires_after.is_some() && open_commands(app, new.target_id).await? >= MAX_OPEN_COMMANDS {
         return Err(too_many_commands());
     }
@@ -102,6 +105,7 @@ pub async fn store(app: &ControlPlaneState, new: NewCommand) -> ApiResult<Stored
     match desktop_command::Entity::insert(row).exec_with_returning(app.store.writer()).await {
         Ok(row) => Ok(StoredCommand { row, deduplicated: false }),
         Err(error) if is_duplicate(&error) => {
+            // A concurrent request with the same idempotency key, or a command id that is already in use.
             let key = key.unwrap_or_default();
             match by_key(app, new.target_id, &key).await? {
                 Some(row) => deduplicated(row, &fingerprint),
@@ -135,6 +139,7 @@ async fn by_key(
     desktop_command::Entity::find()
         .filter(desktop_command::Column::ComputeTargetId.eq(target_id))
         .filter(desktop_command::Column::IdempotencyKey.eq(key))
+        // Read from the writer: a concurrent request has just inserted the row.
         .one(app.store.writer())
         .await
 }
@@ -146,7 +151,8 @@ fn deduplicated(row: desktop_command::Model, fingerprint: &str) -> ApiResult<Sto
     Err(conflict("Idempotency key collision with different payload").code("idempotency_key_collision"))
 }
 
-/// The command that launched a loop; one that its desktop never took does not count.
+/// Returns the command that launched a loop. Expired commands are ignored, because the desktop never received
+/// them.
 pub async fn launch_command(
     app: &ControlPlaneState,
     loop_id: Uuid,
@@ -158,7 +164,7 @@ pub async fn launch_command(
         .await
 }
 
-/// Hands a stored command to its desktop, when that is connected.
+/// Sends a stored command to its desktop. Fails when the desktop is not connected.
 pub fn deliver(
     app: &ControlPlaneState,
     row: &desktop_command::Model,
@@ -173,30 +179,30 @@ pub fn deliver(
     app.desktops.deliver(row.compute_target_id, &request)
 }
 
-/// Why a command was given up that could not be handed over at once, as its record says it.
+/// Returns the error text of a command that could not be delivered.
 pub fn undelivered(reason: SendError, is_signed: bool) -> String {
     if is_signed { format!("signed_command_delivery_failed:{reason}") } else { reason.to_string() }
 }
 
-/// Asks a desktop to end a command. The wish is stored, and sent again with each hello until the
-/// command's last event is here. Answers where the command stands.
+/// Requests cancellation of a command. The request is persisted, and resent on every reconnect until the
+/// terminal event arrives. Returns the current status.
 pub async fn cancel(app: &ControlPlaneState, row: &desktop_command::Model) -> Result<CommandStatus, DbErr> {
     use desktop_command::Column;
-    let wanted = desktop_command::Entity::update_many()
+    let update = desktop_command::Entity::update_many()
         .col_expr(Column::CancelRequestedAt, Expr::value(now()))
         .filter(Column::Id.eq(row.id))
         .filter(Column::Status.is_in(CommandStatus::OPEN.map(StoredEnum)))
         .exec(app.store.writer())
         .await?;
     let cancel = Cancel { command_id: row.id.to_string(), reason: None };
-    if wanted.rows_affected == 1 && app.desktops.cancel(row.compute_target_id, &cancel).is_err() {
-        tracing::info!(command_id = %row.id, "desktop is not connected; the cancellation waits for it");
+    if update.rows_affected == 1 && app.desktops.cancel(row.compute_target_id, &cancel).is_err() {
+        tracing::info!(command_id = %row.id, "desktop not connected, cancellation queued");
     }
     let row = desktop_command::Entity::find_by_id(row.id).one(app.store.writer()).await?;
     Ok(row.map_or(CommandStatus::Cancelled, |row| row.status.0))
 }
 
-/// Gives a command up that its desktop has not taken.
+/// Marks a command that its desktop has not received as expired.
 pub async fn expire(app: &ControlPlaneState, id: Uuid, reason: &str) -> Result<(), DbErr> {
     use desktop_command::Column;
     desktop_command::Entity::update_many()
@@ -204,20 +210,21 @@ pub async fn expire(app: &ControlPlaneState, id: Uuid, reason: &str) -> Result<(
         .col_expr(Column::Error, Expr::value(reason))
         .col_expr(Column::FinishedAt, Expr::value(now()))
         .filter(Column::Id.eq(id))
+        // The condition keeps a terminal status that the desktop may have reported in the meantime.
         .filter(Column::Status.is_in(CommandStatus::OPEN.map(StoredEnum)))
         .exec(app.store.writer())
         .await?;
     Ok(())
 }
 
-/// SHA-256 of the canonical JSON of a request without what identifies or signs it.
+/// Returns the SHA-256 of the canonical JSON of a request, without members that differ between retries of it.
 fn fingerprint(request: &LinkCommand) -> ApiResult<String> {
     let mut json = serde_json::to_value(request)?;
     if let Some(members) = json.as_object_mut() {
-        for own in
+        for member in
             ["commandId", "queuedAt", "expiresAt", "signature", "signaturePayload", "publicKeyFingerprint"]
         {
-            members.remove(own);
+            members.remove(member);
         }
     }
     Ok(hex::encode(Sha256::digest(canonical_json(&json))))

@@ -1,4 +1,4 @@
-//! Asks a desktop to stop the work of a loop.
+//! Request to a desktop to kill the processes of a loop.
 
 use loopgate_api::link::{LinkCommand, USER_INTENT};
 use loopgate_api::operation::OperationId;
@@ -10,13 +10,13 @@ use crate::app::ControlPlaneState;
 use crate::error::ApiResult;
 use crate::store::entity::agent_loop;
 
-/// Sends the wish in the background. It is the best that can be done: a desktop that is not
-/// connected hears of it when it connects again, and its own heartbeat tells it the rest.
+/// Sends the request in the background. Best-effort: a desktop that is not connected receives it on
+/// reconnect; until then, the response to its next heartbeat stops the loop.
 pub fn spawn(app: &ControlPlaneState, row: &agent_loop::Model, intent: Option<SignedIntent>) {
     let (app, row) = (app.clone(), row.clone());
     app.clone().tasks.spawn(async move {
         if let Err(error) = kill(&app, &row, intent).await {
-            tracing::warn!(loop_id = %row.id, error = %error.body.error, "kill was not sent");
+            tracing::warn!(loop_id = %row.id, error = %error.body.error, "failed to send kill command");
         }
     });
 }
@@ -27,7 +27,7 @@ async fn kill(
     intent: Option<SignedIntent>,
 ) -> ApiResult<()> {
     let Some(target_id) = row.compute_target_id else { return Ok(()) };
-    // A loop that was never sent has nothing to be killed.
+    // Without a launch command no desktop has started the loop.
     if launch_command(app, row.id).await?.is_none() {
         return Ok(());
     }
@@ -47,20 +47,20 @@ async fn kill(
         organization_id: row.organization_id,
         user_id: row.user_id,
         target_id,
-        // Not the loop's launch: the fate of this command says nothing about the loop.
+        // `loop_id` marks launch commands only: a failed kill must not fail the loop.
         loop_id: None,
         expires_after: None,
         idempotency_key: Some(format!("loop-kill:{}", row.id)),
         signature: signature.clone(),
         request,
     };
-    let stored = command::store(app, new).await?;
+    let command = command::store(app, new).await?;
     let is_signed = signature.is_some();
-    let Err(reason) = command::deliver(app, &stored.row, signature) else { return Ok(()) };
+    let Err(reason) = command::deliver(app, &command.row, signature) else { return Ok(()) };
     if is_signed {
-        command::expire(app, stored.row.id, &command::undelivered(reason, true)).await?;
+        command::expire(app, command.row.id, &command::undelivered(reason, true)).await?;
     } else {
-        tracing::info!(loop_id = %row.id, "desktop is not connected; the kill waits for it");
+        tracing::info!(loop_id = %row.id, "desktop not connected, kill command queued");
     }
     Ok(())
 }

@@ -1,8 +1,7 @@
-//! Launches a loop: token, context pack, command, delivery, claim.
+//! Launch of a loop: token, context pack, command, delivery, claim.
 //!
-//! The token's slot is written before anything is sent, so the first call of the runner finds it.
-//! Whatever goes wrong before the desktop has the command fails the loop with a reason that people
-//! can see.
+//! The token slot is stored before the command is sent, so that the first request of the runner is accepted.
+//! A failure before the desktop has received the command fails the loop with a reason that users can see.
 
 use std::time::Duration;
 
@@ -33,46 +32,48 @@ use crate::store::entity::{agent_loop, compute_target, document, user};
 use crate::store::now;
 use crate::store::parse_json;
 
-/// Milliseconds after which the desktop gives the request up. It answers much earlier, also when a clone
-/// or a set-up script still runs; the loop's events tell the rest.
+// Time limit of the launch request on the desktop, in milliseconds. The desktop responds much earlier: it
+// clones repositories and runs set-up scripts after the response and reports them as events.
 const LAUNCH_TIMEOUT_MS: u64 = 10 * 60 * 1000;
 
-/// How long a desktop may be away before it no longer starts the loop.
+// A desktop that reconnects later than this does not start the loop.
 const LAUNCH_EXPIRES_AFTER: Duration = Duration::from_secs(5 * 60);
-/// Milliseconds after which a launch that has sent nothing was interrupted.
+// A launch that has stored no command after this time, in milliseconds, was interrupted. A launch takes a
+// few seconds at most.
 const INTERRUPTED_AFTER: i64 = 30_000;
-/// How long an interrupted launch waits for its desktop.
+// How long an interrupted launch waits for its desktop. After a restart of the control plane desktops
+// reconnect with backoff, within about a minute.
 const RECONNECT_LIMIT: Duration = Duration::from_secs(120);
-/// How often it looks, beside being woken.
+// Interval at which the connection is checked, in addition to notifications.
 const RECONNECT_POLL: Duration = Duration::from_secs(1);
 
-/// Launches a loop in the background. The desktop of a signed wish fetches the rest itself.
+/// Launches a loop in the background. With a signed intent, the desktop verifies the signature and then
+/// fetches the request body.
 pub fn spawn(app: &ControlPlaneState, loop_id: Uuid, intent: Option<SignedIntent>) {
     let task = app.clone();
     app.tasks.spawn(async move { run(&task, loop_id, intent).await });
 }
 
 async fn run(app: &ControlPlaneState, loop_id: Uuid, intent: Option<SignedIntent>) {
-    let Err(stop) = launch(app, loop_id, intent).await else { return };
-    let (code, message) = match &stop {
+    let Err(error) = launch(app, loop_id, intent).await else { return };
+    let (code, message) = match &error {
         LaunchError::Rejected { code, message } => (*code, message.as_str()),
         LaunchError::Failed(error) => (code::SPAWN_FAILED, error.body.error.as_str()),
         LaunchError::Superseded => return,
     };
     if let Err(error) = fail(app, loop_id, code, message).await {
-        tracing::error!(%loop_id, %error, "a failed launch was not recorded");
+        tracing::error!(%loop_id, %error, "failed to record a launch failure");
     }
 }
 
-/// Takes up the launches that the end of an earlier process has interrupted. A command that was
-/// stored reaches its desktop with the next hello; where there is none, the launch begins anew as
-/// soon as the desktop is there.
+/// Recovers launches that were interrupted by a restart. A stored command is delivered when its desktop
+/// reconnects; without one the launch is repeated as soon as the desktop is connected.
 pub async fn recover(app: ControlPlaneState) {
     use agent_loop::Column;
     let interrupted = agent_loop::Entity::find()
         .filter(Column::Status.is_in(stored_statuses([LoopStatus::Pending])))
         .filter(Column::ComputeTargetId.is_not_null())
-        // Another instance may be launching what is younger; alone, nobody is.
+        // With several instances, skip younger loops: another instance may still be launching them.
         .filter(Column::CreatedAt.lt(if app.store.is_embedded() {
             now() + 1
         } else {
@@ -87,16 +88,18 @@ pub async fn recover(app: ControlPlaneState) {
                 app.tasks.spawn(async move { resume(&task, &row).await });
             }
         }
-        Err(error) => tracing::error!(%error, "interrupted launches were not looked for"),
+        Err(error) => tracing::error!(%error, "failed to query interrupted launches"),
     }
 }
 
 async fn resume(app: &ControlPlaneState, row: &agent_loop::Model) {
     match command::launch_command(app, row.id).await {
-        Ok(Some(sent)) => {
-            let state_key = state_key_of(&sent.request_payload).unwrap_or_default();
-            if mark_claimed(app, row, sent.id, &state_key).await.is_err() {
-                tracing::error!(loop_id = %row.id, "an interrupted launch was not claimed");
+        Ok(Some(command)) => {
+            // The desktop receives the stored command on reconnect, so only the status of the loop has to be
+            // updated.
+            let state_key = state_key_of(&command.request_payload).unwrap_or_default();
+            if mark_claimed(app, row, command.id, &state_key).await.is_err() {
+                tracing::error!(loop_id = %row.id, "failed to claim an interrupted launch");
             }
         }
         Ok(None) => {
@@ -105,7 +108,7 @@ async fn resume(app: &ControlPlaneState, row: &agent_loop::Model) {
                 () = wait_for_desktop(app, row) => run(app, row.id, None).await,
             }
         }
-        Err(error) => tracing::error!(loop_id = %row.id, %error, "an interrupted launch was not read"),
+        Err(error) => tracing::error!(loop_id = %row.id, %error, "failed to read an interrupted launch"),
     }
 }
 
@@ -113,20 +116,21 @@ fn state_key_of(payload: &Value) -> Option<String> {
     payload.pointer("/body/s3StateKey")?.as_str().map(str::to_owned)
 }
 
-/// Returns when the loop's desktop is connected, or after the time in which it should have been.
+/// Waits until the loop's desktop is connected, at most [`RECONNECT_LIMIT`].
 async fn wait_for_desktop(app: &ControlPlaneState, row: &agent_loop::Model) {
     let Some(target) = row.compute_target_id else { return };
     let mut wake = app.bus.subscribe(Topic::Targets(row.organization_id));
     let wait = async {
         while !app.desktops.is_connected(target) {
-            // The desktop is registered a moment before it can be reached.
+            // Polls in addition: the notification is sent shortly before the connection is usable.
             let _ = tokio::time::timeout(RECONNECT_POLL, wake.changed()).await;
         }
     };
+    // After the timeout the launch runs anyway, and fails with the reason that the desktop is not connected.
     let _ = tokio::time::timeout(RECONNECT_LIMIT, wait).await;
 }
 
-/// Fails a loop, and publishes the event.
+/// Fails a loop and notifies its streams.
 pub async fn fail(app: &ControlPlaneState, loop_id: Uuid, code: &str, message: &str) -> Result<(), DbErr> {
     let tx = app.store.begin().await?;
     loop_state::fail(&tx, loop_id, code, message).await?;
@@ -135,13 +139,13 @@ pub async fn fail(app: &ControlPlaneState, loop_id: Uuid, code: &str, message: &
     Ok(())
 }
 
-/// Why a launch ended early.
+/// Reason why a launch was aborted.
 enum LaunchError {
-    /// The loop has ended meanwhile, or another instance launches it.
+    /// The loop has finished in the meantime, or another instance launches it.
     Superseded,
-    /// For a reason that people see.
+    /// The loop cannot be launched; users see the message.
     Rejected { code: &'static str, message: String },
-    /// The control plane itself failed.
+    /// Internal error of the control plane.
     Failed(ApiError),
 }
 
@@ -168,9 +172,14 @@ async fn launch(
     let state_key = format!("{}/loops/{}/{}", row.organization_id, row.id, Uuid::now_v7());
     let body = body(app, &row, artifacts, &issued, &state_key).await?;
     if body.max_spend_usd.is_some_and(Usd::is_zero) {
-        return Err(rejected(code::SPENDING_LIMIT, "The organization has no money left for this loop."));
+        return Err(rejected(
+            code::SPENDING_LIMIT,
+            "The organization's spending limit is reached. Raise the limit or wait for the next period.",
+        ));
     }
     store_token_slot(app, &row, &issued, &target).await?;
+    // A signed command contains only the signed members. The desktop fetches the complete body after it has
+    // verified the signature, so the runner token is not stored with the command.
     let (body, signature) = match intent {
         Some(SignedIntent { signature, body }) => {
             (json!({"loopId": row.id, "s3StateKey": state_key, USER_INTENT: body}), Some(signature))
@@ -178,9 +187,9 @@ async fn launch(
         None => (serde_json::to_value(&body)?, None),
     };
     let is_signed = signature.is_some();
-    let stored = command::store(app, command_for(&row, &target, body, signature.clone())).await?;
-    let command_id = stored.row.id;
-    if let Err(reason) = command::deliver(app, &stored.row, signature) {
+    let command = command::store(app, command_for(&row, &target, body, signature.clone())).await?;
+    let command_id = command.row.id;
+    if let Err(reason) = command::deliver(app, &command.row, signature) {
         command::expire(app, command_id, &command::undelivered(reason, is_signed)).await?;
         return Err(LaunchError::Rejected {
             code: code::PRE_RUN_VALIDATION_FAILED,
@@ -198,11 +207,11 @@ async fn target(
     let id = row.compute_target_id.ok_or_else(|| {
         rejected(code::PRE_RUN_VALIDATION_FAILED, "No compute target was chosen for this loop.")
     })?;
-    let found = compute_target::Entity::find_by_id(id).one(app.store.reader()).await?;
-    found.ok_or_else(|| rejected(code::PRE_RUN_VALIDATION_FAILED, "The compute target no longer exists."))
+    let target = compute_target::Entity::find_by_id(id).one(app.store.reader()).await?;
+    target.ok_or_else(|| rejected(code::PRE_RUN_VALIDATION_FAILED, "The compute target no longer exists."))
 }
 
-/// The loop's document, and for a plan also what it was made from.
+/// Returns the loop's document and the documents that it was derived from.
 async fn artifacts(app: &ControlPlaneState, row: &agent_loop::Model) -> Result<Vec<Artifact>, LaunchError> {
     let db = app.store.reader();
     let mut artifacts = Vec::new();
@@ -229,8 +238,9 @@ async fn artifacts(app: &ControlPlaneState, row: &agent_loop::Model) -> Result<V
     Ok(artifacts)
 }
 
-/// The body of a launch whose command is stored without it: for the desktop that asks for it once it has checked
-/// the signature. The token is that of the slot which was taken at the launch; `None` when the loop has none.
+/// Returns the launch request of a signed launch, whose command is stored without it, for the desktop that
+/// has verified the signature. Re-creates the token of the slot that the launch stored; `None` when the loop
+/// has no slot.
 pub async fn body_of_signed(
     app: &ControlPlaneState,
     row: &agent_loop::Model,
@@ -242,7 +252,7 @@ pub async fn body_of_signed(
     let artifacts = artifacts(app, row).await.map_err(|error| match error {
         LaunchError::Failed(error) => error,
         LaunchError::Rejected { message, .. } => conflict(message),
-        LaunchError::Superseded => conflict("The loop has ended"),
+        LaunchError::Superseded => conflict("The loop has already finished"),
     })?;
     let state_key = state_key_of(payload).unwrap_or_default();
     body(app, row, artifacts, &issued, &state_key).await.map(Some)
@@ -261,7 +271,7 @@ async fn body(
         None => None,
     };
     let owner = user::Entity::find_by_id(row.user_id).one(db).await?;
-    // Only a talk goes on in the session of the loop before; carrying a plan out begins afresh.
+    // Only REQUEST_CHANGES continues the assistant's session; EXECUTE starts with a fresh context.
     let session = parent.as_ref().filter(|_| row.command.0 == LoopCommand::RequestChanges);
     let repo: Option<RepoRef> = parse_json(row.repo.as_ref());
     let peers: Vec<RepoRef> = parse_json(row.additional_repos.as_ref()).unwrap_or_default();
@@ -304,16 +314,17 @@ async fn store_token_slot(
     target: &compute_target::Model,
 ) -> Result<(), LaunchError> {
     use agent_loop::Column;
-    let can = |name: &str| target.capabilities.get(name).and_then(Value::as_bool).unwrap_or(false);
+    let supports = |name: &str| target.capabilities.get(name).and_then(Value::as_bool).unwrap_or(false);
     let capabilities = json!({
-        "loopRunnerRefreshSupported": can("loopRunnerRefreshSupported"),
-        "loopRunnerHeartbeatSupported": can("loopRunnerHeartbeatSupported"),
+        "loopRunnerRefreshSupported": supports("loopRunnerRefreshSupported"),
+        "loopRunnerHeartbeatSupported": supports("loopRunnerHeartbeatSupported"),
     });
+    // Compare-and-swap on the slot: of two instances that launch the loop concurrently, only one succeeds.
     let unchanged = match row.active_token_jti {
         Some(jti) => Column::ActiveTokenJti.eq(jti),
         None => Column::ActiveTokenJti.is_null(),
     };
-    let held = agent_loop::Entity::update_many()
+    let update = agent_loop::Entity::update_many()
         .col_expr(Column::ActiveTokenJti, Expr::value(issued.jti))
         .col_expr(Column::LastTokenJti, Expr::value(issued.jti))
         .col_expr(Column::TokenExpiresAt, Expr::value(issued.expires_at))
@@ -323,7 +334,7 @@ async fn store_token_slot(
         .filter(unchanged)
         .exec(app.store.writer())
         .await?;
-    if held.rows_affected == 1 { Ok(()) } else { Err(LaunchError::Superseded) }
+    if update.rows_affected == 1 { Ok(()) } else { Err(LaunchError::Superseded) }
 }
 
 fn command_for(
@@ -346,14 +357,15 @@ fn command_for(
         target_id: target.id,
         loop_id: Some(row.id),
         expires_after: Some(LAUNCH_EXPIRES_AFTER),
+        // A repeated launch of the loop returns the first command instead of creating a second one.
         idempotency_key: Some(format!("loop-launch:{}", row.id)),
         signature,
         request,
     }
 }
 
-/// Notes that the desktop has the command. A runner that was faster has moved the loop already,
-/// or even ended it; then only the columns are written.
+/// Records that the desktop has the command. A fast runner may already have moved the loop to RUNNING or
+/// finished it; then only the columns are written.
 async fn mark_claimed(
     app: &ControlPlaneState,
     row: &agent_loop::Model,
@@ -369,20 +381,21 @@ async fn mark_claimed(
     let tx = app.store.begin().await?;
     let pending = agent_loop::Entity::find_by_id(row.id).one(&tx).await?;
     let pending = pending.is_some_and(|row| row.status.0 == LoopStatus::Pending);
-    let moved = if pending {
+    let transition = if pending {
         loop_state::apply(&tx, row.id, LoopStatus::Claimed, columns).await?
     } else {
         TransitionResult::Refused(row.status.0)
     };
-    if moved != TransitionResult::Applied {
+    if transition != TransitionResult::Applied {
         columns(agent_loop::Entity::update_many()).filter(Column::Id.eq(row.id)).exec(&tx).await?;
     }
-    let ended = agent_loop::Entity::find_by_id(row.id).one(&tx).await?;
+    let current = agent_loop::Entity::find_by_id(row.id).one(&tx).await?;
     tx.commit().await?;
     app.bus.publish(Topic::Loop(row.id));
-    if let Some(ended) = ended.filter(|row| row.status.0 == LoopStatus::Cancelled) {
-        // Cancelled while it was on its way: whoever cancelled it may not have seen the command.
-        super::kill::spawn(app, &ended, None);
+    if let Some(cancelled) = current.filter(|row| row.status.0 == LoopStatus::Cancelled) {
+        // Cancelled between the launch and this point: the cancellation may not have found the launch
+        // command.
+        super::kill::spawn(app, &cancelled, None);
     }
     Ok(())
 }

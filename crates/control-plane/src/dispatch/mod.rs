@@ -1,6 +1,6 @@
-//! Loops and commands on their way to a desktop.
+//! Dispatch of loops and commands to desktops.
 //!
-//! Owns the start, launch and end of a loop, the table of commands, and the choice of the desktop.
+//! Owns starting, launching and cancelling loops, the table of commands, and the selection of the desktop.
 
 pub mod cancel;
 pub mod command;

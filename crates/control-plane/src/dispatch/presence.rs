@@ -1,4 +1,4 @@
-//! Presence of desktops: one without a sign of life for 90 seconds counts as offline.
+//! Presence of desktops: a desktop without a message for 90 seconds counts as offline.
 
 use std::time::Duration;
 
@@ -10,12 +10,13 @@ use crate::bus::Topic;
 use crate::store::entity::compute_target;
 use crate::store::now;
 
-/// Milliseconds of silence after which a desktop is offline.
+// Milliseconds without a message after which a desktop counts as offline; tolerates missed heartbeats and a
+// reconnect.
 const STALE_AFTER: i64 = 90_000;
-/// Time between two sweeps.
+// Interval between two sweeps.
 const SWEEP_EVERY: Duration = Duration::from_secs(30);
 
-/// Sweeps until the control plane ends.
+/// Sweeps periodically until shutdown.
 pub async fn run(app: ControlPlaneState) {
     let mut ticks = tokio::time::interval(SWEEP_EVERY);
     loop {
@@ -24,12 +25,12 @@ pub async fn run(app: ControlPlaneState) {
             _ = ticks.tick() => {}
         }
         if let Err(error) = sweep(&app, now() - STALE_AFTER).await {
-            tracing::warn!(%error, "presence was not swept");
+            tracing::warn!(%error, "failed to sweep stale desktops");
         }
     }
 }
 
-/// Marks those as offline that were last seen before an instant.
+/// Marks desktops as offline whose last message is older than `before`.
 pub async fn sweep(app: &ControlPlaneState, before: i64) -> Result<(), DbErr> {
     use compute_target::Column;
     let stale = compute_target::Entity::find()
@@ -40,6 +41,7 @@ pub async fn sweep(app: &ControlPlaneState, before: i64) -> Result<(), DbErr> {
     if stale.is_empty() {
         return Ok(());
     }
+    // Repeats the condition: a desktop may have reconnected since the query.
     compute_target::Entity::update_many()
         .col_expr(Column::IsOnline, Expr::value(false))
         .filter(Column::IsOnline.eq(true))

@@ -1,5 +1,5 @@
-//! Starts a loop about a document: finds the repository, the desktop and the work to continue,
-//! makes the record, and leaves the dispatch to the background.
+//! Start of a loop on a document: determines repository, desktop and parent loop, creates the loop, and
+//! launches it in the background.
 
 use loopgate_api::command::{InputRequirement, LoopCommand};
 use loopgate_api::event::code;
@@ -25,31 +25,31 @@ use crate::store::entity::{agent_loop, compute_target, document, ticket};
 use crate::store::parse_json;
 use crate::tickets;
 
-/// Commands that can be started from a document.
+/// Commands that can be started on a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunCommand {
-    /// Writes a plan.
+    /// Creates a plan for a document.
     Plan,
-    /// Carries a plan out.
+    /// Implements a plan and delivers the changes.
     Execute,
-    /// Changes a plan.
+    /// Revises a plan as the prompt requests.
     RequestChanges,
-    /// Changes requirements.
+    /// Revises a requirements document.
     RequestPrdChanges,
-    /// Splits requirements into features.
+    /// Splits a requirements document into features.
     Decompose,
-    /// Judges requirements.
+    /// Evaluates a requirements document.
     EvaluatePrd,
-    /// Writes requirements.
+    /// Creates a requirements document.
     GeneratePrd,
-    /// Judges a plan.
+    /// Evaluates the plan of a document.
     EvaluatePlan,
-    /// Judges code.
+    /// Evaluates the changes of a document.
     EvaluateCode,
-    /// Judges a feature.
+    /// Evaluates a feature before it is planned.
     EvaluateFeature,
-    /// Reviews code.
+    /// Reviews the changes of a document.
     CodeReview,
 }
 
@@ -71,33 +71,35 @@ impl From<RunCommand> for LoopCommand {
     }
 }
 
-/// What is to be run.
+/// Request to run a loop on a document.
 #[derive(Debug, Clone, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RunLoop {
-    /// The command.
+    /// Command to run on the document.
     pub command: RunCommand,
-    /// The wish in plain words; at most 100 000 characters.
+    /// Additional request in natural language, at most 100,000 characters.
     pub prompt: Option<String>,
-    /// Instead of the document's repository.
+    /// Primary repository; by default that of the document.
     pub repo: Option<RepoRef>,
-    /// Peers, at most 5; left out, those of the ticket or of the earlier loops are taken.
+    /// Peer repositories, at most 5; by default those of the ticket or of the earlier loops.
     pub additional_repos: Option<Vec<RepoRef>>,
-    /// The desktop; left out, the best one that is online. `null` asks for a cloud.
-    #[serde(default, deserialize_with = "given")]
+    /// Id of the desktop; by default chosen among the desktops that are online. `null` requests a cloud
+    /// runner.
+    #[serde(default, deserialize_with = "nullable")]
     #[schema(value_type = Option<Uuid>)]
     pub compute_target_id: Option<Option<Uuid>>,
-    /// Runs on another desktop than the work that is continued.
+    /// Allows another desktop than that of the parent loop, whose worktree is then not available.
     pub backend_override: Option<bool>,
-    /// The other members and `documentId`, signed by a browser key for a desktop that demands it.
+    /// Signature of the other members and `documentId` by a browser key; required by desktops that accept
+    /// only signed commands.
     pub user_intent_signature: Option<UserIntentSignature>,
 }
 
-/// What a person signs to start a loop.
+/// The intent that a user signs to start a loop.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct StartIntent<'a> {
-    /// As the path names it.
+    /// Id or slug of the document, exactly as in the path.
     document_id: &'a str,
     command: RunCommand,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -126,13 +128,13 @@ impl<'a> StartIntent<'a> {
     }
 }
 
-/// Tells `null` from a member that is left out.
-#[expect(clippy::option_option, reason = "left out, null and an id are three different wishes")]
-fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Uuid>>, D::Error> {
+/// Deserializes a member so that `null` (`Some(None)`) differs from an absent member (`None`).
+#[expect(clippy::option_option, reason = "left out, null and an id are three different requests")]
+fn nullable<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<Uuid>>, D::Error> {
     Option::<Uuid>::deserialize(deserializer).map(Some)
 }
 
-/// Starts a loop about a document.
+/// Starts a loop on a document.
 pub async fn run(
     app: &ControlPlaneState,
     caller: &Caller,
@@ -140,7 +142,7 @@ pub async fn run(
     body: RunLoop,
 ) -> ApiResult<LoopStartResponse> {
     let db = app.store.reader();
-    let named = find(db, caller.organization_id(), id_or_slug).await?;
+    let document = find(db, caller.organization_id(), id_or_slug).await?;
     let intent = match body.user_intent_signature.clone() {
         Some(signed) => {
             let expected = serde_json::to_value(StartIntent::of(id_or_slug, &body))?;
@@ -151,11 +153,13 @@ pub async fn run(
     };
     let command = LoopCommand::from(body.command);
     let continues = command.spec().needs_parent;
-    let subject = subject(db, named, command).await?;
+    let subject = subject(db, document, command).await?;
     let desktop = target::choose(app, caller, body.compute_target_id).await?;
     signing::demand(db, &desktop, intent.is_some()).await?;
+    // Older desktops cannot verify intents. They receive an unsigned launch with the complete request body.
     let intent = if signing::takes_intents(db, &desktop).await? { intent } else { None };
     let parent = parent(db, &subject, command).await?;
+    // The worktree of the parent loop exists only on the desktop that ran it.
     if continues && !body.backend_override.unwrap_or(false) {
         check_machine(db, &subject, parent.as_ref(), &desktop).await?;
     }
@@ -184,37 +188,38 @@ pub async fn run(
     Ok(LoopStartResponse { loop_id: row.id, status: row.status.0 })
 }
 
-/// The document that a command works on: a plan is made from its source, and carried out from
-/// the plan, whichever of the two was named. The work that is reviewed is where a plan was carried
-/// out, when there is one.
+/// Returns the document that a command works on. PLAN works on the source of a plan, EXECUTE on the plan of a
+/// document, whichever of the two the path names. A code review works on the plan, when there is one, because
+/// its worktree contains the changes.
 async fn subject(
     db: &impl ConnectionTrait,
-    named: document::Model,
+    document: document::Model,
     command: LoopCommand,
 ) -> ApiResult<document::Model> {
-    let is_plan = named.kind.0 == ArtifactType::ImplementationPlan;
+    let is_plan = document.kind.0 == ArtifactType::ImplementationPlan;
     match command {
-        LoopCommand::Plan if is_plan => match named.source_document_id {
-            Some(id) => Ok(document::Entity::find_by_id(id).one(db).await?.unwrap_or(named)),
-            None => Ok(named),
+        LoopCommand::Plan if is_plan => match document.source_document_id {
+            Some(id) => Ok(document::Entity::find_by_id(id).one(db).await?.unwrap_or(document)),
+            None => Ok(document),
         },
         LoopCommand::Execute | LoopCommand::RequestChanges | LoopCommand::EvaluatePlan if !is_plan => {
-            plan_of(db, named.id).await?.ok_or_else(|| {
+            plan_of(db, document.id).await?.ok_or_else(|| {
                 bad_request("This document has no plan yet. Run plan first.")
                     .code(code::PLAN_STATE_UNAVAILABLE)
             })
         }
-        LoopCommand::CodeReview if !is_plan => Ok(plan_of(db, named.id).await?.unwrap_or(named)),
-        _ => Ok(named),
+        LoopCommand::CodeReview if !is_plan => Ok(plan_of(db, document.id).await?.unwrap_or(document)),
+        _ => Ok(document),
     }
 }
 
-/// Loops about a document or about the one it was made from, newest first.
+/// Returns the query for loops on a document or on its source, newest first.
 fn of_chain(
     subject: &document::Model,
     commands: &[LoopCommand],
     statuses: &[LoopStatus],
 ) -> Select<agent_loop::Entity> {
+    // Loops on a plan and on its source work in the same worktree.
     let chain = [Some(subject.id), subject.source_document_id];
     agent_loop::Entity::find()
         .filter(agent_loop::Column::DocumentId.is_in(chain.into_iter().flatten()))
@@ -224,19 +229,19 @@ fn of_chain(
         .order_by_desc(agent_loop::Column::Id)
 }
 
-/// The newest one that completed, else the newest.
+/// Returns the newest completed loop, or else the newest one.
 fn preferred(rows: Vec<agent_loop::Model>) -> Option<agent_loop::Model> {
     let completed = rows.iter().position(|row| row.status.0 == LoopStatus::Completed);
     rows.into_iter().nth(completed.unwrap_or(0))
 }
 
-/// The loop whose work a command continues.
+/// Returns the loop whose work a command continues.
 async fn parent(
     db: &impl ConnectionTrait,
     subject: &document::Model,
     command: LoopCommand,
 ) -> Result<Option<agent_loop::Model>, DbErr> {
-    let before: &[LoopCommand] = match command {
+    let continued: &[LoopCommand] = match command {
         LoopCommand::RequestPrdChanges => &[LoopCommand::GeneratePrd, LoopCommand::RequestPrdChanges],
         LoopCommand::RequestChanges => &[LoopCommand::Plan, LoopCommand::RequestChanges],
         _ => &[LoopCommand::Plan, LoopCommand::RequestChanges, LoopCommand::Execute],
@@ -248,7 +253,7 @@ async fn parent(
         LoopStatus::TimedOut,
         LoopStatus::AwaitingUser,
     ];
-    Ok(preferred(of_chain(subject, before, &ended).all(db).await?))
+    Ok(preferred(of_chain(subject, continued, &ended).all(db).await?))
 }
 
 async fn check_machine(
@@ -260,7 +265,8 @@ async fn check_machine(
     let original = parent.and_then(|row| row.compute_target_id).filter(|id| *id != target.id);
     let Some(original) = original else { return Ok(()) };
     let name = compute_target::Entity::find_by_id(original).one(db).await?.map(|row| row.machine_name);
-    let message = "The work that this continues lies on another machine.";
+    let message =
+        "The work to continue is on another desktop. Start the loop there, or override the desktop.";
     let data = json!({
         "message": message,
         "originalComputeTargetId": original,
@@ -274,10 +280,10 @@ async fn check_machine(
 fn repository(
     subject: &document::Model,
     parent: Option<&agent_loop::Model>,
-    given: Option<RepoRef>,
+    requested: Option<RepoRef>,
     command: LoopCommand,
 ) -> ApiResult<Option<RepoRef>> {
-    let repo = given
+    let repo = requested
         .or_else(|| parse_json(subject.repo.as_ref()))
         .or_else(|| parse_json(parent.and_then(|row| row.repo.as_ref())));
     if repo.is_none() && command.spec().repository == InputRequirement::Required {
@@ -288,7 +294,7 @@ fn repository(
     Ok(repo)
 }
 
-/// Peers of the loop that a command takes them over from.
+/// Returns the peer repositories of the loop that a command inherits them from.
 async fn inherited_peers(
     db: &impl ConnectionTrait,
     subject: &document::Model,
@@ -308,9 +314,9 @@ async fn inherited_peers(
     }
 }
 
-/// The slug that names worktree and branch. All loops of a ticket share the ticket's. Making a plan and
-/// carrying it out share the slug of the plan, so they share the worktree; for a plan that does not exist yet its
-/// number is taken in advance.
+/// Returns the slug that names worktree and branch. All loops of a ticket share the ticket's slug. PLAN and
+/// EXECUTE share the slug of the plan, and therefore the worktree; for a plan that does not exist yet, its
+/// number is reserved.
 async fn artifact_slug(
     app: &ControlPlaneState,
     subject: &document::Model,
@@ -326,6 +332,7 @@ async fn artifact_slug(
     if let Some(plan) = plan_of(app.store.reader(), subject.id).await? {
         return Ok(plan.slug);
     }
+    // An earlier PLAN that has not completed has already reserved a number: its worktree is reused.
     let earlier = agent_loop::Entity::find()
         .filter(agent_loop::Column::DocumentId.eq(subject.id))
         .filter(agent_loop::Column::Command.eq(StoredEnum(LoopCommand::Plan)))
@@ -337,6 +344,7 @@ async fn artifact_slug(
         return Ok(reserved);
     }
     let kind = ArtifactType::ImplementationPlan;
+    // Committed separately: the number stays reserved when the loop cannot be created.
     let tx = app.store.begin().await?;
     let number = next_number(&tx, subject.organization_id, kind).await?;
     tx.commit().await?;

@@ -1,5 +1,5 @@
-//! Signatures of browser keys on their way to a desktop. They are handed on and never stored: the desktop alone checks
-//! them, so that nobody who takes over the control plane can act on it.
+//! Signatures of browser keys. They are forwarded and never stored. Only the desktop verifies them, so that
+//! an attacker who controls the control plane cannot forge commands.
 
 use loopgate_api::link::{Fingerprint, canonical_json};
 use sea_orm::ConnectionTrait;
@@ -16,35 +16,36 @@ use crate::store::column::StoredEnum;
 use crate::store::entity::api_key::{self, KeySource};
 use crate::store::entity::{compute_target, organization, user};
 
-/// What a person signed instead of a whole command: the wish to start or end a loop.
+/// A signed intent: the user signs the essential members of a launch or cancellation instead of the whole
+/// command.
 #[derive(Debug, Clone, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UserIntentSignature {
-    /// UUID of version 7, chosen by the browser.
+    /// Id of the command; a UUIDv7 chosen by the browser.
     pub command_id: Uuid,
-    /// Ed25519, standard base64.
+    /// Ed25519 signature, standard base64.
     pub signature: String,
     /// The exact text that was signed.
     pub signature_payload: String,
     /// Fingerprint of the browser key.
     pub public_key_fingerprint: String,
-    /// The wish.
+    /// The signed intent as JSON object.
     #[schema(value_type = std::collections::HashMap<String, Value>)]
     pub body: Value,
 }
 
-/// A wish that a registered key has signed.
+/// An intent whose key is registered.
 #[derive(Debug, Clone)]
 pub struct SignedIntent {
-    /// The signature.
+    /// Signature of the command.
     pub signature: CommandSignature,
-    /// The wish.
+    /// The intent as JSON object.
     pub body: Value,
 }
 
 impl UserIntentSignature {
-    /// The wish, when it is the expected one and a key of the caller signed it. `mismatch` is the text of the refusal
-    /// otherwise.
+    /// Returns the intent when it equals the expected one and its key is registered for the caller. Returns
+    /// 400 with the text `mismatch` otherwise.
     pub async fn check(
         self,
         db: &impl ConnectionTrait,
@@ -67,7 +68,7 @@ impl UserIntentSignature {
 }
 
 impl CommandSignature {
-    /// Refuses a signature by a key that its sender has not registered.
+    /// Returns an error when the signature's key is not registered for the caller, or a member is malformed.
     pub async fn check(&self, db: &impl ConnectionTrait, caller: &Caller) -> ApiResult<()> {
         let mut issues = ValidationIssues::default();
         let is_v7 = self.command_id.get_version_num() == 7;
@@ -87,8 +88,8 @@ impl CommandSignature {
     }
 }
 
-/// Whether signatures are handed on to a desktop: its owner and organization are active, and it holds a key that is
-/// bound to it.
+/// Returns whether signatures are forwarded to a desktop: its owner and organization are active, and it has a
+/// bound API key.
 pub async fn is_supported(db: &impl ConnectionTrait, target: &compute_target::Model) -> Result<bool, DbErr> {
     let Some(gateway_id) = target.gateway_id else { return Ok(false) };
     let owner = user::Entity::find_by_id(target.user_id).filter(user::Column::Active.eq(true));
@@ -102,29 +103,30 @@ pub async fn is_supported(db: &impl ConnectionTrait, target: &compute_target::Mo
     Ok(owner.count(db).await? > 0 && organization.count(db).await? > 0 && key.count(db).await? > 0)
 }
 
-/// Refuses an unsigned command to a desktop whose user demands signatures.
+/// Rejects an unsigned command for a desktop whose owner requires signatures.
 pub async fn demand(
     db: &impl ConnectionTrait,
     target: &compute_target::Model,
     is_signed: bool,
 ) -> ApiResult<()> {
-    let wanted = target.capabilities.get("commandSigningRequired") == Some(&Value::Bool(true));
-    if is_signed || !wanted {
+    let is_required = target.capabilities.get("commandSigningRequired") == Some(&Value::Bool(true));
+    if is_signed || !is_required {
         return Ok(());
     }
+    // Without a bound key the flag is not enforced, or the desktop would be unreachable.
     match is_supported(db, target).await {
         Ok(true) => Err(signing_required()),
         Ok(false) => Ok(()),
         Err(error) => {
-            tracing::error!(target_id = %target.id, %error, "whether commands must be signed could not be read");
+            tracing::error!(target_id = %target.id, %error, "failed to check whether commands must be signed");
             let text = "Command signing eligibility could not be verified for this compute target";
             Err(bad_request(text).code("signing_eligibility_unknown"))
         }
     }
 }
 
-/// Whether a desktop checks the signatures of loops, and so fetches the server's part itself.
+/// Returns whether a desktop verifies signed intents, and then fetches the execution credentials itself.
 pub async fn takes_intents(db: &impl ConnectionTrait, target: &compute_target::Model) -> Result<bool, DbErr> {
-    let offered = target.capabilities.get("commandSigning") == Some(&Value::Bool(true));
-    Ok(offered && is_supported(db, target).await?)
+    let is_offered = target.capabilities.get("commandSigning") == Some(&Value::Bool(true));
+    Ok(is_offered && is_supported(db, target).await?)
 }

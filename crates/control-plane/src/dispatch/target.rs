@@ -1,4 +1,4 @@
-//! Which desktop runs a loop.
+//! Selection of the desktop that runs a loop.
 
 use http::StatusCode;
 use loopgate_api::event::code;
@@ -13,28 +13,28 @@ use crate::store::column::StoredEnum;
 use crate::store::entity::compute_target;
 use crate::store::entity::user::ComputeMode;
 
-/// Desktops that a person may send work to: their own and those shared with the organization.
+/// Returns the query for desktops that a user may use: their own and those shared with the organization.
 pub fn accessible(caller: &Caller) -> Select<compute_target::Entity> {
     use compute_target::Column;
     let mine = Condition::any().add(Column::UserId.eq(caller.user.id)).add(Column::IsSharedWithOrg.eq(true));
     compute_target::Entity::find().filter(Column::OrganizationId.eq(caller.organization_id())).filter(mine)
 }
 
-/// A desktop that a person may send work to.
+/// Returns a desktop that the caller may use. Returns 404 otherwise.
 pub async fn find(store: &Store, caller: &Caller, id: Uuid) -> ApiResult<compute_target::Model> {
     let row = accessible(caller).filter(compute_target::Column::Id.eq(id)).one(store.reader()).await?;
     row.ok_or_else(|| not_found("Compute target"))
 }
 
-/// A desktop that a person owns.
+/// Returns a desktop that the caller owns. Returns 404 otherwise.
 pub async fn find_own(store: &Store, caller: &Caller, id: Uuid) -> ApiResult<compute_target::Model> {
     let row = find(store, caller, id).await?;
     if row.user_id == caller.user.id { Ok(row) } else { Err(not_found("Compute target")) }
 }
 
-/// Chooses a desktop. `hint` is the id that the request names; `Some(None)`, or the person's preference, asks for a
-/// cloud, which this installation has not.
-#[expect(clippy::option_option, reason = "left out, null and an id are three different wishes")]
+/// Selects a desktop. `hint` is the id from the request. `Some(None)`, or a preference for `CLOUD`, requests
+/// a cloud runner, which this installation does not have.
+#[expect(clippy::option_option, reason = "left out, null and an id are three different requests")]
 pub async fn choose(
     app: &ControlPlaneState,
     caller: &Caller,
@@ -56,7 +56,7 @@ pub async fn choose(
     }
 }
 
-/// The preferred desktop when it is online, else the one seen last.
+/// Returns the preferred desktop when it is online, or else the most recently seen one.
 async fn best(app: &ControlPlaneState, caller: &Caller) -> ApiResult<compute_target::Model> {
     let online = accessible(caller)
         .filter(compute_target::Column::IsOnline.eq(true))

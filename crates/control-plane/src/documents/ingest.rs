@@ -1,4 +1,4 @@
-//! Makes documents of what a loop's runner has uploaded.
+//! Conversion of a runner's uploads into documents.
 
 use loopgate_api::command::LoopCommand;
 use loopgate_api::launch::ArtifactType;
@@ -14,8 +14,8 @@ use crate::store::entity::document::DocumentStatus;
 use crate::store::entity::{agent_loop, document};
 use crate::store::parse_json;
 
-/// Stores the uploads of a loop that has completed. Uploads that are missing are a warning in the
-/// log: the work itself is done.
+/// Stores the uploads of a completed loop as document versions. Missing uploads are only logged, because the
+/// work itself is done.
 pub async fn uploaded(tx: &DatabaseTransaction, row: &agent_loop::Model) -> Result<(), DbErr> {
     let Some(subject) = subject(tx, row).await? else { return Ok(()) };
     match row.command.0 {
@@ -36,11 +36,11 @@ pub async fn uploaded(tx: &DatabaseTransaction, row: &agent_loop::Model) -> Resu
 }
 
 fn artifact<T: serde::de::DeserializeOwned>(row: &agent_loop::Model, name: &str) -> Option<T> {
-    let found = row.uploaded_artifacts.as_ref().and_then(|artifacts| parse_json(artifacts.get(name)));
-    if found.is_none() {
+    let artifact = row.uploaded_artifacts.as_ref().and_then(|artifacts| parse_json(artifacts.get(name)));
+    if artifact.is_none() {
         tracing::warn!(loop_id = %row.id, artifact = name, "loop completed without its artifact");
     }
-    found
+    artifact
 }
 
 async fn subject(
@@ -62,16 +62,16 @@ async fn store_plan(
     let title = plan.raw.as_ref().and_then(|raw| raw.get("title")).and_then(Value::as_str);
     let title = title.filter(|title| !title.trim().is_empty()).unwrap_or(&subject.title).to_owned();
     let text = VersionText { content: plan.content, raw: plan.raw.map(Value::Object), loop_id: Some(row.id) };
-    let known = match subject.kind.0 {
+    let existing = match subject.kind.0 {
         ArtifactType::ImplementationPlan => Some(subject.clone()),
         _ => plan_of(tx, subject.id).await?,
     };
-    if let Some(known) = known {
-        add_version(tx, known, text).await?;
+    if let Some(plan) = existing {
+        add_version(tx, plan, text).await?;
         return Ok(());
     }
     let kind = ArtifactType::ImplementationPlan;
-    let number = match row.artifact_slug.as_deref().and_then(number_in) {
+    let number = match row.artifact_slug.as_deref().and_then(reserved_number) {
         Some(number) => number,
         None => next_number(tx, row.organization_id, kind).await?,
     };
@@ -88,12 +88,12 @@ async fn store_plan(
     Ok(())
 }
 
-/// The number that was taken for the plan when its loop was made.
-fn number_in(slug: &str) -> Option<i64> {
+/// Returns the number that was reserved for the plan when its loop was created.
+fn reserved_number(slug: &str) -> Option<i64> {
     slug.strip_prefix("plan-")?.parse().ok()
 }
 
-/// Notes that the work of a loop's document has been delivered.
+/// Marks the loop's document as executed.
 pub async fn mark_executed(tx: &DatabaseTransaction, row: &agent_loop::Model) -> Result<(), DbErr> {
     let Some(id) = row.document_id else { return Ok(()) };
     document::Entity::update_many()

@@ -1,8 +1,7 @@
-//! Documents: requirements, features, and the plans that loops make from them.
+//! Documents: requirements, features, and the plans that loops derive from them.
 //!
-//! Texts are versions, appended and never changed. A plan belongs to the document from which it
-//! was made; the slug of a plan also names the worktree and branch of the loops that make and
-//! carry it out.
+//! Versions of the text are append-only. A plan belongs to the document that it was derived from. The slug of
+//! a plan also names worktree and branch of the loops that create and implement it.
 
 pub mod ingest;
 pub mod view;
@@ -20,21 +19,23 @@ use crate::store::entity::document::DocumentStatus;
 use crate::store::entity::{document, document_counter, document_version};
 use crate::store::now;
 
-/// The document of an organization; a text in the form of a UUID is always an id.
+/// Returns a document by id or slug. A text in the form of a UUID is always treated as id. Returns 404
+/// otherwise.
 pub async fn find(
     db: &impl ConnectionTrait,
     organization_id: Uuid,
     id_or_slug: &str,
 ) -> ApiResult<document::Model> {
-    let own = document::Entity::find().filter(document::Column::OrganizationId.eq(organization_id));
-    let named = match Uuid::try_parse(id_or_slug) {
-        Ok(id) => own.filter(document::Column::Id.eq(id)),
-        Err(_) => own.filter(document::Column::Slug.eq(id_or_slug)),
+    let in_organization =
+        document::Entity::find().filter(document::Column::OrganizationId.eq(organization_id));
+    let selection = match Uuid::try_parse(id_or_slug) {
+        Ok(id) => in_organization.filter(document::Column::Id.eq(id)),
+        Err(_) => in_organization.filter(document::Column::Slug.eq(id_or_slug)),
     };
-    named.one(db).await?.ok_or_else(|| not_found("Document"))
+    selection.one(db).await?.ok_or_else(|| not_found("Document"))
 }
 
-/// The newest plan made from a document.
+/// Returns the newest plan derived from a document.
 pub async fn plan_of(db: &impl ConnectionTrait, source: Uuid) -> Result<Option<document::Model>, DbErr> {
     document::Entity::find()
         .filter(document::Column::SourceDocumentId.eq(source))
@@ -44,7 +45,7 @@ pub async fn plan_of(db: &impl ConnectionTrait, source: Uuid) -> Result<Option<d
         .await
 }
 
-/// The text of a document in its present version.
+/// Returns the current version of a document's text.
 pub async fn current(
     db: &impl ConnectionTrait,
     row: &document::Model,
@@ -56,7 +57,7 @@ pub async fn current(
         .await
 }
 
-/// What the slugs of a kind begin with.
+/// Returns the prefix of the slugs of a kind.
 const fn prefix(kind: ArtifactType) -> &'static str {
     match kind {
         ArtifactType::Prd => "prd",
@@ -65,12 +66,12 @@ const fn prefix(kind: ArtifactType) -> &'static str {
     }
 }
 
-/// The slug of a kind's document with a number.
+/// Returns the slug of the document of a kind with a number.
 pub fn slug(kind: ArtifactType, number: i64) -> String {
     format!("{}-{number}", prefix(kind))
 }
 
-/// Takes the next number of a kind in an organization; it is never given twice.
+/// Reserves the next number of a kind in an organization. Numbers are unique.
 pub async fn next_number(
     tx: &DatabaseTransaction,
     organization_id: Uuid,
@@ -82,8 +83,10 @@ pub async fn next_number(
         kind: Set(StoredEnum(kind)),
         next: Set(0),
     };
-    let known = OnConflict::columns([Column::OrganizationId, Column::Kind]).do_nothing().to_owned();
-    document_counter::Entity::insert(first).on_conflict(known).exec_without_returning(tx).await?;
+    let keep_existing = OnConflict::columns([Column::OrganizationId, Column::Kind]).do_nothing().to_owned();
+    // Creates the counter on first use. The update below locks its row, so concurrent transactions get
+    // different numbers.
+    document_counter::Entity::insert(first).on_conflict(keep_existing).exec_without_returning(tx).await?;
     document_counter::Entity::update_many()
         .col_expr(Column::Next, Expr::col(Column::Next).add(1))
         .filter(Column::OrganizationId.eq(organization_id))
@@ -99,25 +102,24 @@ pub async fn next_number(
     next.ok_or_else(|| DbErr::RecordNotFound("document counter".to_owned()))
 }
 
-/// A document about to be made.
+/// A document that is not stored yet.
 pub struct NewDocument {
-    /// Its organization.
+    /// Organization of the document.
     pub organization_id: Uuid,
-    /// Who made it.
+    /// User who creates it.
     pub user_id: Uuid,
-    /// Its kind.
+    /// Kind of the document.
     pub kind: ArtifactType,
-    /// Its number among those of the kind.
+    /// Number among the documents of its kind.
     pub number: i64,
-    /// Its title.
     pub title: String,
-    /// The repository that it is about.
+    /// Primary repository of the document.
     pub repo: Option<RepoRef>,
-    /// The document from which it was made.
+    /// Document that it was derived from.
     pub source_document_id: Option<Uuid>,
 }
 
-/// Makes a document with its first version.
+/// Creates a document with its first version.
 pub async fn create(
     tx: &DatabaseTransaction,
     new: NewDocument,
@@ -144,17 +146,17 @@ pub async fn create(
     add_version(tx, row, text).await
 }
 
-/// The text of a version.
+/// Text of a version.
 pub struct VersionText {
-    /// Markdown.
+    /// Text of the version in Markdown.
     pub content: String,
-    /// The whole plan object, when the text was taken from one.
+    /// Complete plan object, for a text that comes from one.
     pub raw: Option<Value>,
-    /// The loop that wrote it.
+    /// Loop that created the version.
     pub loop_id: Option<Uuid>,
 }
 
-/// Appends a version and makes it the present one. A new text is a draft again.
+/// Appends a version and makes it the current one. The document becomes a draft again.
 pub async fn add_version(
     tx: &DatabaseTransaction,
     mut row: document::Model,

@@ -1,4 +1,4 @@
-//! Documents as they are shown.
+//! Views of documents in responses.
 
 use loopgate_api::launch::{ArtifactType, RepoRef};
 use sea_orm::prelude::*;
@@ -13,35 +13,34 @@ use crate::store::entity::{agent_loop, document, document_version, pull_request}
 use crate::store::iso;
 use crate::store::parse_json;
 
-/// Loops shown with a document.
+// Loops in the view of a document. Each has its full record, so the list is limited to the newest.
 const LOOPS_SHOWN: u64 = 50;
 
 /// A document without its text.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentRecord {
-    /// Id.
+    /// Id of the document.
     pub id: Uuid,
     /// Slug, for example `plan-7`; unique in the organization.
     pub slug: String,
-    /// Kind.
+    /// Kind of the document.
     #[serde(rename = "type")]
     pub kind: ArtifactType,
-    /// Title.
     pub title: String,
-    /// Its status.
+    /// Status of the document.
     pub status: DocumentStatus,
-    /// The repository that it is about.
+    /// Primary repository of the document.
     pub repo: Option<RepoRef>,
-    /// The document from which it was made.
+    /// Id of the document that it was derived from.
     pub source_document_id: Option<Uuid>,
-    /// Number of the present version, from 1.
+    /// Number of the current version, from 1.
     pub current_version: i64,
-    /// Who made it.
+    /// User who created it.
     pub user_id: Uuid,
-    /// ISO 8601.
+    /// Creation time, ISO 8601.
     pub created_at: String,
-    /// ISO 8601.
+    /// Time of the last change, ISO 8601.
     pub updated_at: String,
 }
 
@@ -63,20 +62,20 @@ impl From<document::Model> for DocumentRecord {
     }
 }
 
-/// One state of a document's text.
+/// A version of a document's text.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentVersion {
-    /// From 1.
+    /// Version number, from 1.
     pub version: i64,
-    /// Markdown.
+    /// Text of the version in Markdown.
     pub content: String,
-    /// The whole plan object, when the text was taken from one.
+    /// Complete plan object, for a text that comes from one.
     #[schema(value_type = Option<HashMap<String, Value>>)]
     pub raw: Option<Value>,
-    /// The loop that wrote it.
+    /// Id of the loop that created the version; null for a user's.
     pub loop_id: Option<Uuid>,
-    /// ISO 8601.
+    /// Creation time, ISO 8601.
     pub created_at: String,
 }
 
@@ -97,21 +96,21 @@ impl From<document_version::Model> for DocumentVersion {
 #[serde(rename_all = "camelCase")]
 #[schema(as = PullRequest)]
 pub struct LoopPullRequest {
-    /// `<org>/<repo>`.
+    /// Full name of the repository, `<org>/<repo>`.
     pub full_name: String,
-    /// Number.
+    /// Number at the code host.
     pub number: i64,
-    /// URL.
+    /// URL of its page at the code host.
     pub url: String,
-    /// Title.
+    /// Title of the pull request.
     pub title: String,
-    /// Branch of the work.
+    /// Name of the branch with the work.
     pub branch_name: String,
-    /// Branch that it goes into.
+    /// Branch to merge into.
     pub base_branch: String,
-    /// The loop that opened it.
+    /// Id of the loop that opened it.
     pub loop_id: Uuid,
-    /// ISO 8601.
+    /// Creation time, ISO 8601.
     pub created_at: String,
 }
 
@@ -130,31 +129,31 @@ impl From<pull_request::Model> for LoopPullRequest {
     }
 }
 
-/// A document with its text and what has come of it.
+/// A document with its text, loops and pull requests.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentDetail {
-    /// The record.
+    /// The document without its text.
     #[serde(flatten)]
     pub record: DocumentRecord,
-    /// The present text.
+    /// Current text in Markdown.
     pub content: String,
-    /// The whole plan object of the present text, when there is one.
+    /// Complete plan object of the current text; null without one.
     #[schema(value_type = Option<HashMap<String, Value>>)]
     pub raw: Option<Value>,
     /// All versions, newest first.
     pub versions: Vec<DocumentVersion>,
-    /// The document from which it was made.
+    /// Document that it was derived from.
     pub source: Option<LoopDocument>,
-    /// The plan made from it.
+    /// Plan derived from it.
     pub plan: Option<LoopDocument>,
-    /// Loops about it, newest first.
+    /// Loops on the document, newest first.
     pub loops: Vec<LoopRecord>,
     /// Pull requests of those loops, newest first.
     pub pull_requests: Vec<LoopPullRequest>,
 }
 
-/// Shows one document.
+/// Builds the detailed view of a document.
 pub async fn detail(db: &impl ConnectionTrait, row: document::Model) -> Result<DocumentDetail, DbErr> {
     let versions = document_version::Entity::find()
         .filter(document_version::Column::DocumentId.eq(row.id))

@@ -1,5 +1,5 @@
-//! The end of a loop that did its work: results of either schema become one structure, and what
-//! the runner uploaded becomes documents and pull requests.
+//! Completion of a loop: converts results of either schema into one structure, and uploads of the runner into
+//! documents and pull requests.
 
 use std::collections::BTreeMap;
 
@@ -23,8 +23,8 @@ use crate::loop_state::{self, TransitionResult};
 use crate::store::entity::{agent_loop, pull_request};
 use crate::store::{now, parse_json};
 
-/// Ends a loop with its results. Answers the event to store; `None` when the loop has ended
-/// already.
+/// Completes a loop with its results. Returns the event to store, or `None` when the loop has already
+/// finished.
 pub async fn completed(
     tx: &DatabaseTransaction,
     row: &agent_loop::Model,
@@ -37,6 +37,7 @@ pub async fn completed(
     if row.command.0 == LoopCommand::Execute && outcome.used_no_tokens() {
         return no_work(tx, row, event).await;
     }
+    // An error in any of these steps rolls back the transaction, and the runner retries the event.
     if row.command.0 == LoopCommand::Bootstrap {
         roster::ingest_uploaded(tx, row).await?;
     }
@@ -53,8 +54,8 @@ pub async fn completed(
     }
 }
 
-/// Stores what a loop that failed or was cancelled had delivered; also when it had ended before this event
-/// arrived. Returns whether there was anything.
+/// Stores the deliveries of a failed or cancelled loop, also when the loop had a terminal status before this
+/// event arrived. Returns whether the event contained any.
 pub async fn delivered(
     tx: &DatabaseTransaction,
     row: &agent_loop::Model,
@@ -70,7 +71,8 @@ pub async fn delivered(
     Ok(true)
 }
 
-/// An EXECUTE that never asked the model has done nothing, whatever it says.
+/// Fails an EXECUTE loop without any tokens: the model was never called, so no work was done, regardless of
+/// the reported result.
 async fn no_work(
     tx: &DatabaseTransaction,
     row: &agent_loop::Model,
@@ -88,7 +90,7 @@ async fn no_work(
     Ok(Some(event))
 }
 
-/// What a completed event says.
+/// Content of a `completed` event.
 struct CompletedEvent {
     result: Map<String, Value>,
     tokens: TokensUsed,
@@ -96,7 +98,7 @@ struct CompletedEvent {
     api_key_source: Option<String>,
     warnings: Option<Value>,
     results: Vec<ResultEntry>,
-    /// Members of the event itself, where older runners put what belongs into `result`.
+    /// Members of the event itself; older runners send members of `result` here.
     top: Map<String, Value>,
 }
 
@@ -117,13 +119,13 @@ impl CompletedEvent {
         Ok(outcome)
     }
 
-    /// Results may only speak of repositories that the loop was given.
+    /// Rejects results for repositories that the loop was not authorized for.
     fn check_repositories(&self, row: &agent_loop::Model) -> ApiResult<()> {
-        let mut own: Vec<RepoRef> = parse_json(row.additional_repos.as_ref()).unwrap_or_default();
-        own.extend(parse_json::<RepoRef>(row.repo.as_ref()));
+        let mut authorized: Vec<RepoRef> = parse_json(row.additional_repos.as_ref()).unwrap_or_default();
+        authorized.extend(parse_json::<RepoRef>(row.repo.as_ref()));
         let mut issues = ValidationIssues::default();
         for (index, entry) in self.results.iter().enumerate() {
-            if !own.iter().any(|repo| repo.full_name.eq_ignore_ascii_case(entry.full_name())) {
+            if !authorized.iter().any(|repo| repo.full_name.eq_ignore_ascii_case(entry.full_name())) {
                 issues.push(format!("results.{index}.fullName"), "fullName not in authorized repo set");
             }
         }
@@ -149,7 +151,7 @@ impl CompletedEvent {
         self.member(name)?.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
     }
 
-    /// What was delivered.
+    /// Adds the columns of the delivery to an update.
     fn delivery_columns(&self, mut update: UpdateMany<agent_loop::Entity>) -> UpdateMany<agent_loop::Entity> {
         use agent_loop::Column;
         for (name, column) in [("prUrl", Column::PrUrl), ("branchName", Column::BranchName)] {
@@ -174,7 +176,8 @@ impl CompletedEvent {
         update: UpdateMany<agent_loop::Entity>,
     ) -> UpdateMany<agent_loop::Entity> {
         use agent_loop::Column;
-        let count = |reported: u64, stored: i64| i64::try_from(reported).unwrap_or(i64::MAX).max(stored);
+        // Counters never decrease: `output` events may have reported more than the final sum contains.
+        let count = |reported: u64, current: i64| i64::try_from(reported).unwrap_or(i64::MAX).max(current);
         let cost = cost::estimate(self.by_model.as_ref(), &self.tokens, self.api_key_source.as_deref());
         let mut update = self
             .delivery_columns(update)
@@ -199,7 +202,7 @@ impl CompletedEvent {
         if let Some(warnings) = &self.warnings {
             metadata.insert("warnings".to_owned(), warnings.clone());
         }
-        // A review that did not end has `null` here, and that is shown.
+        // An unfinished review reports `null`, which the page distinguishes from an absent verdict.
         if let Some(verdict) = self.result.get("verdict") {
             metadata.insert("verdict".to_owned(), verdict.clone());
         }
@@ -210,8 +213,8 @@ impl CompletedEvent {
     }
 }
 
-/// One list of entries, whichever schema the runner speaks: `results` of the event, else the
-/// uploaded result file, else the members of `result`.
+/// Returns the results in one schema: `results` of the event, or the uploaded result file, or else the
+/// members of `result`.
 fn normalized(row: &agent_loop::Model, event: &RunnerEvent, result: &Map<String, Value>) -> Vec<ResultEntry> {
     if let Some(results) = event.results() {
         return results;
@@ -224,6 +227,7 @@ fn normalized(row: &agent_loop::Model, event: &RunnerEvent, result: &Map<String,
         return parsed.results;
     }
     let member = |name: &str| result.get(name).filter(|value| !value.is_null()).cloned();
+    // The oldest runners report a single repository, with its members directly in `result`.
     let v1 = json!({
         "has_changes": member("has_changes").unwrap_or_else(|| member("prUrl").is_some().into()),
         "pr_url": member("prUrl").unwrap_or_else(|| "".into()),
@@ -257,10 +261,12 @@ async fn store_pull_requests(
             base_branch: Set(entry.base_branch.clone()),
             created_at: Set(now()),
         };
-        let known = OnConflict::columns([pull_request::Column::OrganizationId, pull_request::Column::Url])
-            .do_nothing()
-            .to_owned();
-        pull_request::Entity::insert(new).on_conflict(known).exec_without_returning(tx).await?;
+        // A later loop that pushes to the same pull request reports it again.
+        let keep_existing =
+            OnConflict::columns([pull_request::Column::OrganizationId, pull_request::Column::Url])
+                .do_nothing()
+                .to_owned();
+        pull_request::Entity::insert(new).on_conflict(keep_existing).exec_without_returning(tx).await?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What a run has cost, from its tokens and their list prices.
+//! Cost of a loop, estimated from its tokens and list prices.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,11 @@ use super::runner_event::RunnerEvent;
 use crate::store::entity::agent_loop::{self, Column};
 use crate::store::parse_json;
 
-/// Member of a loop's metadata with the money that the assistant itself reported.
+/// Member of a loop's metadata with the cost that the assistant reported.
 pub const REPORTED: &str = "cost";
 
-/// Cost in US dollars, six fraction digits. A run whose assistant used no key costs nothing.
+/// Returns the estimated cost in US dollars, rounded to six decimal places. Zero without an API key: the
+/// assistant then uses a subscription.
 pub fn estimate(
     by_model: Option<&BTreeMap<String, ModelTokens>>,
     total: &TokensUsed,
@@ -29,6 +30,7 @@ pub fn estimate(
         Some(models) if !models.is_empty() => {
             models.iter().map(|(model, tokens)| price::dollars(model, tokens)).sum()
         }
+        // Without counts by model, the total is priced like the default model.
         _ => {
             let tokens = ModelTokens {
                 input: total.input,
@@ -42,8 +44,8 @@ pub fn estimate(
     (dollars * 1e6_f64).round() / 1e6
 }
 
-/// What a loop has spent when an event of it tells: the money that the assistant reported, else, at its end, the list
-/// price of its tokens.
+/// Returns what a loop has spent according to an event: the cost reported by the assistant or, for a terminal
+/// event, the list price of its tokens. Returns `None` when the event contains neither.
 pub fn total(event: &RunnerEvent) -> Option<Usd> {
     let dollars = match event.cost() {
         Some(cost) => cost.total_usd,
@@ -59,14 +61,14 @@ pub fn total(event: &RunnerEvent) -> Option<Usd> {
     Usd::try_from(dollars).ok()
 }
 
-/// The metadata of a loop with the money that its assistant has reported.
-pub fn noted(row: &agent_loop::Model, cost: &Cost) -> Value {
+/// Returns the metadata of a loop, updated with the reported cost.
+pub fn metadata_with(row: &agent_loop::Model, cost: &Cost) -> Value {
     let mut metadata = row.metadata.as_object().cloned().unwrap_or_default();
     metadata.insert(REPORTED.to_owned(), json!(cost));
     Value::Object(metadata)
 }
 
-/// What a loop that failed has used: a failure costs as much as a success.
+/// Returns the usage columns of a failed loop. Failed loops count towards the usage like completed ones.
 pub fn of_failure(row: &agent_loop::Model, event: &RunnerEvent) -> Vec<(Column, SimpleExpr)> {
     let mut columns = Vec::new();
     let by_model: Option<BTreeMap<String, ModelTokens>> = parse_json(event.members.get("tokensByModel"));
@@ -78,7 +80,7 @@ pub fn of_failure(row: &agent_loop::Model, event: &RunnerEvent) -> Vec<(Column, 
         columns.push((Column::TokensByModel, Expr::value(json!(by_model))));
     }
     if let Some(cost) = event.cost() {
-        columns.push((Column::Metadata, Expr::value(noted(row, &cost))));
+        columns.push((Column::Metadata, Expr::value(metadata_with(row, &cost))));
     }
     columns
 }
@@ -88,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tokens_cost_their_list_price_and_nothing_without_a_key() {
+    fn estimate_uses_list_prices_and_is_zero_without_api_key() {
         let tokens = ModelTokens { input: 1_000_000, ..ModelTokens::default() };
         let models = BTreeMap::from([("claude-opus-4-5-20260101".to_owned(), tokens)]);
         let total = TokensUsed::default();

@@ -1,8 +1,7 @@
-//! Takes an event of a loop in: the event row, the move of the loop and everything that follows from
-//! it are one transaction.
+//! Ingestion of loop events: event row, status transition and all effects of an event are one transaction.
 //!
-//! The unique index over the loop's nonces decides replays, so two requests at once cannot both
-//! pass; a failure leaves no row, and the runner repeats the event with the same nonce.
+//! The unique index on the nonces of a loop detects replays, including concurrent ones. A failure leaves no
+//! row, and the runner retries the event with the same nonce.
 
 mod completion;
 mod cost;
@@ -33,27 +32,29 @@ use crate::store::entity::loop_event::{self, EventSource};
 use crate::store::parse_json;
 use crate::store::{is_duplicate, now};
 
-/// A heartbeat is noted no more often than this, in milliseconds.
+/// Minimum interval between two updates of the stored heartbeat, in milliseconds. Every event counts as a
+/// heartbeat, so without it each output event would update the loop's row. The reaper's limits are hours.
 pub const HEARTBEAT_THROTTLE: i64 = 270_000;
 
-/// Events of one loop. Further ones are taken and not kept, but for those that end it.
+// Events per loop. Further events are acknowledged but not stored, except terminal ones.
 const EVENT_LIMIT: i64 = 200_000;
 
 /// Outcome of ingesting an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IngestOutcome {
-    /// Stored, with its effects.
+    /// The event was stored and applied.
     Stored,
-    /// The loop has ended; nothing was changed.
+    /// The event was dropped: the loop has a terminal status, or too many events.
     Ignored,
 }
 
-/// Whether an event was taken in.
+/// Acknowledgement of an event.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ReceivedView {
-    /// Always `true`.
+    /// Always `true`; failures have an error status.
     pub received: bool,
-    /// The loop has ended; nothing was changed.
+    /// `true` when the event was dropped, because the loop has finished or has too many events; absent
+    /// otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ignored: Option<bool>,
 }
@@ -64,15 +65,15 @@ impl From<IngestOutcome> for ReceivedView {
     }
 }
 
-/// Author of an event, and what tells it from every other one of its loop.
+/// Source and idempotency key of an event.
 struct EventIdentity {
     source: EventSource,
     event_id: String,
-    /// Slot and nonce of a runner.
+    /// Token slot and nonce; `None` for a manual event.
     runner: Option<(Uuid, Uuid)>,
 }
 
-/// Takes one event of a runner in.
+/// Stores an event of a runner. Returns 409 for a replay.
 pub async fn receive(
     app: &ControlPlaneState,
     runner: &RunnerAuth,
@@ -85,6 +86,7 @@ pub async fn receive(
     if is_replay(&tx, loop_id, nonce).await? {
         return Err(replay());
     }
+    // An event is proof that the runner is alive, so it resumes a loop that the reaper timed out.
     if revival::revive(&tx, &row, jti, runner.claims.exp * 1000).await? {
         row = agent_loop::Entity::find_by_id(loop_id).one(&tx).await?.ok_or_else(|| not_found("Loop"))?;
     }
@@ -96,7 +98,7 @@ pub async fn receive(
     record(app, tx, row, event, identity).await
 }
 
-/// Takes one event in of a loop that a person runs by hand.
+/// Stores an event of a MANUAL loop, posted by a user.
 pub async fn receive_manual(
     app: &ControlPlaneState,
     loop_id: Uuid,
@@ -122,6 +124,7 @@ async fn record(
     identity: EventIdentity,
 ) -> ApiResult<IngestOutcome> {
     let loop_id = row.id;
+    // Recorded even when the event itself is dropped below: the money is spent.
     let spent = cost::total(&event);
     if let Some(total) = spent {
         spending::record(&tx, &row, total).await?;
@@ -132,7 +135,7 @@ async fn record(
         tx.commit().await?;
         return Ok(IngestOutcome::Ignored);
     }
-    let stored = match take_effect(&tx, &row, event).await? {
+    let event = match apply_event(&tx, &row, event).await? {
         EventEffect::Store(event) => event,
         EventEffect::Update => {
             tx.commit().await?;
@@ -145,21 +148,23 @@ async fn record(
         }
     };
     let event = NewEvent {
-        kind: stored.kind.clone(),
+        kind: event.kind.clone(),
         source: identity.source,
         event_id: identity.event_id,
-        data: stored.into_data(),
+        data: event.into_data(),
         runner: identity.runner,
     };
+    // A concurrent request with the same nonce passed `is_replay` as well; the unique index decides.
     match loop_state::append(&tx, loop_id, event).await {
         Err(error) if is_duplicate(&error) => return Err(replay()),
         other => other?,
     }
     bump_heartbeat(&tx, &row).await?;
-    let stopped = spent.is_some() && spending::enforce(&tx, &row).await?;
+    let is_over_budget = spent.is_some() && spending::enforce(&tx, &row).await?;
     tx.commit().await?;
     app.bus.publish(Topic::Loop(loop_id));
-    if stopped {
+    // After the commit: the kill command must not be sent for a transaction that is rolled back.
+    if is_over_budget {
         kill::spawn(app, &row, None);
     }
     Ok(IngestOutcome::Stored)
@@ -170,12 +175,12 @@ fn replay() -> ApiError {
 }
 
 async fn is_replay(tx: &DatabaseTransaction, loop_id: Uuid, nonce: Uuid) -> Result<bool, DbErr> {
-    let known = loop_event::Entity::find()
+    let count = loop_event::Entity::find()
         .filter(loop_event::Column::LoopId.eq(loop_id))
         .filter(loop_event::Column::RunnerNonce.eq(nonce))
         .count(tx)
         .await?;
-    Ok(known > 0)
+    Ok(count > 0)
 }
 
 fn accepted_after_end(event: &RunnerEvent, status: LoopStatus) -> bool {
@@ -184,15 +189,15 @@ fn accepted_after_end(event: &RunnerEvent, status: LoopStatus) -> bool {
             && matches!(status, LoopStatus::Failed | LoopStatus::TimedOut))
 }
 
-/// What is to be done with the event row.
+/// Effect of an event on the event table.
 enum EventEffect {
     Store(RunnerEvent),
-    /// The loop has ended, and learns more about it; the event itself is not stored.
+    /// The loop has finished and was updated; the event itself is not stored.
     Update,
     Ignore,
 }
 
-async fn take_effect(
+async fn apply_event(
     tx: &DatabaseTransaction,
     row: &agent_loop::Model,
     event: RunnerEvent,
@@ -231,16 +236,17 @@ async fn started(
     settle(loop_state::apply(tx, row.id, LoopStatus::Running, columns).await?, event)
 }
 
-/// The repository of a loop that named no branch, with the one that its runner found to be the default.
+/// Returns the loop's repository completed with the default branch that the runner reported; `None` when the
+/// loop already has a branch.
 fn with_branch(row: &agent_loop::Model, event: &RunnerEvent) -> Option<Value> {
     let repo: RepoRef = parse_json(row.repo.as_ref()).filter(|repo: &RepoRef| repo.branch.is_empty())?;
     let branch = event.text("baseBranch").filter(|branch| branch.parse::<BranchName>().is_ok())?;
     Some(json!(RepoRef { branch: branch.to_owned(), ..repo }))
 }
 
-/// A refused move of a loop that has ended is silently dropped; any other is a conflict.
-fn settle(moved: TransitionResult, event: RunnerEvent) -> ApiResult<EventEffect> {
-    match moved {
+/// Ignores events for a loop with a terminal status; other refused transitions are conflicts.
+fn settle(transition: TransitionResult, event: RunnerEvent) -> ApiResult<EventEffect> {
+    match transition {
         TransitionResult::Applied => Ok(EventEffect::Store(event)),
         TransitionResult::Refused(from) if from.is_terminal() => Ok(EventEffect::Ignore),
         TransitionResult::Refused(from) => Err(invalid_transition(from)),
@@ -256,7 +262,7 @@ async fn output(
         raise_tokens(tx, row, usage).await?;
     }
     if let Some(cost) = event.cost() {
-        let metadata = cost::noted(row, &cost);
+        let metadata = cost::metadata_with(row, &cost);
         agent_loop::Entity::update_many()
             .col_expr(agent_loop::Column::Metadata, Expr::value(metadata))
             .filter(agent_loop::Column::Id.eq(row.id))
@@ -267,14 +273,14 @@ async fn output(
     Ok(EventEffect::Store(event))
 }
 
-/// Counters only ever rise, because reports may arrive late or twice.
+/// Raises the token counters. They never decrease, because reports may arrive late or twice.
 async fn raise_tokens(
     tx: &DatabaseTransaction,
     row: &agent_loop::Model,
     usage: TokenUsage,
 ) -> Result<(), DbErr> {
     use agent_loop::Column;
-    let count = |reported: u64, stored: i64| i64::try_from(reported).unwrap_or(i64::MAX).max(stored);
+    let count = |reported: u64, current: i64| i64::try_from(reported).unwrap_or(i64::MAX).max(current);
     agent_loop::Entity::update_many()
         .col_expr(Column::TokensInput, Expr::value(count(usage.input_tokens, row.tokens_input)))
         .col_expr(Column::TokensOutput, Expr::value(count(usage.output_tokens, row.tokens_output)))
@@ -291,6 +297,7 @@ async fn failed(
     event: RunnerEvent,
 ) -> ApiResult<EventEffect> {
     let code = event.text("code").unwrap_or_default().to_owned();
+    // A cancellation may also arrive as an error event with this code.
     if code == loopgate_api::event::code::CANCELLED {
         let mut event = event;
         event.kind = "cancelled".to_owned();
@@ -311,7 +318,7 @@ async fn failed(
     if let Some(result) = event.members.get("result").filter(|_| to == LoopStatus::Failed) {
         error["result"] = result.clone();
     }
-    // A loop can fail with its work delivered.
+    // A failed loop may still have delivered its work to some repositories.
     if row.status.0 != LoopStatus::Completed {
         completion::delivered(tx, row, &event).await?;
     }
@@ -339,6 +346,7 @@ async fn cancelled(
     row: &agent_loop::Model,
     event: RunnerEvent,
 ) -> ApiResult<EventEffect> {
+    // The user has usually cancelled the loop already, but only the runner knows the deliveries.
     let delivered = completion::delivered(tx, row, &event).await?;
     if row.status.0 == LoopStatus::Cancelled {
         return Ok(if delivered { EventEffect::Update } else { EventEffect::Ignore });

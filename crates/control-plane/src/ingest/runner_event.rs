@@ -1,4 +1,4 @@
-//! An event as a runner posts it, brought to its flat form and checked.
+//! Parsing and validation of events that runners post, in flat form.
 
 use loopgate_api::event::TokenUsage;
 use loopgate_api::execution_result::ResultEntry;
@@ -8,12 +8,12 @@ use serde_json::{Map, Value};
 
 use crate::error::{ApiResult, ValidationIssues, bad_request};
 
-/// Bytes of `logTail` that are kept.
+// Bytes of `logTail` that are stored.
 const LOG_TAIL_LIMIT: usize = 8192;
-/// Lines are cut by bytes only.
+// `logTail` is truncated by bytes only.
 const LOG_TAIL_LINES: usize = usize::MAX;
 
-/// Types that a runner may post.
+// Event types accepted from runners.
 const TYPES: [&str; 9] = [
     "started",
     "output",
@@ -26,25 +26,25 @@ const TYPES: [&str; 9] = [
     "cancelled",
 ];
 
-/// Types that a person may post for a loop that is run by hand.
+// Event types accepted from users for a MANUAL loop.
 const MANUAL_TYPES: [&str; 5] = ["output", "progress", "completed", "error", "cancelled"];
 
 /// A valid event in flat form.
 #[derive(Debug, Clone)]
 pub struct RunnerEvent {
-    /// Its type.
+    /// Type of the event.
     pub kind: String,
-    /// Every other member.
+    /// All members except the type.
     pub members: Map<String, Value>,
 }
 
 impl RunnerEvent {
-    /// Reads `{"type", "data": {…}}` or `{"type", …}`.
+    /// Parses `{"type", "data": {…}}` or `{"type", …}`. Returns 400 for an invalid event.
     pub fn parse(body: Value) -> ApiResult<Self> {
         Self::parse_one_of(&TYPES, body)
     }
 
-    /// The same for a loop that a person runs by hand.
+    /// Like [`Self::parse`], for an event of a MANUAL loop.
     pub fn parse_manual(body: Value) -> ApiResult<Self> {
         Self::parse_one_of(&MANUAL_TYPES, body)
     }
@@ -59,6 +59,7 @@ impl RunnerEvent {
             _ => return Err(bad_request("type: must be a string")),
         };
         match members.remove("data") {
+            // A `type` inside `data` must not replace the validated one.
             Some(Value::Object(data)) => members.extend(data.into_iter().filter(|(name, _)| name != "type")),
             Some(other) => {
                 members.insert("data".to_owned(), other);
@@ -67,53 +68,54 @@ impl RunnerEvent {
         }
         let mut event = Self { kind, members };
         event.check()?;
+        // Runners may omit the timestamp; readers rely on it.
         if !event.members.get("timestamp").is_some_and(Value::is_string) {
             event.members.insert("timestamp".to_owned(), loopgate_api::time::now_iso().into());
         }
-        event.clean();
+        event.redact();
         Ok(event)
     }
 
-    /// Whether the event ends its loop.
+    /// Returns whether the event leads to a terminal status.
     pub fn is_terminal(&self) -> bool {
         matches!(self.kind.as_str(), "completed" | "error" | "cancelled")
     }
 
-    /// A member that is text.
+    /// Returns a member that is a string.
     pub fn text(&self, name: &str) -> Option<&str> {
         self.members.get(name)?.as_str()
     }
 
-    /// The tokens that an `output` or `error` event reports.
+    /// Returns the tokens that an `output` or `error` event reports.
     pub fn token_usage(&self) -> Option<TokenUsage> {
         serde_json::from_value(self.members.get("tokenUsage")?.clone()).ok()
     }
 
-    /// The money that the assistant reports.
+    /// Returns the cost that the assistant reported.
     pub fn cost(&self) -> Option<Cost> {
         serde_json::from_value(self.members.get("cost")?.clone()).ok()
     }
 
-    /// The results of a v2 completion.
+    /// Returns the results of a completion in the second schema.
     pub fn results(&self) -> Option<Vec<ResultEntry>> {
         serde_json::from_value(self.members.get("results")?.clone()).ok()
     }
 
-    /// The event as it is stored: everything but its type.
+    /// Returns the members to store; the type has its own column.
     pub fn into_data(self) -> Value {
         Value::Object(self.members)
     }
 
     fn check(&self) -> ApiResult<()> {
         let mut issues = ValidationIssues::default();
-        let is = |name: &str, test: fn(&Value) -> bool| self.members.get(name).is_some_and(test);
+        let has = |name: &str, test: fn(&Value) -> bool| self.members.get(name).is_some_and(test);
         match self.kind.as_str() {
-            "output" => issues.require(is("chunk", Value::is_string), "chunk", "must be a string"),
+            "output" => issues.require(has("chunk", Value::is_string), "chunk", "must be a string"),
             "completed" => self.check_completed(&mut issues),
             "error" => {
                 self.check_results(&mut issues);
-                issues.require(is("code", Value::is_string), "code", "must be a string");
-                issues.require(is("message", Value::is_string), "message", "must be a string");
+                issues.require(has("code", Value::is_string), "code", "must be a string");
+                issues.require(has("message", Value::is_string), "message", "must be a string");
             }
             "support_bundle_uploaded" => {
                 let keys = self.members.get("keys").and_then(Value::as_array);
@@ -121,7 +123,7 @@ impl RunnerEvent {
                     .is_some_and(|keys| (1..=2).contains(&keys.len()) && keys.iter().all(Value::is_string));
                 issues.require(valid, "keys", "must be one or two strings");
             }
-            "cancelled" if !is("timestamp", Value::is_string) => {
+            "cancelled" if !has("timestamp", Value::is_string) => {
                 return Err(bad_request("cancelled event requires a timestamp string"));
             }
             _ => {}
@@ -163,10 +165,11 @@ impl RunnerEvent {
         }
     }
 
-    fn clean(&mut self) {
+    fn redact(&mut self) {
         if self.kind != "error" {
             return;
         }
+        // Output of failed programs may contain credentials, for example in a remote URL.
         for name in ["message", "stderrTail"] {
             if let Some(Value::String(text)) = self.members.get_mut(name) {
                 *text = redact::credentials(text);
@@ -200,7 +203,7 @@ mod tests {
 
     // CP-31
     #[test]
-    fn invalid_member_is_named() {
+    fn error_names_the_invalid_member() {
         assert_eq!(refusal(json!({"type": "output"})), "chunk: must be a string");
         assert_eq!(refusal(json!({"type": "cancelled"})), "cancelled event requires a timestamp string");
         assert_eq!(
@@ -214,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn failure_carries_no_secret() {
+    fn credentials_in_error_events_are_redacted() {
         let event =
             RunnerEvent::parse(json!({"type": "error", "code": "X", "message": "Bearer abcdef123456",
             "logTail": "x".repeat(9000)}));
@@ -225,9 +228,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_body_breaks_the_reader(text in ".*", number in any::<i64>()) {
+        fn parse_never_panics(text in ".*", number in any::<i64>()) {
             for body in [json!(text), json!({"type": text}), json!({"type": "completed", "data": number}),
                          json!({"type": "error", "code": text, "message": text, "logTail": text})] {
+                // Only a panic fails the test: these bodies may be accepted or rejected.
                 let _ = RunnerEvent::parse(body);
             }
         }

@@ -1,7 +1,7 @@
-//! Makes a loop's record. Nothing is dispatched here.
+//! Creation of a loop. Nothing is dispatched here.
 //!
-//! The checks run in one transaction that holds the user's row, so two requests at once cannot
-//! both take the last free slot.
+//! The checks run in one transaction that locks the user's row, so that two concurrent requests cannot both
+//! take the last free slot.
 
 use loopgate_api::command::LoopCommand;
 use loopgate_api::event::code;
@@ -23,44 +23,44 @@ use crate::store::column::StoredEnum;
 use crate::store::entity::{agent_loop, user};
 use crate::store::{is_duplicate, now};
 
-/// Active loops of one user, unless the organization says otherwise.
+// Active loops per user, unless the organization sets another limit.
 const ACTIVE_LIMIT: u64 = 10;
-/// A loop that was not dispatched after this many milliseconds no longer holds its slot.
+// A loop that was not dispatched after this many milliseconds releases its document.
 const STALE_AFTER: i64 = 30_000;
-/// Characters of a prompt.
+// Longest prompt, in characters.
 const PROMPT_LIMIT: usize = 100_000;
-/// Peers of a loop.
+// Peer repositories per loop. Each is cloned on the desktop.
 const PEER_LIMIT: usize = 5;
 
-/// A loop about to be made.
+/// A loop that is not stored yet.
 #[derive(Debug, Clone)]
 pub struct NewLoop {
-    /// What it does.
+    /// Command that the loop carries out.
     pub command: LoopCommand,
-    /// Which provider runs it.
+    /// Harness that runs it.
     pub harness: Harness,
-    /// What it is about, with the version at this moment.
+    /// Document that the loop works on, with its current version.
     pub document: Option<(Uuid, i64)>,
-    /// The loop whose work it continues.
+    /// Loop whose work it continues.
     pub parent_loop_id: Option<Uuid>,
-    /// The desktop that is to run it.
+    /// Desktop that runs it.
     pub compute_target_id: Option<Uuid>,
-    /// Names worktree and branch.
+    /// Slug that names worktree and branch.
     pub artifact_slug: Option<String>,
-    /// The wish.
+    /// Request in natural language.
     pub prompt: Option<String>,
-    /// The primary repository.
+    /// Primary repository of the loop.
     pub repo: Option<RepoRef>,
-    /// The peers.
+    /// Peer repositories of the loop.
     pub additional_repos: Vec<RepoRef>,
-    /// Documents handed along.
+    /// Documents provided as context.
     pub context_refs: Option<Value>,
     /// Open object, shown with the loop.
     pub metadata: Value,
 }
 
 impl NewLoop {
-    /// A loop of a command, with everything else left out.
+    /// Creates a loop of a command with defaults for all other members.
     pub fn of(command: LoopCommand) -> Self {
         Self {
             command,
@@ -78,7 +78,7 @@ impl NewLoop {
     }
 }
 
-/// Checks prompt and repositories.
+/// Validates prompt and repositories.
 pub fn check_inputs(
     issues: &mut ValidationIssues,
     prompt: Option<&str>,
@@ -115,13 +115,15 @@ fn check_repo(issues: &mut ValidationIssues, path: &str, repo: &RepoRef) {
     }
 }
 
-/// Makes the record.
+/// Creates a loop. Returns 429 when the user has too many active loops, and 409 when the document already has
+/// an active loop of the command.
 pub async fn create(app: &ControlPlaneState, caller: &Caller, new: NewLoop) -> ApiResult<agent_loop::Model> {
     let mut issues = ValidationIssues::default();
     check_inputs(&mut issues, new.prompt.as_deref(), new.repo.as_ref(), &new.additional_repos);
     issues.into_result()?;
     repositories::authorize(app, &caller.organization, new.repo.as_ref(), &new.additional_repos).await?;
     let tx = app.store.begin().await?;
+    // Serializes the creation of loops per user, so that the checks below see all earlier loops.
     user::Entity::find_by_id(caller.user.id).lock_exclusive().one(&tx).await?;
     if let Some((document, _)) = new.document {
         release_stale(&tx, document, new.command).await?;
@@ -133,6 +135,7 @@ pub async fn create(app: &ControlPlaneState, caller: &Caller, new: NewLoop) -> A
         check_slot(&tx, document, new.command).await?;
     }
     let command = new.command;
+    // The unique partial index still decides between two users who start the same command on one document.
     match insert(&tx, caller, new).await {
         Ok(row) => {
             tx.commit().await?;
@@ -146,10 +149,11 @@ pub async fn create(app: &ControlPlaneState, caller: &Caller, new: NewLoop) -> A
     }
 }
 
-/// Loops that were never dispatched give their slot back.
+/// Fails loops that were never dispatched, for example after a crash, so that they do not block the document.
 async fn release_stale(tx: &DatabaseTransaction, document: Uuid, command: LoopCommand) -> Result<(), DbErr> {
     let stale = of_document(document, command)
-        .filter(words_in([LoopStatus::Pending, LoopStatus::Claimed]))
+        .filter(status_in([LoopStatus::Pending, LoopStatus::Claimed]))
+        // `container_id` is set as soon as the desktop has the command.
         .filter(agent_loop::Column::ContainerId.is_null())
         .filter(agent_loop::Column::CreatedAt.lt(now() - STALE_AFTER))
         .all(tx)
@@ -166,7 +170,7 @@ fn of_document(document: Uuid, command: LoopCommand) -> Select<agent_loop::Entit
         .filter(agent_loop::Column::Command.eq(StoredEnum(command)))
 }
 
-fn words_in(statuses: impl IntoIterator<Item = LoopStatus>) -> Condition {
+fn status_in(statuses: impl IntoIterator<Item = LoopStatus>) -> Condition {
     Condition::all().add(agent_loop::Column::Status.is_in(stored_statuses(statuses)))
 }
 
@@ -175,7 +179,7 @@ async fn check_capacity(tx: &DatabaseTransaction, caller: &Caller) -> ApiResult<
     let limit = limit.filter(|limit| *limit > 0).unwrap_or(ACTIVE_LIMIT);
     let active = agent_loop::Entity::find()
         .filter(agent_loop::Column::UserId.eq(caller.user.id))
-        .filter(words_in(ACTIVE))
+        .filter(status_in(ACTIVE))
         .count(tx)
         .await?;
     if active < limit {
@@ -200,18 +204,19 @@ async fn check_manual(
     let other = agent_loop::Entity::find()
         .filter(agent_loop::Column::DocumentId.eq(document))
         .filter(agent_loop::Column::UserId.eq(caller.user.id))
-        .filter(words_in(ACTIVE))
+        .filter(status_in(ACTIVE))
         .count(tx)
         .await?;
     if other == 0 { Ok(()) } else { Err(conflict("Another loop is running on this document")) }
 }
 
 async fn check_slot(tx: &DatabaseTransaction, document: Uuid, command: LoopCommand) -> ApiResult<()> {
+    // A document may have several active chats; the unique index exempts them as well.
     if command == LoopCommand::Chat {
         return Ok(());
     }
     let holder = of_document(document, command)
-        .filter(words_in(ACTIVE))
+        .filter(status_in(ACTIVE))
         .order_by_desc(agent_loop::Column::CreatedAt)
         .one(tx)
         .await?;
@@ -222,6 +227,7 @@ async fn check_slot(tx: &DatabaseTransaction, document: Uuid, command: LoopComma
 }
 
 async fn insert(tx: &DatabaseTransaction, caller: &Caller, new: NewLoop) -> Result<agent_loop::Model, DbErr> {
+    // The user does the work of a MANUAL loop, so nothing is dispatched and it starts immediately.
     let running = new.command == LoopCommand::Manual;
     let json = |error: serde_json::Error| DbErr::Json(error.to_string());
     let repo = new.repo.map(serde_json::to_value).transpose().map_err(json)?;

@@ -1,4 +1,4 @@
-//! Reading a loop's events: all, a page, or what came after a given one.
+//! Queries for a loop's events: all, a page, or those after a given event.
 
 use sea_orm::prelude::*;
 use sea_orm::{Condition, QueryOrder, QuerySelect};
@@ -10,26 +10,26 @@ use crate::error::{ApiResult, ValidationIssues};
 use crate::store::entity::loop_event;
 use crate::store::{Store, iso, row_count};
 
-/// Events that a stream reads at once.
+/// Events per read of a stream; bounds the memory of a stream that replays a long loop.
 pub const BATCH: u64 = 500;
 
-/// An event as it is stored, in flat form.
+/// A stored event in flat form.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StoredEvent {
-    /// Every other member, among them `timestamp`.
+    /// All other members of the event, including `timestamp`.
     #[serde(flatten)]
     #[schema(value_type = HashMap<String, Value>)]
     pub members: Map<String, Value>,
-    /// `started`, `output`, `progress`, `tool_call`, `artifact_created`, `support_bundle_uploaded`,
-    /// `completed`, `error`, `cancelled`; internal ones: `tokens_cleared`, `token_refreshed`.
+    /// Type: `started`, `output`, `progress`, `tool_call`, `artifact_created`, `support_bundle_uploaded`,
+    /// `completed`, `error`, `cancelled`; internal types: `tokens_cleared`, `token_refreshed`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Id of the row; the stream sends it as the event's id.
+    /// Id of the event; also the `id` field on the stream.
     pub id: Uuid,
     /// Position within the loop, from 1, without gaps.
     pub sequence: i64,
-    /// ISO 8601.
+    /// Time of receipt, ISO 8601.
     pub stored_at: String,
 }
 
@@ -39,53 +39,54 @@ impl From<loop_event::Model> for StoredEvent {
             Value::Object(members) => members,
             _ => Map::new(),
         };
-        for own in ["type", "id", "sequence", "storedAt"] {
-            members.remove(own);
+        // A runner must not override the members that the control plane assigns.
+        for member in ["type", "id", "sequence", "storedAt"] {
+            members.remove(member);
         }
         Self { members, kind: row.kind, id: row.id, sequence: row.sequence, stored_at: iso(row.created_at) }
     }
 }
 
-/// Which events are wanted.
+/// Selects events of a loop.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub struct EventQuery {
-    /// Only this type.
+    /// Returns only events of this type.
     #[serde(rename = "type")]
     pub kind: Option<String>,
-    /// 1 to 500; 100 for a page, 500 for an increment.
+    /// Maximum number of events, 1 to 500; 100 by default, 500 with `since`.
     pub limit: Option<u64>,
-    /// For a page.
+    /// Number of events to skip; ignored with `since`.
     pub offset: Option<u64>,
-    /// For a page: `asc` or `desc`.
+    /// Order by sequence, `asc` (default) or `desc`; ignored with `since`.
     pub sort: Option<String>,
-    /// ISO 8601; answers what was stored after it.
+    /// Returns only events received after this time, ISO 8601.
     pub since: Option<String>,
-    /// Id of the last event of that instant that is known.
+    /// Together with `since`: id of the last known event received at exactly that time.
     pub since_id: Option<Uuid>,
 }
 
-/// A page of events.
+/// A page of a loop's events.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct EventPage {
-    /// The events.
+    /// Events of this page.
     pub data: Vec<StoredEvent>,
-    /// Number of events that fit, on all pages.
+    /// Number of matching events on all pages.
     pub total: u64,
 }
 
-/// All events or an increment as a list, a page as a page.
+/// A list, or a page when `type`, `limit`, `offset` or `sort` is given.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum EventList {
-    /// Oldest first.
+    /// All events, or those after `since`, oldest first.
     All(Vec<StoredEvent>),
-    /// With the total.
+    /// One page with the total.
     Page(EventPage),
 }
 
-/// Answers a query.
+/// Returns the events that a query selects.
 pub async fn read(store: &Store, loop_id: Uuid, query: &EventQuery) -> ApiResult<EventList> {
     check(query)?;
     let all = loop_event::Entity::find().filter(loop_event::Column::LoopId.eq(loop_id));
@@ -104,15 +105,15 @@ pub async fn read(store: &Store, loop_id: Uuid, query: &EventQuery) -> ApiResult
         let rows = all.order_by_asc(loop_event::Column::Sequence).all(store.reader()).await?;
         return Ok(EventList::All(rows.into_iter().map(StoredEvent::from).collect()));
     }
-    let fitting = match &query.kind {
+    let matching = match &query.kind {
         Some(kind) => all.filter(loop_event::Column::Kind.eq(kind)),
         None => all,
     };
-    let total = fitting.clone().count(store.reader()).await?;
+    let total = matching.clone().count(store.reader()).await?;
     let ordered = if query.sort.as_deref() == Some("desc") {
-        fitting.order_by_desc(loop_event::Column::Sequence)
+        matching.order_by_desc(loop_event::Column::Sequence)
     } else {
-        fitting.order_by_asc(loop_event::Column::Sequence)
+        matching.order_by_asc(loop_event::Column::Sequence)
     };
     let rows = ordered
         .limit(query.limit.unwrap_or(100))
@@ -141,6 +142,7 @@ fn invalid(path: &str, message: &str) -> crate::error::ApiError {
 fn after(instant: i64, id: Option<Uuid>) -> Condition {
     let later = Condition::any().add(loop_event::Column::CreatedAt.gt(instant));
     match id {
+        // Several events can have the same millisecond. Ids are ascending and break the tie.
         Some(id) => later.add(
             Condition::all()
                 .add(loop_event::Column::CreatedAt.eq(instant))
@@ -150,7 +152,7 @@ fn after(instant: i64, id: Option<Uuid>) -> Condition {
     }
 }
 
-/// The next batch after a position.
+/// Returns the next batch of events after a position.
 pub async fn batch(store: &Store, loop_id: Uuid, after: i64) -> Result<Vec<StoredEvent>, DbErr> {
     let rows = loop_event::Entity::find()
         .filter(loop_event::Column::LoopId.eq(loop_id))
@@ -162,7 +164,7 @@ pub async fn batch(store: &Store, loop_id: Uuid, after: i64) -> Result<Vec<Store
     Ok(rows.into_iter().map(StoredEvent::from).collect())
 }
 
-/// Position of an event that a reader has seen; the beginning for an unknown one.
+/// Returns the position of an event; 0 for an unknown one, so that the stream restarts from the beginning.
 pub async fn position(store: &Store, loop_id: Uuid, id: Uuid) -> Result<i64, DbErr> {
     let row = loop_event::Entity::find_by_id(id)
         .filter(loop_event::Column::LoopId.eq(loop_id))

@@ -1,7 +1,7 @@
-//! Loops: how they come to be, change and end.
+//! Loops: creation, events, tokens and views.
 //!
-//! Owns the records of loops, their events and tokens, and what is shown of them. A status changes in
-//! [`crate::loop_state`] alone; events of runners come in by [`crate::ingest`].
+//! The status of a loop changes only in [`crate::loop_state`]; events of runners are stored by
+//! [`crate::ingest`].
 
 pub mod create;
 pub mod events;
@@ -18,7 +18,7 @@ use sea_orm::{DatabaseTransaction, QuerySelect};
 use crate::error::{ApiResult, not_found};
 use crate::store::entity::agent_loop;
 
-/// The loop of an organization, or the answer for an unknown one.
+/// Returns a loop of an organization. Returns 404 when it does not exist or belongs to another organization.
 pub async fn find(
     db: &impl sea_orm::ConnectionTrait,
     organization_id: Uuid,
@@ -27,7 +27,7 @@ pub async fn find(
     of_organization(organization_id, id).one(db).await?.ok_or_else(|| not_found("Loop"))
 }
 
-/// The same, held until the transaction ends.
+/// Like [`find`], and locks the row until the end of the transaction.
 pub async fn find_locked(
     tx: &DatabaseTransaction,
     organization_id: Uuid,
@@ -40,7 +40,7 @@ fn of_organization(organization_id: Uuid, id: Uuid) -> Select<agent_loop::Entity
     agent_loop::Entity::find_by_id(id).filter(agent_loop::Column::OrganizationId.eq(organization_id))
 }
 
-/// Status of a loop; `None` when it was deleted.
+/// Returns the status of a loop; `None` when it was deleted.
 pub async fn status(store: &crate::store::Store, id: Uuid) -> Result<Option<LoopStatus>, DbErr> {
     Ok(agent_loop::Entity::find_by_id(id).one(store.reader()).await?.map(|row| row.status.0))
 }

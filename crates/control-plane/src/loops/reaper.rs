@@ -1,7 +1,7 @@
-//! Times out loops whose runner has been silent for too long.
+//! Times out loops without a heartbeat.
 //!
-//! Only the record changes: silence is no reason to end what may be running on a desktop that sleeps,
-//! and [`super::revival`] resumes the loop when its desktop reports it.
+//! Only the record changes. The desktop may be asleep while its processes still exist, so nothing is killed;
+//! [`super::revival`] resumes the loop when its desktop reports it.
 
 use std::time::Duration;
 
@@ -17,81 +17,90 @@ use crate::loop_state::{self, ACTIVE, stored_statuses};
 use crate::store::entity::agent_loop;
 use crate::store::now;
 
-/// Time between two sweeps.
+// Interval between two sweeps; the limits below are much longer.
 const EVERY: Duration = Duration::from_mins(5);
 const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// Looks until the control plane ends.
+/// Sweeps periodically until shutdown.
 pub async fn run(app: ControlPlaneState) {
-    let listens_since = now();
-    let mut ticks = tokio::time::interval(EVERY);
+    let listening_since = now();
+    // The first sweep runs one interval after the start. A restarted control plane first lets `launch::recover`
+    // resume interrupted launches, which may be older than the limit of a pending loop. The delay loses nothing:
+    // silence counts from `listening_since`, and every limit is longer than the interval.
+    let mut ticks = tokio::time::interval_at(tokio::time::Instant::now() + EVERY, EVERY);
     loop {
         tokio::select! {
             () = app.shutdown.cancelled() => return,
             _ = ticks.tick() => {}
         }
-        if let Err(error) = reap(&app, now(), listens_since).await {
-            tracing::warn!(%error, "loops were not reaped");
+        if let Err(error) = reap(&app, now(), listening_since).await {
+            tracing::warn!(%error, "failed to time out loops");
         }
     }
 }
 
-/// Gives up what is too old at an instant; answers how many loops that were. What runs on a desktop has
-/// been silent only since somebody listens: a control plane that was away has heard nobody. One update decides
-/// each, so several instances may reap at once.
-pub async fn reap(app: &ControlPlaneState, at: i64, listens_since: i64) -> Result<usize, DbErr> {
+/// Times out overdue loops and returns their number. Silence counts from `listening_since`, the start of this
+/// process, so that downtime of the control plane times out nothing. Each transition is one conditional
+/// update, so several instances may sweep concurrently.
+pub async fn reap(app: &ControlPlaneState, at: i64, listening_since: i64) -> Result<usize, DbErr> {
     let active = agent_loop::Entity::find()
         .filter(agent_loop::Column::Status.is_in(stored_statuses(ACTIVE)))
+        // The shortest limit below; younger loops cannot be overdue.
         .filter(agent_loop::Column::CreatedAt.lt(at - 30 * MINUTE))
         .all(app.store.reader())
         .await?;
     let mut reaped = 0;
     for row in active {
-        let Some(reason) = overdue(&row, at, listens_since) else { continue };
-        if give_up(app, &row, reason).await? {
+        let Some(reason) = overdue(&row, at, listening_since) else { continue };
+        if time_out(app, &row, reason).await? {
             reaped += 1;
         }
     }
     Ok(reaped)
 }
 
-/// Why a loop timed out; `None` while it may run.
-fn overdue(row: &agent_loop::Model, at: i64, listens_since: i64) -> Option<&'static str> {
+/// Returns the reason why a loop is overdue, or `None`.
+fn overdue(row: &agent_loop::Model, at: i64, listening_since: i64) -> Option<&'static str> {
     let age = at - row.created_at;
     match row.status.0 {
+        // A launch takes seconds, and after a restart waits at most two minutes for its desktop.
         LoopStatus::Pending => (age > 30 * MINUTE).then_some("pending"),
-        // One that waits for a place on its desktop tells that now and then.
+        // A loop queued on its desktop reports that by events, which update the time of the last heartbeat.
         LoopStatus::Claimed => {
-            let heard = row.last_runner_heartbeat_at.unwrap_or(row.created_at).max(listens_since);
-            (age > 90 * MINUTE && at - heard > 90 * MINUTE).then_some("claimed")
+            let last_contact = row.last_runner_heartbeat_at.unwrap_or(row.created_at).max(listening_since);
+            (age > 90 * MINUTE && at - last_contact > 90 * MINUTE).then_some("claimed")
         }
         LoopStatus::Running if row.command.0 == LoopCommand::Manual => {
-            let heard = row.last_runner_heartbeat_at.unwrap_or(row.created_at).max(row.updated_at);
-            (at - heard > 7 * DAY).then_some("manual")
+            // Users work on MANUAL loops for days without reporting anything.
+            let last_contact = row.last_runner_heartbeat_at.unwrap_or(row.created_at).max(row.updated_at);
+            (at - last_contact > 7 * DAY).then_some("manual")
         }
-        LoopStatus::Running => overdue_running(row, at, listens_since),
+        LoopStatus::Running => overdue_running(row, at, listening_since),
         _ => None,
     }
 }
 
-fn overdue_running(row: &agent_loop::Model, at: i64, listens_since: i64) -> Option<&'static str> {
+fn overdue_running(row: &agent_loop::Model, at: i64, listening_since: i64) -> Option<&'static str> {
     let heartbeats =
         row.runner_capabilities.get("loopRunnerHeartbeatSupported").and_then(Value::as_bool).unwrap_or(false);
+    // Older desktops send no heartbeats, so only the age is known.
     if !heartbeats {
         return (at - row.created_at > DAY).then_some("desktop_legacy_24h");
     }
     match (row.last_runner_heartbeat_at, row.started_at) {
-        (Some(heard), _) => (at - heard.max(listens_since) > 2 * HOUR).then_some("desktop_heartbeat_stale"),
+        (Some(last_contact), _) => {
+            (at - last_contact.max(listening_since) > 2 * HOUR).then_some("desktop_heartbeat_stale")
+        }
         (None, Some(started)) => {
-            (at - started.max(listens_since) > 2 * HOUR).then_some("desktop_no_heartbeat")
+            (at - started.max(listening_since) > 2 * HOUR).then_some("desktop_no_heartbeat")
         }
         (None, None) => None,
     }
 }
 
-async fn give_up(app: &ControlPlaneState, row: &agent_loop::Model, reason: &str) -> Result<bool, DbErr> {
+async fn time_out(app: &ControlPlaneState, row: &agent_loop::Model, reason: &str) -> Result<bool, DbErr> {
     let status = row.status.0.as_str();
     let error = json!({
         "code": code::TIMED_OUT,
@@ -104,10 +113,10 @@ async fn give_up(app: &ControlPlaneState, row: &agent_loop::Model, reason: &str)
         "eligibilityBranch": reason,
     }});
     let tx = app.store.begin().await?;
-    let ended = loop_state::end(&tx, row.id, LoopStatus::TimedOut, error, reaper).await?;
+    let timed_out = loop_state::end(&tx, row.id, LoopStatus::TimedOut, error, reaper).await?;
     tx.commit().await?;
-    if ended {
+    if timed_out {
         app.bus.publish(Topic::Loop(row.id));
     }
-    Ok(ended)
+    Ok(timed_out)
 }

@@ -1,4 +1,4 @@
-//! Exchanges a runner token for a new one.
+//! Exchange of a runner token for a new one.
 
 use http::StatusCode;
 use loopgate_api::job::LoopStatus;
@@ -16,22 +16,22 @@ use crate::loop_state::{self, NewEvent, stored_statuses};
 use crate::store::entity::{agent_loop, loop_token_refresh};
 use crate::store::now;
 
-/// Exchanges in the last minute.
+// Exchanges per loop within `RATE_WINDOW` milliseconds. Normally a runner refreshes once per token lifetime.
 const RATE_LIMIT: u64 = 6;
 const RATE_WINDOW: i64 = 60_000;
-/// Rows that are kept for a loop.
+// Exchanges kept per loop. Old ones are needed only to recognize tokens that were already exchanged.
 const MAX_STORED: u64 = 50;
 
-/// Who asked, for the record.
+/// Origin of a request, for the audit event.
 pub struct RefreshRequest {
-    /// `Idempotency-Key`.
+    /// Value of the `Idempotency-Key` header.
     pub idempotency_key: Option<String>,
-    /// `User-Agent`.
+    /// Value of the `User-Agent` header.
     pub user_agent: Option<String>,
 }
 
-/// Exchanges the token in force; the old one is worthless from then on. The same token and key get the
-/// same new token until that is exchanged in its turn, because the answer may have been lost.
+/// Exchanges the current token, which becomes invalid. The response may be lost, so a repeated request with
+/// the same token and idempotency key returns the same new token until that one is exchanged.
 pub async fn refresh(
     app: &ControlPlaneState,
     claims: &RunnerTokenClaims,
@@ -42,16 +42,18 @@ pub async fn refresh(
     let row = row
         .filter(|row| row.organization_id == claims.organization_id)
         .ok_or_else(|| refuse(StatusCode::NOT_FOUND, "Loop not found", "LOOP_NOT_FOUND"))?;
-    let used = loop_token_refresh::Entity::find_by_id(claims.jti).one(&tx).await?;
+    let exchange = loop_token_refresh::Entity::find_by_id(claims.jti).one(&tx).await?;
+    // A token is a function of slot and time of issue. A repeated exchange returns the identical token,
+    // although tokens are not stored.
     let generate = |jti, at| {
         app.runner_tokens.issue_for_slot(row.id, row.organization_id, jti, at).map_err(|_| {
             refuse(StatusCode::INTERNAL_SERVER_ERROR, "Failed to refresh token", "GENERATION_FAILED")
         })
     };
-    if let Some(used) = used.as_ref().filter(|used| is_repeated(&row, used, &requester)) {
-        return generate(used.new_jti, used.created_at);
+    if let Some(exchange) = exchange.as_ref().filter(|exchange| is_repeated(&row, exchange, &requester)) {
+        return generate(exchange.new_jti, exchange.created_at);
     }
-    check(&tx, &row, claims, used.is_some()).await?;
+    check(&tx, &row, claims, exchange.is_some()).await?;
     let at = now();
     let issued = generate(Uuid::new_v4(), at)?;
     rotate(&tx, &row, claims.jti, &issued).await?;
@@ -65,16 +67,16 @@ fn refuse(status: StatusCode, text: &str, code: &str) -> ApiError {
     ApiError::new(status, text).code(code)
 }
 
-/// Whether a request repeats the exchange that made the token in force.
+/// Returns whether a request repeats the exchange that issued the current token.
 fn is_repeated(
     row: &agent_loop::Model,
-    used: &loop_token_refresh::Model,
+    exchange: &loop_token_refresh::Model,
     requester: &RefreshRequest,
 ) -> bool {
     row.status.0 == LoopStatus::Running
-        && row.active_token_jti == Some(used.new_jti)
-        && used.idempotency_key.is_some()
-        && used.idempotency_key == requester.idempotency_key
+        && row.active_token_jti == Some(exchange.new_jti)
+        && exchange.idempotency_key.is_some()
+        && exchange.idempotency_key == requester.idempotency_key
 }
 
 async fn check(
@@ -91,7 +93,7 @@ async fn check(
     }
     if row.active_token_jti != Some(claims.jti) {
         let code = if was_used { "JTI_ALREADY_USED" } else { "JTI_MISMATCH" };
-        return Err(refuse(StatusCode::UNAUTHORIZED, "Token is not in force", code));
+        return Err(refuse(StatusCode::UNAUTHORIZED, "Token was replaced by a newer one", code));
     }
     let recent = loop_token_refresh::Entity::find()
         .filter(loop_token_refresh::Column::LoopId.eq(row.id))
@@ -123,7 +125,7 @@ async fn rotate(
     if rotated.rows_affected == 1 {
         return Ok(());
     }
-    Err(refuse(StatusCode::CONFLICT, "Another refresh was faster", "RACE_LOST"))
+    Err(refuse(StatusCode::CONFLICT, "A concurrent request has already refreshed the token", "RACE_LOST"))
 }
 
 async fn record(
@@ -142,6 +144,7 @@ async fn record(
         created_at: Set(at),
     };
     loop_token_refresh::Entity::insert(audit).exec_without_returning(tx).await?;
+    // Each exchange adds one row, so one batch always contains the whole surplus.
     let surplus = loop_token_refresh::Entity::find()
         .filter(loop_token_refresh::Column::LoopId.eq(row.id))
         .order_by_desc(loop_token_refresh::Column::CreatedAt)

@@ -1,5 +1,5 @@
-//! Takes loops back that the reaper gave up, and gives a desktop a token for its loop when the one that
-//! it has is not accepted any more: it was away for longer than the token lived, or never got it.
+//! Resumes loops that the reaper timed out, and issues a new runner token to a desktop whose token is no
+//! longer accepted, because it expired while the desktop was away or the response with the token was lost.
 
 use http::StatusCode;
 use loopgate_api::job::LoopStatus;
@@ -18,12 +18,12 @@ use crate::store::entity::api_key::{self, KeySource};
 use crate::store::entity::{agent_loop, compute_target, loop_event};
 use crate::store::now;
 
-/// The answer to a sign of life of a loop that has ended.
+/// Returns the error for a heartbeat of a finished loop.
 pub fn ended() -> ApiError {
     ApiError::new(StatusCode::GONE, "Loop is no longer running").code("TERMINAL_LOOP")
 }
 
-/// Revives a loop that the reaper timed out, for a valid token. Returns whether it runs again.
+/// Returns a loop that the reaper timed out to RUNNING, for a valid token. Returns whether it runs again.
 pub async fn revive(
     tx: &DatabaseTransaction,
     row: &agent_loop::Model,
@@ -31,6 +31,7 @@ pub async fn revive(
     expires_at: i64,
 ) -> Result<bool, DbErr> {
     use agent_loop::Column;
+    // A runner that reported the time-out itself has stopped; only time-outs by the reaper are reversible.
     if row.status.0 != LoopStatus::TimedOut || !was_reaped(tx, row.id).await? {
         return Ok(false);
     }
@@ -47,7 +48,7 @@ pub async fn revive(
     Ok(true)
 }
 
-/// Whether the loop's last error was its silence, and not something that its runner reported.
+/// Returns whether the reaper set the loop's last error, and not its runner.
 async fn was_reaped(tx: &DatabaseTransaction, loop_id: Uuid) -> Result<bool, DbErr> {
     let last = loop_event::Entity::find()
         .filter(loop_event::Column::LoopId.eq(loop_id))
@@ -58,10 +59,10 @@ async fn was_reaped(tx: &DatabaseTransaction, loop_id: Uuid) -> Result<bool, DbE
     Ok(last.is_some_and(|event| event.data.get("reaper").is_some()))
 }
 
-/// Issues a token for a loop, and revives it when the reaper timed it out.
+/// Issues a token for a loop, and resumes the loop when the reaper timed it out.
 ///
 /// # Errors
-/// [`ended`] for a loop that has ended otherwise.
+/// Fails with [`ended`] for a loop with another terminal status.
 pub async fn issue_token(app: &ControlPlaneState, loop_id: Uuid) -> ApiResult<IssuedToken> {
     let tx = app.store.begin().await?;
     let row = agent_loop::Entity::find_by_id(loop_id).lock_exclusive().one(&tx).await?.ok_or_else(ended)?;
@@ -92,7 +93,7 @@ fn with_token(
         .col_expr(Column::TokenExpiresAt, Expr::value(expires_at))
 }
 
-/// Whether a key is bound to the desktop to which a loop was sent.
+/// Returns whether a key is bound to the desktop that a loop was dispatched to.
 pub async fn is_of_desktop(
     app: &ControlPlaneState,
     row: &agent_loop::Model,

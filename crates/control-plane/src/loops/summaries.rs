@@ -1,4 +1,4 @@
-//! What the loops of documents have come to.
+//! Summaries of the loops of documents.
 
 use std::collections::{HashMap, HashSet};
 
@@ -16,46 +16,47 @@ use crate::store::column::StoredEnum;
 use crate::store::entity::{agent_loop, document};
 use crate::store::iso;
 
-/// How far documents are followed that were made from a document.
+// Levels of derived documents that are followed. Guards against cycles; real chains have two or three
+// levels.
 const MAX_DEPTH: usize = 10;
 
-/// Loops of one document and of the documents that were made from it.
+/// Loops of one document and of the documents derived from it.
 #[derive(Debug, Clone, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentSummary {
-    /// The newest one that has not ended.
+    /// Newest loop without a terminal status; null when there is none.
     pub active_loop: Option<DocumentLoop>,
-    /// The newest one that completed.
+    /// Newest completed loop; null when there is none.
     pub latest_completed: Option<DocumentLoop>,
-    /// The newest one that failed or timed out.
+    /// Newest loop that failed or timed out; null when there is none.
     pub latest_failed: Option<DocumentLoop>,
 }
 
-/// One of these loops.
+/// A loop in a summary.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DocumentLoop {
-    /// Id.
+    /// Id of the loop.
     pub loop_id: Uuid,
-    /// What it does.
+    /// Command of the loop.
     pub command: LoopCommand,
-    /// Its status.
+    /// Status of the loop.
     pub status: LoopStatus,
-    /// Who started it.
+    /// User who started the loop.
     pub user: Option<LoopUser>,
-    /// Whether a desktop runs it.
+    /// Whether a desktop runs the loop.
     pub is_local: bool,
-    /// Kind of the document that it is about, when that was made from the one in question.
+    /// Type of the loop's document when it is derived from the summarized one; null otherwise.
     pub child_subtype: Option<ArtifactType>,
-    /// Whether it is about the document in question itself.
+    /// Whether the loop works on the summarized document itself.
     pub is_direct_loop: bool,
-    /// ISO 8601.
+    /// Start time, ISO 8601.
     pub started_at: Option<String>,
-    /// ISO 8601.
+    /// Completion time, ISO 8601; null unless completed.
     pub completed_at: Option<String>,
-    /// ISO 8601.
+    /// Failure time, ISO 8601; null unless failed or timed out.
     pub failed_at: Option<String>,
-    /// ISO 8601.
+    /// Time of the last change, ISO 8601.
     pub updated_at: String,
 }
 
@@ -72,15 +73,15 @@ struct LoopRow {
     updated_at: i64,
 }
 
-/// A document, and the one in question from which it descends.
+/// A document in the tree below a summarized document.
 #[derive(Debug, Clone, Copy)]
 struct Descendant {
     root: Uuid,
-    /// `None` for the document in question itself.
+    /// `None` for the summarized document itself.
     kind: Option<ArtifactType>,
 }
 
-/// Summarises the loops of documents of an organization; a document that it does not have has none.
+/// Summarizes the loops of documents. Documents of other organizations have empty summaries.
 pub async fn summarize(
     db: &impl ConnectionTrait,
     organization_id: Uuid,
@@ -88,20 +89,21 @@ pub async fn summarize(
 ) -> Result<HashMap<Uuid, DocumentSummary>, DbErr> {
     let family = descendants(db, organization_id, documents).await?;
     let rows = loops_of(db, organization_id, family.keys().copied()).await?;
-    let people = users(db, rows.iter().map(|row| row.user_id)).await?;
+    let users_by_id = users(db, rows.iter().map(|row| row.user_id)).await?;
     let mut summaries: HashMap<Uuid, DocumentSummary> =
         documents.iter().map(|id| (*id, DocumentSummary::default())).collect();
     for row in rows {
         for descendant in row.document_id.iter().filter_map(|id| family.get(id)).flatten() {
             let summary = summaries.entry(descendant.root).or_default();
             let Some(slot) = summary.slot(row.status.0) else { continue };
-            slot.get_or_insert_with(|| row.summary(descendant.kind, people.get(&row.user_id)));
+            // Rows are sorted newest first, so the first loop of a slot is the newest one.
+            slot.get_or_insert_with(|| row.summary(descendant.kind, users_by_id.get(&row.user_id)));
         }
     }
     Ok(summaries)
 }
 
-/// The documents in question, and those made from them, from whichever of them each descends.
+/// Returns the documents and those derived from them, each with the roots that it descends from.
 async fn descendants(
     db: &impl ConnectionTrait,
     organization_id: Uuid,
@@ -109,34 +111,35 @@ async fn descendants(
 ) -> Result<HashMap<Uuid, Vec<Descendant>>, DbErr> {
     let mut family: HashMap<Uuid, Vec<Descendant>> =
         documents.iter().map(|id| (*id, vec![Descendant { root: *id, kind: None }])).collect();
-    let mut newest: HashSet<Uuid> = documents.iter().copied().collect();
+    let mut frontier: HashSet<Uuid> = documents.iter().copied().collect();
     for _ in 0..MAX_DEPTH {
         let children = document::Entity::find()
             .filter(document::Column::OrganizationId.eq(organization_id))
-            .filter(document::Column::SourceDocumentId.is_in(newest))
+            .filter(document::Column::SourceDocumentId.is_in(frontier))
             .all(db)
             .await?;
-        newest = HashSet::new();
+        frontier = HashSet::new();
         for child in children {
             let Some(parents) = child.source_document_id.and_then(|id| family.get(&id).cloned()) else {
                 continue;
             };
-            let own = family.entry(child.id).or_default();
+            let roots = family.entry(child.id).or_default();
             for Descendant { root, .. } in parents {
-                if !own.iter().any(|known| known.root == root) {
-                    own.push(Descendant { root, kind: Some(child.kind.0) });
-                    newest.insert(child.id);
+                // Added once per root, so that cycles terminate.
+                if !roots.iter().any(|descendant| descendant.root == root) {
+                    roots.push(Descendant { root, kind: Some(child.kind.0) });
+                    frontier.insert(child.id);
                 }
             }
         }
-        if newest.is_empty() {
+        if frontier.is_empty() {
             break;
         }
     }
     Ok(family)
 }
 
-/// Loops of documents, the newest first.
+/// Returns the loops of documents, newest first.
 async fn loops_of(
     db: &impl ConnectionTrait,
     organization_id: Uuid,
@@ -166,7 +169,7 @@ async fn loops_of(
 }
 
 impl DocumentSummary {
-    /// Where a loop of this status is told; one that was cancelled, or waits for a person, nowhere.
+    /// Returns the slot for loops of a status. Cancelled loops and loops awaiting the user have none.
     fn slot(&mut self, status: LoopStatus) -> Option<&mut Option<DocumentLoop>> {
         match status {
             status if ACTIVE.contains(&status) => Some(&mut self.active_loop),
@@ -179,7 +182,8 @@ impl DocumentSummary {
 
 impl LoopRow {
     fn summary(&self, child: Option<ArtifactType>, user: Option<&LoopUser>) -> DocumentLoop {
-        let ended_as = |completed: bool| {
+        // The column holds the time of any terminal status; the response has one member per outcome.
+        let finished_at = |completed: bool| {
             self.completed_at.filter(|_| (self.status.0 == LoopStatus::Completed) == completed).map(iso)
         };
         DocumentLoop {
@@ -191,8 +195,8 @@ impl LoopRow {
             child_subtype: child,
             is_direct_loop: child.is_none(),
             started_at: self.started_at.map(iso),
-            completed_at: ended_as(true),
-            failed_at: ended_as(false),
+            completed_at: finished_at(true),
+            failed_at: finished_at(false),
             updated_at: iso(self.updated_at),
         }
     }

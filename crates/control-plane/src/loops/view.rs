@@ -1,4 +1,4 @@
-//! Loops as they are shown.
+//! Views of loops in responses.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,177 +16,174 @@ use utoipa::ToSchema;
 use crate::store::entity::{agent_loop, compute_target, document, document_version, loop_diagnostics, user};
 use crate::store::{iso, parse_json};
 
-/// Why a loop did not end well.
+/// Reason why a loop did not complete successfully.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct LoopError {
-    /// One of the loop error codes, for example `PROCESS_FAILED`.
+    /// Error code, for example `PROCESS_FAILED`.
     pub code: String,
-    /// For a person.
+    /// Message for the user.
     pub message: String,
-    /// Further facts, for example `{"subcode": …}`.
+    /// Further values, for example `{"subcode": …}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<HashMap<String, Value>>)]
     pub result: Option<Value>,
 }
 
-/// The person behind a loop.
+/// User who started a loop.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LoopUser {
-    /// Id.
+    /// Id of the user.
     pub id: Uuid,
-    /// First name.
     pub first_name: Option<String>,
-    /// Last name.
     pub last_name: Option<String>,
-    /// Picture.
+    /// URL of the profile picture.
     pub avatar_url: Option<String>,
-    /// E-mail address.
+    /// E-mail address of the user.
     pub email: String,
 }
 
-/// The desktop that runs a loop.
+/// Desktop that runs a loop.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LoopTarget {
-    /// Id.
+    /// Id of the desktop.
     pub id: Uuid,
-    /// Host name.
+    /// Host name of the machine.
     pub machine_name: String,
-    /// Whether it is connected.
+    /// Whether the desktop is connected.
     pub is_online: bool,
 }
 
-/// The document that a loop is about.
+/// Document that a loop works on.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LoopDocument {
-    /// Id.
+    /// Id of the document.
     pub id: Uuid,
     /// Slug, for example `feature-3`.
     pub slug: String,
-    /// Title.
     pub title: String,
-    /// Kind.
+    /// Type of the document.
     #[serde(rename = "type")]
     pub kind: ArtifactType,
 }
 
-/// A loop.
+/// State of a loop and its results.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LoopRecord {
-    /// Id.
+    /// Id of the loop.
     pub id: Uuid,
-    /// Its organization.
+    /// Organization of the loop.
     pub organization_id: Uuid,
-    /// Who started it.
+    /// Id of the user who started it.
     pub user_id: Uuid,
-    /// Its status.
+    /// Current status of the loop.
     pub status: LoopStatus,
-    /// What it does.
+    /// Command that it carries out.
     pub command: LoopCommand,
-    /// Which provider runs it.
+    /// Harness that runs it.
     pub harness: Harness,
-    /// What it is about.
+    /// Id of the document that it works on.
     pub document_id: Option<Uuid>,
     /// Version of the document at the start.
     pub document_version: Option<i64>,
-    /// The loop whose work it continues.
+    /// Loop whose work it continues.
     pub parent_loop_id: Option<Uuid>,
-    /// The desktop that runs it.
+    /// Id of the desktop that runs it.
     pub compute_target_id: Option<Uuid>,
-    /// Names worktree and branch.
+    /// Slug that names worktree and branch.
     pub artifact_slug: Option<String>,
-    /// The wish.
+    /// Request in natural language.
     pub prompt: Option<String>,
-    /// The primary repository.
+    /// Primary repository of the loop.
     pub repo: Option<RepoRef>,
-    /// The peers.
+    /// Peer repositories of the loop.
     pub additional_repos: Option<Vec<RepoRef>>,
-    /// Documents handed along.
+    /// Documents provided as context.
     #[schema(value_type = Option<Vec<HashMap<String, Value>>>)]
     pub context_refs: Option<Value>,
-    /// Id of the desktop command that launched it.
+    /// Id of the command that launched it.
     pub container_id: Option<String>,
-    /// Where its files are in the object store.
+    /// Key prefix of its files in the object store.
     pub s3_state_key: Option<String>,
-    /// Pull request of the primary repository.
+    /// URL of the primary repository's pull request.
     pub pr_url: Option<String>,
-    /// Its number.
+    /// Number of the primary repository's pull request.
     pub pr_number: Option<i64>,
-    /// Branch of the work.
+    /// Name of the branch with the work.
     pub branch_name: Option<String>,
-    /// The assistant's session.
+    /// Id of the assistant's session.
     pub session_id: Option<String>,
-    /// Input tokens so far.
+    /// Number of input tokens so far.
     pub tokens_input: i64,
-    /// Output tokens so far.
+    /// Number of output tokens so far.
     pub tokens_output: i64,
-    /// Tokens a model.
+    /// Number of tokens by model.
     pub tokens_by_model: Option<BTreeMap<String, ModelTokens>>,
-    /// US dollars.
+    /// Estimated cost in US dollars.
     pub estimated_cost: Option<f64>,
-    /// The outcome of each repository, for v1 and v2 completions.
+    /// Result for each repository; null for completions in the oldest format.
     pub results: Option<Vec<ResultEntry>>,
-    /// ISO 8601.
+    /// Start time, ISO 8601; null before the start.
     pub started_at: Option<String>,
-    /// ISO 8601.
+    /// Time of the terminal status, ISO 8601; null before.
     pub completed_at: Option<String>,
-    /// Why it did not end well.
+    /// Reason why it did not complete successfully; null otherwise.
     pub error: Option<LoopError>,
-    /// Open object: `warnings`, `verdict`, `apiKeySource`, and what the runner uploaded.
+    /// Open object: `warnings`, `verdict`, `apiKeySource`, and metadata uploaded by the runner.
     #[schema(value_type = HashMap<String, Value>)]
     pub metadata: Value,
-    /// What the runner uploaded: `plan`, `executionResult`, `verdict`, …
+    /// Artifacts uploaded by the runner: `plan`, `executionResult`, `verdict`, ….
     #[schema(value_type = Option<HashMap<String, Value>>)]
     pub uploaded_artifacts: Option<Value>,
-    /// ISO 8601.
+    /// Creation time, ISO 8601.
     pub created_at: String,
-    /// ISO 8601.
+    /// Time of the last change, ISO 8601.
     pub updated_at: String,
-    /// Who started it.
+    /// User who started the loop.
     pub user: Option<LoopUser>,
-    /// The desktop that runs it.
+    /// Desktop that runs the loop.
     pub compute_target: Option<LoopTarget>,
-    /// What it is about.
+    /// Document that the loop works on.
     pub document: Option<LoopDocument>,
 }
 
-/// A loop with what only its own page shows.
+/// A loop with details.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LoopDetail {
-    /// The record.
+    /// The loop without details.
     #[serde(flatten)]
     pub record: LoopRecord,
     /// Branch of the primary repository.
     pub primary_branch: Option<String>,
     /// Pull request of the primary repository.
     pub primary_pull_request: Option<SuccessEntry>,
-    /// The document that it produced.
+    /// Document that the loop produced; null without one.
     pub produced_document: Option<LoopDocument>,
-    /// What its desktop told about the end of its process: `stderrTail`, `logTail`, `exitCode`, `exitSignal`,
-    /// `elapsedMs`, `abortReason`, `spawnMeta`, …
+    /// Diagnostics of the desktop about the end of the process: `stderrTail`, `logTail`, `exitCode`,
+    /// `exitSignal`, `elapsedMs`, `abortReason`, `spawnMeta`, ….
     #[schema(value_type = Option<HashMap<String, Value>>)]
     pub diagnostics: Option<Value>,
 }
 
-/// What a runner may know of its own loop.
+/// View of a loop for its own runner.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RunnerView {
-    /// Id.
+    /// Id of the loop.
     pub id: Uuid,
-    /// Its status.
+    /// Current status of the loop.
     pub status: LoopStatus,
-    /// What it does.
+    /// Command that it carries out.
     pub command: LoopCommand,
-    /// The desktop that runs it.
+    /// Id of the desktop that runs it.
     pub compute_target_id: Option<Uuid>,
-    /// ISO 8601.
+    /// Start time, ISO 8601; null before the start.
     pub started_at: Option<String>,
-    /// ISO 8601.
+    /// Time of the terminal status, ISO 8601; null before.
     pub completed_at: Option<String>,
 }
 
@@ -203,31 +200,31 @@ impl From<&agent_loop::Model> for RunnerView {
     }
 }
 
-/// How the connection to a loop's runner is, for administrators. The token itself is in no answer.
+/// Connection state of a loop's runner, for administrators. Never contains the token itself.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RuntimeView {
-    /// Id.
+    /// Id of the loop.
     pub id: Uuid,
-    /// Its status.
+    /// Current status of the loop.
     pub status: LoopStatus,
-    /// End of the runner's token, ISO 8601.
+    /// Expiry of the runner token, ISO 8601.
     pub token_expires_at: Option<String>,
-    /// When the runner was heard of, ISO 8601.
+    /// Time of the last heartbeat, ISO 8601.
     pub last_runner_heartbeat_at: Option<String>,
-    /// Slot of the token in force.
+    /// Token slot (`jti`) of the current token.
     pub active_token_jti: Option<Uuid>,
-    /// What the runner can do.
+    /// Capabilities of the runner.
     pub runner_capabilities: RunnerCapabilities,
 }
 
-/// What a runner can do.
+/// Capabilities of a runner.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RunnerCapabilities {
-    /// It exchanges its token before the end.
+    /// Whether it refreshes its token before the expiry.
     pub loop_runner_refresh_supported: bool,
-    /// It says that it is alive.
+    /// Whether it sends heartbeats.
     pub loop_runner_heartbeat_supported: bool,
 }
 
@@ -244,18 +241,18 @@ impl From<agent_loop::Model> for RuntimeView {
     }
 }
 
-/// Id and status, the answer of everything that starts a loop.
+/// Response of every request that starts a loop.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = LoopStarted)]
 pub struct LoopStartResponse {
-    /// Id.
+    /// Id of the loop.
     pub loop_id: Uuid,
-    /// Its status.
+    /// Status of the loop at the time of the response.
     pub status: LoopStatus,
 }
 
-/// Shows rows together with the people, desktops and documents that they name.
+/// Builds the views of loops with their users, desktops and documents.
 pub async fn records(
     db: &impl ConnectionTrait,
     rows: Vec<agent_loop::Model>,
@@ -266,7 +263,7 @@ pub async fn records(
     Ok(rows.into_iter().map(|row| record(row, &users, &targets, &documents)).collect())
 }
 
-/// Shows one row.
+/// Builds the detailed view of a loop.
 pub async fn detail(db: &impl ConnectionTrait, row: agent_loop::Model) -> Result<LoopDetail, DbErr> {
     let produced = produced_by(db, row.id).await?;
     let diagnostics = loop_diagnostics::Entity::find_by_id(row.id).one(db).await?;
@@ -286,7 +283,7 @@ pub async fn detail(db: &impl ConnectionTrait, row: agent_loop::Model) -> Result
     })
 }
 
-/// The document of which a loop has written a version.
+/// Returns the document that a loop wrote a version of.
 async fn produced_by(db: &impl ConnectionTrait, loop_id: Uuid) -> Result<Option<document::Model>, DbErr> {
     let version = document_version::Entity::find()
         .filter(document_version::Column::LoopId.eq(loop_id))
@@ -351,20 +348,20 @@ fn record(
     }
 }
 
-/// The people of these ids.
+/// Returns the users with these ids.
 pub async fn users(
     db: &impl ConnectionTrait,
     ids: impl Iterator<Item = Uuid>,
 ) -> Result<HashMap<Uuid, LoopUser>, DbErr> {
     let rows = user::Entity::find().filter(user::Column::Id.is_in(ids)).all(db).await?;
-    let shown = |row: user::Model| LoopUser {
+    let view = |row: user::Model| LoopUser {
         id: row.id,
         first_name: row.first_name,
         last_name: row.last_name,
         avatar_url: row.avatar_url,
         email: row.email,
     };
-    Ok(rows.into_iter().map(|row| (row.id, shown(row))).collect())
+    Ok(rows.into_iter().map(|row| (row.id, view(row))).collect())
 }
 
 async fn targets(
@@ -372,12 +369,12 @@ async fn targets(
     ids: impl Iterator<Item = Uuid>,
 ) -> Result<HashMap<Uuid, LoopTarget>, DbErr> {
     let rows = compute_target::Entity::find().filter(compute_target::Column::Id.is_in(ids)).all(db).await?;
-    let shown = |row: compute_target::Model| LoopTarget {
+    let view = |row: compute_target::Model| LoopTarget {
         id: row.id,
         machine_name: row.machine_name,
         is_online: row.is_online,
     };
-    Ok(rows.into_iter().map(|row| (row.id, shown(row))).collect())
+    Ok(rows.into_iter().map(|row| (row.id, view(row))).collect())
 }
 
 async fn documents(

@@ -1,4 +1,4 @@
-//! Expert agents and their versions.
+//! Agents and their versions.
 
 use axum::extract::{Path, State};
 use sea_orm::prelude::*;
@@ -24,40 +24,40 @@ use crate::extract::{Body, Query};
 use crate::store::entity::{agent, agent_version};
 use crate::store::{ALL_ROWS, row_count};
 
-/// Characters of a search, and of a note.
+// Longest search text, in characters.
 const SEARCH_LIMIT: usize = 200;
 const NOTE_LIMIT: usize = 500;
 const INITIAL_NOTE: &str = "Initial version";
 const NOTE_MISSING: &str = "changeNote required when updating prompt or name";
 
-/// Which agents are listed.
+/// Selects a page of agents.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub struct AgentQuery {
-    /// Only those that loops get, or do not get.
+    /// Returns only agents that loops receive (`true`) or do not receive (`false`).
     pub enabled: Option<bool>,
-    /// Only those with this in their name or role, whatever its case; at most 200 characters.
+    /// Returns only agents with this text in name or role, case-insensitive; at most 200 characters.
     pub search: Option<String>,
-    /// Only those of this repository; empty for those of the whole organization.
+    /// Returns only agents of this repository; an empty value selects those of the whole organization.
     pub source_repo: Option<String>,
-    /// How many at most; all when left out.
+    /// Maximum number of agents; unlimited by default.
     #[param(minimum = 1)]
     pub limit: Option<u64>,
-    /// How many are left out at the beginning.
+    /// Number of agents to skip.
     pub offset: Option<u64>,
 }
 
-/// Agents of an organization.
+/// A page of the organization's agents.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AgentList {
-    /// Newest first.
+    /// Agents of this page, newest first.
     pub agents: Vec<AgentSummary>,
-    /// How many there are, whatever the limit.
+    /// Number of matching agents, ignoring `limit` and `offset`.
     pub total: u64,
 }
 
-/// Agents of the organization, newest first.
+/// Lists the agents of the organization, newest first.
 #[utoipa::path(get, path = "/agents", tag = "agents", params(AgentQuery),
     responses((status = 200, body = Data<AgentList>), ErrorResponses))]
 pub async fn list(
@@ -70,23 +70,24 @@ pub async fn list(
     issues.length("sourceRepo", query.source_repo.as_deref().unwrap_or_default(), 0, REPOSITORY_LIMIT);
     issues.require(query.limit != Some(0), "limit", "must be at least 1");
     issues.into_result()?;
-    let mut found = agent::Entity::find().filter(agent::Column::OrganizationId.eq(caller.organization_id()));
+    let mut selection =
+        agent::Entity::find().filter(agent::Column::OrganizationId.eq(caller.organization_id()));
     if let Some(enabled) = query.enabled {
-        found = found.filter(agent::Column::Enabled.eq(enabled));
+        selection = selection.filter(agent::Column::Enabled.eq(enabled));
     }
     if let Some(repo) = query.source_repo {
-        found = found.filter(agent::Column::SourceRepo.eq(repo));
+        selection = selection.filter(agent::Column::SourceRepo.eq(repo));
     }
     if let Some(search) = query.search.filter(|search| !search.is_empty()) {
         let contains = |column| Expr::expr(Func::lower(Expr::col(column))).like(containing(&search));
-        found = found.filter(contains(agent::Column::Name).or(contains(agent::Column::Role)));
+        selection = selection.filter(contains(agent::Column::Name).or(contains(agent::Column::Role)));
     }
     let listed = async {
-        let total = found.clone().count(app.store.reader()).await?;
-        let page = found
+        let total = selection.clone().count(app.store.reader()).await?;
+        let page = selection
             .order_by_desc(agent::Column::CreatedAt)
             .order_by_desc(agent::Column::Id)
-            // An offset without a limit is no statement everywhere.
+            // SQLite has no OFFSET without a LIMIT.
             .limit(query.limit.map_or(ALL_ROWS, row_count))
             .offset(row_count(query.offset.unwrap_or(0)));
         let agents = page.all(app.store.reader()).await?;
@@ -95,30 +96,30 @@ pub async fn list(
     listed.await.context("Failed to fetch agents").map(Data::new)
 }
 
-/// A pattern for lower-case texts that contain another one.
+/// Returns a LIKE pattern for lower-case texts that contain `text`, with wildcards escaped.
 fn containing(text: &str) -> LikeExpr {
     let escaped = text.to_lowercase().replace('\\', r"\\").replace('%', r"\%").replace('_', r"\_");
     LikeExpr::new(format!("%{escaped}%")).escape('\\')
 }
 
-/// An agent to be made.
+/// Members of an agent to create.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreateAgent {
-    /// Name for people, 1 to 200 characters.
+    /// Display name, 1 to 200 characters.
     pub name: String,
-    /// What it is an expert in, 1 to 100 characters with a letter or digit among them; unique in its repository.
+    /// Area of expertise, 1 to 100 characters with at least one letter or digit; unique in its repository.
     pub role: String,
-    /// What it is for, at most 500 characters.
+    /// Purpose of the agent, at most 500 characters.
     pub description: Option<String>,
     /// Prompt, at least one character.
     pub prompt: String,
-    /// Its repository, `<org>/<repo>`; all of the organization when left out.
+    /// Repository of the agent, `<org>/<repo>`; empty or absent for all repositories of the organization.
     #[serde(default)]
     pub source_repo: String,
-    /// The bootstrap that wrote it.
+    /// Id of the BOOTSTRAP run that created it.
     pub bootstrap_run_id: Option<String>,
-    /// Note of its first version, at most 500 characters.
+    /// Change note of the first version, at most 500 characters.
     pub change_note: Option<String>,
 }
 
@@ -141,7 +142,7 @@ impl CreateAgent {
     }
 }
 
-/// Makes an agent with its first version.
+/// Creates an agent with its first version.
 #[utoipa::path(post, path = "/agents", tag = "agents", request_body = CreateAgent,
     responses((status = 200, body = Data<AgentDetail>), ErrorResponses))]
 pub async fn create(
@@ -162,14 +163,14 @@ pub async fn create(
         bootstrap_run_id: body.bootstrap_run_id,
         change_note: note.unwrap_or_else(|| INITIAL_NOTE.to_owned()),
     };
-    let made = async {
+    let created = async {
         let row = agents::create(&app.store, &new, &caller.actor()).await?;
         Ok(detail(app.store.reader(), row).await?)
     };
-    made.await.context("Failed to create agent").map(Data::new)
+    created.await.context("Failed to create agent").map(Data::new)
 }
 
-/// One agent with its prompt.
+/// Returns an agent with its prompt.
 #[utoipa::path(get, path = "/agents/{idOrSlug}", tag = "agents", params(("idOrSlug" = String, Path)),
     responses((status = 200, body = Data<AgentDetail>), ErrorResponses))]
 pub async fn get(
@@ -177,26 +178,26 @@ pub async fn get(
     PersonAuth(caller): PersonAuth,
     Path(id_or_slug): Path<String>,
 ) -> ApiResult<Data<AgentDetail>> {
-    let found = async {
+    let read = async {
         let row = agents::find(app.store.reader(), caller.organization_id(), &id_or_slug).await?;
         Ok(detail(app.store.reader(), row).await?)
     };
-    found.await.context("Failed to fetch agent").map(Data::new)
+    read.await.context("Failed to fetch agent").map(Data::new)
 }
 
-/// What is to change in an agent; what is left out stays.
+/// Changes to an agent. Absent members remain unchanged.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UpdateAgent {
-    /// Name for people, 1 to 200 characters.
+    /// Display name, 1 to 200 characters.
     pub name: Option<String>,
-    /// What it is for, at most 500 characters; empty removes it.
+    /// Purpose of the agent, at most 500 characters; an empty text removes it.
     pub description: Option<String>,
     /// Prompt, at least one character.
     pub prompt: Option<String>,
-    /// Whether loops get it.
+    /// Whether loops receive the agent.
     pub enabled: Option<bool>,
-    /// What is changed and why, at most 500 characters. Required with a name or a prompt.
+    /// Description of the change, at most 500 characters. Required with `name` or `prompt`.
     pub change_note: Option<String>,
 }
 
@@ -218,7 +219,7 @@ impl UpdateAgent {
     }
 }
 
-/// Changes an agent; another name or prompt is a new version.
+/// Changes an agent. A changed name or prompt creates a new version.
 #[utoipa::path(patch, path = "/agents/{idOrSlug}", tag = "agents", params(("idOrSlug" = String, Path)),
     request_body = UpdateAgent, responses((status = 200, body = Data<AgentDetail>), ErrorResponses))]
 pub async fn update(
@@ -250,7 +251,7 @@ pub async fn update(
     changed.await.context("Failed to update agent").map(Data::new)
 }
 
-/// Removes an agent with its versions. Loops that have it keep it.
+/// Deletes an agent with its versions. Loops that already received it are not affected.
 #[utoipa::path(delete, path = "/agents/{idOrSlug}", tag = "agents", params(("idOrSlug" = String, Path)),
     responses((status = 200, body = Data<DeleteResponse>), ErrorResponses))]
 pub async fn delete(
@@ -262,6 +263,7 @@ pub async fn delete(
         let row = agents::find(app.store.reader(), caller.organization_id(), &id_or_slug).await?;
         let tx = app.store.begin().await?;
         if agent::Entity::delete_by_id(row.id).exec(&tx).await?.rows_affected == 0 {
+            // A concurrent request has deleted the agent since it was read.
             return Err(not_found("Agent"));
         }
         let (organization, details) = (caller.organization_id(), json!({"slug": row.slug}));
@@ -272,14 +274,14 @@ pub async fn delete(
     deleted.await.context("Failed to delete agent")
 }
 
-/// Versions of an agent.
+/// All versions of an agent.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AgentVersions {
-    /// Newest first.
+    /// All versions, newest first.
     pub versions: Vec<AgentVersionSummary>,
 }
 
-/// Every version of an agent, newest first.
+/// Lists the versions of an agent, newest first.
 #[utoipa::path(get, path = "/agents/{idOrSlug}/versions", tag = "agents", params(("idOrSlug" = String, Path)),
     responses((status = 200, body = Data<AgentVersions>), ErrorResponses))]
 pub async fn versions(
@@ -288,7 +290,7 @@ pub async fn versions(
     Path(id_or_slug): Path<String>,
 ) -> ApiResult<Data<AgentVersions>> {
     let db = app.store.reader();
-    let found = async {
+    let read = async {
         let row = agents::find(db, caller.organization_id(), &id_or_slug).await?;
         let rows = agent_version::Entity::find()
             .filter(agent_version::Column::AgentId.eq(row.id))
@@ -297,11 +299,11 @@ pub async fn versions(
             .await?;
         Ok(version_views(db, rows).await?)
     };
-    let versions = found.await.context("Failed to fetch agent versions")?;
+    let versions = read.await.context("Failed to fetch agent versions")?;
     Ok(Data::new(AgentVersions { versions: versions.into_iter().map(|version| version.summary).collect() }))
 }
 
-/// One version of an agent with its prompt.
+/// Returns one version of an agent with its prompt.
 #[utoipa::path(get, path = "/agents/{idOrSlug}/versions/{version}", tag = "agents",
     params(("idOrSlug" = String, Path), ("version" = i64, Path, minimum = 1)),
     responses((status = 200, body = Data<AgentVersionDetail>), ErrorResponses))]
@@ -310,15 +312,17 @@ pub async fn version(
     PersonAuth(caller): PersonAuth,
     Path((id_or_slug, version)): Path<(String, String)>,
 ) -> ApiResult<Data<AgentVersionDetail>> {
+    // Checked explicitly, because `str::parse` also accepts a leading sign.
     let is_number =
         version.bytes().all(|byte| byte.is_ascii_digit()) && version.bytes().any(|byte| byte != b'0');
     if !is_number {
         return Err(bad_request("Version must be a positive integer"));
     }
     let unknown = || not_found("Agent version");
+    // All digits, but larger than i64: a valid number of a version that cannot exist, so 404 instead of 400.
     let number: i64 = version.parse().map_err(|_| unknown())?;
     let db = app.store.reader();
-    let found = async {
+    let read = async {
         let row = agents::find(db, caller.organization_id(), &id_or_slug).await?;
         let rows = agent_version::Entity::find()
             .filter(agent_version::Column::AgentId.eq(row.id))
@@ -327,34 +331,34 @@ pub async fn version(
             .await?;
         version_views(db, rows).await?.pop().ok_or_else(unknown)
     };
-    found.await.context("Failed to fetch agent version").map(Data::new)
+    read.await.context("Failed to fetch agent version").map(Data::new)
 }
 
-/// An agent after a roster was taken over.
+/// An agent with the outcome of the ingestion.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct IngestedAgent {
-    /// The agent.
+    /// Summary of the agent.
     #[serde(flatten)]
     pub summary: AgentSummary,
-    /// What the roster did to it.
+    /// Outcome for this agent.
     pub status: RosterOutcome,
 }
 
-/// What a roster did.
+/// Result of ingesting a roster.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct IngestReport {
-    /// How many agents were made.
+    /// Number of created agents.
     pub created: usize,
-    /// How many have a new version.
+    /// Number of agents with a new version.
     pub updated: usize,
-    /// How many were the same.
+    /// Number of unchanged agents.
     pub unchanged: usize,
-    /// Each role of the request.
+    /// One entry for each role of the request.
     pub agents: Vec<IngestedAgent>,
 }
 
-/// Takes over the agents that a bootstrap wrote for a repository: all of them, or none. The same request
-/// again changes nothing.
+/// Creates or updates the agents of a BOOTSTRAP run for a repository in one transaction. Idempotent:
+/// repeating the request changes nothing.
 #[utoipa::path(post, path = "/agents/bulk-ingest", tag = "agents", request_body = Roster,
     responses((status = 200, body = Data<IngestReport>), ErrorResponses))]
 pub async fn bulk_ingest(
@@ -368,7 +372,7 @@ pub async fn bulk_ingest(
     let ingested =
         roster::ingest(&app.store, caller.organization_id(), caller.user.id, &body, &caller.actor()).await;
     let ingested = ingested.map_err(Into::into).context("Failed to bulk ingest agents")?;
-    let count = |outcome| ingested.iter().filter(|(_, own)| *own == outcome).count();
+    let count = |outcome| ingested.iter().filter(|(_, status)| *status == outcome).count();
     Ok(Data::new(IngestReport {
         created: count(RosterOutcome::Created),
         updated: count(RosterOutcome::Updated),

@@ -1,4 +1,4 @@
-//! Keys of people and desktops.
+//! API keys of users and desktops.
 
 use axum::extract::State;
 use sea_orm::ActiveValue::Set;
@@ -22,29 +22,29 @@ use crate::store::column::StoredEnum;
 use crate::store::entity::api_key::{self, KeySource};
 use crate::store::{iso, now};
 
-/// A key, never its secret.
+/// An API key without its secret.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ApiKeyRecord {
-    /// Id.
+    /// Id of the key.
     pub id: Uuid,
-    /// Its organization.
+    /// Organization of the key.
     pub organization_id: Uuid,
-    /// Its owner.
+    /// Id of the owner.
     pub user_id: Uuid,
-    /// Its name.
+    /// Name that the owner chose.
     pub name: String,
-    /// What every key begins with.
+    /// Prefix of every API key.
     pub key_prefix: &'static str,
-    /// ISO 8601.
+    /// Expiry, ISO 8601; null when it does not expire.
     pub expires_at: Option<String>,
-    /// What it may be used for.
+    /// Scopes that the key grants.
     pub scopes: Vec<Scope>,
-    /// ISO 8601.
+    /// Time of the last use, ISO 8601.
     pub last_used_at: Option<String>,
-    /// ISO 8601.
+    /// Creation time, ISO 8601.
     pub created_at: String,
-    /// ISO 8601.
+    /// Time of the revocation, ISO 8601; null for a valid key.
     pub revoked_at: Option<String>,
 }
 
@@ -65,47 +65,48 @@ impl From<api_key::Model> for ApiKeyRecord {
     }
 }
 
-/// A new key, with its secret.
+/// A new API key with its secret.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct CreatedApiKey {
-    /// The record.
+    /// The key without its secret.
     #[serde(flatten)]
     pub record: ApiKeyRecord,
-    /// The key itself; shown this once.
+    /// API key in plain text; it cannot be retrieved again.
     pub plaintext: String,
 }
 
-/// A key to be made.
+/// API key to create.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreateApiKey {
-    /// 1 to 100 characters.
+    /// Name, 1 to 100 characters.
     #[serde(default)]
     pub name: String,
-    /// ISO 8601.
+    /// Expiry, ISO 8601; does not expire when absent.
     pub expires_at: Option<String>,
-    /// Exactly what the key may be used for; `read`, `write` and `delete` when left out. `admin` can
-    /// only be granted by administrators.
+    /// Scopes to grant, at least one; `read`, `write` and `delete` by default. Only administrators can grant
+    /// `admin`.
     pub scopes: Option<Vec<Scope>>,
 }
 
-/// Keys of the whole organization for administrators, own ones for others; newest first.
+/// Lists API keys, newest first: those of the organization for administrators, the caller's own for other
+/// users.
 #[utoipa::path(get, path = "/api-keys", tag = "api-keys", responses((status = 200, body = Data<Vec<ApiKeyRecord>>), ErrorResponses))]
 pub async fn list(
     State(app): State<ControlPlaneState>,
     SessionAuth(caller): SessionAuth,
 ) -> ApiResult<Data<Vec<ApiKeyRecord>>> {
-    let mut found =
+    let mut keys_query =
         api_key::Entity::find().filter(api_key::Column::OrganizationId.eq(caller.organization_id()));
     if !caller.is_admin() {
-        found = found.filter(api_key::Column::UserId.eq(caller.user.id));
+        keys_query = keys_query.filter(api_key::Column::UserId.eq(caller.user.id));
     }
-    let rows = found.order_by_desc(api_key::Column::CreatedAt).all(app.store.reader()).await;
+    let rows = keys_query.order_by_desc(api_key::Column::CreatedAt).all(app.store.reader()).await;
     let rows = rows.map_err(Into::into).context("Failed to fetch API keys")?;
     Ok(Data::new(rows.into_iter().map(ApiKeyRecord::from).collect()))
 }
 
-/// Makes a key and shows its secret once.
+/// Creates an API key. The response contains its secret, which cannot be retrieved again.
 #[utoipa::path(post, path = "/api-keys", tag = "api-keys", request_body = CreateApiKey,
     responses((status = 200, body = Data<CreatedApiKey>), ErrorResponses))]
 pub async fn create(
@@ -115,6 +116,7 @@ pub async fn create(
 ) -> ApiResult<Data<CreatedApiKey>> {
     let expires_at = check(&body)?;
     let mut scopes = body.scopes.unwrap_or_else(|| Scope::DEFAULT.to_vec());
+    // A key must not grant more than the role of its creator.
     if scopes.contains(&Scope::Admin) && !caller.is_admin() {
         return Err(forbidden());
     }
@@ -133,7 +135,7 @@ pub async fn create(
         created_at: Set(now()),
         ..Default::default()
     };
-    let made = async {
+    let created = async {
         let tx = app.store.begin().await?;
         let row = api_key::Entity::insert(row).exec_with_returning(&tx).await?;
         let details = json!({"name": row.name, "scopes": row.scopes, "expiresAt": row.expires_at.map(iso)});
@@ -142,7 +144,7 @@ pub async fn create(
         tx.commit().await?;
         Ok(row)
     };
-    let row = made.await.context("Failed to create API key")?;
+    let row = created.await.context("Failed to create API key")?;
     Ok(Data::new(CreatedApiKey { record: row.into(), plaintext }))
 }
 
@@ -158,7 +160,7 @@ fn check(body: &CreateApiKey) -> ApiResult<Option<i64>> {
     Ok(expires_at.and_then(Result::ok).map(|at| at.as_millisecond()))
 }
 
-/// Revokes a key at once, also for a desktop that is connected with it.
+/// Revokes an API key and closes the connections that use it immediately.
 #[utoipa::path(delete, path = "/api-keys/{id}", tag = "api-keys", params(("id" = Uuid, Path)),
     responses((status = 200, body = Data<DeleteResponse>), ErrorResponses))]
 pub async fn delete(
@@ -167,17 +169,18 @@ pub async fn delete(
     id: Id,
 ) -> ApiResult<Data<DeleteResponse>> {
     let id = id.or_unknown("API key")?;
-    let mut living = api_key::Entity::update_many()
+    let mut revocation = api_key::Entity::update_many()
         .col_expr(api_key::Column::RevokedAt, Expr::value(now()))
         .filter(api_key::Column::Id.eq(id))
         .filter(api_key::Column::OrganizationId.eq(caller.organization_id()))
+        // Keeps the time of an earlier revocation.
         .filter(api_key::Column::RevokedAt.is_null());
     if !caller.is_admin() {
-        living = living.filter(api_key::Column::UserId.eq(caller.user.id));
+        revocation = revocation.filter(api_key::Column::UserId.eq(caller.user.id));
     }
     let revoked = async {
         let tx = app.store.begin().await?;
-        if living.exec(&tx).await?.rows_affected == 0 {
+        if revocation.exec(&tx).await?.rows_affected == 0 {
             return Err(not_found("API key"));
         }
         let organization = caller.organization_id();

@@ -1,4 +1,4 @@
-//! What was done in an organization, for its administrators.
+//! Audit log of an organization, readable by its administrators.
 
 use axum::extract::State;
 use sea_orm::prelude::*;
@@ -20,37 +20,37 @@ use crate::store::iso;
 const DEFAULT_LIMIT: u64 = 50;
 const MAX_LIMIT: u64 = 200;
 
-/// Which rows are asked for.
+/// Selects a page of the log.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct AuditQuery {
-    /// Only rows older than this one: `nextBefore` of the page before.
+    /// Returns only entries older than this one: `nextBefore` of the previous page.
     pub before: Option<Uuid>,
-    /// 1 to 200; 50 when left out.
+    /// Entries per page, 1 to 200; 50 by default.
     pub limit: Option<u64>,
-    /// Only this action.
+    /// Returns only entries with this action.
     pub action: Option<AuditAction>,
 }
 
-/// An act.
+/// An entry of the audit log.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditEntry {
-    /// Id.
+    /// Id of the entry; ascending in time.
     pub id: Uuid,
-    /// ISO 8601.
+    /// Time of the action, ISO 8601.
     pub at: String,
-    /// What was done.
+    /// The action that was performed.
     pub action: AuditAction,
-    /// Who did it; null when nobody was signed in.
+    /// User who performed it; null for an action without a signed-in user, for example a failed sign-in.
     pub user_id: Option<Uuid>,
-    /// The API key that was used, if one was.
+    /// API key that authenticated the request; null for a session.
     pub key_id: Option<Uuid>,
-    /// Where the request came from.
+    /// IP address of the client.
     pub address: Option<String>,
-    /// Id or name of what it was done to.
+    /// Id or name of the affected object.
     pub subject: String,
-    /// More about it.
+    /// Further values; their names depend on `action`.
     #[schema(value_type = Object)]
     pub details: Value,
 }
@@ -59,13 +59,13 @@ pub struct AuditEntry {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AuditPage {
-    /// Newest first.
+    /// Entries of this page, newest first.
     pub entries: Vec<AuditEntry>,
-    /// `before` of the next page; null on the last one.
+    /// Value for `before` to get the next page; null on the last page.
     pub next_before: Option<Uuid>,
 }
 
-/// The audit log of the organization, newest first.
+/// Lists the audit log of the organization, newest first.
 #[utoipa::path(get, path = "/audit-log", tag = "audit-log", params(AuditQuery),
     responses((status = 200, body = Data<AuditPage>), ErrorResponses))]
 pub async fn list(
@@ -77,19 +77,20 @@ pub async fn list(
     let mut issues = ValidationIssues::default();
     issues.require((1..=MAX_LIMIT).contains(&limit), "limit", "must be between 1 and 200");
     issues.into_result()?;
-    let mut found = audit_entry::Entity::find().filter(Column::OrganizationId.eq(caller.organization_id()));
+    let mut entries_query =
+        audit_entry::Entity::find().filter(Column::OrganizationId.eq(caller.organization_id()));
     if let Some(before) = query.before {
-        found = found.filter(Column::Id.lt(before));
+        entries_query = entries_query.filter(Column::Id.lt(before));
     }
     if let Some(action) = query.action {
-        found = found.filter(Column::Action.eq(StoredEnum(action)));
+        entries_query = entries_query.filter(Column::Action.eq(StoredEnum(action)));
     }
-    // One more than is shown says whether another page follows.
-    let rows = found.order_by_desc(Column::Id).limit(limit + 1).all(app.store.reader()).await?;
+    // Ids are UUIDv7, so their order is the order of time. One extra row shows whether there is a next page.
+    let rows = entries_query.order_by_desc(Column::Id).limit(limit + 1).all(app.store.reader()).await?;
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    let more = rows.len() > limit;
+    let has_more = rows.len() > limit;
     let entries: Vec<AuditEntry> = rows.into_iter().take(limit).map(entry).collect();
-    let next_before = entries.last().filter(|_| more).map(|last| last.id);
+    let next_before = entries.last().filter(|_| has_more).map(|last| last.id);
     Ok(Data::new(AuditPage { entries, next_before }))
 }
 

@@ -1,4 +1,4 @@
-//! Signing in and out, and who is signed in.
+//! Sign-in, sign-out and the current user.
 
 use axum::extract::State;
 use axum::response::{AppendHeaders, IntoResponse};
@@ -22,45 +22,44 @@ use crate::extract::Body;
 use crate::store::entity::user::{self, Role};
 use crate::store::entity::{identity, organization};
 
-/// Largest body with passwords, in bytes.
+// Largest body of a request with a password, in bytes. Unauthenticated clients send these requests, so the
+// general limit of 10 MiB is too generous.
 const PASSWORD_BODY_LIMIT: usize = 8 * 1024;
 
-/// An organization.
+/// Organization of the current user.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct OrganizationView {
-    /// Id.
+    /// Id of the organization.
     pub id: Uuid,
-    /// Name.
+    /// Display name of the organization.
     pub name: String,
     /// First segment of the web app's paths.
     pub slug: String,
 }
 
-/// The person who asks.
+/// The user who is signed in.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Me {
-    /// Id.
+    /// Id of the user.
     pub id: Uuid,
-    /// E-mail address.
+    /// E-mail address of the user.
     pub email: String,
-    /// First name.
     pub first_name: Option<String>,
-    /// Last name.
     pub last_name: Option<String>,
-    /// Picture.
+    /// URL of the profile picture.
     pub avatar_url: Option<String>,
-    /// What the person may do.
+    /// Role of the user in this organization.
     pub role: Role,
-    /// The organization that the request is about.
+    /// Organization that the request acts in.
     pub organization: OrganizationView,
-    /// Where pages of the code host are opened, when not at `https://github.com`.
+    /// Base URL of the code host; absent for `https://github.com`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub code_host_url: Option<String>,
 }
 
 impl Me {
-    /// A user in its organization.
+    /// Creates the view of a user in its organization.
     pub fn new(app: &ControlPlaneState, user: user::Model, organization: organization::Model) -> Self {
         Self {
             id: user.id,
@@ -82,23 +81,24 @@ impl Me {
 /// A one-time sign-in link.
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct SignInLink {
-    /// The token of the link.
+    /// Token from the link's query.
     pub token: String,
 }
 
-/// A person who has just signed in.
+/// Response to a successful sign-in.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = SignedIn)]
 pub struct SignInResponse {
-    /// The person.
+    /// The user who is signed in.
     #[serde(flatten)]
     pub me: Me,
-    /// To be sent as `X-Session-Key` with every request; the session cookie counts only beside it.
+    /// Value for the `X-Session-Key` header of every request. The session cookie alone does not authenticate.
     pub session_key: String,
 }
 
-/// Trades the token of a one-time link for a session: a cookie, and the key that goes with it.
+/// Exchanges the token of a one-time link for a session: a cookie and a session key. Returns 401 with
+/// `sign_in_link_invalid` when the link was used or has expired.
 #[utoipa::path(post, path = "/auth/sign-in-link", tag = "auth", request_body = SignInLink,
     responses((status = 200, body = Data<SignInResponse>), ErrorResponses))]
 pub async fn sign_in(
@@ -112,7 +112,7 @@ pub async fn sign_in(
         .ok_or_else(|| {
             ApiError::new(
                 StatusCode::UNAUTHORIZED,
-                "This sign-in link was used or is too old. Ask for a new one.",
+                "This sign-in link was already used or has expired. Request a new one.",
             )
             .code("sign_in_link_invalid")
         })?;
@@ -121,7 +121,7 @@ pub async fn sign_in(
     Ok(answer(&app, SignedIn { secrets, user, organization }))
 }
 
-/// The answer of every sign-in: the cookie, and the key that goes with it.
+/// Builds the response of every sign-in method: the session cookie and the session key.
 pub fn answer(app: &ControlPlaneState, signed_in: SignedIn) -> impl IntoResponse + use<> {
     let SignedIn { secrets, user, organization } = signed_in;
     let headers = [
@@ -132,17 +132,17 @@ pub fn answer(app: &ControlPlaneState, signed_in: SignedIn) -> impl IntoResponse
     (AppendHeaders(headers), Data::new(body))
 }
 
-/// How people sign in here.
+/// Sign-in methods of this installation.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SignInMethods {
-    /// Whether there are local accounts, with e-mail address and password.
+    /// Whether local accounts (e-mail address and password) exist.
     pub password: bool,
-    /// Name of the OpenID provider at `/auth/oidc/start`, when there is one.
+    /// Name of the OpenID provider behind `/auth/oidc/start`; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub oidc: Option<String>,
 }
 
-/// How people sign in here; a sign-in page shows what there is.
+/// Lists the sign-in methods, for the sign-in page.
 #[utoipa::path(get, path = "/auth/methods", tag = "auth", responses((status = 200, body = Data<SignInMethods>), ErrorResponses))]
 pub async fn methods(State(app): State<ControlPlaneState>) -> ApiResult<Data<SignInMethods>> {
     let account = identity::Entity::find().filter(identity::Column::PasswordHash.is_not_null());
@@ -150,18 +150,19 @@ pub async fn methods(State(app): State<ControlPlaneState>) -> ApiResult<Data<Sig
     Ok(Data::new(SignInMethods { password, oidc: app.config.oidc.as_ref().map(|oidc| oidc.name.clone()) }))
 }
 
-/// E-mail address and password of a local account.
+/// Credentials of a local account.
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct PasswordSignIn {
-    /// The address under which the account was made.
+    /// E-mail address of the account.
     pub email: String,
-    /// The password.
+    /// Password of the account.
     #[schema(value_type = String, format = Password)]
     pub password: SecretString,
 }
 
-/// Trades the password of a local account for a session: a cookie, and the key that goes with it.
-/// Every refusal has one text; after ten of them an address waits for 15 minutes (429).
+/// Exchanges the password of a local account for a session: a cookie and a session key. All refusals have the
+/// same text, so that they do not reveal which accounts exist. After ten refusals an IP address is rejected
+/// for 15 minutes with 429.
 #[utoipa::path(post, path = "/auth/sign-in", tag = "auth", request_body = PasswordSignIn,
     responses((status = 200, body = Data<SignInResponse>), ErrorResponses))]
 pub async fn password_sign_in(
@@ -174,28 +175,28 @@ pub async fn password_sign_in(
     Ok(answer(&app, signed_in))
 }
 
-/// A new password.
+/// Request to change the password.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ChangePassword {
-    /// The present one; left out while there is none.
+    /// Current password; required when the account has one.
     #[schema(value_type = Option<String>, format = Password)]
     pub current_password: Option<SecretString>,
-    /// 12 to 256 characters.
+    /// New password, 12 to 256 characters.
     #[schema(value_type = String, format = Password)]
     pub new_password: SecretString,
 }
 
-/// What changing a password answers.
+/// Result of a password change.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PasswordChanged {
-    /// Name of the account.
+    /// E-mail address to sign in with.
     pub sign_in_email: String,
 }
 
-/// Changes the password, and ends every other session of the person. The first password makes a local
-/// account with the person's e-mail address.
+/// Changes the password and revokes all other sessions of the user. Setting the first password creates a
+/// local account with the user's e-mail address.
 #[utoipa::path(put, path = "/auth/password", tag = "auth", request_body = ChangePassword,
     responses((status = 200, body = Data<PasswordChanged>), ErrorResponses))]
 pub async fn change_password(
@@ -215,15 +216,15 @@ pub async fn change_password(
     Ok(Data::new(PasswordChanged { sign_in_email }))
 }
 
-/// What signing out answers.
+/// Result of a sign-out.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SignOutResponse {
-    /// Always `true`.
+    /// Always `true`; failures have an error status.
     pub signed_out: bool,
 }
 
-/// Ends the session at once, with the streams that it opened.
+/// Revokes the session and closes its streams immediately.
 #[utoipa::path(post, path = "/auth/sign-out", tag = "auth", responses((status = 200, body = Data<SignOutResponse>), ErrorResponses))]
 pub async fn sign_out(
     State(app): State<ControlPlaneState>,
@@ -243,7 +244,7 @@ pub async fn sign_out(
     ))
 }
 
-/// The person who asks.
+/// Returns the current user and its organization.
 #[utoipa::path(get, path = "/me", tag = "auth", responses((status = 200, body = Data<Me>), ErrorResponses))]
 pub async fn me(
     State(app): State<ControlPlaneState>,

@@ -1,4 +1,4 @@
-//! Starts the loop that gets to know repositories and makes the roster of agents for them.
+//! Starts the BOOTSTRAP loop, which explores repositories and creates the roster of agents for them.
 
 use axum::extract::State;
 use http::StatusCode;
@@ -20,51 +20,53 @@ use crate::loops::create::{NewLoop, create};
 use crate::loops::view::LoopStartResponse;
 use crate::store::entity::compute_target;
 
-/// Repositories of one start.
+// Repositories of one BOOTSTRAP loop. One loop explores them all, so its running time grows with their
+// number.
 const REPOSITORY_LIMIT: usize = 50;
 
-/// A repository to get to know.
+/// A repository to explore.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct BootstrapRepository {
-    /// `owner/name`.
+    /// Full name of the repository, `owner/name`.
     #[schema(value_type = String)]
     pub full_name: RepoFullName,
 }
 
-/// How thoroughly.
+/// Depth of the exploration.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum BootstrapDepth {
-    /// At a glance.
+    /// Shortest exploration, for a first overview.
     Quick,
-    /// As usual.
+    /// Exploration of usual length.
     Medium,
-    /// All of it.
+    /// Longest and most thorough exploration.
     Deep,
 }
 
-/// What may be chosen.
+/// Options of the exploration.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct BootstrapOptions {
-    /// How thoroughly.
+    /// Depth of the exploration; absent for the default of the plugin.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub depth: Option<BootstrapDepth>,
 }
 
-/// Which repositories are to be known.
+/// Request to start a BOOTSTRAP loop.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct StartBootstrap {
-    /// 1 to 50.
+    /// Repositories to explore, 1 to 50.
     pub repos: Vec<BootstrapRepository>,
-    /// What may be chosen.
+    /// Options of the exploration.
     pub options: Option<BootstrapOptions>,
-    /// The desktop; left out, the only one that is online.
+    /// Id of the desktop that runs the loop. Optional when exactly one desktop is online.
     pub compute_target_id: Option<Uuid>,
 }
 
-/// Starts the loop. The dispatch goes on in the background: when it fails, the loop fails, not this answer.
+/// Starts a BOOTSTRAP loop. The launch continues in the background: a launch failure fails the loop, not this
+/// request.
 #[utoipa::path(post, path = "/agents/bootstrap/start", tag = "bootstrap", request_body = StartBootstrap,
     responses((status = 200, body = Data<LoopStartResponse>), ErrorResponses))]
 pub async fn start(
@@ -78,16 +80,17 @@ pub async fn start(
     let started = async {
         let target = target(&app, &caller, body.compute_target_id).await?;
         signing::demand(app.store.reader(), &target, false).await?;
-        let mut wish = json!({"repos": body.repos});
+        let mut request = json!({"repos": body.repos});
         if let Some(options) = body.options {
-            wish["options"] = serde_json::to_value(options)?;
+            request["options"] = serde_json::to_value(options)?;
         }
-        let mut metadata = wish.clone();
+        // The desktop parses the prompt as JSON; the metadata is for display.
+        let mut metadata = request.clone();
         metadata["launchSource"] = "bootstrap".into();
         let new = NewLoop {
             compute_target_id: Some(target.id),
             harness: target.selected_harness.0,
-            prompt: Some(wish.to_string()),
+            prompt: Some(request.to_string()),
             metadata,
             ..NewLoop::of(LoopCommand::Bootstrap)
         };
@@ -106,7 +109,8 @@ pub async fn start(
     started.await.context("Failed to start bootstrap").map(Data::new)
 }
 
-/// The desktop that is asked for, else the only one that is online.
+/// Returns the desktop with this id, or the only online desktop. Returns 400 when it is offline or none
+/// is online, and 409 when several are.
 async fn target(
     app: &ControlPlaneState,
     caller: &Caller,
@@ -114,8 +118,8 @@ async fn target(
 ) -> ApiResult<compute_target::Model> {
     if let Some(id) = id {
         let unknown = || ApiError::new(StatusCode::NOT_FOUND, "Compute target not found.");
-        let found = find(&app.store, caller, id).await;
-        let target = found.map_err(|error| if error.is_internal() { error } else { unknown() })?;
+        let target = find(&app.store, caller, id).await;
+        let target = target.map_err(|error| if error.is_internal() { error } else { unknown() })?;
         if !target.is_online {
             return Err(bad_request("Compute target is offline. Ensure the desktop app is running."));
         }

@@ -1,4 +1,4 @@
-//! Requests for a desktop's gateway, sent over its connection.
+//! Commands for a desktop's gateway, delivered over the link.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -35,72 +35,74 @@ use crate::store::entity::desktop_command::{self, CommandStatus};
 use crate::store::entity::desktop_command_event;
 use crate::store::{Store, iso};
 
-/// Operations that only the control plane itself may send.
+// Operations that only the control plane itself may send: they change the desktop's trusted browser keys.
 const RESERVED: [&str; 3] = ["browser_key_revoke", "browser_key_approval_request", "github_resync_nudge"];
 const RESERVED_PATH: &str = "/api/gateway/internal/";
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 const IDEMPOTENCY_KEY_LIMIT: usize = 200;
-/// How long a desktop may be away before a command is no longer wanted.
+// A desktop that reconnects after more than 15 minutes does not receive the command: the page that sent it
+// has most likely stopped waiting for the result.
 const EXPIRES_AFTER: Duration = Duration::from_secs(15 * 60);
-/// Events that a stream reads at once.
+// Events per read of a stream. Bounds the memory of a stream that replays a command with a long output.
 const BATCH: u64 = 500;
 
-/// A command to be made.
+/// A request to send to the desktop's gateway.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreateCommand {
-    /// Operation of the path.
+    /// Operation of the route, as approval policies and the activity log name it.
     pub operation_id: String,
     /// `GET`, `POST`, `PUT`, `PATCH` or `DELETE`.
     pub method: String,
-    /// Below `/api/gateway/`.
+    /// Path at the gateway; must start with `/api/gateway/`.
     pub path: String,
-    /// Headers for the gateway.
+    /// Additional headers for the gateway.
     #[serde(default)]
     pub headers: Option<BTreeMap<String, String>>,
-    /// Query of the request.
+    /// Query parameters of the request.
     #[serde(default)]
     pub query: Option<BTreeMap<String, QueryValue>>,
-    /// Body of the request.
+    /// JSON body of the request.
     #[serde(default)]
     pub body: Option<Value>,
-    /// Limit of the execution in milliseconds.
+    /// Time limit of the execution on the desktop, in milliseconds.
     pub timeout_ms: Option<u64>,
-    /// Commands with equal keys run one after the other.
+    /// Commands with the same key run one at a time.
     pub lock_key: Option<String>,
-    /// Asks the user of the desktop first.
+    /// Whether the owner of the desktop must approve the command first.
     pub requires_approval: Option<bool>,
-    /// Shown with the question.
+    /// Reason that is shown with the approval request.
     pub approval_reason: Option<String>,
-    /// Makes repeated requests one command; 1 to 200 characters.
+    /// Deduplicates retries: a second request with the same key returns the first command. 1 to 200
+    /// characters.
     pub idempotency_key: Option<String>,
-    /// Informational.
+    /// Whether the response is streamed; informational.
     pub streaming: Option<bool>,
-    /// Only together with a signature.
+    /// Id chosen by the client; allowed only for a signed command.
     pub command_id: Option<Uuid>,
-    /// Signature of a browser key.
+    /// Signature by the browser key over `signaturePayload`.
     pub signature: Option<String>,
     /// The exact text that was signed.
     pub signature_payload: Option<String>,
-    /// Fingerprint of the browser key.
+    /// Fingerprint of the browser key that signed.
     pub public_key_fingerprint: Option<String>,
 }
 
-/// A command that was made.
+/// A created or deduplicated command.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CommandCreated {
-    /// Id.
+    /// Id of the command.
     pub command_id: Uuid,
-    /// Its status.
+    /// Current status of the command.
     pub status: CommandStatus,
-    /// It had been made before.
+    /// `true` when an earlier request with the same idempotency key created the command; absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deduped: Option<bool>,
 }
 
-/// Sends a request to a desktop; one that is not connected gets it when it connects again within 15 minutes. A signed
-/// one reaches it at once or never.
+/// Sends a request to a desktop. An unsigned command for a desktop that is not connected is delivered when it
+/// reconnects within 15 minutes. A signed command is delivered immediately or expires.
 #[utoipa::path(post, path = "/compute-targets/{id}/commands", tag = "commands", params(("id" = Uuid, Path)), request_body = CreateCommand,
     responses((status = 200, body = Data<CommandCreated>), ErrorResponses))]
 pub async fn create(
@@ -127,21 +129,22 @@ pub async fn create(
         request: request(body),
     };
     let is_signed = signature.is_some();
-    let mut stored = command::store(&app, new).await.context("Failed to create desktop command")?;
-    if !stored.deduplicated
-        && let Err(reason) = command::deliver(&app, &stored.row, signature)
+    let mut command = command::store(&app, new).await.context("Failed to create desktop command")?;
+    if !command.deduplicated
+        && let Err(reason) = command::deliver(&app, &command.row, signature)
     {
+        // The signature is not stored, so a signed command cannot be delivered after a reconnect.
         if is_signed {
-            command::expire(&app, stored.row.id, &command::undelivered(reason, true)).await?;
-            stored.row.status = StoredEnum(CommandStatus::Expired);
+            command::expire(&app, command.row.id, &command::undelivered(reason, true)).await?;
+            command.row.status = StoredEnum(CommandStatus::Expired);
         } else {
-            tracing::info!(command_id = %stored.row.id, "desktop is not connected; the command waits for it");
+            tracing::info!(command_id = %command.row.id, "desktop not connected, command queued");
         }
     }
     Ok(Data::new(CommandCreated {
-        command_id: stored.row.id,
-        status: stored.row.status.0,
-        deduped: stored.deduplicated.then_some(true),
+        command_id: command.row.id,
+        status: command.row.status.0,
+        deduped: command.deduplicated.then_some(true),
     }))
 }
 
@@ -160,13 +163,14 @@ fn check(body: &CreateCommand) -> ApiResult<()> {
     }
     issues.into_result()?;
     if RESERVED.contains(&body.operation_id.as_str()) || body.path.starts_with(RESERVED_PATH) {
-        let refused = ApiError::new(StatusCode::FORBIDDEN, "Browser key internal commands are internal");
-        return Err(refused.code("browser_key_revocation_reserved"));
+        let error = ApiError::new(StatusCode::FORBIDDEN, "Browser key internal commands are internal");
+        return Err(error.code("browser_key_revocation_reserved"));
     }
     Ok(())
 }
 
-/// The signature of a command, when it has one.
+/// Returns the signature of a command, or `None` for an unsigned one. Returns 400 when the signature fields
+/// are incomplete.
 fn signature_of(body: &CreateCommand) -> ApiResult<Option<CommandSignature>> {
     let CreateCommand { signature, signature_payload, public_key_fingerprint, command_id, .. } = body;
     match (signature, signature_payload, public_key_fingerprint, *command_id) {
@@ -206,7 +210,8 @@ fn request(body: CreateCommand) -> LinkCommand {
     }
 }
 
-/// A command of an accessible desktop, named by the path.
+/// Extractor for the command that the path names. Rejects with 404 when the caller has no access to its
+/// desktop.
 pub struct PathCommand {
     caller: Caller,
     row: desktop_command::Model,
@@ -222,6 +227,7 @@ impl PathCommand {
     async fn find(app: &ControlPlaneState, caller: Caller, path: &CommandPath) -> ApiResult<Self> {
         let target = find(&app.store, &caller, Id::of(&path.id).or_unknown("Compute target")?).await?;
         let id = Id::of(&path.command_id).or_unknown("Desktop command")?;
+        // Access was checked for the path's desktop only, so the command must belong to it.
         let row = desktop_command::Entity::find_by_id(id)
             .filter(desktop_command::Column::ComputeTargetId.eq(target.id))
             .one(app.store.reader())
@@ -242,32 +248,32 @@ impl FromRequestParts<ControlPlaneState> for PathCommand {
     }
 }
 
-/// A command.
+/// State of a command.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CommandRecord {
-    /// Id.
+    /// Id of the command.
     pub command_id: Uuid,
-    /// The desktop.
+    /// Id of the desktop.
     pub compute_target_id: Uuid,
-    /// Its operation.
+    /// Operation that the command requests.
     pub operation_id: String,
-    /// Its status.
+    /// Current status of the command.
     pub status: CommandStatus,
-    /// Why it failed.
+    /// Reason of the failure; absent unless the command failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// ISO 8601.
+    /// Creation time, ISO 8601.
     pub created_at: String,
-    /// ISO 8601.
+    /// Start of the execution, ISO 8601; absent before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub started_at: Option<String>,
-    /// ISO 8601.
+    /// Time of the terminal event, ISO 8601; absent before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finished_at: Option<String>,
-    /// Number of its last event.
+    /// Sequence number of the last event that was stored.
     pub last_sequence_acked: i64,
-    /// As it was given.
+    /// Idempotency key of the request that created it; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<String>,
 }
@@ -289,7 +295,7 @@ impl From<desktop_command::Model> for CommandRecord {
     }
 }
 
-/// Status of a command.
+/// Returns the status of a command.
 #[utoipa::path(get, path = "/compute-targets/{id}/commands/{command_id}", tag = "commands",
     params(("id" = Uuid, Path), ("command_id" = Uuid, Path)),
     responses((status = 200, body = Data<CommandRecord>), ErrorResponses))]
@@ -297,7 +303,7 @@ pub async fn get(PathCommand { row, .. }: PathCommand) -> Data<CommandRecord> {
     Data::new(row.into())
 }
 
-/// Commands of a desktop, newest first, at most 100.
+/// Lists the commands of a desktop, newest first, at most 100.
 #[utoipa::path(get, path = "/compute-targets/{id}/commands", tag = "commands", params(("id" = Uuid, Path)),
     responses((status = 200, body = Data<Vec<CommandRecord>>), ErrorResponses))]
 pub async fn list(
@@ -315,18 +321,18 @@ pub async fn list(
     Ok(Data::new(rows.into_iter().map(CommandRecord::from).collect()))
 }
 
-/// What asking for an end answers.
+/// Result of a cancellation request.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CancelRequested {
-    /// `false` when the command had ended before.
+    /// `false` when the command had already reached a terminal status.
     pub cancel_requested: bool,
-    /// Status of the command. It has ended when this is a final status, and not before.
+    /// Status of the command. The command has ended only once this is a terminal status.
     pub status: CommandStatus,
 }
 
-/// Asks the desktop to end a command; one that is not connected hears it when it connects again. The
-/// command has ended with its own `done` event.
+/// Requests cancellation of a command. The request is persisted and resent when the desktop reconnects. The
+/// command has ended when its `done` event arrives.
 #[utoipa::path(post, path = "/compute-targets/{id}/commands/{command_id}/cancel", tag = "commands",
     params(("id" = Uuid, Path), ("command_id" = Uuid, Path)),
     responses((status = 200, body = Data<CancelRequested>), ErrorResponses))]
@@ -338,24 +344,26 @@ pub async fn cancel(
     Ok(Data::new(CancelRequested { cancel_requested: !status.is_terminal(), status }))
 }
 
-/// An event of a command.
+/// Event that the desktop reported for a command.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CommandEventRecord {
-    /// The command.
+    /// Id of the command.
     pub command_id: Uuid,
-    /// From 1, without gaps.
+    /// Position within the command, from 1, without gaps.
     pub sequence: i64,
-    /// Its kind.
+    /// Kind of the event.
     pub event_type: EventType,
-    /// Its content.
+    /// Content; its members depend on `eventType`.
     pub data: Value,
-    /// ISO 8601.
+    /// Time of receipt, ISO 8601.
     pub created_at: String,
 }
 
 impl From<desktop_command_event::Model> for CommandEventRecord {
     fn from(row: desktop_command_event::Model) -> Self {
+        // A newer version may have stored a type that this one does not know; `status` events are
+        // informational.
         let kind = serde_json::from_value(Value::String(row.event_type));
         Self {
             command_id: row.command_id,
@@ -367,46 +375,49 @@ impl From<desktop_command_event::Model> for CommandEventRecord {
     }
 }
 
-/// Which events are wanted.
+/// Selects the events, and their representation.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub struct CommandEventQuery {
-    /// Only those after it.
+    /// Returns only events with a higher sequence number.
     pub after_sequence: Option<i64>,
-    /// Answers with server-sent events.
+    /// Answers with server-sent events instead of a list.
     pub stream: Option<bool>,
 }
 
-/// Events of a command in their order, as a list or as server-sent events until the last one.
+/// Returns the events of a command in order: as a list, or as server-sent events until the terminal event.
 #[utoipa::path(get, path = "/compute-targets/{id}/commands/{command_id}/events", tag = "commands",
     params(("id" = Uuid, Path), ("command_id" = Uuid, Path), CommandEventQuery),
     responses(ErrorResponses,
         (status = 200, content((Data<Vec<CommandEventRecord>> = "application/json"), (String = "text/event-stream"))),
-        (status = 401, description = "No credential, or one that is not accepted.",
+        (status = 401, description = "Missing or invalid credential.",
             content((crate::error::FailureBody = "application/json"), (String = "text/plain"))),
-        (status = 404, description = "Unknown, or another organization's.",
+        (status = 404, description = "Unknown, or of another organization.",
             content((crate::error::FailureBody = "application/json"), (String = "text/plain")))))]
 pub async fn events(
     State(app): State<ControlPlaneState>,
-    named: ApiResult<PathCommand>,
+    command: ApiResult<PathCommand>,
     headers: HeaderMap,
     Query(query): Query<CommandEventQuery>,
 ) -> Response {
+    // `EventSource` sends the Accept header; the parameter is for clients that cannot set headers.
     let wants_stream = query.stream == Some(true)
         || header(&headers, ACCEPT.as_str()).is_some_and(|accept| accept.contains("text/event-stream"));
     let after = query.after_sequence.unwrap_or(0);
-    let PathCommand { caller, row } = match named {
-        Ok(of_path) => of_path,
+    let PathCommand { caller, row } = match command {
+        Ok(command) => command,
         Err(error) if wants_stream => return plain(&error),
         Err(error) => return error.into_response(),
     };
     if wants_stream {
-        let seen = stream::last_event_id(&headers).and_then(|id| id.parse().ok());
+        let resume_after = stream::last_event_id(&headers).and_then(|id| id.parse().ok());
+        // Subscribes before the first read, so that an event stored in between still wakes the stream.
         let wake = app.bus.subscribe(Topic::Command(row.id));
         let source = CommandSource { store: app.store.clone(), command_id: row.id };
-        return stream::follow(&app, caller, wake, source, seen.unwrap_or(after));
+        return stream::follow(&app, caller, wake, source, resume_after.unwrap_or(after));
     }
+    // Unlimited: this is `i64::MAX`, the largest LIMIT that both databases accept.
     match batch(&app.store, row.id, after, u64::MAX >> 1).await {
         Ok(rows) => {
             Data::new(rows.into_iter().map(CommandEventRecord::from).collect::<Vec<_>>()).into_response()
@@ -444,10 +455,11 @@ struct CommandSource {
 
 impl EventReader for CommandSource {
     async fn read(&mut self, after: i64) -> Result<EventBatch, DbErr> {
+        // The status is read before the events: if it is terminal here, the batch below cannot miss an event.
         let row = desktop_command::Entity::find_by_id(self.command_id).one(self.store.reader()).await?;
         let ended = row.is_none_or(|row| row.status.0.is_terminal());
         let rows = batch(&self.store, self.command_id, after, BATCH).await?;
-        let whole = rows.len() < usize::try_from(BATCH).unwrap_or(usize::MAX);
+        let is_last_batch = rows.len() < usize::try_from(BATCH).unwrap_or(usize::MAX);
         let position = rows.last().map_or(after, |row| row.sequence);
         let events = rows
             .into_iter()
@@ -457,6 +469,6 @@ impl EventReader for CommandSource {
                 Event::default().id(sequence.to_string()).data(json)
             })
             .collect();
-        Ok(EventBatch { events, position, ended: ended && whole })
+        Ok(EventBatch { events, position, ended: ended && is_last_batch })
     }
 }

@@ -1,4 +1,4 @@
-//! Where a person's loops run unless a request says otherwise.
+//! Default place of execution of a user's loops.
 
 use axum::extract::State;
 use loopgate_api::launch::Harness;
@@ -17,38 +17,39 @@ use crate::store::column::StoredEnum;
 use crate::store::entity::user::ComputeMode;
 use crate::store::entity::{compute_target, user};
 
-/// The preference.
+/// Preferred place of execution.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ComputePreference {
-    /// On a desktop or in a cloud; this installation has no cloud.
+    /// `LOCAL` for a desktop, `CLOUD` otherwise. This installation has no cloud runners.
     pub preferred_compute_mode: ComputeMode,
-    /// Whether the person has chosen it.
+    /// Whether the user chose the mode explicitly.
     pub is_explicit: bool,
-    /// The preferred desktop.
+    /// Id of the preferred desktop; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compute_target_id: Option<Uuid>,
-    /// Which provider runs its loops.
+    /// Harness of the preferred desktop; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selected_harness: Option<Harness>,
 }
 
-/// The preference of the caller. Without a choice it is a desktop when one is online.
+/// Returns the preference of the caller. Without a choice, the mode is `LOCAL` when a desktop is online.
 #[utoipa::path(get, path = "/settings/compute-preference", tag = "compute-preference",
     responses((status = 200, body = Data<ComputePreference>), ErrorResponses))]
 pub async fn get(
     State(app): State<ControlPlaneState>,
     PersonAuth(caller): PersonAuth,
 ) -> ApiResult<Data<ComputePreference>> {
-    shown(&app, &caller).await.context("Failed to fetch compute preference").map(Data::new)
+    view(&app, &caller).await.context("Failed to fetch compute preference").map(Data::new)
 }
 
-async fn shown(app: &ControlPlaneState, caller: &Caller) -> ApiResult<ComputePreference> {
+async fn view(app: &ControlPlaneState, caller: &Caller) -> ApiResult<ComputePreference> {
+    // Read from the writer: `set` returns the value that it has just written.
     let user = user::Entity::find_by_id(caller.user.id).one(app.store.writer()).await?;
     let chosen = user.as_ref().and_then(|user| user.preferred_compute_mode);
     let preferred = user.and_then(|user| user.preferred_compute_target_id);
     let targets = accessible(caller).all(app.store.reader()).await?;
-    // One that was removed, or is shared no longer, is preferred no longer.
+    // A removed or no longer shared desktop is not in `targets` and is therefore ignored.
     let target = targets.iter().find(|target| Some(target.id) == preferred);
     let by_default =
         if targets.iter().any(|target| target.is_online) { ComputeMode::Local } else { ComputeMode::Cloud };
@@ -60,15 +61,15 @@ async fn shown(app: &ControlPlaneState, caller: &Caller) -> ApiResult<ComputePre
     })
 }
 
-/// What is preferred from now on.
+/// New preference of the caller.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SetComputePreference {
-    /// On a desktop or in a cloud.
+    /// `LOCAL` for a desktop, `CLOUD` otherwise.
     pub mode: ComputeMode,
-    /// The preferred desktop; left out for any.
+    /// Id of the preferred desktop; absent for none in particular.
     pub compute_target_id: Option<Uuid>,
-    /// Which provider runs the loops of that desktop; only its owner may say.
+    /// Harness of that desktop; ignored unless the caller owns the desktop.
     pub selected_harness: Option<Harness>,
 }
 
@@ -92,8 +93,9 @@ pub async fn set(
             .filter(user::Column::Id.eq(caller.user.id))
             .exec(&tx)
             .await?;
-        let own = target.filter(|target| target.user_id == caller.user.id);
-        if let (Some(target), Some(harness)) = (own, body.selected_harness) {
+        // The harness is a property of the desktop, so only its owner may change it.
+        let owned = target.filter(|target| target.user_id == caller.user.id);
+        if let (Some(target), Some(harness)) = (owned, body.selected_harness) {
             compute_target::Entity::update_many()
                 .col_expr(compute_target::Column::SelectedHarness, Expr::value(StoredEnum(harness)))
                 .filter(compute_target::Column::Id.eq(target.id))
@@ -101,7 +103,7 @@ pub async fn set(
                 .await?;
         }
         tx.commit().await?;
-        shown(&app, &caller).await
+        view(&app, &caller).await
     };
     set.await.context("Failed to update compute preference").map(Data::new)
 }

@@ -1,4 +1,4 @@
-//! The desktops that run loops.
+//! Compute targets: the desktops that run loops.
 
 use std::collections::HashMap;
 
@@ -31,74 +31,74 @@ use crate::store::entity::{api_key, compute_target, user};
 use crate::store::parse_json;
 use crate::store::{is_duplicate, iso, now};
 
-/// How a desktop is protected.
+/// Authentication strength of a desktop.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TargetSecurity {
-    /// `protected` or `legacy_manual`.
+    /// `protected` with a bound key, `legacy_manual` otherwise.
     pub status: &'static str,
-    /// `BOUND_DESKTOP_MANAGED_KEY`, `NO_BOUND_MANAGED_KEY` or `MISSING_GATEWAY_ID`.
+    /// Reason of the status: `BOUND_DESKTOP_MANAGED_KEY`, `NO_BOUND_MANAGED_KEY` or `MISSING_GATEWAY_ID`.
     pub reason: &'static str,
-    /// Whether it can be bettered from here.
+    /// Whether the control plane can upgrade the desktop; always `false`.
     pub upgrade_supported: bool,
 }
 
-/// A desktop.
+/// A desktop as its users see it.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ComputeTarget {
-    /// Id.
+    /// Id of the desktop.
     pub id: Uuid,
-    /// Its organization.
+    /// Organization of the desktop.
     pub organization_id: Uuid,
-    /// Its owner.
+    /// Id of the owner.
     pub user_id: Uuid,
-    /// Host name.
+    /// Host name of the machine.
     pub machine_name: String,
-    /// `darwin`, `linux` or `win32`.
+    /// Operating system: `darwin`, `linux` or `win32`.
     pub platform: String,
-    /// Stable id of the installation.
+    /// Stable id of the Loopgate installation; absent when unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gateway_id: Option<Uuid>,
-    /// Open object: versions, limits, what the desktop supports, and `gatewayPort`, where pages on its
-    /// machine reach its gateway.
+    /// Open object: versions, limits and features of the desktop, and `gatewayPort`, the loopback port of its
+    /// gateway for pages on the same machine.
     #[schema(value_type = HashMap<String, Value>)]
     pub capabilities: Value,
-    /// Operation ids that it serves.
+    /// Ids of the supported gateway operations.
     pub supported_operations: Vec<String>,
-    /// ISO 8601.
+    /// Time of the last message from the desktop, ISO 8601.
     pub last_seen_at: String,
-    /// ISO 8601.
+    /// Creation time, ISO 8601.
     pub created_at: String,
-    /// ISO 8601.
+    /// Time of the last change, ISO 8601.
     pub updated_at: String,
-    /// Whether it is connected.
+    /// Whether the desktop is connected.
     pub is_online: bool,
-    /// Whether all members of the organization may send work to it.
+    /// Whether all members of the organization can send commands and loops to it.
     pub is_shared_with_org: bool,
-    /// Set for desktops of other users.
+    /// Name of the owner; present only for desktops of other users.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner_name: Option<String>,
-    /// Which provider runs its loops.
+    /// Harness that runs its loops.
     pub selected_harness: Harness,
-    /// `online`, `degraded` or `paused`, as it said itself.
+    /// State that the desktop reported: `online`, `degraded` or `paused`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
-    /// Commands that run.
+    /// Number of running commands.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub active_commands: Option<i64>,
-    /// Commands that wait.
+    /// Number of queued commands.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_depth: Option<i64>,
-    /// How it is protected.
+    /// Authentication strength of the desktop.
     pub security: TargetSecurity,
-    /// What the control plane does for it.
+    /// Features that the control plane offers to this desktop.
     #[serde(skip_serializing_if = "ServerCapabilities::is_empty")]
     pub server_capabilities: ServerCapabilities,
 }
 
-/// Shows desktops to a person.
-async fn shown(
+/// Builds the views of desktops for a caller.
+async fn views(
     app: &ControlPlaneState,
     caller: &Caller,
     rows: Vec<compute_target::Model>,
@@ -114,13 +114,13 @@ async fn shown(
         .filter(api_key::Column::RevokedAt.is_null())
         .all(db)
         .await?;
-    let show = |row: compute_target::Model| {
+    let view = |row: compute_target::Model| {
         let owner = owners.iter().find(|owner| owner.id == row.user_id && owner.id != caller.user.id);
         let protected =
             bound.iter().any(|key| key.gateway_id == row.gateway_id && key.user_id == row.user_id);
         target_view(row, owner.map(user::Model::full_name), protected)
     };
-    Ok(rows.into_iter().map(show).collect())
+    Ok(rows.into_iter().map(view).collect())
 }
 
 fn target_view(row: compute_target::Model, owner_name: Option<String>, protected: bool) -> ComputeTarget {
@@ -156,7 +156,8 @@ fn target_view(row: compute_target::Model, owner_name: Option<String>, protected
     }
 }
 
-/// Own desktops and those shared with the organization: online first, then the one changed last.
+/// Lists the caller's desktops and those shared with the organization: connected ones first, then by time of
+/// change.
 #[utoipa::path(get, path = "/compute-targets", tag = "compute-targets",
     responses((status = 200, body = Data<Vec<ComputeTarget>>), ErrorResponses))]
 pub async fn list(
@@ -169,45 +170,46 @@ pub async fn list(
             .order_by_desc(compute_target::Column::UpdatedAt)
             .all(app.store.reader())
             .await?;
-        Ok(shown(&app, &caller, rows).await?)
+        Ok(views(&app, &caller, rows).await?)
     };
     read.await.context("Failed to fetch compute targets").map(Data::new)
 }
 
-/// What a desktop says of itself.
+/// Description of a desktop by itself.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RegisterTarget {
-    /// 1 to 120 characters.
+    /// Host name, 1 to 120 characters.
     pub machine_name: String,
-    /// 1 to 80 characters.
+    /// Operating system, 1 to 80 characters.
     pub platform: String,
-    /// Operation ids that it serves.
+    /// Ids of the supported gateway operations.
     pub supported_operations: Vec<String>,
-    /// Open object.
+    /// Versions, limits and features; open object.
     #[serde(default)]
     #[schema(value_type = Option<HashMap<String, Value>>)]
     pub capabilities: Option<Map<String, Value>>,
-    /// At most 120 characters.
+    /// Version of the plugins, at most 120 characters; stored in `capabilities`.
     pub plugin_version: Option<String>,
-    /// Stable id of the installation.
+    /// Stable id of the Loopgate installation.
     pub gateway_id: Option<Uuid>,
 }
 
-/// A desktop that is registered.
+/// Result of registering a desktop.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = RegisteredTarget)]
 pub struct RegisterTargetResponse {
-    /// Id.
+    /// Id of the desktop.
     pub id: Uuid,
-    /// Host name.
+    /// Host name of the machine.
     pub machine_name: String,
-    /// Always `true`.
+    /// Always `true` after a registration.
     pub is_online: bool,
 }
 
-/// Registers a desktop that does not connect; one that does is registered by its hello.
+/// Registers a desktop that does not use the link. Desktops with a link are registered by their `hello`
+/// frame.
 #[utoipa::path(post, path = "/compute-targets/register", tag = "compute-targets", request_body = RegisterTarget,
     responses((status = 200, body = Data<RegisterTargetResponse>), ErrorResponses))]
 pub async fn register(
@@ -246,26 +248,26 @@ pub async fn register(
     Ok(Data::new(RegisterTargetResponse { id: row.id, machine_name: row.machine_name, is_online: true }))
 }
 
-/// What is to be changed; at least one member.
+/// Changes to a desktop; at least one member is required.
 #[derive(Debug, Default, PartialEq, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct UpdateTarget {
-    /// 1 to 120 characters.
+    /// Host name, 1 to 120 characters.
     pub machine_name: Option<String>,
-    /// 1 to 80 characters.
+    /// Operating system, 1 to 80 characters.
     pub platform: Option<String>,
-    /// Open object.
+    /// Versions, limits and features; open object.
     #[schema(value_type = Option<HashMap<String, Value>>)]
     pub capabilities: Option<Map<String, Value>>,
-    /// Operation ids that it serves.
+    /// Ids of the supported gateway operations.
     pub supported_operations: Option<Vec<String>>,
-    /// Stable id of the installation.
+    /// Stable id of the Loopgate installation.
     pub gateway_id: Option<Uuid>,
-    /// Which provider runs its loops.
+    /// Harness that runs its loops.
     pub selected_harness: Option<Harness>,
 }
 
-/// Changes a desktop of one's own.
+/// Changes a desktop of the caller.
 #[utoipa::path(put, path = "/compute-targets/{id}", tag = "compute-targets", params(("id" = Uuid, Path)), request_body = UpdateTarget,
     responses((status = 200, body = Data<ComputeTarget>), ErrorResponses))]
 pub async fn update(
@@ -308,16 +310,16 @@ pub async fn update(
         }
         other => other.map_err(Into::into).context("Failed to update compute target")?,
     };
-    one(&app, &caller, row.id).await.context("Failed to update compute target").map(Data::new)
+    view_of(&app, &caller, row.id).await.context("Failed to update compute target").map(Data::new)
 }
 
-async fn one(app: &ControlPlaneState, caller: &Caller, id: Uuid) -> ApiResult<ComputeTarget> {
+async fn view_of(app: &ControlPlaneState, caller: &Caller, id: Uuid) -> ApiResult<ComputeTarget> {
     let row = find_own(&app.store, caller, id).await?;
-    let mut targets = shown(app, caller, vec![row]).await?;
+    let mut targets = views(app, caller, vec![row]).await?;
     targets.pop().ok_or_else(|| crate::error::not_found("Compute target"))
 }
 
-/// Forgets a desktop of one's own, revokes the key that is bound to it, and closes its connection. Its loops stay.
+/// Removes a desktop of the caller, revokes its bound API key, and closes its connection. Its loops are kept.
 #[utoipa::path(delete, path = "/compute-targets/{id}", tag = "compute-targets", params(("id" = Uuid, Path)),
     responses((status = 200, body = Data<DeleteResponse>), ErrorResponses))]
 pub async fn delete(
@@ -338,20 +340,21 @@ pub async fn delete(
         Ok(tx.commit().await?)
     };
     deleted.await.context("Failed to delete compute target")?;
+    // Closed after the commit: the desktop reconnects immediately, and must then be rejected.
     app.desktops.close_target(row.id);
     app.bus.publish(Topic::Credentials);
     app.bus.publish(Topic::Targets(row.organization_id));
     Ok(DeleteResponse::answer())
 }
 
-/// Whether a heartbeat was noted.
+/// Response to a desktop's heartbeat.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct HeartbeatResponse {
-    /// Always `true`.
+    /// Always `true`; failures have an error status.
     pub ok: bool,
 }
 
-/// Says that a desktop of one's own is there.
+/// Marks a desktop of the caller as online. For desktops without a link.
 #[utoipa::path(post, path = "/compute-targets/{id}/heartbeat", tag = "compute-targets", params(("id" = Uuid, Path)),
     responses((status = 200, body = Data<HeartbeatResponse>), ErrorResponses))]
 pub async fn heartbeat(
@@ -366,25 +369,25 @@ pub async fn heartbeat(
     Ok(Data::new(HeartbeatResponse { ok: true }))
 }
 
-/// Whether a desktop is shared.
+/// Request to share a desktop or to stop sharing it.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ShareTarget {
-    /// Whether all members of the organization may send work to it.
+    /// Whether all members of the organization can send commands and loops to it.
     pub is_shared_with_org: bool,
 }
 
-/// Whether a desktop is shared.
+/// Sharing of a desktop.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SharedTarget {
-    /// Id.
+    /// Id of the desktop.
     pub id: Uuid,
-    /// Whether all members of the organization may send work to it.
+    /// Whether all members of the organization can send commands and loops to it.
     pub is_shared_with_org: bool,
 }
 
-/// Shares a desktop of one's own with the organization, or takes it back.
+/// Shares a desktop of the caller with the organization, or stops sharing it.
 #[utoipa::path(patch, path = "/compute-targets/{id}/sharing", tag = "compute-targets", params(("id" = Uuid, Path)), request_body = ShareTarget,
     responses((status = 200, body = Data<SharedTarget>), ErrorResponses))]
 pub async fn share(
@@ -409,15 +412,16 @@ pub async fn share(
     Ok(Data::new(SharedTarget { id: row.id, is_shared_with_org: body.is_shared_with_org }))
 }
 
-/// Desktops going on and off line, as server-sent events `{"targetId", "isOnline"}`: first where
-/// each one stands, then every change.
+/// Streams the online status of desktops as server-sent events `{"targetId", "isOnline"}`: the current status
+/// of each desktop first, then every change.
 #[utoipa::path(get, path = "/compute-targets/status-stream", tag = "compute-targets",
     responses((status = 200, body = String, content_type = "text/event-stream")))]
 pub async fn status_stream(State(app): State<ControlPlaneState>, caller: ApiResult<PersonAuth>) -> Response {
     match caller {
         Ok(PersonAuth(caller)) => {
             let wake = app.bus.subscribe(Topic::Targets(caller.organization_id()));
-            let source = TargetSource { app: app.clone(), caller: caller.clone(), known: HashMap::new() };
+            let source =
+                TargetSource { app: app.clone(), caller: caller.clone(), last_status: HashMap::new() };
             stream::follow(&app, caller, wake, source, 0)
         }
         Err(error) if error.status == StatusCode::INTERNAL_SERVER_ERROR => {
@@ -430,15 +434,16 @@ pub async fn status_stream(State(app): State<ControlPlaneState>, caller: ApiResu
 struct TargetSource {
     app: ControlPlaneState,
     caller: Caller,
-    known: HashMap<Uuid, bool>,
+    last_status: HashMap<Uuid, bool>,
 }
 
 impl EventReader for TargetSource {
     async fn read(&mut self, after: i64) -> Result<EventBatch, DbErr> {
         let rows = accessible(&self.caller).all(self.app.store.reader()).await?;
+        // Status changes have no event table: they are derived from the last status sent on this stream.
         let mut events = Vec::new();
         for row in rows {
-            if self.known.insert(row.id, row.is_online) != Some(row.is_online) {
+            if self.last_status.insert(row.id, row.is_online) != Some(row.is_online) {
                 let change = json!({"targetId": row.id, "isOnline": row.is_online});
                 events.push(Event::default().data(change.to_string()));
             }

@@ -1,4 +1,4 @@
-//! Documents, and the loops that are started from them.
+//! Documents, and the start of loops on them.
 
 use axum::extract::{Path, State};
 use loopgate_api::launch::{ArtifactType, RepoRef};
@@ -22,18 +22,18 @@ use crate::store::entity::document::{self, DocumentStatus};
 use crate::store::entity::document_version;
 use crate::store::now;
 
-/// Characters of a title.
+/// Longest title, in characters.
 pub(super) const TITLE_LIMIT: usize = 200;
-/// Characters of a text.
+/// Longest text of a version, in characters.
 pub(super) const CONTENT_LIMIT: usize = 1_000_000;
 
-/// Kinds of documents that people write; plans come from loops.
+/// Kinds of documents that users create. Plans are created by loops only.
 #[derive(Debug, Clone, Copy, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum DocumentKind {
-    /// A feature.
+    /// A change request for a feature.
     Feature,
-    /// Requirements.
+    /// A product requirements document.
     Prd,
 }
 
@@ -46,22 +46,22 @@ impl From<DocumentKind> for ArtifactType {
     }
 }
 
-/// A document to be made.
+/// Request to create a document.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreateDocument {
-    /// 1 to 200 characters.
+    /// Title, 1 to 200 characters.
     pub title: String,
-    /// Its kind.
+    /// Kind of the document.
     #[serde(rename = "type")]
     pub kind: DocumentKind,
-    /// Markdown, at least one character.
+    /// Text in Markdown, at least one character.
     pub content: String,
-    /// The repository that it is about.
+    /// Primary repository of the document.
     pub repo: Option<RepoRef>,
 }
 
-/// Makes a document with its first version.
+/// Creates a document with its first version.
 #[utoipa::path(post, path = "/documents", tag = "documents", request_body = CreateDocument,
     responses((status = 200, body = Data<DocumentDetail>), ErrorResponses))]
 pub async fn create(
@@ -74,7 +74,7 @@ pub async fn create(
     issues.length("content", &body.content, 1, CONTENT_LIMIT);
     check_inputs(&mut issues, None, body.repo.as_ref(), &[]);
     issues.into_result()?;
-    let made = async {
+    let created = async {
         let tx = app.store.begin().await?;
         let kind = body.kind.into();
         let number = documents::next_number(&tx, caller.organization_id(), kind).await?;
@@ -92,19 +92,19 @@ pub async fn create(
         tx.commit().await?;
         Ok(detail(app.store.reader(), row).await?)
     };
-    made.await.context("Failed to create document").map(Data::new)
+    created.await.context("Failed to create document").map(Data::new)
 }
 
-/// Which documents are wanted.
+/// Selects documents by kind.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct DocumentQuery {
-    /// Only this kind.
+    /// Returns only documents of this kind.
     #[serde(rename = "type")]
     pub kind: Option<ArtifactType>,
 }
 
-/// Documents of the organization, the one changed last first.
+/// Lists the documents of the organization, most recently changed first.
 #[utoipa::path(get, path = "/documents", tag = "documents", params(DocumentQuery),
     responses((status = 200, body = Data<Vec<DocumentRecord>>), ErrorResponses))]
 pub async fn list(
@@ -112,17 +112,17 @@ pub async fn list(
     PersonAuth(caller): PersonAuth,
     Query(query): Query<DocumentQuery>,
 ) -> ApiResult<Data<Vec<DocumentRecord>>> {
-    let mut found =
+    let mut documents =
         document::Entity::find().filter(document::Column::OrganizationId.eq(caller.organization_id()));
     if let Some(kind) = query.kind {
-        found = found.filter(document::Column::Kind.eq(StoredEnum(kind)));
+        documents = documents.filter(document::Column::Kind.eq(StoredEnum(kind)));
     }
-    let rows = found.order_by_desc(document::Column::UpdatedAt).all(app.store.reader()).await;
+    let rows = documents.order_by_desc(document::Column::UpdatedAt).all(app.store.reader()).await;
     let rows = rows.map_err(Into::into).context("Failed to fetch documents")?;
     Ok(Data::new(rows.into_iter().map(DocumentRecord::from).collect()))
 }
 
-/// One document with its text, its versions, the plan made from it, its loops and pull requests.
+/// Returns a document with its text, versions, plan, loops and pull requests.
 #[utoipa::path(get, path = "/documents/{idOrSlug}", tag = "documents", params(("idOrSlug" = String, Path)),
     responses((status = 200, body = Data<DocumentDetail>), ErrorResponses))]
 pub async fn get(
@@ -137,17 +137,17 @@ pub async fn get(
     read.await.context("Failed to fetch document").map(Data::new)
 }
 
-/// What is to be changed.
+/// Changes to a document. Absent members remain unchanged.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UpdateDocument {
-    /// 1 to 200 characters.
+    /// Title, 1 to 200 characters.
     pub title: Option<String>,
-    /// Status of the document.
+    /// New status of the document.
     pub status: Option<DocumentStatus>,
 }
 
-/// Renames a document, or sets its status.
+/// Changes the title or the status of a document.
 #[utoipa::path(patch, path = "/documents/{idOrSlug}", tag = "documents", params(("idOrSlug" = String, Path)), request_body = UpdateDocument,
     responses((status = 200, body = Data<DocumentDetail>), ErrorResponses))]
 pub async fn update(
@@ -181,7 +181,7 @@ pub async fn update(
     changed.await.context("Failed to update document").map(Data::new)
 }
 
-/// Versions of a document, newest first.
+/// Lists the versions of a document, newest first.
 #[utoipa::path(get, path = "/documents/{idOrSlug}/versions", tag = "documents", params(("idOrSlug" = String, Path)),
     responses((status = 200, body = Data<Vec<DocumentVersion>>), ErrorResponses))]
 pub async fn versions(
@@ -201,14 +201,14 @@ pub async fn versions(
     read.await.context("Failed to fetch document versions").map(Data::new)
 }
 
-/// The text of a new version.
+/// Text of a new version.
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct CreateVersion {
-    /// Markdown, at least one character.
+    /// Text in Markdown, at least one character.
     pub content: String,
 }
 
-/// Appends a version. A plan that people have changed has no plan object any more.
+/// Appends a version to a document. A plan edited by a user has no structured plan object, only the text.
 #[utoipa::path(post, path = "/documents/{idOrSlug}/versions", tag = "documents", params(("idOrSlug" = String, Path)), request_body = CreateVersion,
     responses((status = 200, body = Data<DocumentDetail>), ErrorResponses))]
 pub async fn create_version(
@@ -220,7 +220,7 @@ pub async fn create_version(
     let mut issues = ValidationIssues::default();
     issues.length("content", &body.content, 1, CONTENT_LIMIT);
     issues.into_result()?;
-    let made = async {
+    let created = async {
         let tx = app.store.begin().await?;
         let row = documents::find(&tx, caller.organization_id(), &id_or_slug).await?;
         let text = VersionText { content: body.content, raw: None, loop_id: None };
@@ -228,11 +228,11 @@ pub async fn create_version(
         tx.commit().await?;
         Ok(detail(app.store.reader(), row).await?)
     };
-    made.await.context("Failed to create document version").map(Data::new)
+    created.await.context("Failed to create document version").map(Data::new)
 }
 
-/// Starts a loop about a document. The dispatch goes on in the background: when it fails, the
-/// loop fails, not this answer.
+/// Starts a loop on a document. The launch continues in the background: a launch failure fails the loop, not
+/// this request.
 #[utoipa::path(post, path = "/documents/{idOrSlug}/run-loop", tag = "documents", params(("idOrSlug" = String, Path)), request_body = RunLoop,
     responses((status = 200, body = Data<LoopStartResponse>), ErrorResponses))]
 pub async fn run_loop(

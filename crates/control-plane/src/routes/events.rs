@@ -1,4 +1,4 @@
-//! Reading the events of a loop.
+//! Events of a loop: as a list and as a stream.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -19,7 +19,7 @@ use crate::loops;
 use crate::loops::events::{EventList, EventQuery};
 use crate::store::Store;
 
-/// All events of a loop, a page of them, or those after a known one.
+/// Lists the events of a loop: all of them, a page, or those after a given event.
 #[utoipa::path(get, path = "/loops/{id}/events", operation_id = "events", tag = "loops", params(("id" = Uuid, Path), EventQuery),
     responses((status = 200, body = Data<EventList>), ErrorResponses))]
 pub async fn list(
@@ -35,10 +35,10 @@ pub async fn list(
     read.await.context("Failed to fetch loop events").map(Data::new)
 }
 
-/// Events of a loop as they are stored, as server-sent events: everything from the beginning, or
-/// from `Last-Event-ID` on. Each `data` is a stored event; the stream closes after the loop's end.
+/// Streams the events of a loop as server-sent events, from the beginning or after `Last-Event-ID`. Each
+/// `data` field is one stored event. The stream closes when the loop has finished and all events were sent.
 #[utoipa::path(get, path = "/loops/{id}/stream", tag = "loops",
-    params(("id" = Uuid, Path), ("Last-Event-ID" = Option<Uuid>, Header, description = "Id of the last event that was read")),
+    params(("id" = Uuid, Path), ("Last-Event-ID" = Option<Uuid>, Header, description = "Id of the last event that the client received")),
     responses((status = 200, body = String, content_type = "text/event-stream"),
         (status = 401, body = String, content_type = "text/plain"),
         (status = 404, body = String, content_type = "text/plain")))]
@@ -48,11 +48,13 @@ pub async fn stream(
     id: Id,
     headers: HeaderMap,
 ) -> Response {
-    let begun = async {
+    let start = async {
         let SessionAuth(caller) = session?;
         let id = id.or_unknown("Loop")?;
         loops::find(app.store.reader(), caller.organization_id(), id).await?;
         let seen = stream::last_event_id(&headers).and_then(|id| Uuid::try_parse(id).ok());
+        // Subscribes before the first read, so that an event stored in between still wakes
+        // the stream.
         let wake = app.bus.subscribe(Topic::Loop(id));
         let after = match seen {
             Some(seen) => loops::events::position(&app.store, id, seen).await?,
@@ -60,7 +62,7 @@ pub async fn stream(
         };
         Ok((caller, id, wake, after))
     };
-    match begun.await {
+    match start.await {
         Ok((caller, loop_id, wake, after)) => {
             stream::follow(&app, caller, wake, LoopSource { store: app.store.clone(), loop_id }, after)
         }
@@ -75,19 +77,20 @@ struct LoopSource {
 
 impl EventReader for LoopSource {
     async fn read(&mut self, after: i64) -> Result<EventBatch, DbErr> {
-        // The status is read first: a loop that had ended then has all its events in the batch.
+        // The status is read before the events: if the loop is finished here, the batch below cannot miss an
+        // event.
         let ended =
             loops::status(&self.store, self.loop_id).await?.is_none_or(|status| !ACTIVE.contains(&status));
-        let stored = loops::events::batch(&self.store, self.loop_id, after).await?;
-        let position = stored.last().map_or(after, |event| event.sequence);
-        let whole = stored.len() < usize::try_from(loops::events::BATCH).unwrap_or(usize::MAX);
-        let events = stored
+        let rows = loops::events::batch(&self.store, self.loop_id, after).await?;
+        let position = rows.last().map_or(after, |event| event.sequence);
+        let is_last_batch = rows.len() < usize::try_from(loops::events::BATCH).unwrap_or(usize::MAX);
+        let events = rows
             .iter()
             .map(|event| {
                 let json = serde_json::to_string(event).unwrap_or_default();
                 Event::default().id(event.id.to_string()).data(json)
             })
             .collect();
-        Ok(EventBatch { events, position, ended: ended && whole })
+        Ok(EventBatch { events, position, ended: ended && is_last_batch })
     }
 }

@@ -1,4 +1,5 @@
-//! The server's part of a signed start or end of a loop, for the desktop that has checked the signature.
+//! Execution credentials: the server's part of a signed launch or kill, released to the desktop that verified
+//! the signature.
 
 use axum::extract::{Path, State};
 use http::StatusCode;
@@ -22,28 +23,29 @@ use crate::store::entity::{
 };
 use crate::store::{is_duplicate, now};
 
-/// For which command.
+/// Request for the execution credentials of a command.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExecutionCredentialsRequest {
-    /// The signed command that the desktop has received.
+    /// Id of the signed command that the desktop received.
     pub command_id: Uuid,
 }
 
-/// The body for the desktop's gateway.
+/// Body of the desktop's request to its own gateway.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ExecutionCredentials {
-    /// The loop.
+    /// Id of the loop.
     pub loop_id: String,
-    /// What a start has beside it, as in a launch that nobody signed.
+    /// For a launch: the other members of the launch request, as in an unsigned launch. Empty for a kill.
     #[serde(flatten)]
     #[schema(value_type = HashMap<String, Value>)]
     pub launch: Map<String, Value>,
 }
 
-/// The whole body for the desktop's gateway, with the token of the loop. Given out once a command, and only to the
-/// desktop itself, by the key that is bound to it.
+/// Returns the request body for the desktop's gateway, including the runner token. It is released once per
+/// command, and only to the desktop itself, which authenticates with the API key that is bound to its public
+/// key.
 #[utoipa::path(post, path = "/compute-targets/{id}/loops/{loop_id}/execution-credentials", tag = "execution-credentials",
     params(("id" = Uuid, Path), ("loop_id" = Uuid, Path)), request_body = ExecutionCredentialsRequest,
     responses((status = 200, body = Data<ExecutionCredentials>), ErrorResponses))]
@@ -53,7 +55,7 @@ pub async fn create(
     Path((target_id, loop_id)): Path<(String, String)>,
     Body(body): Body<ExecutionCredentialsRequest>,
 ) -> ApiResult<Data<ExecutionCredentials>> {
-    // The key's proof of possession was checked with the key.
+    // `ApiKeyAuth` has already verified the proof of possession for a bound key.
     let bound = caller
         .key
         .as_ref()
@@ -62,7 +64,7 @@ pub async fn create(
     let (Ok(target_id), Ok(loop_id)) = (Uuid::try_parse(&target_id), Uuid::try_parse(&loop_id)) else {
         return Err(unknown());
     };
-    let fetched = async {
+    let credentials = async {
         let db = app.store.reader();
         let target = compute_target::Entity::find_by_id(target_id)
             .filter(compute_target::Column::UserId.eq(caller.user.id))
@@ -87,29 +89,34 @@ pub async fn create(
             Some(_) => Map::new(),
             None => return Err(bad_request("Command is not a signed loop intent for this loop")),
         };
+        // Consumed last: a failure above must not use up the only release.
         consume(&app, command.id).await?;
+        // The response has its own `loopId`; the flattened map would emit the member twice.
         launch.remove("loopId");
         Ok(ExecutionCredentials { loop_id: loop_id.to_string(), launch })
     };
-    fetched.await.context("Failed to fetch execution credentials").map(Data::new)
+    credentials.await.context("Failed to fetch execution credentials").map(Data::new)
 }
 
 fn unknown() -> ApiError {
     ApiError::new(StatusCode::NOT_FOUND, "Loop execution credentials not found")
 }
 
-/// What a signed command does with a loop: starts or ends it. `None` for every other command.
+/// Returns the operation of a signed command: launch or kill of this loop. Returns `None` for all other
+/// commands.
 fn operation_of(command: &desktop_command::Model, loop_id: Uuid) -> Option<OperationId> {
     let request: LinkCommand = serde_json::from_value(command.request_payload.clone()).ok()?;
     let body = request.body?;
-    let about = body.get("loopId")?.as_str()?.parse::<Uuid>().ok()?;
+    let loop_of_body = body.get("loopId")?.as_str()?.parse::<Uuid>().ok()?;
+    // Only commands with a signed intent are stored without their complete body.
     body.get(USER_INTENT)?;
     let operation = OperationId::of_path(&request.path)?;
     let is_of_loops = matches!(operation, OperationId::OrchestratorLoop | OperationId::OrchestratorLoopKill);
-    (about == loop_id && is_of_loops).then_some(operation)
+    (loop_of_body == loop_id && is_of_loops).then_some(operation)
 }
 
-/// Notes that a command's part is given out; of two at once one is refused.
+/// Records that the credentials of a command were released. The primary key makes the second of two
+/// concurrent requests fail with 409.
 async fn consume(app: &ControlPlaneState, command_id: Uuid) -> ApiResult<()> {
     let row = consumption::ActiveModel { command_id: Set(command_id), consumed_at: Set(now()) };
     match consumption::Entity::insert(row).exec_without_returning(app.store.writer()).await {

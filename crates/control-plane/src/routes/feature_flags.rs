@@ -1,4 +1,4 @@
-//! Switches of an organization.
+//! Feature flags of an organization.
 
 use std::collections::BTreeMap;
 
@@ -19,17 +19,17 @@ use crate::extract::Body;
 use crate::store::entity::feature_flag::{self, Column};
 use crate::store::now;
 
-/// Every switch there is; all begin as off.
+// All feature flags; they are off by default.
 const KEYS: [&str; 1] = ["mermaid-enhancements"];
 
-/// Where the switches stand.
+/// Feature flags of the organization.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct FeatureFlags {
-    /// By key.
+    /// Values by key; contains every known flag.
     pub flags: BTreeMap<&'static str, bool>,
 }
 
-/// Where the switches of the organization stand.
+/// Returns the feature flags of the organization.
 #[utoipa::path(get, path = "/feature-flags", tag = "feature-flags", responses((status = 200, body = Data<FeatureFlags>), ErrorResponses))]
 pub async fn list(
     State(app): State<ControlPlaneState>,
@@ -47,14 +47,14 @@ async fn read(app: &ControlPlaneState, caller: &Caller) -> ApiResult<FeatureFlag
     Ok(FeatureFlags { flags: KEYS.iter().map(|key| (*key, is_on(key))).collect() })
 }
 
-/// Where a switch is to stand.
+/// New value of a feature flag.
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct SetFlag {
-    /// On or off.
+    /// Whether the feature is on.
     pub enabled: bool,
 }
 
-/// Turns a switch on or off for the whole organization.
+/// Sets a feature flag for the whole organization.
 #[utoipa::path(put, path = "/feature-flags/{key}", tag = "feature-flags", params(("key" = String, Path)), request_body = SetFlag,
     responses((status = 200, body = Data<FeatureFlags>), ErrorResponses))]
 pub async fn set(
@@ -63,6 +63,7 @@ pub async fn set(
     Path(key): Path<String>,
     Body(body): Body<SetFlag>,
 ) -> ApiResult<Data<FeatureFlags>> {
+    // Unknown keys would accumulate in the table without any effect.
     if !KEYS.contains(&key.as_str()) {
         return Err(not_found("Feature flag"));
     }
@@ -73,11 +74,11 @@ pub async fn set(
         updated_by: Set(caller.user.id),
         updated_at: Set(now()),
     };
-    let known = OnConflict::columns([Column::OrganizationId, Column::Key])
+    let replace = OnConflict::columns([Column::OrganizationId, Column::Key])
         .update_columns([Column::Enabled, Column::UpdatedBy, Column::UpdatedAt])
         .to_owned();
     let tx = app.store.begin().await?;
-    feature_flag::Entity::insert(row).on_conflict(known).exec_without_returning(&tx).await?;
+    feature_flag::Entity::insert(row).on_conflict(replace).exec_without_returning(&tx).await?;
     let (organization, details) = (caller.organization_id(), json!({"enabled": body.enabled}));
     caller.actor().record(&tx, organization, AuditAction::FeatureFlagSet, &key, details).await?;
     tx.commit().await?;

@@ -1,4 +1,4 @@
-//! Tokens of the code host for the runner of a loop.
+//! Code host tokens for the runner of a loop.
 
 use axum::extract::State;
 use futures_util::future::try_join_all;
@@ -23,35 +23,35 @@ use crate::store::entity::{agent_loop, organization};
 use crate::store::parse_json;
 use sea_orm::prelude::*;
 
-/// Peers for which tokens are wanted.
+/// Selects the peer repositories to create tokens for.
 #[derive(Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GithubTokenRequest {
-    /// Some of the loop's peers, at most 5; all when left out.
+    /// Peer repositories of the loop, at most 5; all of them by default.
     pub additional_repos: Option<Vec<RepoRef>>,
 }
 
-/// A token for each repository, good for an hour.
+/// Tokens for the repositories of a loop, each valid for one hour.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GithubTokens {
-    /// For the primary repository.
+    /// Token for the primary repository.
     pub token: String,
-    /// For the peers.
+    /// Tokens for the peer repositories.
     pub additional_repo_tokens: Vec<RepoToken>,
 }
 
-/// The token for one repository.
+/// Token for one repository.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RepoToken {
-    /// `owner/name`.
+    /// Full name of the repository, `owner/name`.
     pub full_name: String,
-    /// Reaches this repository only.
+    /// Token that gives access to this repository only.
     pub token: String,
 }
 
-/// Makes a token for each repository of a loop.
+/// Creates a token for each repository of the loop. Returns 410 when the loop has finished.
 #[utoipa::path(post, path = "/loops/{id}/github-token", operation_id = "github_token", tag = "runner",
     params(("id" = Uuid, Path)), request_body = Option<GithubTokenRequest>,
     responses((status = 200, body = Data<GithubTokens>), (status = 410, body = crate::error::FailureBody), ErrorResponses))]
@@ -70,6 +70,7 @@ pub async fn create(
     let tokens = async {
         let installation = installation(&app, &row).await?;
         let primary = token(installation, &primary.full_name);
+        // Each token is a request to the code host, so they are requested concurrently.
         let peers = try_join_all(peers.iter().map(async |peer| {
             let token = token(installation, &peer.full_name).await?;
             Ok(RepoToken { full_name: peer.full_name.clone(), token: token.expose_secret().to_owned() })
@@ -80,18 +81,20 @@ pub async fn create(
     tokens.await.context("Failed to generate GitHub token").map(Data::new)
 }
 
-/// The peers that are wanted; only those that the loop was made with.
+/// Returns the requested peer repositories. Returns 403 for a repository that is not a peer of the loop.
 fn peers(row: &agent_loop::Model, body: GithubTokenRequest) -> ApiResult<Vec<RepoRef>> {
-    let own: Vec<RepoRef> = parse_json(row.additional_repos.as_ref()).unwrap_or_default();
-    let Some(wanted) = body.additional_repos else { return Ok(own) };
+    let allowed: Vec<RepoRef> = parse_json(row.additional_repos.as_ref()).unwrap_or_default();
+    let Some(requested) = body.additional_repos else { return Ok(allowed) };
     let mut issues = ValidationIssues::default();
-    check_inputs(&mut issues, None, None, &wanted);
+    check_inputs(&mut issues, None, None, &requested);
     issues.into_result()?;
-    let is_own = |repo: &RepoRef| {
-        own.iter().any(|own| own.full_name.eq_ignore_ascii_case(&repo.full_name) && own.branch == repo.branch)
+    let is_allowed = |repo: &RepoRef| {
+        allowed
+            .iter()
+            .any(|peer| peer.full_name.eq_ignore_ascii_case(&repo.full_name) && peer.branch == repo.branch)
     };
-    if wanted.iter().all(is_own) {
-        return Ok(wanted);
+    if requested.iter().all(is_allowed) {
+        return Ok(requested);
     }
     Err(ApiError::new(StatusCode::FORBIDDEN, "Additional repos not authorized for this loop"))
 }
@@ -103,13 +106,14 @@ async fn installation<'a>(
     let organization = organization::Entity::find_by_id(row.organization_id).one(app.store.reader()).await?;
     let organization = organization.ok_or_else(forbidden)?;
     app.installation(&organization).ok_or_else(|| {
-        let text = "The organization has no installation of the code host's App";
+        let text = "The organization has not installed the code host's App";
         ApiError::new(StatusCode::INTERNAL_SERVER_ERROR, text).code("code_host_not_connected")
     })
 }
 
 async fn token(installation: InstalledApp<'_>, full_name: &str) -> ApiResult<SecretString> {
     installation.token(full_name).await.map_err(|error| match error {
+        // The App's installation has lost access to the repository since the loop was created.
         CodeHostError::NoAccess => unauthorized_repositories(&[full_name]),
         CodeHostError::Unavailable(_) => ApiError::internal(error),
     })

@@ -1,4 +1,4 @@
-//! Liveness probe.
+//! Liveness and readiness probes.
 
 use axum::extract::State;
 use sea_orm::ConnectionTrait;
@@ -6,13 +6,14 @@ use sea_orm::ConnectionTrait;
 use crate::app::ControlPlaneState;
 use crate::error::{ApiError, ApiResult};
 
-/// Answers while the process lives.
+/// Returns 200 while the process serves requests. Does not use the database, so that a database outage does
+/// not make an orchestrator restart the process.
 #[utoipa::path(get, path = "/health", tag = "health", responses((status = 200, body = String, content_type = "text/plain")))]
 pub async fn health() -> &'static str {
     "OK"
 }
 
-/// Answers while the database does.
+/// Returns 200 while the database answers, 503 otherwise.
 #[utoipa::path(get, path = "/health/db", tag = "health", responses((status = 200, body = String, content_type = "text/plain")))]
 pub async fn database(State(app): State<ControlPlaneState>) -> ApiResult<&'static str> {
     app.store

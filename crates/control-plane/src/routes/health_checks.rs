@@ -1,4 +1,4 @@
-//! The last check of the programs and plugins on a desktop.
+//! Latest health check of a desktop: its external programs and plugins.
 
 use std::collections::HashMap;
 
@@ -18,165 +18,163 @@ use crate::extract::{Body, Id};
 use crate::store::entity::target_health_check::{self, Column};
 use crate::store::{iso, now, parse_json};
 
-/// Version of the snapshot's shape.
+// Version of the snapshot's schema. Increment it for incompatible changes.
 const SCHEMA_VERSION: u32 = 1;
-/// Checks of one result.
+// Entries of one result; bounds the size of the stored document.
 const CHECK_LIMIT: usize = 100;
 
-/// How an attempt to enable or update plugins went.
+/// Outcome of an attempt to enable or update plugins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum AttemptOutcome {
-    /// It did.
     Success,
-    /// It did not.
     Failed,
-    /// It took too long.
+    /// The attempt exceeded its time limit.
     Timeout,
-    /// There was nothing to do.
+    /// No plugin had to be changed.
     Skipped,
 }
 
-/// An outcome of a later version counts as absent.
+/// Deserializes an outcome. Values that a newer desktop may send are read as absent instead of rejecting the
+/// whole result.
 fn known_outcome<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<AttemptOutcome>, D::Error> {
     let outcome = Option::<serde_json::Value>::deserialize(deserializer)?;
     Ok(outcome.and_then(|outcome| serde_json::from_value(outcome).ok()))
 }
 
-/// Where a person finds help.
+/// Link to instructions for a failed check.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 pub struct RemediationLink {
-    /// Text.
+    /// Text of the link.
     pub label: String,
-    /// An https URL.
+    /// Target; must start with `https://`.
     pub url: String,
 }
 
-/// One check.
+/// Result of one check.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HealthCheckEntry {
-    /// What is checked.
+    /// Stable id of the check.
     pub id: String,
-    /// The same for a person.
+    /// Name of the check for display.
     pub label: String,
-    /// Whether loops need it.
+    /// Whether loops cannot run unless this check passes.
     pub required: bool,
-    /// Whether it is as it must be.
     pub passed: bool,
-    /// Version that was found.
+    /// Detected version of the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// What is wrong.
+    /// Reason of the failure; absent when the check passed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What to do.
+    /// Instructions to fix the failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remediation: Option<String>,
-    /// For whoever helps.
+    /// Diagnostic details for support.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub debug: Option<String>,
-    /// Whether plugins were to be enabled.
+    /// Whether enabling plugins was attempted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enable_attempted: Option<bool>,
-    /// How that went.
+    /// Outcome of enabling plugins; absent without an attempt.
     #[serde(default, deserialize_with = "known_outcome", skip_serializing_if = "Option::is_none")]
     pub enable_outcome: Option<AttemptOutcome>,
-    /// Which plugins.
+    /// Ids of the plugins to enable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub enable_plugin_ids: Option<Vec<String>>,
-    /// Whether plugins were to be updated.
+    /// Whether updating plugins was attempted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub update_attempted: Option<bool>,
-    /// How that went.
+    /// Outcome of updating plugins; absent without an attempt.
     #[serde(default, deserialize_with = "known_outcome", skip_serializing_if = "Option::is_none")]
     pub update_outcome: Option<AttemptOutcome>,
-    /// Which plugins.
+    /// Ids of the plugins to update.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub update_plugin_ids: Option<Vec<String>>,
-    /// Where a person finds help.
+    /// Links to instructions for a failed check.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub remediation_links: Option<Vec<RemediationLink>>,
 }
 
-/// Whether a program has a server of the Model Context Protocol that was looked for.
+/// Whether a program is configured with the expected MCP server.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct McpServerCheck {
-    /// Whether it is there.
+    /// Whether the program has the server.
     pub available: bool,
-    /// Its name.
+    /// Name of the server in the program's configuration.
     pub server_name: Option<String>,
-    /// The URL by which it was found.
+    /// Configured URL that matched the expected one.
     pub matched_url: Option<String>,
-    /// ISO 8601.
+    /// Time of the check, ISO 8601.
     pub checked_at: String,
-    /// What is wrong.
+    /// Reason why the server could not be checked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// What a check found.
+/// Result of a health check.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HealthCheckResult {
-    /// At most 100.
+    /// Individual checks, at most 100.
     pub checks: Vec<HealthCheckEntry>,
-    /// Whether everything that loops need is as it must be.
+    /// Whether all required checks passed.
     pub all_required_passed: bool,
-    /// By program: `assistant`, `reviewer`.
+    /// MCP server checks by program: `assistant`, `reviewer`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mcp_servers: Option<HashMap<String, McpServerCheck>>,
 }
 
-/// A check that was made.
+/// Health check to store.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PutHealthCheck {
-    /// The server that was looked for.
+    /// URL of the MCP server that was searched for.
     pub expected_mcp_url: Option<String>,
-    /// The newest version that is known.
+    /// Newest available version of Loopgate.
     pub latest_version: Option<String>,
-    /// Whether plugins are updated by themselves.
+    /// Whether plugins are updated automatically.
     pub plugin_auto_update_enabled: Option<bool>,
-    /// What it found.
+    /// Result of the check.
     pub result: HealthCheckResult,
 }
 
-/// The last check of a desktop.
+/// Latest health check of a desktop.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HealthCheckSnapshot {
-    /// Id.
+    /// Id of the snapshot.
     pub id: Uuid,
     /// Organization of the desktop.
     pub organization_id: Uuid,
-    /// The desktop.
+    /// Id of the desktop.
     pub compute_target_id: Uuid,
-    /// ISO 8601.
+    /// Time of the check, ISO 8601.
     pub checked_at: String,
-    /// The server that was looked for.
+    /// URL of the MCP server that was searched for.
     pub expected_mcp_url: Option<String>,
-    /// The newest version that is known.
+    /// Newest available version of Loopgate.
     pub latest_version: Option<String>,
-    /// Whether plugins are updated by themselves.
+    /// Whether plugins are updated automatically.
     pub plugin_auto_update_enabled: Option<bool>,
-    /// What it found.
+    /// Result of the check.
     pub result: HealthCheckResult,
-    /// Whether everything that loops need is as it must be.
+    /// Whether all required checks passed.
     pub all_required_passed: bool,
-    /// What is not.
+    /// Ids of the required checks that failed.
     pub required_failure_ids: Vec<String>,
-    /// Version of this shape.
+    /// Version of this schema.
     pub schema_version: u32,
-    /// ISO 8601.
+    /// Creation time, ISO 8601.
     pub created_at: String,
-    /// ISO 8601.
+    /// Time of the last change, ISO 8601.
     pub updated_at: String,
 }
 
 impl HealthCheckSnapshot {
-    /// `None` for a stored result that does not read.
+    /// Returns `None` when the stored result does not match the schema, for example after a downgrade.
     fn of(row: target_health_check::Model) -> Option<Self> {
         let result: HealthCheckResult = parse_json(Some(&row.result))?;
         let failed = result.checks.iter().filter(|check| check.required && !check.passed);
@@ -199,7 +197,7 @@ impl HealthCheckSnapshot {
     }
 }
 
-/// The last check of a desktop; `null` when there is none, or the desktop has changed since.
+/// Returns the latest health check of a desktop; `null` without one, or when the desktop has changed since.
 #[utoipa::path(get, path = "/compute-targets/{id}/health-check", tag = "health-checks", params(("id" = Uuid, Path)),
     responses((status = 200, body = Data<Option<HealthCheckSnapshot>>), ErrorResponses))]
 pub async fn get(
@@ -215,10 +213,11 @@ pub async fn get(
 }
 
 async fn of_target(app: &ControlPlaneState, id: Uuid) -> Result<Option<target_health_check::Model>, DbErr> {
+    // Read from the writer: `put` returns the row that it has just written.
     target_health_check::Entity::find().filter(Column::ComputeTargetId.eq(id)).one(app.store.writer()).await
 }
 
-/// Keeps a check of a desktop in place of the last one.
+/// Replaces the health check of a desktop.
 #[utoipa::path(put, path = "/compute-targets/{id}/health-check", tag = "health-checks", params(("id" = Uuid, Path)), request_body = PutHealthCheck,
     responses((status = 200, body = Data<Option<HealthCheckSnapshot>>), ErrorResponses))]
 pub async fn put(
@@ -229,11 +228,12 @@ pub async fn put(
 ) -> ApiResult<Data<Option<HealthCheckSnapshot>>> {
     let mut issues = ValidationIssues::default();
     issues.require(body.result.checks.len() <= CHECK_LIMIT, "result.checks", "must have at most 100 item(s)");
+    // Pages render these links; a `javascript:` URL would run in the control plane's origin.
     let mut links = body.result.checks.iter().flat_map(|check| check.remediation_links.iter().flatten());
     let all_https = links.all(|link| link.url.starts_with("https://"));
     issues.require(all_https, "result.checks", "remediationLinks must have https URLs");
     issues.into_result()?;
-    let kept = async {
+    let snapshot = async {
         let target = find(&app.store, &caller, id.or_unknown("Compute target")?).await?;
         let at = now();
         let row = target_health_check::ActiveModel {
@@ -248,7 +248,8 @@ pub async fn put(
             created_at: Set(at),
             updated_at: Set(at),
         };
-        let known = OnConflict::column(Column::ComputeTargetId)
+        // Id and creation time are not updated: they belong to the first health check of the desktop.
+        let replace = OnConflict::column(Column::ComputeTargetId)
             .update_columns([
                 Column::CheckedAt,
                 Column::ExpectedMcpUrl,
@@ -258,9 +259,9 @@ pub async fn put(
                 Column::UpdatedAt,
             ])
             .to_owned();
-        let insert = target_health_check::Entity::insert(row).on_conflict(known);
+        let insert = target_health_check::Entity::insert(row).on_conflict(replace);
         insert.exec_without_returning(app.store.writer()).await?;
         Ok(of_target(&app, target.id).await?.and_then(HealthCheckSnapshot::of))
     };
-    kept.await.context("Failed to store health check").map(Data::new)
+    snapshot.await.context("Failed to store health check").map(Data::new)
 }

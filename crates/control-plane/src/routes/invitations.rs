@@ -1,4 +1,4 @@
-//! Inviting people, and accepting.
+//! Invitations to an organization: create, list, revoke, preview and accept.
 
 use axum::extract::State;
 use axum::response::IntoResponse;
@@ -24,30 +24,30 @@ use crate::store::iso;
 
 const NAME_LIMIT: usize = 100;
 
-/// Somebody to be invited.
+/// Request to create an invitation.
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct CreateInvitation {
-    /// E-mail address; the name of the account that the person makes.
+    /// E-mail address of the invited user; also the name of the local account.
     pub email: String,
     /// Role in the organization.
     pub role: Role,
 }
 
-/// An open invitation.
+/// An invitation that was not accepted yet.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Invitation {
-    /// Id.
+    /// Id of the invitation.
     pub id: Uuid,
-    /// Who is invited.
+    /// E-mail address of the invited user.
     pub email: String,
     /// Role in the organization.
     pub role: Role,
-    /// User who invited.
+    /// Id of the administrator who created it.
     pub created_by: Uuid,
-    /// ISO 8601.
+    /// Creation time, ISO 8601.
     pub created_at: String,
-    /// ISO 8601; seven days later.
+    /// Expiry, ISO 8601; seven days after creation.
     pub expires_at: String,
 }
 
@@ -64,19 +64,19 @@ impl From<invitation::Model> for Invitation {
     }
 }
 
-/// A new invitation, with what its reader needs.
+/// A new invitation with its secret.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct CreatedInvitation {
-    /// The invitation.
+    /// Invitation without its secret.
     #[serde(flatten)]
     pub invitation: Invitation,
-    /// The secret; shown this once.
+    /// Secret token; it cannot be retrieved again.
     pub token: String,
-    /// Page on which the invited person accepts. It carries the token.
+    /// URL of the page that accepts the invitation; contains the token.
     pub url: String,
 }
 
-/// Invites somebody. Nothing is sent: hand the URL to the person.
+/// Creates an invitation. No e-mail is sent: the administrator passes the URL on.
 #[utoipa::path(post, path = "/invitations", tag = "invitations", request_body = CreateInvitation,
     responses((status = 200, body = Data<CreatedInvitation>), ErrorResponses))]
 pub async fn create(
@@ -95,7 +95,7 @@ pub async fn create(
     Ok(Data::new(CreatedInvitation { invitation: row.into(), token, url }))
 }
 
-/// The open invitations, newest first.
+/// Lists the open invitations, newest first.
 #[utoipa::path(get, path = "/invitations", tag = "invitations", responses((status = 200, body = Data<Vec<Invitation>>), ErrorResponses))]
 pub async fn list(
     State(app): State<ControlPlaneState>,
@@ -105,7 +105,7 @@ pub async fn list(
     Ok(Data::new(rows.into_iter().map(Invitation::from).collect()))
 }
 
-/// Takes an open invitation back.
+/// Revokes an open invitation.
 #[utoipa::path(delete, path = "/invitations/{id}", tag = "invitations", params(("id" = Uuid, Path)),
     responses((status = 200, body = Data<DeleteResponse>), ErrorResponses))]
 pub async fn delete(
@@ -119,28 +119,28 @@ pub async fn delete(
     Ok(DeleteResponse::answer())
 }
 
-/// The token of an invitation.
+/// Token of an invitation.
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct InvitationToken {
-    /// The token.
+    /// Secret token from the invitation's URL.
     pub token: String,
 }
 
-/// What an invitation offers.
+/// Content of an invitation, shown before it is accepted.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct InvitationPreview {
     /// Name of the organization.
     pub organization_name: String,
-    /// Who is invited.
+    /// E-mail address of the invited user.
     pub email: String,
     /// Role in the organization.
     pub role: Role,
-    /// ISO 8601.
+    /// Expiry of the invitation, ISO 8601.
     pub expires_at: String,
 }
 
-/// Shows an invitation to whoever has its token.
+/// Returns the content of an invitation. The token is the only credential.
 #[utoipa::path(post, path = "/invitations/preview", tag = "invitations", request_body = InvitationToken,
     responses((status = 200, body = Data<InvitationPreview>), ErrorResponses))]
 pub async fn preview(
@@ -156,24 +156,24 @@ pub async fn preview(
     }))
 }
 
-/// Accepts an invitation with an account.
+/// Request to accept an invitation.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AcceptInvitation {
-    /// The token.
+    /// Secret token from the invitation's URL.
     pub token: String,
-    /// Of the account with the invited address, or of the one to be made: 12 to 256 characters. Left out
-    /// to accept as the person who is signed in.
+    /// Password of the account with the invited address, or of the account to create: 12 to 256 characters.
+    /// Absent to accept as the signed-in user.
     #[schema(value_type = Option<String>, format = Password)]
     pub password: Option<SecretString>,
-    /// At most 100 characters.
+    /// First name, at most 100 characters.
     pub first_name: Option<String>,
-    /// At most 100 characters.
+    /// Last name, at most 100 characters.
     pub last_name: Option<String>,
 }
 
-/// Accepts an invitation: with a new local account, with the one that has the invited address, or, without
-/// a password, as the person who is signed in. Begins a session in the organization.
+/// Accepts an invitation and starts a session in the organization. Uses a new local account, the existing
+/// account with the invited address, or, without a password, the signed-in user.
 #[utoipa::path(post, path = "/invitations/accept", tag = "invitations", request_body = AcceptInvitation,
     responses((status = 200, body = Data<SignInResponse>), ErrorResponses))]
 pub async fn accept(
@@ -187,7 +187,8 @@ pub async fn accept(
     let mut issues = ValidationIssues::default();
     issues.length("firstName", first_name.as_deref().unwrap_or_default(), 0, NAME_LIMIT);
     issues.length("lastName", last_name.as_deref().unwrap_or_default(), 0, NAME_LIMIT);
-    // Without a session a password is needed; other reasons than its absence are told as they are.
+    // Without a password, the caller must be signed in. Other authentication failures, such as a wrong
+    // origin, are returned unchanged.
     let caller = match (&body.password, session) {
         (None, Ok(SessionAuth(caller))) => Some(caller),
         (None, Err(error)) if error.status != StatusCode::UNAUTHORIZED => return Err(error),

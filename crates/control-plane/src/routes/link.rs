@@ -1,4 +1,4 @@
-//! The WebSocket of the desktops.
+//! WebSocket endpoint of the link.
 
 use axum::extract::{Request, State};
 use axum::response::{IntoResponse, Response};
@@ -13,8 +13,8 @@ use crate::auth::{Caller, verify_key};
 use crate::bus::Topic;
 use crate::credentials::api_key::{self, Scope};
 
-/// Connects a desktop. The key's proof is signed for the path under which keys are verified, not
-/// for that of the WebSocket.
+/// Upgrades the connection of a desktop. The proof of possession is signed for `KEY_VERIFICATION_PATH`, not
+/// for the path of the WebSocket.
 pub async fn connect(State(app): State<ControlPlaneState>, request: Request) -> Response {
     let (mut parts, _) = request.into_parts();
     let admitted = admit(&mut parts, |origin| app.origins.trusts(origin)).await;
@@ -31,7 +31,8 @@ pub async fn connect(State(app): State<ControlPlaneState>, request: Request) -> 
             let has_expiry = key.expires_at.is_some();
             let identity = Identity { user_id: user.id, organization_id: organization.id, key_id: key.id };
             if has_expiry {
-                // The task that ends connections learns when.
+                // Wakes the task that closes connections with expired keys, so that it takes this expiry into
+                // account.
                 app.bus.publish(Topic::Credentials);
             }
             accept(upgrade, Arc::clone(&app.desktops), identity)

@@ -1,5 +1,5 @@
-//! Lets a loopback gateway find out who is signed in on a page: the page gets a challenge here,
-//! the gateway has it verified here.
+//! Authentication of a web page at a loopback gateway: the page obtains a challenge here, and the gateway
+//! verifies it here.
 
 use axum::extract::State;
 use axum::response::IntoResponse;
@@ -16,49 +16,50 @@ use crate::error::{ApiError, ApiResult, ErrorResponses, ValidationIssues, bad_re
 use crate::extract::Body;
 use crate::store::iso;
 
-/// Seconds that the gateway's session lives.
+// Lifetime of the gateway's session in seconds. Short, because the gateway cannot observe that the session
+// at the control plane was revoked.
 const SESSION_TTL_SECONDS: u64 = 600;
 const ORIGIN_LIMIT: usize = 2048;
 const USER_AGENT_LIMIT: usize = 512;
 
-/// What the page sends.
+/// Request for a challenge.
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct ChallengeRequest {
-    /// Origin of the page.
+    /// Origin of the page, for example `https://loopgate.example.com`.
     pub origin: String,
 }
 
-/// A challenge for the gateway.
+/// A one-time challenge for the gateway.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Challenge {
-    /// To be posted to the gateway's `/gateway-auth/exchange`.
+    /// Signed token to be posted to the gateway's `/gateway-auth/exchange`.
     pub challenge_token: String,
-    /// ISO 8601; one minute from now.
+    /// Expiry, ISO 8601; one minute after the request.
     pub expires_at: String,
 }
 
-/// What the gateway sends.
+/// Request of a gateway to verify a challenge.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct VerifyRequest {
-    /// The challenge.
+    /// Challenge token that the page presented.
     pub challenge_token: String,
-    /// Origin of the page that brought it.
+    /// Origin of the page, from the `Origin` header at the gateway.
     pub request_origin: String,
-    /// Program that brought it.
+    /// `User-Agent` header of the page, at most 512 characters.
     pub user_agent: Option<String>,
 }
 
-/// A challenge that is good.
+/// Result of a successful verification.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct VerifyResponse {
-    /// Always `true`.
+    /// Always `true`; failures have an error status.
     pub ok: bool,
-    /// Seconds that the gateway's session may live.
+    /// Lifetime of the gateway's session, in seconds.
     pub session_ttl_seconds: u64,
-    /// ISO 8601.
+    /// Expiry of the challenge, ISO 8601.
     pub challenge_expires_at: String,
 }
 
@@ -66,7 +67,7 @@ fn not_configured() -> ApiError {
     ApiError::new(StatusCode::SERVICE_UNAVAILABLE, "Local gateway auth is not configured")
 }
 
-/// Makes a challenge for the page that asks. Never cached, also when it is refused.
+/// Issues a challenge for the signed-in page. Responses are never cached, including errors.
 #[utoipa::path(post, path = "/compute-targets/local-auth/challenge", tag = "local-auth", request_body = ChallengeRequest,
     responses((status = 200, body = Data<Challenge>), ErrorResponses))]
 pub async fn challenge(
@@ -75,7 +76,8 @@ pub async fn challenge(
     headers: HeaderMap,
     body: ApiResult<Body<ChallengeRequest>>,
 ) -> impl IntoResponse {
-    let answer = async {
+    // Extractor errors are evaluated inside, so that these responses get the `no-store` header too.
+    let response = async {
         let SessionAuth(caller) = session?;
         if !app.challenges.is_configured() {
             return Err(not_configured());
@@ -86,7 +88,7 @@ pub async fn challenge(
         let (challenge_token, expires_at) = issued.await?;
         Ok(Data::new(Challenge { challenge_token, expires_at: iso(expires_at) }))
     };
-    ([(CACHE_CONTROL, "no-store")], answer.await)
+    ([(CACHE_CONTROL, "no-store")], response.await)
 }
 
 fn check_origins(app: &ControlPlaneState, headers: &HeaderMap, posted: &str) -> ApiResult<()> {
@@ -106,8 +108,8 @@ fn check_origins(app: &ControlPlaneState, headers: &HeaderMap, posted: &str) -> 
     }
 }
 
-/// Verifies a challenge for the desktop whose owner it was made for. It is used up first, so a
-/// failing attempt burns it too.
+/// Verifies a challenge for the desktop that the API key belongs to. The challenge is consumed before its
+/// claims are checked, so that a failed attempt invalidates it too.
 #[utoipa::path(post, path = "/compute-targets/local-auth/verify", tag = "local-auth", request_body = VerifyRequest,
     responses((status = 200, body = Data<VerifyResponse>), ErrorResponses))]
 pub async fn verify(
@@ -128,6 +130,7 @@ pub async fn verify(
     let Some(claims) = app.challenges.read(&body.challenge_token) else {
         return refuse(StatusCode::UNAUTHORIZED, "Invalid or expired challenge token");
     };
+    // Consumed before the checks below: a leaked token cannot be tried against several origins or desktops.
     if !app.challenges.consume(&app.store, claims.jti).await? {
         return refuse(StatusCode::FORBIDDEN, "Challenge has already been used or has expired");
     }

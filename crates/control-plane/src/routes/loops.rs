@@ -1,4 +1,4 @@
-//! Loops: made, listed, shown, cancelled, taken up again.
+//! Loops: create, list, get, cancel and resume.
 
 use std::collections::HashMap;
 
@@ -37,40 +37,40 @@ use crate::store::column::StoredEnum;
 use crate::store::entity::{agent_loop, document};
 use crate::store::row_count;
 
-/// A document that is handed along.
+/// A document provided as context.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ContextRef {
     /// Id of the document.
     pub source_id: Uuid,
-    /// `DOCUMENT`.
+    /// Kind of the source; always `DOCUMENT`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub source_type: Option<String>,
-    /// `full` or `summary`.
+    /// Extent of the content: `full` or `summary`.
     pub include: String,
 }
 
-/// A loop to be made.
+/// Request to create a loop.
 #[derive(Debug, Clone, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreateLoop {
-    /// What it does.
+    /// Command that the loop carries out.
     pub command: LoopCommand,
-    /// Which provider runs it.
+    /// Harness that runs the loop; the default harness when absent.
     pub harness: Option<Harness>,
-    /// Id or slug of the document that it is about.
+    /// Id or slug of the document that the loop works on.
     pub document_id: Option<String>,
-    /// At most 100 000 characters.
+    /// Prompt, at most 100,000 characters.
     pub prompt: Option<String>,
-    /// The primary repository.
+    /// Primary repository of the loop.
     pub repo: Option<RepoRef>,
-    /// Peers, at most 5.
+    /// Peer repositories, at most 5.
     pub additional_repos: Option<Vec<RepoRef>>,
-    /// Documents handed along.
+    /// Documents provided as context.
     pub context_refs: Option<Vec<ContextRef>>,
 }
 
-/// Makes the record of a loop; nothing is launched.
+/// Creates a loop without launching it.
 #[utoipa::path(post, path = "/loops", tag = "loops", request_body = CreateLoop,
     responses((status = 200, body = Data<LoopStartResponse>), ErrorResponses))]
 pub async fn create(
@@ -78,11 +78,11 @@ pub async fn create(
     PersonAuth(caller): PersonAuth,
     Body(body): Body<CreateLoop>,
 ) -> ApiResult<Data<LoopStartResponse>> {
-    let made = async {
+    let created = async {
         let document = match &body.document_id {
             Some(id) => {
-                let found = documents::find(app.store.reader(), caller.organization_id(), id).await?;
-                Some((found.id, found.current_version))
+                let document = documents::find(app.store.reader(), caller.organization_id(), id).await?;
+                Some((document.id, document.current_version))
             }
             None => None,
         };
@@ -97,30 +97,31 @@ pub async fn create(
         };
         create_loop(&app, &caller, new).await
     };
-    let row = made.await.context("Failed to create loop")?;
+    let row = created.await.context("Failed to create loop")?;
     Ok(Data::new(LoopStartResponse { loop_id: row.id, status: row.status.0 }))
 }
 
-/// Which loops are wanted.
+/// Selects a page of loops.
 #[derive(Debug, Clone, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub struct LoopQuery {
-    /// Only this status.
+    /// Returns only loops in this status.
     pub status: Option<LoopStatus>,
-    /// Only this command.
+    /// Returns only loops with this command.
     pub command: Option<LoopCommand>,
-    /// Id or slug of a document.
+    /// Returns only loops of this document (id or slug).
     pub document_id: Option<String>,
-    /// 1 to 200; 50 when left out.
+    /// Loops per page, 1 to 200; 50 by default.
     pub limit: Option<u64>,
-    /// How many to leave out.
+    /// Number of loops to skip.
     pub offset: Option<u64>,
-    /// Id of a loop; only those that come after it in the list. Costs the same however far down the list it is.
+    /// Id of a loop: returns only loops after it in the list. Unlike `offset`, the cost does not grow with
+    /// the position.
     pub after: Option<Uuid>,
 }
 
-/// Loops of the organization, newest first.
+/// Lists the loops of the organization, newest first.
 #[utoipa::path(get, path = "/loops", tag = "loops", params(LoopQuery),
     responses((status = 200, body = Data<Vec<LoopRecord>>), ErrorResponses))]
 pub async fn list(
@@ -134,25 +135,26 @@ pub async fn list(
     }
     let read = async {
         let db = app.store.reader();
-        let mut found =
+        let mut selection =
             agent_loop::Entity::find().filter(Column::OrganizationId.eq(caller.organization_id()));
         if let Some(status) = query.status {
-            found = found.filter(Column::Status.eq(StoredEnum(status)));
+            selection = selection.filter(Column::Status.eq(StoredEnum(status)));
         }
         if let Some(command) = query.command {
-            found = found.filter(Column::Command.eq(StoredEnum(command)));
+            selection = selection.filter(Column::Command.eq(StoredEnum(command)));
         }
         if let Some(id) = &query.document_id {
-            let known: document::Model = documents::find(db, caller.organization_id(), id)
+            let document: document::Model = documents::find(db, caller.organization_id(), id)
                 .await
                 .map_err(|error| if error.is_internal() { error } else { not_found("Artifact") })?;
-            found = found.filter(Column::DocumentId.eq(known.id));
+            selection = selection.filter(Column::DocumentId.eq(document.id));
         }
         if let Some(after) = query.after {
-            found = found.filter(older_than(db, caller.organization_id(), after).await?);
+            selection = selection.filter(older_than(db, caller.organization_id(), after).await?);
         }
-        let rows = found
+        let rows = selection
             .order_by_desc(Column::CreatedAt)
+            // Tie-break for loops created in the same millisecond.
             .order_by_desc(Column::Id)
             .limit(query.limit.unwrap_or(50))
             .offset(row_count(query.offset.unwrap_or(0)))
@@ -163,29 +165,29 @@ pub async fn list(
     read.await.context("Failed to fetch loops").map(Data::new)
 }
 
-/// What comes after a loop in the list.
+/// Returns the condition for loops after `after` in the list (keyset pagination).
 async fn older_than(db: &impl ConnectionTrait, organization_id: Uuid, after: Uuid) -> ApiResult<SimpleExpr> {
     use agent_loop::Column;
-    let unknown = || bad_request("Invalid query parameters: after names no loop");
-    let last = loops::find(db, organization_id, after).await;
-    let last = last.map_err(|error| if error.is_internal() { error } else { unknown() })?;
+    let unknown = || bad_request("Invalid query parameters: after is not the id of a loop");
+    let last_seen = loops::find(db, organization_id, after).await;
+    let last_seen = last_seen.map_err(|error| if error.is_internal() { error } else { unknown() })?;
     let position = Expr::tuple([Expr::col(Column::CreatedAt), Expr::col(Column::Id)]);
-    Ok(position.lt(Expr::tuple([Expr::value(last.created_at), Expr::value(last.id)])))
+    Ok(position.lt(Expr::tuple([Expr::value(last_seen.created_at), Expr::value(last_seen.id)])))
 }
 
-/// Documents whose loops are wanted.
+/// Documents to summarize the loops of.
 #[derive(Debug, Clone, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SummariesQuery {
-    /// 1 to 100 ids.
+    /// Ids of 1 to 100 documents.
     pub document_ids: Vec<Uuid>,
 }
 
-/// Who may see one loop: a person of its organization, or its own runner.
+/// Principal that reads a loop: a user of its organization, or its runner.
 pub enum Viewer {
-    /// Sees everything.
-    Person(Box<PersonAuth>),
-    /// May read the status of the loop.
+    /// Sees all details of the loop.
+    User(Box<PersonAuth>),
+    /// Sees only the status of the loop.
     Runner(Box<runner_token::RunnerTokenClaims>),
 }
 
@@ -193,25 +195,26 @@ impl FromRequestParts<ControlPlaneState> for Viewer {
     type Rejection = ApiError;
 
     async fn from_request_parts(parts: &mut Parts, app: &ControlPlaneState) -> ApiResult<Self> {
+        // The form of the bearer token decides which kind of credential is verified.
         if bearer(&parts.headers).is_some_and(runner_token::looks_like_token) {
             let runner::RunnerClaims(claims) = runner::RunnerClaims::from_request_parts(parts, app).await?;
             return Ok(Self::Runner(Box::new(claims)));
         }
-        PersonAuth::from_request_parts(parts, app).await.map(|any| Self::Person(Box::new(any)))
+        PersonAuth::from_request_parts(parts, app).await.map(|any| Self::User(Box::new(any)))
     }
 }
 
-/// A loop as its viewer may see it.
+/// View of a loop, depending on the principal.
 #[derive(Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum LoopView {
-    /// For people.
+    /// View for users of the organization.
     Detail(Box<LoopDetail>),
-    /// For its runner.
+    /// View for the loop's own runner.
     Runner(RunnerView),
 }
 
-/// One loop. Its own runner token sees only the status.
+/// Returns a loop. A runner token sees only the status.
 #[utoipa::path(get, path = "/loops/{id}", tag = "loops", params(("id" = Uuid, Path)),
     responses((status = 200, body = Data<LoopDetail>), ErrorResponses))]
 pub async fn get(State(app): State<ControlPlaneState>, viewer: Viewer, id: Id) -> ApiResult<Data<LoopView>> {
@@ -222,7 +225,7 @@ pub async fn get(State(app): State<ControlPlaneState>, viewer: Viewer, id: Id) -
                 let row = runner::loop_of(&app.store, &claims).await?;
                 Ok(LoopView::Runner(RunnerView::from(&row)))
             }
-            Viewer::Person(any) => {
+            Viewer::User(any) => {
                 let PersonAuth(caller) = *any;
                 let row = loops::find(db, caller.organization_id(), id.or_unknown("Loop")?).await?;
                 Ok(LoopView::Detail(Box::new(detail(db, row).await?)))
@@ -232,7 +235,7 @@ pub async fn get(State(app): State<ControlPlaneState>, viewer: Viewer, id: Id) -
     read.await.context("Failed to fetch loop").map(Data::new)
 }
 
-/// How the connection to a loop's runner is; for administrators.
+/// Returns the connection state of a loop's runner; for administrators.
 #[utoipa::path(get, path = "/loops/{id}/runtime", operation_id = "loop_runtime", tag = "loops", params(("id" = Uuid, Path)),
     responses((status = 200, body = Data<RuntimeView>), ErrorResponses))]
 pub async fn runtime(
@@ -244,8 +247,8 @@ pub async fn runtime(
     row.context("Failed to fetch loop").map(|row| Data::new(row.into()))
 }
 
-/// What the loops of documents have come to: for each document the active one, the last that completed and the last
-/// that failed, of its own or of a document that was made from it.
+/// Summarizes the loops of documents: for each document the active loop, the last completed and the last
+/// failed one, including loops of documents that were derived from it.
 #[utoipa::path(post, path = "/loops/summaries", operation_id = "loop_summaries", tag = "loops", request_body = SummariesQuery,
     responses((status = 200, body = Data<HashMap<Uuid, DocumentSummary>>), ErrorResponses))]
 pub async fn summaries(
@@ -260,15 +263,16 @@ pub async fn summaries(
     read.map_err(ApiError::from).context("Failed to fetch loop summaries").map(Data::new)
 }
 
-/// How a loop is stopped.
+/// Options of a cancellation.
 #[derive(Debug, Clone, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CancelLoop {
-    /// The wish `{loopId}`, signed by a browser key for a desktop that demands it.
+    /// Signature of the intent `{loopId}` by a browser key; required by desktops that accept only signed
+    /// commands.
     pub user_intent_signature: Option<UserIntentSignature>,
 }
 
-/// Stops a loop.
+/// Cancels a loop. Returns 409 when it has a terminal status.
 #[utoipa::path(post, path = "/loops/{id}/cancel", tag = "loops", params(("id" = Uuid, Path)), request_body = Option<CancelLoop>,
     responses((status = 200, body = Data<LoopDetail>), ErrorResponses))]
 pub async fn cancel(
@@ -293,7 +297,7 @@ pub async fn cancel(
     cancelled.await.context("Failed to cancel loop").map(Data::new)
 }
 
-/// Stops a loop; the same as cancelling it.
+/// Cancels a loop; same as `POST /loops/{id}/cancel`.
 #[utoipa::path(delete, path = "/loops/{id}", tag = "loops", params(("id" = Uuid, Path)),
     responses((status = 200, body = Data<LoopDetail>), ErrorResponses))]
 pub async fn delete(
@@ -304,17 +308,17 @@ pub async fn delete(
     cancel(app, caller, id, OptionalBody(CancelLoop::default())).await
 }
 
-/// How a loop is taken up again.
+/// Options for resuming a loop.
 #[derive(Debug, Clone, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ResumeLoop {
-    /// The desktop; left out, the best one that is online.
+    /// Id of the desktop; by default chosen among the desktops that are online.
     pub compute_target_id: Option<Uuid>,
-    /// Instead of the earlier wish.
+    /// Prompt that replaces the previous one.
     pub prompt: Option<String>,
 }
 
-/// Makes a child of an ended loop and launches it.
+/// Resumes a finished loop: creates a child loop with the same inputs and launches it.
 #[utoipa::path(post, path = "/loops/{id}/resume", tag = "loops", params(("id" = Uuid, Path)), request_body = Option<ResumeLoop>,
     responses((status = 200, body = Data<LoopStartResponse>), ErrorResponses))]
 pub async fn resume(
@@ -344,10 +348,11 @@ pub async fn resume(
 }
 
 fn child_of(row: agent_loop::Model, target_id: Uuid, prompt: Option<String>) -> ApiResult<NewLoop> {
-    // Peers that do not read any more must fail: dropping one would change what the loop may do.
+    // Fails on unreadable peers instead of dropping them: the child would run without repositories that the
+    // parent had.
     let peers: Option<Vec<RepoRef>> = row.additional_repos.map(serde_json::from_value).transpose()?;
     let mut issues = ValidationIssues::default();
-    issues.require(row.command.0.runs_on_desktop(), "command", "is not run by a desktop");
+    issues.require(row.command.0.runs_on_desktop(), "command", "cannot run on a desktop");
     issues.into_result()?;
     Ok(NewLoop {
         harness: row.harness.0,

@@ -1,4 +1,4 @@
-//! Loops whose work a person does by hand: what came of it, and what happens meanwhile.
+//! Loops with the command MANUAL, whose work the user does: their results and events.
 
 use axum::extract::State;
 use http::StatusCode;
@@ -25,20 +25,20 @@ use crate::loops::view::{LoopDetail, detail};
 use crate::store::entity::agent_loop;
 use crate::store::now;
 
-/// Characters of a URL.
+// Longest accepted pull request URL, in characters.
 const URL_LIMIT: usize = 2048;
-/// Characters of a summary.
+// Longest accepted summary, in characters.
 const SUMMARY_LIMIT: usize = 10_000;
 
-/// What a person notes of a loop. Members that are left out stay as they are.
+/// Results that the user records for a loop. Absent members remain unchanged.
 #[derive(Debug, Clone, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct UpdateLoop {
     /// URL of the pull request, `http` or `https`, at most 2048 characters.
     pub pr_url: Option<String>,
-    /// Branch of the work.
+    /// Name of the branch with the work.
     pub branch_name: Option<String>,
-    /// What was done, at most 10 000 characters; `summary` in the loop's metadata.
+    /// Description of the work, at most 10,000 characters; stored as `summary` in the loop's metadata.
     pub summary: Option<String>,
 }
 
@@ -60,7 +60,7 @@ impl UpdateLoop {
     }
 }
 
-/// Notes what came of a loop that is run by hand.
+/// Records the results of a MANUAL loop. Returns 403 for a loop with another command.
 #[utoipa::path(patch, path = "/loops/{id}", operation_id = "update_loop", tag = "loops",
     params(("id" = Uuid, Path)), request_body = UpdateLoop,
     responses((status = 200, body = Data<LoopDetail>), ErrorResponses))]
@@ -72,6 +72,7 @@ pub async fn update(
 ) -> ApiResult<Data<LoopDetail>> {
     let updated = async {
         let tx = app.store.begin().await?;
+        // Locked, because the metadata is read, merged and written back.
         let row = loops::find_locked(&tx, caller.organization_id(), id.or_unknown("Loop")?).await?;
         require_manual(&row, "Metadata updates are only allowed for MANUAL loops")?;
         body.check()?;
@@ -97,7 +98,7 @@ async fn store(
     if let Some(summary) = body.summary {
         row.metadata["summary"] = json!(summary);
     }
-    let changed = agent_loop::ActiveModel {
+    let update = agent_loop::ActiveModel {
         id: Unchanged(row.id),
         pr_url: Set(body.pr_url.or(row.pr_url)),
         branch_name: Set(body.branch_name.or(row.branch_name)),
@@ -105,11 +106,11 @@ async fn store(
         updated_at: Set(now()),
         ..Default::default()
     };
-    changed.update(tx).await
+    update.update(tx).await
 }
 
-/// Takes in an event of a loop that is run by hand: `output`, `progress`, `completed`, `error` or `cancelled`, in the
-/// forms of a runner's events.
+/// Accepts an event of a MANUAL loop: `output`, `progress`, `completed`, `error` or `cancelled`, with the
+/// same members as a runner's events. Returns 403 for a loop with another command.
 #[utoipa::path(post, path = "/loops/{id}/manual-events", operation_id = "manual_event", tag = "loops",
     params(("id" = Uuid, Path)), request_body = HashMap<String, Value>,
     responses((status = 200, body = Data<ReceivedView>), ErrorResponses))]

@@ -1,4 +1,4 @@
-//! The members of an organization.
+//! Members of an organization.
 
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
@@ -15,25 +15,23 @@ use crate::extract::{Body, Id};
 use crate::store::entity::user::{self, Role};
 use crate::store::iso;
 
-/// A member.
+/// A member of the organization.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Member {
     /// Id of the user.
     pub id: Uuid,
-    /// E-mail address.
+    /// E-mail address of the member.
     pub email: String,
-    /// First name.
     pub first_name: Option<String>,
-    /// Last name.
     pub last_name: Option<String>,
-    /// Picture.
+    /// URL of the profile picture.
     pub avatar_url: Option<String>,
     /// Role in the organization.
     pub role: Role,
-    /// Whether the member may sign in, and its keys count.
+    /// Whether the member can sign in and its API keys are accepted.
     pub active: bool,
-    /// ISO 8601.
+    /// Creation time, ISO 8601.
     pub created_at: String,
 }
 
@@ -52,7 +50,7 @@ impl From<user::Model> for Member {
     }
 }
 
-/// All members, inactive ones included, oldest first.
+/// Lists all members, including inactive ones, oldest first.
 #[utoipa::path(get, path = "/members", tag = "members", responses((status = 200, body = Data<Vec<Member>>), ErrorResponses))]
 pub async fn list(
     State(app): State<ControlPlaneState>,
@@ -63,16 +61,17 @@ pub async fn list(
     Ok(Data::new(rows.into_iter().map(Member::from).collect()))
 }
 
-/// What changes in a member; what is left out stays.
+/// Changes to a member. Absent members of this object remain unchanged.
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct UpdateMember {
-    /// Role in the organization.
+    /// New role in the organization.
     pub role: Option<Role>,
-    /// `false` ends the member's sessions and connections at once, and its keys count no longer.
+    /// `false` deactivates the member: sessions and connections are closed immediately, and API keys are
+    /// rejected.
     pub active: Option<bool>,
 }
 
-/// Changes the role of a member, or deactivates it. The last administrator stays one (409).
+/// Changes the role of a member, or deactivates it. Returns 409 for the last administrator.
 #[utoipa::path(patch, path = "/members/{id}", tag = "members", params(("id" = Uuid, Path)), request_body = UpdateMember,
     responses((status = 200, body = Data<Member>), ErrorResponses))]
 pub async fn update(
@@ -87,6 +86,7 @@ pub async fn update(
     }
     let change = MemberChange { role: body.role, active: body.active };
     let row = members::update(&app.store, &caller, id, change).await.context("Failed to update member")?;
+    // Open streams and links re-validate their credentials on this notification.
     app.bus.publish(Topic::Credentials);
     Ok(Data::new(row.into()))
 }

@@ -1,4 +1,4 @@
-//! The routes, one file a resource. A handler reads as its story: who asks, load, change, answer.
+//! HTTP routes, one file per resource. A handler authenticates, loads, changes and responds, in this order.
 
 pub mod agents;
 pub mod api_keys;

@@ -1,4 +1,4 @@
-//! Signing in through an OpenID provider. Both routes lead a browser on; what goes wrong ends on the sign-in page.
+//! Sign-in with an OpenID provider. Both routes redirect the browser; errors end on the sign-in page.
 
 use axum::extract::State;
 use axum::response::{AppendHeaders, IntoResponse, Redirect};
@@ -13,23 +13,23 @@ use crate::app::ControlPlaneState;
 use crate::auth::ClientInfo;
 use crate::extract::Query;
 
-/// Characters of a path to go on to.
+// Longest accepted `returnTo` path, in bytes. Keeps the redirect's URL well below the limits of browsers.
 const PATH_LIMIT: usize = 1000;
 
-/// How a sign-in begins.
+/// Parameters of a sign-in.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub struct StartQuery {
-    /// Path of the page to go on to, for example `/home/loops`.
+    /// Path of the page to open after the sign-in, for example `/home/loops`.
     pub return_to: Option<String>,
-    /// Token of an invitation that is to be accepted.
+    /// Token of an invitation to accept.
     pub invitation: Option<String>,
 }
 
-/// Sends the browser to the provider.
+/// Starts a sign-in and redirects the browser to the provider.
 #[utoipa::path(get, path = "/auth/oidc/start", tag = "oidc", params(StartQuery),
-    responses((status = 303, description = "To the provider, or to the sign-in page with `error`.")))]
+    responses((status = 303, description = "Redirect to the provider, or to the sign-in page with `error`.")))]
 pub async fn start(
     State(app): State<ControlPlaneState>,
     Query(query): Query<StartQuery>,
@@ -37,29 +37,30 @@ pub async fn start(
     let return_to = query.return_to.filter(|path| is_own_path(path));
     match oidc::start(&app, return_to, query.invitation.as_deref()).await {
         Ok(StartedSignIn { url, browser_secret }) => {
+            // The cookie binds the callback to this browser, against login CSRF.
             let cookie = app.oidc_cookie.set(&browser_secret);
             (AppendHeaders([(SET_COOKIE, cookie), no_store()]), Redirect::to(url.as_str())).into_response()
         }
-        Err(error) => refused(&app, &error).into_response(),
+        Err(error) => error_redirect(&app, &error).into_response(),
     }
 }
 
-/// What the provider sends the browser back with.
+/// Parameters of the provider's redirect back.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct CallbackQuery {
-    /// The state of the sign-in.
+    /// `state` parameter of the authorization request.
     #[serde(default)]
     pub state: String,
-    /// The authorization code.
+    /// Authorization code; absent after an error.
     pub code: Option<String>,
-    /// What went wrong instead.
+    /// OAuth 2.0 error code; absent on success.
     pub error: Option<String>,
 }
 
-/// Takes the browser back, and sends it to the sign-in page with a one-time token.
+/// Completes a sign-in and redirects the browser to the sign-in page with a one-time token.
 #[utoipa::path(get, path = "/auth/oidc/callback", tag = "oidc", params(CallbackQuery),
-    responses((status = 303, description = "To the sign-in page, with `token` or `error`.")))]
+    responses((status = 303, description = "Redirect to the sign-in page with `token` or `error`.")))]
 pub async fn callback(
     State(app): State<ControlPlaneState>,
     client: ClientInfo,
@@ -70,6 +71,7 @@ pub async fn callback(
     let answer = ProviderAnswer { state, code, error };
     match oidc::finish(&app, &client, app.oidc_cookie.read(&headers), answer).await {
         Ok(FinishedSignIn { link_token, return_to }) => {
+            // The page exchanges the one-time token for a session: a session key must not appear in a URL.
             let mut query = form_urlencoded::Serializer::new(String::new());
             query.append_pair("token", &link_token);
             if let Some(path) = return_to {
@@ -79,7 +81,7 @@ pub async fn callback(
             let headers = [(SET_COOKIE, app.oidc_cookie.clear()), no_store()];
             (AppendHeaders(headers), Redirect::to(&page)).into_response()
         }
-        Err(error) => refused(&app, &error).into_response(),
+        Err(error) => error_redirect(&app, &error).into_response(),
     }
 }
 
@@ -87,13 +89,14 @@ fn no_store() -> (http::HeaderName, String) {
     (CACHE_CONTROL, "no-store".to_owned())
 }
 
-fn refused(app: &ControlPlaneState, error: &OidcError) -> impl IntoResponse + use<> {
-    tracing::warn!(%error, "a sign-in through the OpenID provider did not come about");
+fn error_redirect(app: &ControlPlaneState, error: &OidcError) -> impl IntoResponse + use<> {
+    tracing::warn!(%error, "OpenID sign-in failed");
     let page = format!("{}/sign-in?error={}", app.config.web_origin, error.code());
     (AppendHeaders([no_store()]), Redirect::to(&page))
 }
 
-/// Whether a text is a path of our own pages, and leads nowhere else.
+/// Returns whether a text is a path on this origin. `//host` and `/\host` are rejected, because browsers
+/// resolve both to another host (open redirect).
 fn is_own_path(path: &str) -> bool {
     let second = path.chars().nth(1);
     path.starts_with('/')
@@ -107,9 +110,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_own_pages_are_gone_on_to() {
-        for own in ["/", "/home/loops", "/home/loops?status=RUNNING"] {
-            assert!(is_own_path(own), "{own}");
+    fn redirect_accepts_only_paths_of_this_origin() {
+        for path in ["/", "/home/loops", "/home/loops?status=RUNNING"] {
+            assert!(is_own_path(path), "{path}");
         }
         for other in ["", "home", "//evil.example", "/\\evil.example", "https://evil.example", "/a\nb"] {
             assert!(!is_own_path(other), "{other}");

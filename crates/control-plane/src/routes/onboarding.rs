@@ -1,7 +1,7 @@
-//! Connects a desktop: a signed-in person makes a one-time attempt, the desktop claims it with its
-//! public key and gets a key that is bound to it.
+//! Onboarding of a desktop: a signed-in user creates a one-time attempt, and the desktop exchanges it,
+//! together with its public key, for an API key that is bound to that public key.
 //!
-//! These routes answer without the envelope, and nothing of theirs may be cached.
+//! Responses of these routes have no envelope, and must never be cached.
 
 use axum::Json;
 use axum::extract::State;
@@ -30,23 +30,23 @@ use crate::extract::Body;
 use crate::store::entity::{onboarding_attempt, user};
 use crate::store::{Store, is_duplicate, iso, now};
 
-/// Milliseconds in which an attempt can be claimed.
+// Time in which an attempt can be claimed, in milliseconds. One hour is enough to install the program first.
 const ATTEMPT_TTL: i64 = 60 * 60 * 1000;
 const ORIGIN_LIMIT: usize = 2048;
 const ATTEMPT_ID_LIMIT: usize = 255;
 const PEM_LIMIT: usize = 16384;
 const PLATFORM_LIMIT: usize = 64;
 
-/// Body of a failure of these routes.
+/// Body of an error response of these routes.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct OnboardingFailure {
-    /// Stable identifier of the case.
+    /// Stable code of the error.
     pub code: &'static str,
-    /// Whether the same request may succeed later.
+    /// Whether a retry of the same request can succeed.
     pub retryable: bool,
 }
 
-/// A failure with its status.
+/// Error response: status and body.
 #[derive(Debug)]
 pub struct OnboardingError(StatusCode, OnboardingFailure);
 
@@ -64,27 +64,27 @@ fn no_store(answer: impl Serialize) -> Response {
     ([(CACHE_CONTROL, "no-store")], Json(answer)).into_response()
 }
 
-/// What the page sends.
+/// Request for an onboarding attempt.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AttemptRequest {
-    /// Origin of the page.
+    /// Origin of the page, for example `https://loopgate.example.com`.
     pub web_app_origin: String,
-    /// Accepted and ignored.
+    /// Accepted for compatibility and ignored.
     pub platform: Option<String>,
 }
 
-/// A one-time permission.
+/// A one-time permission to connect a desktop.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OnboardingAttempt {
-    /// 43 characters; the desktop's only credential.
+    /// Secret of 43 characters; the only credential of the desktop for the claim.
     pub onboarding_attempt_id: String,
-    /// ISO 8601.
+    /// Expiry, ISO 8601; one hour after creation.
     pub expires_at: String,
 }
 
-/// Makes an attempt for the person who asks.
+/// Creates an onboarding attempt for the signed-in user.
 #[utoipa::path(post, path = "/desktop/onboarding-attempt", tag = "onboarding", request_body = AttemptRequest,
     responses((status = 200, body = OnboardingAttempt), (status = "4XX", body = OnboardingFailure)))]
 pub async fn attempt(
@@ -110,22 +110,23 @@ pub async fn attempt(
     {
         return Err(invalid());
     }
+    // A page may create attempts for its own origin only; the claim compares it again.
     if header(&headers, "origin") != Some(origin) || !app.origins.trusts(origin) {
         return Err(forbidden());
     }
     let attempt = create(&app.store, &caller, origin).await.map_err(|error| {
-        tracing::error!(%error, "attempt was not stored");
+        tracing::error!(%error, "onboarding attempt not stored");
         persist_failed()
     })?;
     Ok(no_store(attempt))
 }
 
-/// Stores a fresh attempt.
+/// Creates an attempt for an authenticated caller.
 pub async fn create(store: &Store, caller: &Caller, origin: &str) -> Result<OnboardingAttempt, DbErr> {
     create_for(store, caller.user.id, caller.organization_id(), origin).await
 }
 
-/// Stores a new attempt for a caller inside the process.
+/// Creates an attempt without a request, for callers in the same process.
 pub async fn create_for(
     store: &Store,
     user_id: Uuid,
@@ -135,6 +136,7 @@ pub async fn create_for(
     let id = URL_SAFE_NO_PAD.encode(random_secret());
     let expires_at = now() + ATTEMPT_TTL;
     let row = onboarding_attempt::ActiveModel {
+        // Only the hash is stored, so that a database dump does not allow claims.
         attempt_hash: Set(sha256_hex(&id)),
         user_id: Set(user_id),
         organization_id: Set(organization_id),
@@ -148,36 +150,36 @@ pub async fn create_for(
     Ok(OnboardingAttempt { onboarding_attempt_id: id, expires_at: iso(expires_at) })
 }
 
-/// What the desktop sends.
+/// Request to claim an attempt.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ClaimRequest {
-    /// The attempt.
+    /// Secret of the attempt.
     pub onboarding_attempt_id: String,
-    /// Origin for which the attempt was made.
+    /// Origin that the attempt was created for.
     pub web_app_origin: String,
-    /// Stable id of the installation.
+    /// Stable id of the Loopgate installation.
     pub gateway_id: Uuid,
-    /// Ed25519 public key, SPKI PEM.
+    /// Ed25519 public key of the installation, SPKI in PEM format.
     pub gateway_public_key_pem: Option<String>,
-    /// Older name of the same member.
+    /// Former name of `gatewayPublicKeyPem`.
     pub gateway_public_key: Option<String>,
 }
 
-/// The desktop's key.
+/// API key for the desktop.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ClaimResponse {
-    /// The key itself; shown this once.
+    /// API key in plain text; it cannot be retrieved again.
     pub api_key: String,
-    /// `DESKTOP_MANAGED`.
+    /// Source of the key; always `DESKTOP_MANAGED`.
     pub source: &'static str,
-    /// The installation to which it is bound.
+    /// Installation that the key is bound to.
     pub gateway_id: Uuid,
 }
 
-/// Trades an attempt for a key that is bound to the desktop's public key. Using the attempt up and
-/// making the key are one transaction, so a failure of the storage can be tried again.
+/// Exchanges an attempt for an API key that is bound to the desktop's public key. Consuming the attempt and
+/// issuing the key are one transaction, so the desktop can retry after a storage failure.
 #[utoipa::path(post, path = "/desktop/bootstrap/claim", tag = "onboarding", request_body = ClaimRequest,
     responses((status = 200, body = ClaimResponse), (status = "4XX", body = OnboardingFailure)))]
 pub async fn claim(
@@ -223,7 +225,7 @@ async fn issue(store: &Store, claim: Claim, client: &ClientInfo) -> Result<Strin
         if is_duplicate(&error) {
             return failure(StatusCode::CONFLICT, "DESKTOP_MANAGED_KEY_ROTATION_CONFLICT", false);
         }
-        tracing::error!(%error, "claim failed");
+        tracing::error!(%error, "onboarding claim failed");
         failure(StatusCode::SERVICE_UNAVAILABLE, "DESKTOP_MANAGED_KEY_ISSUANCE_FAILED", true)
     };
     let tx = store.begin().await.map_err(failed)?;
@@ -255,6 +257,7 @@ async fn check(
         onboarding_attempt::Entity::find_by_id(&claim.attempt_hash).one(tx).await.map_err(&failed)?;
     let attempt = attempt.ok_or_else(invalid_attempt)?;
     let owner = user::Entity::find_by_id(attempt.user_id).one(tx).await.map_err(&failed)?;
+    // The user may have been deactivated since the attempt was created.
     if !owner.is_some_and(|owner| owner.active) {
         return Err(failure(StatusCode::FORBIDDEN, "DESKTOP_SECURITY_UPGRADE_DISABLED", false));
     }
@@ -272,6 +275,7 @@ async fn check(
 
 async fn consume(tx: &DatabaseTransaction, attempt_hash: &str, gateway_id: Uuid) -> Result<bool, DbErr> {
     use onboarding_attempt::Column;
+    // The condition on `consumed_at` lets only one of two concurrent claims update the row.
     let consumed = onboarding_attempt::Entity::update_many()
         .col_expr(Column::ConsumedAt, Expr::value(now()))
         .col_expr(Column::GatewayId, Expr::value(gateway_id))

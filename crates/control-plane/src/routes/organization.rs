@@ -1,4 +1,4 @@
-//! The settings of the caller's organization.
+//! Settings of the caller's organization.
 
 use axum::extract::State;
 use serde_json::json;
@@ -11,14 +11,14 @@ use crate::error::{ApiResult, ErrorResponses, ResultExt, ValidationIssues};
 use crate::extract::Body;
 use crate::organizations::{OrganizationSettings, settings, store_settings};
 
-/// The settings.
+/// Returns the settings of the organization.
 #[utoipa::path(get, path = "/organization/settings", operation_id = "organization_settings", tag = "organization",
     responses((status = 200, body = Data<OrganizationSettings>), ErrorResponses))]
 pub async fn get(PersonAuth(caller): PersonAuth) -> Data<OrganizationSettings> {
     Data::new(settings(&caller.organization))
 }
 
-/// Replaces the settings; what is left out has its default again.
+/// Replaces the settings; absent members are reset to their defaults.
 #[utoipa::path(put, path = "/organization/settings", operation_id = "set_organization_settings", tag = "organization",
     request_body = OrganizationSettings, responses((status = 200, body = Data<OrganizationSettings>), ErrorResponses))]
 pub async fn set(
@@ -29,7 +29,7 @@ pub async fn set(
     let mut issues = ValidationIssues::default();
     issues.require(body.max_concurrent_loops != Some(0), "maxConcurrentLoops", "must be at least 1");
     issues.into_result()?;
-    let stored = async {
+    let updated = async {
         let tx = app.store.begin().await?;
         store_settings(&tx, caller.organization_id(), &body).await?;
         let organization = caller.organization_id();
@@ -39,5 +39,5 @@ pub async fn set(
         tx.commit().await?;
         Ok(body)
     };
-    stored.await.context("Failed to update organization settings").map(Data::new)
+    updated.await.context("Failed to update organization settings").map(Data::new)
 }

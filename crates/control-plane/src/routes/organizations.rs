@@ -1,4 +1,4 @@
-//! The organizations of a person, and which one a session is about.
+//! Organizations of a user, and the selected organization of a session.
 
 use axum::extract::State;
 use sea_orm::prelude::*;
@@ -19,20 +19,20 @@ use crate::extract::Body;
 use crate::store::entity::session;
 use crate::store::entity::user::Role;
 
-/// An organization of the person.
+/// Membership of the user in an organization.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Membership {
     /// Id of the organization.
     pub id: Uuid,
-    /// Name.
+    /// Display name of the organization.
     pub name: String,
-    /// First segment of the web app's paths, and value of `X-Org-Slug`.
+    /// First segment of the web app's paths, and value of the `X-Org-Slug` header.
     pub slug: String,
-    /// Role of the person there.
+    /// Role of the user in the organization.
     pub role: Role,
 }
 
-/// The organizations to which the signed-in person belongs, in the order in which it joined.
+/// Lists the organizations of the signed-in user in the order in which the user joined them.
 #[utoipa::path(get, path = "/organizations", tag = "organizations", responses((status = 200, body = Data<Vec<Membership>>), ErrorResponses))]
 pub async fn list(
     State(app): State<ControlPlaneState>,
@@ -46,14 +46,15 @@ pub async fn list(
     Ok(Data::new(rows.into_iter().map(membership).collect()))
 }
 
-/// The organization that a session is to be about.
+/// Request to select an organization.
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct SelectOrganization {
     /// Slug of the organization.
     pub slug: String,
 }
 
-/// Makes another organization of the person the one that the session is about when a request names none.
+/// Selects the organization that the session uses for requests without `X-Org-Slug`. Returns 403 when the
+/// user is not a member.
 #[utoipa::path(put, path = "/auth/organization", tag = "organizations", request_body = SelectOrganization,
     responses((status = 200, body = Data<Me>), ErrorResponses))]
 pub async fn select(
@@ -63,8 +64,8 @@ pub async fn select(
     Body(body): Body<SelectOrganization>,
 ) -> ApiResult<Data<Me>> {
     let tx = app.store.begin().await?;
-    let own = memberships(&tx, caller.user.identity_id).await?;
-    let chosen = own.into_iter().find(|(_, organization)| organization.slug == body.slug);
+    let memberships = memberships(&tx, caller.user.identity_id).await?;
+    let chosen = memberships.into_iter().find(|(_, organization)| organization.slug == body.slug);
     let (user, organization) = chosen.ok_or_else(forbidden)?;
     session::Entity::update_many()
         .col_expr(session::Column::UserId, Expr::value(user.id))

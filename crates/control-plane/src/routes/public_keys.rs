@@ -1,4 +1,4 @@
-//! Keys in people's browsers that sign commands.
+//! Browser keys, which sign commands for desktops.
 
 use axum::extract::{RawQuery, State};
 use ed25519_dalek::VerifyingKey;
@@ -17,21 +17,21 @@ use crate::public_keys::{self, KeyChange};
 use crate::store::entity::{compute_target, user, user_public_key};
 use crate::store::iso;
 
-/// A key.
+/// A registered browser key.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PublicKeyRecord {
-    /// Id.
+    /// Id of the key.
     pub id: Uuid,
-    /// Its owner.
+    /// Id of the owner.
     pub user_id: Uuid,
-    /// Their organization.
+    /// Organization of the owner.
     pub organization_id: Uuid,
-    /// Raw Ed25519 key, standard base64.
+    /// Raw Ed25519 public key, standard base64.
     pub public_key_base64: String,
-    /// `lg:` and 22 characters.
+    /// Fingerprint: `lg:` followed by 22 characters.
     pub fingerprint: String,
-    /// ISO 8601.
+    /// Registration time, ISO 8601.
     pub created_at: String,
 }
 
@@ -48,43 +48,43 @@ impl From<user_public_key::Model> for PublicKeyRecord {
     }
 }
 
-/// The desktop that a list is about.
+/// Desktop that the list was requested for.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct KeyTargetContext {
-    /// Its id.
+    /// Id of the desktop.
     pub compute_target_id: Uuid,
-    /// Stable id of its installation.
+    /// Stable id of the Loopgate installation; absent when unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gateway_id: Option<Uuid>,
-    /// `owned_target`.
+    /// Always `owned_target`; only owners can list.
     pub access: &'static str,
 }
 
-/// A key with its owner.
+/// A browser key with its owner.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ListedPublicKey {
-    /// The key.
+    /// The key and its fingerprint.
     #[serde(flatten)]
     pub record: PublicKeyRecord,
-    /// Name of its owner.
+    /// Full name of the owner.
     pub owner_name: String,
-    /// E-mail address of its owner.
+    /// E-mail address of the owner.
     pub owner_email: String,
-    /// The desktop that was asked for.
+    /// Desktop that the list was requested for; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub target_context: Option<KeyTargetContext>,
 }
 
-/// For which desktop keys are wanted; each at most once.
+/// Selects a desktop; each parameter may occur once.
 #[derive(Debug, Default, IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 pub struct PublicKeyQuery {
-    /// A desktop of one's own.
+    /// Id of a desktop that the caller owns.
     #[param(required = false)]
     pub compute_target_id: Option<Uuid>,
-    /// Stable id of its installation.
+    /// Expected installation id of that desktop; only together with `computeTargetId`.
     #[param(required = false)]
     pub gateway_id: Option<Uuid>,
 }
@@ -92,11 +92,12 @@ pub struct PublicKeyQuery {
 impl PublicKeyQuery {
     fn of(query: Option<&str>) -> ApiResult<Self> {
         let malformed = || bad_request("Malformed public key target query");
-        let mut read = Self::default();
+        let mut parsed = Self::default();
+        // Parsed by hand, because repeated parameters must be rejected with the same error as malformed ones.
         for (name, value) in url::form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
             let member = match name.as_ref() {
-                "computeTargetId" => &mut read.compute_target_id,
-                "gatewayId" => &mut read.gateway_id,
+                "computeTargetId" => &mut parsed.compute_target_id,
+                "gatewayId" => &mut parsed.gateway_id,
                 _ => continue,
             };
             let id = Uuid::try_parse(&value).map_err(|_| malformed())?;
@@ -104,14 +105,15 @@ impl PublicKeyQuery {
                 return Err(malformed());
             }
         }
-        if read.gateway_id.is_some() && read.compute_target_id.is_none() {
+        if parsed.gateway_id.is_some() && parsed.compute_target_id.is_none() {
             return Err(malformed());
         }
-        Ok(read)
+        Ok(parsed)
     }
 }
 
-/// One's own keys; for a desktop of one's own, those of everybody who may send commands to it.
+/// Lists the browser keys of the caller, or, for a desktop of the caller, of all users who may send commands
+/// to it.
 #[utoipa::path(get, path = "/public-keys", tag = "public-keys", params(PublicKeyQuery),
     responses((status = 200, body = Data<Vec<ListedPublicKey>>), ErrorResponses))]
 pub async fn list(
@@ -137,12 +139,12 @@ pub async fn list(
             gateway_id: target.gateway_id,
             access: "owned_target",
         });
-        Ok(rows.into_iter().map(|(key, owner)| listed(key, &owner, context.clone())).collect())
+        Ok(rows.into_iter().map(|(key, owner)| list_entry(key, &owner, context.clone())).collect())
     };
     read.await.context("Failed to fetch public keys").map(Data::new)
 }
 
-fn listed(
+fn list_entry(
     key: user_public_key::Model,
     owner: &user::Model,
     target_context: Option<KeyTargetContext>,
@@ -155,17 +157,18 @@ fn listed(
     }
 }
 
-/// A key to be registered.
+/// Browser key to register.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RegisterPublicKey {
-    /// Raw Ed25519 key, standard base64.
+    /// Raw Ed25519 public key, standard base64.
     pub public_key_base64: String,
-    /// `lg:` and 22 characters.
+    /// Fingerprint of the key: `lg:` followed by 22 characters.
     pub fingerprint: String,
 }
 
-/// Registers a key of one's own, and asks the connected desktops to have it authorized.
+/// Registers a browser key of the caller, and has the connected desktops request its authorization by their
+/// owners.
 #[utoipa::path(post, path = "/public-keys", tag = "public-keys", request_body = RegisterPublicKey,
     responses((status = 200, body = Data<PublicKeyRecord>), ErrorResponses))]
 pub async fn register(
@@ -173,9 +176,10 @@ pub async fn register(
     SessionAuth(caller): SessionAuth,
     Body(body): Body<RegisterPublicKey>,
 ) -> ApiResult<Data<PublicKeyRecord>> {
-    let key = body.public_key_base64.parse::<BrowserPublicKey>().map_err(refused)?;
+    let key = body.public_key_base64.parse::<BrowserPublicKey>().map_err(invalid_key)?;
+    // 32 bytes are not necessarily a point on the curve; such a key could never verify a signature.
     if VerifyingKey::from_bytes(key.as_bytes()).is_err() {
-        return Err(refused(InvalidBrowserKey::Length));
+        return Err(invalid_key(InvalidBrowserKey::Length));
     }
     if key.fingerprint().as_str() != body.fingerprint {
         return Err(bad_request("Fingerprint does not match public key").code("fingerprint_mismatch"));
@@ -185,7 +189,7 @@ pub async fn register(
     Ok(Data::new(row.into()))
 }
 
-fn refused(error: InvalidBrowserKey) -> ApiError {
+fn invalid_key(error: InvalidBrowserKey) -> ApiError {
     let text = match error {
         InvalidBrowserKey::Base64 => "Malformed public key",
         InvalidBrowserKey::Length => "Public key must be a raw Ed25519 public key",
@@ -193,23 +197,23 @@ fn refused(error: InvalidBrowserKey) -> ApiError {
     bad_request(text).code("invalid_public_key")
 }
 
-/// Which key is to go.
+/// Selects the browser key to remove.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct PublicKeyName {
-    /// Its fingerprint.
+    /// Fingerprint of the key.
     #[serde(default)]
     pub fingerprint: String,
 }
 
-/// Whether a key was removed.
+/// Result of removing a browser key.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct PublicKeyRemoved {
-    /// `false` when there was no such key.
+    /// `false` when the caller had no such key.
     pub deleted: bool,
 }
 
-/// Removes a key of one's own, and has the connected desktops forget it.
+/// Removes a browser key of the caller, and has the connected desktops revoke it.
 #[utoipa::path(delete, path = "/public-keys", tag = "public-keys", params(PublicKeyName),
     responses((status = 200, body = Data<PublicKeyRemoved>), ErrorResponses))]
 pub async fn delete(

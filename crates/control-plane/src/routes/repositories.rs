@@ -1,4 +1,4 @@
-//! The repositories that the organization's loops may touch.
+//! Repositories that the organization's loops may access.
 
 use axum::extract::{Path, State};
 use loopgate_api::ids::{BranchName, RepoFullName};
@@ -14,17 +14,17 @@ use crate::error::{ApiResult, ErrorResponses, ResultExt, ValidationIssues, not_f
 use crate::extract::Body;
 use crate::repositories::{self, AllowedRepository, RepositorySource};
 
-/// Branches of a listed repository.
+// Branches of an allowed repository. They are stored in one column and compared one by one.
 const BRANCH_LIMIT: usize = 1000;
 
-/// The repositories.
+/// Repositories that loops may access.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct AllowedRepositories {
-    /// By name.
+    /// Repositories in the order of their names.
     pub repositories: Vec<AllowedRepository>,
 }
 
-/// Lists the repositories that loops may touch.
+/// Lists the repositories that loops may access.
 #[utoipa::path(get, path = "/repositories", tag = "repositories",
     responses((status = 200, body = Data<AllowedRepositories>), ErrorResponses))]
 pub async fn list(
@@ -36,21 +36,21 @@ pub async fn list(
     Ok(Data::new(AllowedRepositories { repositories }))
 }
 
-/// A repository for the list.
+/// Request to allow a repository.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct AllowRepository {
-    /// `owner/name`.
+    /// Full name of the repository, `owner/name`.
     #[schema(value_type = String)]
     pub full_name: RepoFullName,
-    /// All its branches, at most 1000; left out when loops may name any.
+    /// Branches that loops may use, at most 1000; absent for all.
     #[serde(default)]
     #[schema(value_type = Option<Vec<String>>)]
     pub branches: Option<Vec<BranchName>>,
 }
 
-/// Puts a repository on the list, or replaces its branches. The list counts only while the organization has no
-/// installation at the code host.
+/// Adds a repository to the list of allowed repositories, or replaces its branches. The list is used only
+/// while the organization has no installation at the code host.
 #[utoipa::path(post, path = "/repositories", tag = "repositories", request_body = AllowRepository,
     responses((status = 200, body = Data<AllowedRepository>), ErrorResponses))]
 pub async fn allow(
@@ -64,7 +64,7 @@ pub async fn allow(
     issues.require(count <= BRANCH_LIMIT, "branches", "must have at most 1000 item(s)");
     issues.into_result()?;
     let branches = branches.map(|branches| branches.iter().map(ToString::to_string).collect::<Vec<String>>());
-    let stored = async {
+    let allowed = async {
         let tx = app.store.begin().await?;
         let organization = caller.organization_id();
         repositories::allow(&tx, organization, &name, branches.as_deref()).await?;
@@ -74,12 +74,12 @@ pub async fn allow(
         tx.commit().await?;
         Ok(())
     };
-    stored.await.context("Failed to allow repository")?;
+    allowed.await.context("Failed to allow repository")?;
     let full_name = name.as_str().to_lowercase();
     Ok(Data::new(AllowedRepository { full_name, branches, source: RepositorySource::List }))
 }
 
-/// Takes a repository from the list. Loops that run go on.
+/// Removes a repository from the list of allowed repositories. Running loops are not affected.
 #[utoipa::path(delete, path = "/repositories/{owner}/{name}", tag = "repositories",
     params(("owner" = String, Path), ("name" = String, Path)),
     responses((status = 200, body = Data<DeleteResponse>), ErrorResponses))]

@@ -1,4 +1,5 @@
-//! What a desktop reports and asks about the loop that it runs, with the loop's own token.
+//! Requests of a loop's runner, authenticated with the runner token: events, heartbeats, token refresh and
+//! files.
 
 use axum::extract::State;
 use http::{HeaderMap, StatusCode};
@@ -31,22 +32,23 @@ use crate::storage::is_below;
 use crate::store::entity::agent_loop;
 use crate::store::{iso, now};
 
-/// Bytes of an event.
+/// Largest event, in bytes. The terminal event carries the loop's results.
 pub const EVENT_LIMIT: usize = 20_000_000;
-/// Error of an event that was not stored.
+/// Error text of an event that could not be stored.
 pub const EVENT_FAILED: &str = "Failed to record loop event";
-/// Bytes of an upload.
+// Largest upload request, in bytes.
 const UPLOAD_LIMIT: usize = 20_000_000;
-/// All artifacts of a loop together, in bytes of JSON.
+// All artifacts of a loop together, in bytes of JSON. They are stored in one row.
 const ARTIFACTS_LIMIT: usize = 20_000_000;
-/// What a loop's runner says beside them, in bytes of JSON.
+// Metadata of a loop, in bytes of JSON. It is part of every response that shows the loop.
 const METADATA_LIMIT: usize = 1_000_000;
 const KEYS_LIMIT: usize = 500;
 const KEY_LENGTH: usize = 1024;
 
-/// Takes one event in: `{"type", …}` or `{"type", "data": {…}}`.
+/// Stores an event of the loop: `{"type", …}` or `{"type", "data": {…}}`. The nonce is the idempotency key: a
+/// repeated event is acknowledged, but not stored again.
 #[utoipa::path(post, path = "/loops/{id}/events", tag = "runner",
-    params(("id" = Uuid, Path), ("x-loop-event-nonce" = Uuid, Header, description = "One UUID per event, kept over all its tries")),
+    params(("id" = Uuid, Path), ("x-loop-event-nonce" = Uuid, Header, description = "Idempotency key of the event: one UUID per event, the same for all retries")),
     request_body = HashMap<String, Value>,
     responses((status = 200, body = Data<ReceivedView>), ErrorResponses))]
 pub async fn event(
@@ -57,6 +59,7 @@ pub async fn event(
 ) -> ApiResult<Data<ReceivedView>> {
     let nonce = header(&headers, EVENT_NONCE_HEADER)
         .ok_or_else(|| ApiError::new(StatusCode::UNAUTHORIZED, "Missing runner event nonce"))?;
+    // `Uuid` also parses the simple, braced and URN forms. Only the hyphenated form is accepted.
     let nonce = Uuid::try_parse(nonce).ok().filter(|_| nonce.len() == 36);
     let nonce = nonce.ok_or_else(|| bad_request("Invalid runner event nonce"))?;
     let event = RunnerEvent::parse(event_body(body)?)?;
@@ -64,7 +67,7 @@ pub async fn event(
     received.context(EVENT_FAILED).map(|outcome| Data::new(outcome.into()))
 }
 
-/// The body of an event, or why there is none.
+/// Returns the body of an event. Turns 413 into 400, the status that runners expect.
 pub fn event_body(body: ApiResult<Body<Value, EVENT_LIMIT>>) -> ApiResult<Value> {
     body.map(|Body(body)| body).map_err(|error| match error.status {
         StatusCode::PAYLOAD_TOO_LARGE => bad_request("Event payload too large (max 20MB)"),
@@ -72,29 +75,30 @@ pub fn event_body(body: ApiResult<Body<Value, EVENT_LIMIT>>) -> ApiResult<Value>
     })
 }
 
-/// What a heartbeat came to.
+/// Response to a runner's heartbeat.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Heartbeat {
-    /// `false` when the last one is younger than four and a half minutes.
+    /// `false` when the previous heartbeat is younger than four and a half minutes and was therefore not
+    /// updated.
     pub bumped: bool,
-    /// The token of the request is replaced: the loop had been given up, or its desktop asked with its
-    /// own key.
+    /// `true` when a new token was issued: the loop had timed out, or the desktop authenticated with its API
+    /// key. Absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revived: Option<bool>,
-    /// The new token, with `revived` only.
+    /// New runner token; present only with `revived`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
-    /// End of the new token, ISO 8601.
+    /// Expiry of the new token, ISO 8601.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,
-    /// Slot of the new token.
+    /// Token slot (`jti`) of the new token.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jti: Option<Uuid>,
 }
 
 impl Heartbeat {
-    const fn noted(bumped: bool) -> Self {
+    const fn without_token(bumped: bool) -> Self {
         Self { bumped, revived: None, token: None, expires_at: None, jti: None }
     }
 }
@@ -111,9 +115,9 @@ impl From<IssuedToken> for Heartbeat {
     }
 }
 
-/// Says that the loop's desktop is alive. A loop that was given up for its silence runs again. When
-/// the loop's token is not accepted any more, the desktop asks with the key that is bound to it, and
-/// gets a new one.
+/// Records a heartbeat of the loop's runner. A loop that timed out for missing heartbeats returns to RUNNING.
+/// When the runner token is no longer accepted, the desktop authenticates with its bound API key and receives
+/// a new runner token.
 #[utoipa::path(post, path = "/loops/{id}/heartbeat", tag = "runner", params(("id" = Uuid, Path)),
     responses((status = 200, body = Data<Heartbeat>), (status = 410, body = crate::error::FailureBody), ErrorResponses))]
 pub async fn heartbeat(
@@ -130,6 +134,7 @@ pub async fn heartbeat(
     let row = agent_loop::Entity::find_by_id(claims.sub).one(app.store.reader()).await?;
     let row = row.filter(|row| row.organization_id == claims.organization_id);
     let row = row.ok_or_else(unknown_loop)?;
+    // A heartbeat disproves the time-out: the loop is resumed with a new token.
     if row.status.0 == LoopStatus::TimedOut {
         hold_slot(&app.store, &row, claims.jti).await?;
         return Ok(Data::new(revival::issue_token(&app, row.id).await?.into()));
@@ -141,20 +146,23 @@ pub async fn heartbeat(
     if row.status.0 != LoopStatus::Running {
         return Err(ApiError::new(StatusCode::FORBIDDEN, "Forbidden").code("NOT_RUNNING"));
     }
+    // Skips the write while the stored heartbeat is recent; the reaper needs only a coarse time.
     if row.last_runner_heartbeat_at.is_some_and(|at| now() - at < HEARTBEAT_THROTTLE) {
-        return Ok(Data::new(Heartbeat::noted(false)));
+        return Ok(Data::new(Heartbeat::without_token(false)));
     }
     use agent_loop::Column;
+    // The condition on the status prevents a heartbeat on a loop that has finished since it was read.
     let bumped = agent_loop::Entity::update_many()
         .col_expr(Column::LastRunnerHeartbeatAt, Expr::value(now()))
         .filter(Column::Id.eq(row.id))
         .filter(Column::Status.is_in(stored_statuses([LoopStatus::Running])))
         .exec(app.store.writer())
         .await?;
-    Ok(Data::new(Heartbeat::noted(bumped.rows_affected == 1)))
+    Ok(Data::new(Heartbeat::without_token(bumped.rows_affected == 1)))
 }
 
 async fn desktop_heartbeat(app: &ControlPlaneState, caller: &Caller, id: Id) -> ApiResult<Data<Heartbeat>> {
+    // Unknown loops and those of other desktops have the same response, so that ids cannot be probed.
     let id = id.or_unknown("Loop").map_err(|_| unknown_loop())?;
     let row = agent_loop::Entity::find_by_id(id).one(app.store.reader()).await?;
     let row = row.filter(|row| row.organization_id == caller.organization_id());
@@ -169,15 +177,15 @@ fn unknown_loop() -> ApiError {
     ApiError::new(StatusCode::FORBIDDEN, "Forbidden").code("LOOP_NOT_FOUND")
 }
 
-/// A new token.
+/// A new runner token.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RefreshResponse {
-    /// The token.
+    /// Runner token; replaces the previous one.
     pub token: String,
-    /// ISO 8601.
+    /// Expiry of the token, ISO 8601.
     pub expires_at: String,
-    /// Its slot.
+    /// Token slot (`jti`) of the token.
     pub jti: Uuid,
 }
 
@@ -188,8 +196,8 @@ impl From<IssuedToken> for RefreshResponse {
     }
 }
 
-/// Exchanges the token in force for a new one. The same token and `Idempotency-Key` get the same
-/// answer until the next exchange.
+/// Exchanges the current runner token for a new one. Repeating the request with the same token and
+/// `Idempotency-Key` returns the same response until the next exchange.
 #[utoipa::path(post, path = "/loops/{id}/refresh-token", tag = "runner", params(("id" = Uuid, Path)),
     responses((status = 200, body = Data<RefreshResponse>), (status = 429, body = crate::error::FailureBody), ErrorResponses))]
 pub async fn refresh(
@@ -197,6 +205,7 @@ pub async fn refresh(
     RunnerClaims(claims): RunnerClaims,
     headers: HeaderMap,
 ) -> ApiResult<Data<RefreshResponse>> {
+    // Both values are stored; the limit bounds the size of the row.
     let text = |name| header(&headers, name).map(|text| text.chars().take(200).collect());
     let requester =
         RefreshRequest { idempotency_key: text("idempotency-key"), user_agent: text("user-agent") };
@@ -204,27 +213,27 @@ pub async fn refresh(
     Ok(Data::new(issued.into()))
 }
 
-/// What a run has made.
+/// Artifacts of a run.
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct UploadArtifacts {
-    /// `plan`, `prd`, `executionResult`, `verdict`, … as JSON.
+    /// JSON artifacts by name: `plan`, `prd`, `executionResult`, `verdict`, ….
     #[schema(value_type = HashMap<String, Value>)]
     pub artifacts: Map<String, Value>,
-    /// Merged into the loop's metadata.
+    /// Members to merge into the loop's metadata.
     #[serde(default)]
     #[schema(value_type = Option<HashMap<String, Value>>)]
     pub metadata: Option<Map<String, Value>>,
 }
 
-/// Whether the upload was kept.
+/// Result of an upload.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct UploadResponse {
-    /// Always `true`.
+    /// Always `true`; failures have an error status.
     pub stored: bool,
 }
 
-/// Keeps what a run has made until its loop completes. Members are merged, so two uploads at once
-/// lose nothing.
+/// Stores artifacts of a run until the loop completes. Members are merged into those of earlier uploads.
+/// Returns 413 when the loop exceeds its size limits.
 #[utoipa::path(post, path = "/loops/{id}/upload-artifacts", tag = "runner", params(("id" = Uuid, Path)), request_body = UploadArtifacts,
     responses((status = 200, body = Data<UploadResponse>), ErrorResponses))]
 pub async fn upload_artifacts(
@@ -232,26 +241,27 @@ pub async fn upload_artifacts(
     runner: RunnerAuth,
     Body(body): Body<UploadArtifacts, UPLOAD_LIMIT>,
 ) -> ApiResult<Data<UploadResponse>> {
-    let kept = keep(&app, runner.row.id, body);
-    kept.await.context("Failed to upload artifacts")?;
+    let stored = store_artifacts(&app, runner.row.id, body);
+    stored.await.context("Failed to upload artifacts")?;
     Ok(Data::new(UploadResponse { stored: true }))
 }
 
-async fn keep(app: &ControlPlaneState, loop_id: Uuid, body: UploadArtifacts) -> ApiResult<()> {
+async fn store_artifacts(app: &ControlPlaneState, loop_id: Uuid, body: UploadArtifacts) -> ApiResult<()> {
     use agent_loop::Column;
     let tx = app.store.begin().await?;
+    // The row lock serializes concurrent uploads, which otherwise could overwrite each other's members.
     let row = agent_loop::Entity::find_by_id(loop_id).lock_exclusive().one(&tx).await?;
     let row = row.ok_or_else(|| not_found("Loop"))?;
-    let merged = |stored: Option<Value>, new: Map<String, Value>| {
-        let mut members = stored.and_then(|json| json.as_object().cloned()).unwrap_or_default();
+    let merged = |present: Option<Value>, new: Map<String, Value>| {
+        let mut members = present.and_then(|json| json.as_object().cloned()).unwrap_or_default();
         members.extend(new);
         Value::Object(members)
     };
     let artifacts = merged(row.uploaded_artifacts, body.artifacts);
     let metadata = merged(Some(row.metadata), body.metadata.unwrap_or_default());
-    for (kept, limit) in [(&artifacts, ARTIFACTS_LIMIT), (&metadata, METADATA_LIMIT)] {
-        if kept.to_string().len() > limit {
-            let text = "The loop has uploaded more than its artifacts may have";
+    for (json, limit) in [(&artifacts, ARTIFACTS_LIMIT), (&metadata, METADATA_LIMIT)] {
+        if json.to_string().len() > limit {
+            let text = "The artifacts or the metadata of the loop are too large";
             return Err(ApiError::new(StatusCode::PAYLOAD_TOO_LARGE, text).code("artifacts_too_large"));
         }
     }
@@ -266,34 +276,34 @@ async fn keep(app: &ControlPlaneState, loop_id: Uuid, body: UploadArtifacts) -> 
     Ok(())
 }
 
-/// Files that are to be uploaded.
+/// Request for upload URLs of files.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UploadUrls {
-    /// 1 to 500 keys below `<orgId>/loops/<loopId>/`.
+    /// 1 to 500 object keys with the prefix `<orgId>/loops/<loopId>/`.
     pub keys: Vec<String>,
-    /// Keys that may be compressed.
+    /// Keys whose content may be gzip-compressed; a subset of `keys`.
     #[serde(default)]
     pub gzip_keys: Vec<String>,
 }
 
-/// A key and its URL.
+/// Signed URL of an object.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SignedUrl {
-    /// The key.
+    /// Key of the object.
     pub key: String,
-    /// Good for two hours.
+    /// Signed URL, valid for two hours.
     pub url: String,
 }
 
-/// Keys and their URLs.
+/// Signed URLs of several objects.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct SignedUrls {
-    /// One for each key.
+    /// One entry for each key.
     pub urls: Vec<SignedUrl>,
 }
 
-/// Signs one PUT for each key.
+/// Returns a signed upload URL (PUT) for each key.
 #[utoipa::path(post, path = "/loops/{id}/upload-urls", tag = "runner", params(("id" = Uuid, Path)), request_body = UploadUrls,
     responses((status = 200, body = Data<SignedUrls>), ErrorResponses))]
 pub async fn upload_urls(
@@ -331,14 +341,14 @@ fn sign(app: &ControlPlaneState, method: &str, keys: Vec<String>) -> ApiResult<D
     Ok(Data::new(SignedUrls { urls: urls? }))
 }
 
-/// Files that are to be downloaded.
+/// Request for download URLs of files.
 #[derive(Debug, Deserialize, ToSchema)]
 pub struct DownloadUrls {
-    /// Within the loop's or its parent's prefix.
+    /// Key prefix; must be within the prefix of the loop or of its parent.
     pub prefix: String,
 }
 
-/// Lists the objects below a prefix, and signs one GET for each.
+/// Lists the objects with a prefix, and returns a signed download URL (GET) for each.
 #[utoipa::path(post, path = "/loops/{id}/download-urls", tag = "runner", params(("id" = Uuid, Path)), request_body = DownloadUrls,
     responses((status = 200, body = Data<SignedUrls>), ErrorResponses))]
 pub async fn download_urls(
@@ -349,8 +359,10 @@ pub async fn download_urls(
     let mut issues = ValidationIssues::default();
     issues.length("prefix", &body.prefix, 1, KEY_LENGTH);
     issues.into_result()?;
-    let own = [Some(runner.row.id), runner.row.parent_loop_id].into_iter().flatten();
-    let allowed = own.into_iter().any(|id| is_below(&body.prefix, &scope(runner.row.organization_id, id)));
+    // A child loop reads the files of its parent, for example the plan to implement.
+    let readable = [Some(runner.row.id), runner.row.parent_loop_id].into_iter().flatten();
+    let allowed =
+        readable.into_iter().any(|id| is_below(&body.prefix, &scope(runner.row.organization_id, id)));
     if !allowed {
         return Err(ApiError::new(StatusCode::FORBIDDEN, "Prefix is outside loop scope"));
     }

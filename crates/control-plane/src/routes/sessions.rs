@@ -1,4 +1,4 @@
-//! The browsers in which a person is signed in.
+//! Browser sessions of a user.
 
 use axum::extract::{Path, State};
 use serde::Serialize;
@@ -14,27 +14,27 @@ use crate::envelope::{Data, DeleteResponse};
 use crate::error::{ApiResult, ErrorResponses, ResultExt, not_found};
 use crate::store::iso;
 
-/// A browser that is signed in.
+/// A browser in which the user is signed in.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionRecord {
-    /// Names the session; signs nobody in.
+    /// Hash of the session id. It identifies the session, but does not authenticate.
     pub id: String,
-    /// Whether this request came with it.
+    /// Whether this request used the session.
     pub current: bool,
-    /// Where the sign-in came from.
+    /// IP address at sign-in.
     pub address: Option<String>,
-    /// What the browser calls itself.
+    /// `User-Agent` header at sign-in.
     pub user_agent: Option<String>,
-    /// ISO 8601.
+    /// Time of the sign-in, ISO 8601.
     pub created_at: String,
-    /// ISO 8601; up to five minutes late.
+    /// Time of the last use, ISO 8601; up to five minutes behind.
     pub last_used_at: String,
-    /// ISO 8601; use moves it.
+    /// Expiry, ISO 8601; each use extends it.
     pub expires_at: String,
 }
 
-/// The living sessions of the person, in all its organizations, newest first.
+/// Lists the unexpired sessions of the user in all organizations, newest first.
 #[utoipa::path(get, path = "/sessions", tag = "sessions", responses((status = 200, body = Data<Vec<SessionRecord>>), ErrorResponses))]
 pub async fn list(
     State(app): State<ControlPlaneState>,
@@ -42,6 +42,8 @@ pub async fn list(
 ) -> ApiResult<Data<Vec<SessionRecord>>> {
     let rows = session::list(&app.store, caller.user.identity_id).await;
     let rows = rows.map_err(Into::into).context("Failed to fetch sessions")?;
+    // The time of the last use is not stored. Use extends the expiry to `now + ROLLING`, so it is derived
+    // from that.
     let record = |row: crate::store::entity::session::Model| SessionRecord {
         current: caller.session.as_deref() == Some(row.id_hash.as_str()),
         last_used_at: iso(row.created_at.max(row.expires_at - session::ROLLING)),
@@ -54,7 +56,7 @@ pub async fn list(
     Ok(Data::new(rows.into_iter().map(record).collect()))
 }
 
-/// Ends a session of the person at once, with the streams that it opened.
+/// Revokes a session of the user and closes its streams immediately.
 #[utoipa::path(delete, path = "/sessions/{id}", tag = "sessions", params(("id" = String, Path)),
     responses((status = 200, body = Data<DeleteResponse>), ErrorResponses))]
 pub async fn delete(
@@ -62,8 +64,9 @@ pub async fn delete(
     SessionAuth(caller): SessionAuth,
     Path(id): Path<String>,
 ) -> ApiResult<Data<DeleteResponse>> {
-    let ended = async {
+    let revoked = async {
         let tx = app.store.begin().await?;
+        // Restricted to the caller's identity: other users' sessions are answered with 404.
         if !session::revoke(&tx, caller.user.identity_id, &id).await? {
             return Err(not_found("Session"));
         }
@@ -71,7 +74,8 @@ pub async fn delete(
         caller.actor().record(&tx, organization, AuditAction::SessionRevoked, &id, json!({})).await?;
         Ok(tx.commit().await?)
     };
-    ended.await.context("Failed to end the session")?;
+    revoked.await.context("Failed to end the session")?;
+    // Wakes the streams of the session, which check their credential again and close.
     app.bus.publish(Topic::Credentials);
     Ok(DeleteResponse::answer())
 }

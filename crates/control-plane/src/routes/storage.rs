@@ -1,4 +1,4 @@
-//! Files of loops, behind signed URLs.
+//! Upload and download of loop files with signed URLs.
 
 use axum::extract::{Path, Request, State};
 use bytes::Bytes;
@@ -13,33 +13,37 @@ use crate::extract::{Query, bytes};
 use crate::storage::OBJECT_LIMIT;
 use crate::store::now;
 
-/// What a URL was signed with.
+/// Query parameters of a signed URL.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct Signature {
-    /// Unix seconds.
+    /// Expiry, in seconds since the Unix epoch.
     pub exp: i64,
-    /// `GET` or `PUT`.
+    /// Signed method, `GET` or `PUT`.
     pub method: String,
-    /// Base64url.
+    /// Signature in base64url without padding.
     pub sig: String,
 }
 
 impl Signature {
     fn check(&self, app: &ControlPlaneState, method: &str, key: &str) -> ApiResult<()> {
-        let good = self.method == method && app.storage.verify(method, key, self.exp, &self.sig, now());
-        if good { Ok(()) } else { Err(ApiError::new(StatusCode::FORBIDDEN, "Invalid or expired signature")) }
+        let is_valid = self.method == method && app.storage.verify(method, key, self.exp, &self.sig, now());
+        if is_valid {
+            Ok(())
+        } else {
+            Err(ApiError::new(StatusCode::FORBIDDEN, "Invalid or expired signature"))
+        }
     }
 }
 
-/// Whether the file was kept.
+/// Result of an upload.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct StoredObject {
-    /// Always `true`.
+    /// Always `true`; failures have an error status.
     pub stored: bool,
 }
 
-/// Keeps a file of at most 50 MiB.
+/// Stores a file of at most 50 MiB. The signature in the URL is the only credential.
 #[utoipa::path(put, path = "/storage/{key}", tag = "storage", params(("key" = String, Path), Signature),
     request_body(content = Vec<u8>, content_type = "application/octet-stream"),
     responses((status = 200, body = Data<StoredObject>), ErrorResponses))]
@@ -55,7 +59,7 @@ pub async fn put(
     Ok(Data::new(StoredObject { stored: true }))
 }
 
-/// Reads a file.
+/// Returns a stored file. The signature in the URL is the only credential.
 #[utoipa::path(get, path = "/storage/{key}", tag = "storage", params(("key" = String, Path), Signature),
     responses((status = 200, body = Vec<u8>, content_type = "application/octet-stream"), ErrorResponses))]
 pub async fn get(
@@ -65,6 +69,7 @@ pub async fn get(
 ) -> ApiResult<([(&'static str, &'static str); 2], Bytes)> {
     signature.check(&app, "GET", &key)?;
     let bytes = app.storage.get(&key).await?.ok_or_else(|| not_found("Object"))?;
-    // Whatever a runner stored, a browser must not run it.
+    // Files come from runners and are untrusted: without these headers a browser would render stored HTML in
+    // the control plane's origin.
     Ok(([("content-type", "application/octet-stream"), ("content-disposition", "attachment")], bytes))
 }

@@ -1,8 +1,8 @@
-//! Server-sent events over anything that is appended and announced.
+//! Server-sent events for append-only tables with change notifications.
 //!
-//! A stream subscribes first and reads the store after, batch by batch, so it neither misses nor
-//! repeats an event. It ends after the last event, with its reader, with the session or key that
-//! opened it, after half an hour, or with the control plane.
+//! A stream subscribes to notifications before it reads the table in batches, so that it neither misses nor
+//! repeats an event. It ends after the last event, when the client disconnects, when the credential that
+//! opened it is revoked or expires, after half an hour, or on shutdown.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -22,32 +22,35 @@ use crate::credentials::header::header;
 use crate::error::ApiError;
 use crate::store::Store;
 
-/// A comment is sent this often, so that no proxy takes the stream for dead.
+// Interval of keep-alive comments. Below the idle timeout of common proxies (30 to 60 seconds).
 const KEEPALIVE: Duration = Duration::from_secs(15);
-/// The longest life of a stream.
+// Longest lifetime of a stream. Clients reconnect with `Last-Event-ID`; the limit releases connections of
+// clients that have silently disappeared.
 const MAX_LIFE: Duration = Duration::from_secs(30 * 60);
-/// Time between two polls of the store, in addition to those after a notification.
+// Interval between two reads without a notification: other instances of the control plane share the table,
+// but not the notifications.
 const POLL_INTERVAL: Duration = Duration::from_secs(5);
-/// Events between the store and a slow reader.
+// Events buffered for a slow client. The reader waits while the buffer is full (backpressure).
 const CHANNEL_CAPACITY: usize = 64;
 
-/// What a source has read after a position.
+/// Events read after a position.
 pub struct EventBatch {
-    /// The events, oldest first.
+    /// Events in order, oldest first.
     pub events: Vec<Event>,
-    /// Position after them.
+    /// Position of the last event.
     pub position: i64,
-    /// Whether nothing follows.
+    /// Whether no further events can follow.
     pub ended: bool,
 }
 
-/// Reads what comes after a position.
+/// Source of the events of one stream.
 pub trait EventReader: Send + 'static {
-    /// The next batch; empty when there is nothing yet.
+    /// Reads the next batch after a position; empty when there are no new events.
     fn read(&mut self, after: i64) -> impl Future<Output = Result<EventBatch, sea_orm::DbErr>> + Send;
 }
 
-/// Answers `caller` with a stream of everything after a position.
+/// Responds with a stream of all events after a position. The caller subscribes `wake` before it determines
+/// the position.
 pub fn follow(
     app: &ControlPlaneState,
     caller: Caller,
@@ -68,15 +71,16 @@ pub fn follow(
     respond(ReceiverStream::new(receiver))
 }
 
-/// Waits until the caller's credential no longer counts.
+/// Waits until the caller's credential is revoked or has expired.
 async fn credential_end(store: Store, caller: Caller, mut wake: watch::Receiver<()>) {
     loop {
         match caller.is_current(&store).await {
             Ok(true) => {}
             Ok(false) => return,
-            Err(error) => tracing::warn!(%error, "the credential of a stream could not be checked"),
+            // A failed check keeps the stream open: a short database outage must not disconnect all clients.
+            Err(error) => tracing::warn!(%error, "failed to check the credential of a stream"),
         }
-        // Another instance of the control plane may have revoked it, or its time has come.
+        // The result is irrelevant: a timeout re-checks for expiry and for revocation by another instance.
         let _ = tokio::time::timeout(POLL_INTERVAL, wake.changed()).await;
     }
 }
@@ -90,7 +94,7 @@ async fn pump(
     loop {
         match source.read(after).await {
             Ok(batch) => {
-                let idle = batch.events.is_empty();
+                let is_empty = batch.events.is_empty();
                 after = batch.position;
                 for event in batch.events {
                     if sender.send(Ok(event)).await.is_err() {
@@ -100,13 +104,15 @@ async fn pump(
                 if batch.ended {
                     return;
                 }
-                if !idle {
+                // There may be more events than one batch: read again before waiting.
+                if !is_empty {
                     continue;
                 }
             }
             Err(error) => {
-                tracing::error!(%error, "a stream could not be read");
+                tracing::error!(%error, "failed to read the events of a stream");
                 let failure = r#"{"type":"error","code":"replay_failed","message":"The events could not be read. Reload to try again."}"#;
+                // Best-effort: the client may have disconnected already.
                 let _ = sender.send(Ok(Event::default().data(failure))).await;
                 return;
             }
@@ -114,7 +120,7 @@ async fn pump(
         tokio::select! {
             () = sender.closed() => return,
             changed = wake.changed() => if changed.is_err() { return },
-            // Another instance of the control plane may have appended.
+            // Another instance of the control plane may have appended events.
             () = tokio::time::sleep(POLL_INTERVAL) => {}
         }
     }
@@ -122,12 +128,13 @@ async fn pump(
 
 fn respond(events: impl Stream<Item = Result<Event, Infallible>> + Send + 'static) -> Response {
     let keepalive = KeepAlive::new().interval(KEEPALIVE).text("keepalive");
-    // Proxies must neither store nor collect the stream.
+    // `no-transform` and `X-Accel-Buffering: no` keep proxies from compressing or buffering the stream.
     let headers = [("cache-control", "no-cache, no-transform"), ("x-accel-buffering", "no")];
     (headers, Sse::new(events).keep_alive(keepalive)).into_response()
 }
 
-/// The error response of a stream: plain text, because `EventSource` shows no body to a page.
+/// Returns the error response of a stream. Plain text, because `EventSource` does not expose the body to the
+/// page.
 pub fn plain(error: &ApiError) -> Response {
     let text = match error.status {
         StatusCode::UNAUTHORIZED => "Unauthorized",
@@ -138,7 +145,7 @@ pub fn plain(error: &ApiError) -> Response {
     (error.status, text.to_owned()).into_response()
 }
 
-/// Where a reader that comes back has stopped.
+/// Returns the id of the last event that a reconnecting client received.
 pub fn last_event_id(headers: &HeaderMap) -> Option<&str> {
     header(headers, "last-event-id").map(str::trim).filter(|id| !id.is_empty())
 }

@@ -1,4 +1,4 @@
-//! Tickets: wishes with their repositories.
+//! Tickets: a change request with its repositories.
 
 use axum::extract::{Path, State};
 use loopgate_api::launch::RepoRef;
@@ -21,22 +21,22 @@ use crate::store::entity::ticket::{self, TicketState};
 use crate::store::{now, parse_json};
 use crate::tickets::{self, NewTicket, TicketDetail, TicketRecord, detail};
 
-/// A ticket to be made.
+/// Request to create a ticket.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CreateTicket {
-    /// 1 to 200 characters.
+    /// Title, 1 to 200 characters.
     pub title: String,
-    /// Markdown, at least one character.
+    /// Change request in Markdown, at least one character.
     pub body: String,
-    /// The primary repository.
+    /// Primary repository of the ticket.
     pub repo: Option<RepoRef>,
-    /// The peers, at most 5.
+    /// Peer repositories, at most 5.
     #[serde(default)]
     pub additional_repos: Vec<RepoRef>,
 }
 
-/// Makes a ticket, open.
+/// Creates an open ticket.
 #[utoipa::path(post, path = "/tickets", tag = "tickets", request_body = CreateTicket,
     responses((status = 200, body = Data<TicketDetail>), ErrorResponses))]
 pub async fn create(
@@ -49,7 +49,7 @@ pub async fn create(
     issues.length("body", &body.body, 1, CONTENT_LIMIT);
     check_inputs(&mut issues, None, body.repo.as_ref(), &body.additional_repos);
     issues.into_result()?;
-    let made = async {
+    let created = async {
         let tx = app.store.begin().await?;
         let new = NewTicket {
             organization_id: caller.organization_id(),
@@ -63,18 +63,18 @@ pub async fn create(
         tx.commit().await?;
         Ok(detail(app.store.reader(), row).await?)
     };
-    made.await.context("Failed to create ticket").map(Data::new)
+    created.await.context("Failed to create ticket").map(Data::new)
 }
 
-/// Which tickets are wanted.
+/// Selects tickets by state.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub struct TicketQuery {
-    /// Only those in this state.
+    /// Returns only tickets in this state.
     pub state: Option<TicketState>,
 }
 
-/// Tickets of the organization, the one changed last first.
+/// Lists the tickets of the organization, most recently changed first.
 #[utoipa::path(get, path = "/tickets", tag = "tickets", params(TicketQuery),
     responses((status = 200, body = Data<Vec<TicketRecord>>), ErrorResponses))]
 pub async fn list(
@@ -87,7 +87,7 @@ pub async fn list(
     Ok(Data::new(rows.into_iter().map(TicketRecord::from).collect()))
 }
 
-/// One ticket with its text, its plan, loops and pull requests.
+/// Returns a ticket with its text, plan, loops and pull requests.
 #[utoipa::path(get, path = "/tickets/{idOrSlug}", tag = "tickets", params(("idOrSlug" = String, Path)),
     responses((status = 200, body = Data<TicketDetail>), ErrorResponses))]
 pub async fn get(
@@ -102,23 +102,23 @@ pub async fn get(
     read.await.context("Failed to fetch ticket").map(Data::new)
 }
 
-/// What is to be changed; what is left out stays.
+/// Changes to a ticket. Absent members remain unchanged.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct UpdateTicket {
-    /// 1 to 200 characters.
+    /// Title, 1 to 200 characters.
     pub title: Option<String>,
-    /// Markdown; a new version of the document.
+    /// Change request in Markdown; stored as a new version of the document.
     pub body: Option<String>,
-    /// Another primary repository.
+    /// New primary repository of the ticket.
     pub repo: Option<RepoRef>,
-    /// Other peers, at most 5.
+    /// New peer repositories, at most 5.
     pub additional_repos: Option<Vec<RepoRef>>,
-    /// Closes the ticket, or opens it again.
+    /// Closes or reopens the ticket.
     pub state: Option<TicketState>,
 }
 
-/// Changes a ticket. Loops that run go on with what they were given.
+/// Changes a ticket. Running loops keep their inputs.
 #[utoipa::path(patch, path = "/tickets/{idOrSlug}", tag = "tickets", params(("idOrSlug" = String, Path)), request_body = UpdateTicket,
     responses((status = 200, body = Data<TicketDetail>), ErrorResponses))]
 pub async fn update(
@@ -139,6 +139,7 @@ pub async fn update(
         let (mut row, mut document) = tickets::find(&tx, caller.organization_id(), &id_or_slug).await?;
         let repo = body.repo.or_else(|| parse_json(document.repo.as_ref()));
         let peers = body.additional_repos.unwrap_or_else(|| tickets::peers(&row));
+        // Validates stored and new values together: peers must differ from the primary repository.
         check_inputs(&mut issues, None, repo.as_ref(), &peers);
         issues.into_result()?;
         row.additional_repos = tickets::to_json(&peers)?;

@@ -1,4 +1,4 @@
-//! What the loops of an organization have used.
+//! Usage of an organization: loops, tokens and cost.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,103 +20,104 @@ use crate::store::column::StoredEnum;
 use crate::store::entity::{agent_loop, user};
 use crate::store::{iso, parse_json};
 
-/// Milliseconds of a day. Part of the statement, because what is grouped by must be the very thing that is selected.
+// Milliseconds per day, as SQL text: a bind parameter would make PostgreSQL treat the grouped and the
+// selected expression as different.
 const DAY_MILLIS: &str = "86400000";
-/// Characters of the date in ISO 8601.
+// Length of the date in an ISO 8601 timestamp.
 const DATE_CHARS: usize = 10;
 
-/// Which loops count.
+/// Selects the loops to count.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase")]
 #[into_params(parameter_in = Query)]
 pub struct UsageQuery {
-    /// ISO 8601 date or instant; those made since.
+    /// Earliest creation time, ISO 8601 date or timestamp.
     pub start_date: Option<String>,
-    /// ISO 8601 date or instant; those made until then.
+    /// Latest creation time, ISO 8601 date or timestamp.
     pub end_date: Option<String>,
-    /// Only this command.
+    /// Counts only loops with this command.
     pub command: Option<LoopCommand>,
 }
 
-/// Use of one command.
+/// Usage of one command.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CommandUsage {
-    /// The command.
+    /// Command of the loops.
     pub command: LoopCommand,
-    /// Number of loops.
+    /// Number of loops in this group.
     pub loop_count: i64,
-    /// Input tokens.
+    /// Number of input tokens.
     pub tokens_input: i64,
-    /// Output tokens.
+    /// Number of output tokens.
     pub tokens_output: i64,
-    /// US dollars.
+    /// Estimated cost in US dollars.
     pub estimated_cost: f64,
 }
 
-/// Use of one person.
+/// Usage of one user.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UserUsage {
-    /// Id.
+    /// Id of the user.
     pub user_id: Uuid,
-    /// Name.
+    /// Full name; null when unknown.
     pub user_name: Option<String>,
-    /// E-mail address.
+    /// E-mail address of the user.
     pub user_email: String,
-    /// Picture.
+    /// URL of the profile picture.
     pub user_avatar_url: Option<String>,
-    /// Number of loops.
+    /// Number of loops in this group.
     pub loop_count: i64,
-    /// Input tokens.
+    /// Number of input tokens.
     pub tokens_input: i64,
-    /// Output tokens.
+    /// Number of output tokens.
     pub tokens_output: i64,
-    /// US dollars.
+    /// Estimated cost in US dollars.
     pub estimated_cost: f64,
 }
 
-/// Use of the loops that were made on one day.
+/// Usage of the loops created on one day.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DayUsage {
-    /// In UTC, for example `2026-11-27`.
+    /// Day in UTC, for example `2026-11-27`.
     pub day: String,
-    /// Number of loops.
+    /// Number of loops in this group.
     pub loop_count: i64,
-    /// Input tokens.
+    /// Number of input tokens.
     pub tokens_input: i64,
-    /// Output tokens.
+    /// Number of output tokens.
     pub tokens_output: i64,
-    /// US dollars.
+    /// Estimated cost in US dollars.
     pub estimated_cost: f64,
 }
 
-/// Use of an organization.
+/// Usage of an organization.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Usage {
-    /// Number of loops.
+    /// Number of all counted loops.
     pub total_loops: i64,
-    /// Input tokens.
+    /// Number of input tokens.
     pub total_tokens_input: i64,
-    /// Output tokens.
+    /// Number of output tokens.
     pub total_tokens_output: i64,
-    /// US dollars.
+    /// Estimated cost in US dollars.
     pub total_estimated_cost: f64,
-    /// Tokens written to the assistant's cache, where the models tell.
+    /// Tokens written to the prompt cache, as far as the harness reports them.
     pub total_cache_creation_tokens: u64,
-    /// Tokens read from it.
+    /// Tokens read from the prompt cache.
     pub total_cache_read_tokens: u64,
-    /// By command.
+    /// Usage grouped by command.
     pub by_command: Vec<CommandUsage>,
-    /// By person.
+    /// Usage grouped by user.
     pub by_user: Vec<UserUsage>,
-    /// By day, the earliest first; days without loops are left out.
+    /// Usage by day, earliest first; days without loops are omitted.
     pub by_day: Vec<DayUsage>,
 }
 
-/// Totals, and what they are of.
+/// Totals of one group: command, user and day.
 #[derive(Debug, FromQueryResult)]
 struct UsageTotals {
     command: StoredEnum<LoopCommand>,
@@ -129,7 +130,7 @@ struct UsageTotals {
     cost: Option<f64>,
 }
 
-/// What the loops of the organization have used; for administrators.
+/// Returns the usage of the organization; for administrators.
 #[utoipa::path(get, path = "/loops/usage", operation_id = "usage", tag = "loops", params(UsageQuery),
     responses((status = 200, body = Data<Usage>), ErrorResponses))]
 pub async fn get(
@@ -140,53 +141,55 @@ pub async fn get(
     let since = instant(query.start_date.as_deref(), "Invalid startDate format")?;
     let until = instant(query.end_date.as_deref(), "Invalid endDate format")?;
     let read = async {
-        let found = counted(&caller, since, until, query.command);
-        let totals = totals(&app, found.clone()).await?;
-        let cache = cache_tokens(&app, found).await?;
-        let people = user::Entity::find()
+        let query = loops_to_count(&caller, since, until, query.command);
+        let totals = totals(&app, query.clone()).await?;
+        let cache = cache_tokens(&app, query).await?;
+        let users = user::Entity::find()
             .filter(user::Column::Id.is_in(totals.iter().map(|row| row.user_id)))
             .all(app.store.reader())
             .await?;
-        Ok(usage(&totals, people, cache))
+        Ok(usage(&totals, users, cache))
     };
     read.await.context("Failed to fetch loop usage").map(Data::new)
 }
 
 fn instant(text: Option<&str>, error: &str) -> ApiResult<Option<i64>> {
     let Some(text) = text else { return Ok(None) };
+    // A bare date is the start of that day in UTC.
     let at = text.parse::<jiff::Timestamp>().or_else(|_| format!("{text}T00:00:00Z").parse());
     at.map(|at| Some(at.as_millisecond())).map_err(|_| bad_request(error))
 }
 
-/// The loops that count.
-fn counted(
+/// Returns the query for the loops to count.
+fn loops_to_count(
     caller: &Caller,
     since: Option<i64>,
     until: Option<i64>,
     command: Option<LoopCommand>,
 ) -> Select<agent_loop::Entity> {
     use agent_loop::Column;
-    let mut found = agent_loop::Entity::find().filter(Column::OrganizationId.eq(caller.organization_id()));
+    let mut loops = agent_loop::Entity::find().filter(Column::OrganizationId.eq(caller.organization_id()));
     if let Some(since) = since {
-        found = found.filter(Column::CreatedAt.gte(since));
+        loops = loops.filter(Column::CreatedAt.gte(since));
     }
     if let Some(until) = until {
-        found = found.filter(Column::CreatedAt.lte(until));
+        loops = loops.filter(Column::CreatedAt.lte(until));
     }
     if let Some(command) = command {
-        found = found.filter(Column::Command.eq(StoredEnum(command)));
+        loops = loops.filter(Column::Command.eq(StoredEnum(command)));
     }
-    found
+    loops
 }
 
-/// Tokens written to and read from the assistant's cache; only the counts a model have them.
+/// Sums the tokens written to and read from the prompt cache. They are stored only per model, inside a JSON
+/// column, so they cannot be summed in SQL.
 async fn cache_tokens(
     app: &ControlPlaneState,
-    found: Select<agent_loop::Entity>,
+    loops: Select<agent_loop::Entity>,
 ) -> Result<(u64, u64), DbErr> {
     use agent_loop::Column;
     let counts =
-        found.select_only().column(Column::TokensByModel).filter(Column::TokensByModel.is_not_null());
+        loops.select_only().column(Column::TokensByModel).filter(Column::TokensByModel.is_not_null());
     let counts: Vec<Json> = counts.into_tuple().all(app.store.reader()).await?;
     let models = counts.iter().filter_map(|json| parse_json::<BTreeMap<String, ModelTokens>>(Some(json)));
     Ok(models
@@ -196,13 +199,14 @@ async fn cache_tokens(
 
 async fn totals(
     app: &ControlPlaneState,
-    found: Select<agent_loop::Entity>,
+    loops: Select<agent_loop::Entity>,
 ) -> Result<Vec<UsageTotals>, DbErr> {
     use agent_loop::Column;
-    // A sum of integers is a decimal on PostgreSQL unless it is told otherwise.
+    // PostgreSQL returns the sum of a bigint column as numeric, which does not decode into i64.
     let total = |column: Column| -> SimpleExpr { Expr::col(column).sum().cast_as(Alias::new("bigint")) };
+    // Integer division truncates in both databases, so this is the day number in UTC.
     let day = || Expr::col(Column::CreatedAt).div(Expr::cust(DAY_MILLIS));
-    found
+    loops
         .select_only()
         .columns([Column::Command, Column::UserId])
         .column_as(day(), "day")
@@ -218,7 +222,7 @@ async fn totals(
         .await
 }
 
-fn usage(totals: &[UsageTotals], people: Vec<user::Model>, cache: (u64, u64)) -> Usage {
+fn usage(totals: &[UsageTotals], users: Vec<user::Model>, cache: (u64, u64)) -> Usage {
     let days: BTreeSet<i64> = totals.iter().map(|row| row.day).collect();
     let mut commands: Vec<LoopCommand> = Vec::new();
     for row in totals {
@@ -235,7 +239,7 @@ fn usage(totals: &[UsageTotals], people: Vec<user::Model>, cache: (u64, u64)) ->
         total_cache_creation_tokens: cache.0,
         total_cache_read_tokens: cache.1,
         by_command: commands.into_iter().map(|command| of_command(totals, command)).collect(),
-        by_user: people.into_iter().map(|person| of_person(totals, person)).collect(),
+        by_user: users.into_iter().map(|user| of_user(totals, user)).collect(),
         by_day: days.into_iter().map(|day| of_day(totals, day)).collect(),
     }
 }
@@ -262,14 +266,14 @@ fn of_day(totals: &[UsageTotals], day: i64) -> DayUsage {
     }
 }
 
-fn of_person(totals: &[UsageTotals], person: user::Model) -> UserUsage {
-    let total = UsageSum::of(totals.iter().filter(|row| row.user_id == person.id));
-    let names = [person.first_name, person.last_name].into_iter().flatten().collect::<Vec<_>>();
+fn of_user(totals: &[UsageTotals], user: user::Model) -> UserUsage {
+    let total = UsageSum::of(totals.iter().filter(|row| row.user_id == user.id));
+    let names = [user.first_name, user.last_name].into_iter().flatten().collect::<Vec<_>>();
     UserUsage {
-        user_id: person.id,
+        user_id: user.id,
         user_name: (!names.is_empty()).then(|| names.join(" ")),
-        user_email: person.email,
-        user_avatar_url: person.avatar_url,
+        user_email: user.email,
+        user_avatar_url: user.avatar_url,
         loop_count: total.loops,
         tokens_input: total.input,
         tokens_output: total.output,

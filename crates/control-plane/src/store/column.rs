@@ -7,11 +7,11 @@ use sea_orm::{
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// An enum stored under the name by which it travels, so a row reads like an answer.
+/// An enum stored as text under its serialized name, so that rows and JSON use the same names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct StoredEnum<T>(pub T);
 
-/// An enum whose serialized form is its name.
+/// An enum that serializes to a string.
 pub trait EnumName: Serialize + DeserializeOwned + Clone + Send + Sync + 'static {}
 
 impl<T: Serialize + DeserializeOwned + Clone + Send + Sync + 'static> EnumName for T {}
@@ -36,8 +36,9 @@ impl<T: EnumName> From<StoredEnum<T>> for Value {
 impl<T: EnumName> TryGetable for StoredEnum<T> {
     fn try_get_by<I: ColIdx>(row: &QueryResult, index: I) -> Result<Self, TryGetError> {
         let text = String::try_get_by(row, index)?;
-        let unknown = || TryGetError::DbErr(DbErr::Type(format!("unknown stored name `{text}`")));
-        parse_name(&text).map(Self).ok_or_else(unknown)
+        // A name from a newer version, or a row that was edited by hand.
+        let error = || TryGetError::DbErr(DbErr::Type(format!("unknown enum value `{text}`")));
+        parse_name(&text).map(Self).ok_or_else(error)
     }
 }
 
@@ -68,6 +69,7 @@ impl<T: EnumName> Nullable for StoredEnum<T> {
 
 impl<T: EnumName> TryFromU64 for StoredEnum<T> {
     fn try_from_u64(_: u64) -> Result<Self, DbErr> {
+        // sea-orm requires this of primary keys; an enum is never an auto-increment value.
         Err(DbErr::ConvertFromU64("StoredEnum"))
     }
 }

@@ -1,8 +1,7 @@
-//! Where the control plane keeps its state: one set of entities for SQLite and PostgreSQL.
+//! Persistence of the control plane, with one set of entities for SQLite and PostgreSQL.
 //!
-//! Owns the connections, the migrations and the way a change is made: read from
-//! [`Store::reader`], change inside one transaction of [`Store::begin`]. Never knows what the rows
-//! mean; rules live with the resource.
+//! Owns connections and migrations. Read through [`Store::reader`], write in a transaction of
+//! [`Store::begin`]. Rules about the meaning of rows belong to the modules of the resources.
 
 pub mod column;
 pub mod entity;
@@ -18,23 +17,26 @@ use sea_orm::{
 use sea_orm_migration::MigratorTrait;
 use serde::de::DeserializeOwned;
 
-/// How long a statement waits for a connection, and SQLite for its lock.
+// Timeout for a pooled connection, and for SQLite's lock.
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(10);
-/// Connections for readers, and for everything on PostgreSQL.
+// SQLite in WAL mode allows any number of readers next to one writer.
 const READERS: u32 = 4;
+// Shared by readers and writers. Well below PostgreSQL's default of 100 connections, so that several
+// instances fit.
 const POSTGRES_CONNECTIONS: u32 = 16;
 
-/// The database.
+/// Connection pools of the database.
 #[derive(Clone, Debug)]
 pub struct Store {
-    /// Read-only statements; on SQLite they never wait for the writer.
+    /// Pool for read-only statements; on SQLite, readers do not wait for the writer.
     read: DatabaseConnection,
-    /// Changes. On SQLite exactly one connection, so a transaction never meets a busy lock.
+    /// Pool for writes. Exactly one connection on SQLite, so transactions queue here instead of failing with
+    /// `SQLITE_BUSY`.
     write: DatabaseConnection,
 }
 
 impl Store {
-    /// Connects, and brings the schema up to date.
+    /// Connects and applies pending migrations.
     ///
     /// `url` is `sqlite://<path>?mode=rwc` or `postgres://…`; `schema` names a PostgreSQL schema.
     pub async fn open(url: &str, schema: Option<&str>) -> Result<Self, DbErr> {
@@ -49,29 +51,30 @@ impl Store {
         Ok(store)
     }
 
-    /// For statements that change nothing.
+    /// Returns the pool for read-only statements.
     pub const fn reader(&self) -> &DatabaseConnection {
         &self.read
     }
 
-    /// For one statement that changes something on its own. Never used while a transaction of the
-    /// same task is open: SQLite has one writing connection.
+    /// Returns the pool for a single write outside a transaction. Do not use it while the same task has an
+    /// open transaction: on SQLite, both need the only writing connection, which deadlocks until the timeout.
     pub const fn writer(&self) -> &DatabaseConnection {
         &self.write
     }
 
-    /// A unit of work; dropped without a commit it leaves no trace.
+    /// Begins a transaction; dropping it without a commit rolls back.
     pub async fn begin(&self) -> Result<DatabaseTransaction, DbErr> {
         self.write.begin().await
     }
 
-    /// Whether this process alone works on the database.
+    /// Returns whether this process has the database to itself.
     pub fn is_embedded(&self) -> bool {
         self.write.get_database_backend() == DbBackend::Sqlite
     }
 
-    /// Ends all connections.
+    /// Closes the connections of both pools.
     pub async fn close(&self) -> Result<(), DbErr> {
+        // On PostgreSQL both are the same pool; closing it twice is a no-op.
         self.read.clone().close().await?;
         self.write.clone().close().await
     }
@@ -83,9 +86,10 @@ fn sqlite(url: &str, connections: u32) -> ConnectOptions {
     options.map_sqlx_sqlite_opts(|sqlite: SqliteConnectOptions| {
         sqlite
             .journal_mode(SqliteJournalMode::Wal)
-            // An accepted event must survive a loss of power, so every commit reaches the disk.
+            // Accepted events must survive a power failure. In WAL mode, `NORMAL` does not fsync on commit.
             .synchronous(SqliteSynchronous::Full)
             .busy_timeout(ACQUIRE_TIMEOUT)
+            // SQLite does not enforce foreign keys unless asked for each connection.
             .foreign_keys(true)
     });
     options
@@ -93,6 +97,7 @@ fn sqlite(url: &str, connections: u32) -> ConnectOptions {
 
 fn postgres(url: &str, schema: Option<&str>) -> ConnectOptions {
     let mut options = ConnectOptions::new(url);
+    // Statement logging would write user data to the log.
     options.max_connections(POSTGRES_CONNECTIONS).acquire_timeout(ACQUIRE_TIMEOUT).sqlx_logging(false);
     if let Some(schema) = schema {
         options.set_schema_search_path(schema);
@@ -100,30 +105,30 @@ fn postgres(url: &str, schema: Option<&str>) -> ConnectOptions {
     options
 }
 
-/// As many rows as a database can count.
+/// Largest row count that both databases accept, for queries without a limit.
 pub const ALL_ROWS: u64 = i64::MAX as u64;
 
-/// A number of rows that a client names, as far as a database can count.
-pub fn row_count(wanted: u64) -> u64 {
-    wanted.min(ALL_ROWS)
+/// Caps a row count from a client to the range of SQL's `bigint`.
+pub fn row_count(requested: u64) -> u64 {
+    requested.min(ALL_ROWS)
 }
 
-/// Whether a statement failed because a unique index refused it.
+/// Returns whether a statement failed on a unique index.
 pub fn is_duplicate(error: &DbErr) -> bool {
     matches!(error.sql_err(), Some(SqlErr::UniqueConstraintViolation(_)))
 }
 
-/// The present instant as it is stored: milliseconds since the epoch.
+/// Returns the current time in milliseconds since the Unix epoch, the format of all time columns.
 pub fn now() -> i64 {
     jiff::Timestamp::now().as_millisecond()
 }
 
-/// A stored instant as it travels.
+/// Formats a stored time as ISO 8601.
 pub fn iso(at: i64) -> String {
     loopgate_api::time::iso(jiff::Timestamp::from_millisecond(at).unwrap_or_default())
 }
 
-/// Reads a stored JSON column into its type; what does not fit is absent.
+/// Deserializes a JSON column. Returns `None` for values that do not match the type.
 pub fn parse_json<T: DeserializeOwned>(json: Option<&serde_json::Value>) -> Option<T> {
     serde_json::from_value(json?.clone()).ok()
 }

@@ -1,8 +1,8 @@
-//! Signing in through an OpenID provider: the authorization code flow with PKCE.
+//! Sign-in through an OpenID provider: authorization code flow with PKCE.
 //!
-//! A sign-in that is under way is a row, so that any instance can finish it, and counts once, for the browser that
-//! began it. Who comes back is found by issuer and subject, and by nothing else: an e-mail address says nothing about
-//! who somebody is.
+//! A pending sign-in is a row, so that any instance can finish it. It is valid once, and only for the browser
+//! that started it. Users are identified by issuer and subject, never by an e-mail address, which a provider
+//! may reassign.
 
 mod provider;
 
@@ -25,43 +25,43 @@ use crate::store::entity::user::{self, Role};
 use crate::store::entity::{external_identity, oidc_sign_in, organization};
 use crate::store::now;
 
-/// Milliseconds that a person may spend at the provider.
+// Time to authenticate at the provider, in milliseconds.
 const TTL: i64 = 10 * 60 * 1000;
 
-/// Why a sign-in did not come about. Its code is what the sign-in page is told.
+/// The reason why a sign-in failed. Its code is passed to the sign-in page.
 #[derive(Debug, thiserror::Error)]
 pub enum OidcError {
-    /// No provider is configured.
+    /// No OpenID provider is configured.
     #[error("no OpenID provider is configured")]
     NotConfigured,
-    /// The provider cannot be reached, or answers what no provider answers.
-    #[error("the OpenID provider failed: {0}")]
+    /// The provider is unreachable, or its response is invalid.
+    #[error("request to the OpenID provider failed: {0}")]
     Provider(String),
-    /// The person, or the provider, said no.
-    #[error("the OpenID provider refused: {0}")]
+    /// The provider returned an error, for example because the user declined.
+    #[error("the OpenID provider returned an error: {0}")]
     Denied(String),
-    /// It took too long, came back twice, or to another browser; or the provider's token is not good.
-    #[error("the sign-in is not good: {0}")]
+    /// The sign-in is unknown, expired, used, or of another browser; or the ID token is invalid.
+    #[error("invalid sign-in: {0}")]
     Invalid(String),
-    /// The person has no account here.
-    #[error("nobody here has this subject")]
+    /// No account here is linked to the subject.
+    #[error("no account is linked to this OpenID subject")]
     NoAccount,
-    /// None of the person's groups may sign in.
-    #[error("none of the groups may sign in")]
+    /// No group of the user may sign in.
+    #[error("no group of this user may sign in")]
     NotAllowed,
-    /// The person's accounts were all deactivated.
+    /// All accounts of the user are inactive.
     #[error("the account is inactive")]
     Inactive,
     /// The invitation cannot be accepted.
     #[error("the invitation cannot be accepted: {0}")]
     Invitation(String),
-    /// The database failed.
+    /// A database query failed.
     #[error("{0}")]
     Store(#[from] DbErr),
 }
 
 impl OidcError {
-    /// Stable identifier of the case.
+    /// Returns the stable identifier of the error.
     pub const fn code(&self) -> &'static str {
         match self {
             Self::NotConfigured => "oidc_not_configured",
@@ -77,30 +77,30 @@ impl OidcError {
     }
 }
 
-/// A sign-in that begins.
+/// A sign-in to continue at the provider.
 pub struct StartedSignIn {
-    /// Where the browser goes.
+    /// URL of the provider to redirect to.
     pub url: Url,
-    /// What it keeps until it comes back.
+    /// Secret for the browser's cookie, which must come back with the callback.
     pub browser_secret: String,
 }
 
-/// A sign-in that came about.
+/// The result of a completed sign-in.
 pub struct FinishedSignIn {
-    /// Token of a one-time link, which the page trades for a session.
+    /// Token of a one-time link, which the page exchanges for a session.
     pub link_token: String,
-    /// Path of the page to go on to.
+    /// Path of the page to open next.
     pub return_to: Option<String>,
 }
 
-/// What a browser brings back from the provider.
+/// Query parameters of the callback from the provider.
 #[derive(Debug, Default)]
 pub struct ProviderAnswer {
-    /// The state that it was sent with.
+    /// The `state` parameter of the sign-in request.
     pub state: String,
-    /// The authorization code.
+    /// The authorization code; absent when the sign-in failed.
     pub code: Option<String>,
-    /// What went wrong instead.
+    /// The provider's error code; absent on success.
     pub error: Option<String>,
 }
 
@@ -112,7 +112,7 @@ fn callback_url(app: &ControlPlaneState) -> String {
     format!("{}/auth/oidc/callback", app.config.api_origin.trim_end_matches('/'))
 }
 
-/// Sends a browser to the provider.
+/// Starts a sign-in at the provider.
 pub async fn start(
     app: &ControlPlaneState,
     return_to: Option<String>,
@@ -131,54 +131,61 @@ pub async fn start(
         expires_at: Set(now() + TTL),
     };
     let db = app.store.writer();
+    // Abandoned sign-ins have no other cleanup.
     let expired = oidc_sign_in::Column::ExpiresAt.lte(now());
     oidc_sign_in::Entity::delete_many().filter(expired).exec(db).await?;
     oidc_sign_in::Entity::insert(row).exec_without_returning(db).await?;
     Ok(StartedSignIn { url, browser_secret })
 }
 
-/// Takes a browser back from the provider; a refusal is in the audit log.
+/// Completes a sign-in after the callback. Failures are recorded in the audit log.
 pub async fn finish(
     app: &ControlPlaneState,
     client: &ClientInfo,
     browser_secret: Option<&str>,
-    answer: ProviderAnswer,
+    callback: ProviderAnswer,
 ) -> Result<FinishedSignIn, OidcError> {
-    let finished = try_finish(app, client, browser_secret, answer).await;
-    if let Err(error) = &finished {
+    let result = try_finish(app, client, browser_secret, callback).await;
+    if let Err(error) = &result {
         let details = json!({"method": "oidc", "reason": error.code()});
-        let recorded = Actor::anonymous(client);
-        let recorded = recorded.record(app.store.writer(), None, AuditAction::SignInFailed, "", details);
-        if let Err(error) = recorded.await {
-            tracing::error!(%error, "a refused sign-in was not recorded");
+        let actor = Actor::anonymous(client);
+        // Without a subject or organization: neither is known before the ID token is verified.
+        let record = actor.record(app.store.writer(), None, AuditAction::SignInFailed, "", details);
+        if let Err(error) = record.await {
+            tracing::error!(%error, "failed to record a failed sign-in in the audit log");
         }
     }
-    finished
+    result
 }
 
 async fn try_finish(
     app: &ControlPlaneState,
     client: &ClientInfo,
     browser_secret: Option<&str>,
-    answer: ProviderAnswer,
+    callback: ProviderAnswer,
 ) -> Result<FinishedSignIn, OidcError> {
     let config = configured(app)?;
-    let begun = consume(app, browser_secret, &answer.state).await?;
-    let code = match (answer.code, answer.error) {
+    // Consume before contacting the provider, so that a replayed callback fails early.
+    let pending = consume(app, browser_secret, &callback.state).await?;
+    let code = match (callback.code, callback.error) {
         (Some(code), None) => code,
-        (_, error) => return Err(OidcError::Denied(error.unwrap_or_else(|| "no code".to_owned()))),
+        (_, error) => {
+            return Err(OidcError::Denied(error.unwrap_or_else(|| "missing authorization code".to_owned())));
+        }
     };
     let provider = Provider::discover(config, &callback_url(app)).await?;
-    let claims = provider.claims(code, begun.pkce_verifier, begun.nonce).await?;
+    let claims = provider.claims(code, pending.pkce_verifier, pending.nonce).await?;
     let tx = app.store.begin().await?;
-    let user = person(&tx, config, client, &claims, begun.invitation_hash.as_deref()).await?;
+    let user = resolve_user(&tx, config, client, &claims, pending.invitation_hash.as_deref()).await?;
     tx.commit().await?;
+    // Roles may have changed; connections and streams check their credentials again.
     app.bus.publish(crate::bus::Topic::Credentials);
     let link_token = session::create_link(&app.store, user.id, "oidc").await?;
-    Ok(FinishedSignIn { link_token, return_to: begun.return_to })
+    Ok(FinishedSignIn { link_token, return_to: pending.return_to })
 }
 
-/// The sign-in of a state, if this browser began it a short while ago. It does not come back a second time.
+/// Consumes the pending sign-in of a state. Fails when it is unknown, expired, or was started by another
+/// browser.
 async fn consume(
     app: &ControlPlaneState,
     browser_secret: Option<&str>,
@@ -187,19 +194,20 @@ async fn consume(
     let invalid = |text: &str| OidcError::Invalid(text.to_owned());
     let tx = app.store.begin().await?;
     let row = oidc_sign_in::Entity::find_by_id(sha256_hex(state)).lock_exclusive().one(&tx).await?;
-    let row = row.ok_or_else(|| invalid("the state is unknown, or was used"))?;
-    // Another browser's attempt must not use the sign-in up.
+    let row = row.ok_or_else(|| invalid("unknown or used state"))?;
+    // Checked before the row is deleted: another browser must not be able to consume it.
     if browser_secret.map(sha256_hex).as_ref() != Some(&row.browser_hash) {
-        return Err(invalid("another browser began it"));
+        return Err(invalid("started in another browser"));
     }
     oidc_sign_in::Entity::delete_by_id(row.state_hash.clone()).exec(&tx).await?;
     tx.commit().await?;
-    if row.expires_at <= now() { Err(invalid("it took too long")) } else { Ok(row) }
+    // An expired row is deleted, too, and the deletion must be committed before the error.
+    if row.expires_at <= now() { Err(invalid("expired")) } else { Ok(row) }
 }
 
-/// The user behind the claims: known by its subject, invited, or of the organization that takes in whoever the
-/// provider knows.
-async fn person(
+/// Finds or creates the user for the claims: linked by subject, invited, or a member of the organization that
+/// users of the provider join automatically.
+async fn resolve_user(
     tx: &DatabaseTransaction,
     config: &OidcProvider,
     client: &ClientInfo,
@@ -208,18 +216,18 @@ async fn person(
 ) -> Result<user::Model, OidcError> {
     let role = config.role_of(&claims.groups).ok_or(OidcError::NotAllowed)?;
     let id = (claims.issuer.clone(), claims.subject.clone());
-    let known = external_identity::Entity::find_by_id(id).one(tx).await?;
-    let identity_id = match &known {
-        Some(known) => known.identity_id,
+    let linked = external_identity::Entity::find_by_id(id).one(tx).await?;
+    let identity_id = match &linked {
+        Some(linked) => linked.identity_id,
         None if invitation_hash.is_none() && config.organization.is_none() => {
             return Err(OidcError::NoAccount);
         }
-        None => remember(tx, claims).await?,
+        None => link_identity(tx, claims).await?,
     };
     if let Some(token_hash) = invitation_hash {
-        let refused = |error: ApiError| OidcError::Invitation(error.body.error);
+        let to_oidc_error = |error: ApiError| OidcError::Invitation(error.body.error);
         let joined = invitations::consume(tx, client, token_hash, identity_id, claims.profile()).await;
-        return joined.map(|(user, _)| user).map_err(refused);
+        return joined.map(|(user, _)| user).map_err(to_oidc_error);
     }
     let organization = match &config.organization {
         Some(slug) => {
@@ -233,14 +241,16 @@ async fn person(
     };
     let mut users = memberships(tx, identity_id).await?;
     if let Some(organization) = organization {
-        let own = user::Entity::find()
+        let member = user::Entity::find()
             .filter(user::Column::OrganizationId.eq(organization.id))
             .filter(user::Column::IdentityId.eq(identity_id));
-        match own.one(tx).await? {
-            Some(own) if config.maps_groups() && own.active => {
-                let own = members::set_role(tx, &Actor::signed_in(own.id, client), own, role).await?;
-                users.retain(|(user, _)| user.id != own.id);
-                users.insert(0, (own, organization));
+        match member.one(tx).await? {
+            // Roles follow groups only if a claim is mapped; a deactivated member stays deactivated.
+            Some(member) if config.maps_groups() && member.active => {
+                let actor = Actor::signed_in(member.id, client);
+                let member = members::set_role(tx, &actor, member, role).await?;
+                users.retain(|(user, _)| user.id != member.id);
+                users.insert(0, (member, organization));
             }
             Some(_) => {}
             None => {
@@ -257,8 +267,8 @@ async fn person(
     users.into_iter().next().map(|(user, _)| user).ok_or(OidcError::Inactive)
 }
 
-/// Adds a person that is known by its subject.
-async fn remember(tx: &DatabaseTransaction, claims: &Claims) -> Result<Uuid, DbErr> {
+/// Adds an identity and links it to the subject.
+async fn link_identity(tx: &DatabaseTransaction, claims: &Claims) -> Result<Uuid, DbErr> {
     let identity_id = insert_identity(tx).await?;
     let row = external_identity::ActiveModel {
         issuer: Set(claims.issuer.clone()),
@@ -282,14 +292,14 @@ impl Claims {
 }
 
 impl OidcProvider {
-    /// Whether roles follow the provider's groups.
+    /// Returns whether groups are mapped to roles.
     const fn maps_groups(&self) -> bool {
         self.groups_claim.is_some()
     }
 
-    /// The role that these groups give; `None` when they may not sign in.
+    /// Returns the role for a user's groups, or `None` when they may not sign in.
     fn role_of(&self, groups: &[String]) -> Option<Role> {
-        let has = |wanted: &[String]| groups.iter().any(|group| wanted.contains(group));
+        let has = |mapped: &[String]| groups.iter().any(|group| mapped.contains(group));
         if self.maps_groups() && has(&self.admin_groups) {
             return Some(Role::Admin);
         }
@@ -303,7 +313,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn groups_give_roles() {
+    fn role_follows_groups_when_claim_is_mapped() {
         let groups = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let mut provider = OidcProvider {
             issuer: String::new(),
@@ -321,6 +331,7 @@ mod tests {
         assert_eq!(provider.role_of(&groups(&["dev", "boss"])), Some(Role::Admin));
         assert_eq!(provider.role_of(&groups(&["dev"])), Some(Role::Member));
         assert_eq!(provider.role_of(&groups(&["ops"])), None);
+        // Without member groups, every user of the provider is a member.
         provider.member_groups.clear();
         assert_eq!(provider.role_of(&[]), Some(Role::Member));
     }

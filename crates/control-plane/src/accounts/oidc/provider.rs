@@ -1,6 +1,6 @@
-//! An OpenID provider: what it publishes, the way there, and what its tokens say.
+//! Client for an OpenID provider: discovery, the authorization URL, and the claims about a user.
 //!
-//! What it publishes is read anew for each sign-in, so keys that were replaced are never trusted.
+//! Metadata and keys are fetched for each sign-in and not cached, so rotated keys are never trusted.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -24,12 +24,12 @@ use url::Url;
 use super::OidcError;
 use crate::config::OidcProvider;
 
-/// How long one answer of the provider may take.
-const TIME_LIMIT: Duration = Duration::from_secs(10);
-/// Bytes of one answer.
-const SIZE_LIMIT: usize = 1024 * 1024;
+// Timeout of one request to the provider; a user waits for it in the browser.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
+// Size limit of one response in bytes.
+const RESPONSE_LIMIT: usize = 1024 * 1024;
 
-/// Claims beside the standard ones.
+/// Claims in addition to the standard ones.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 struct OtherClaims(HashMap<String, Value>);
@@ -64,7 +64,7 @@ type ProviderClient = Client<
     EndpointMaybeSet,
 >;
 
-/// What the provider says of a person.
+/// Claims about a user.
 #[derive(Debug, Clone, Default)]
 pub struct Claims {
     pub issuer: String,
@@ -73,11 +73,11 @@ pub struct Claims {
     pub given_name: Option<String>,
     pub family_name: Option<String>,
     pub picture: Option<String>,
-    /// Those of the configured claim.
+    /// Values of the configured groups claim.
     pub groups: Vec<String>,
 }
 
-/// The way to the provider, and what comes back with the browser.
+/// The authorization URL, and the secrets to verify the callback with.
 pub struct SignInRequest {
     pub url: Url,
     pub state: String,
@@ -85,44 +85,46 @@ pub struct SignInRequest {
     pub pkce_verifier: String,
 }
 
-/// A provider whose endpoints and keys are known.
+/// A provider whose metadata has been fetched.
 pub struct Provider<'a> {
     config: &'a OidcProvider,
     client: ProviderClient,
     http: reqwest::Client,
 }
 
-/// Why a request to the provider failed.
+/// The reason why a request to the provider failed.
 #[derive(Debug, thiserror::Error)]
 enum HttpError {
     #[error(transparent)]
     Request(#[from] reqwest::Error),
     #[error(transparent)]
     Message(#[from] http::Error),
-    #[error("the answer has more than 1 MiB")]
+    #[error("the response exceeds 1 MiB")]
     TooLarge,
 }
 
 impl<'a> Provider<'a> {
-    /// Reads what a provider publishes.
+    /// Fetches the provider's metadata and keys.
     pub async fn discover(config: &'a OidcProvider, callback_url: &str) -> Result<Self, OidcError> {
         let http = reqwest::Client::builder()
-            .timeout(TIME_LIMIT)
-            // A redirect could lead the code and the secret elsewhere.
+            .timeout(REQUEST_TIMEOUT)
+            // A redirect could send the authorization code and client secret to another host.
             .redirect(reqwest::redirect::Policy::none())
             .build()
-            .map_err(failed)?;
-        let issuer = IssuerUrl::new(config.issuer.clone()).map_err(failed)?;
-        let metadata = CoreProviderMetadata::discover_async(issuer, &caller(&http)).await.map_err(failed)?;
+            .map_err(provider_error)?;
+        let issuer = IssuerUrl::new(config.issuer.clone()).map_err(provider_error)?;
+        let metadata = CoreProviderMetadata::discover_async(issuer, &http_client(&http))
+            .await
+            .map_err(provider_error)?;
         let secret = config.client_secret.as_ref();
         let secret = secret.map(|secret| ClientSecret::new(secret.expose_secret().to_owned()));
         let client =
             Client::from_provider_metadata(metadata, ClientId::new(config.client_id.clone()), secret);
-        let redirect = RedirectUrl::new(callback_url.to_owned()).map_err(failed)?;
+        let redirect = RedirectUrl::new(callback_url.to_owned()).map_err(provider_error)?;
         Ok(Self { config, client: client.set_redirect_uri(redirect), http })
     }
 
-    /// Where a browser is to go.
+    /// Creates the authorization URL to redirect the browser to.
     pub fn sign_in_request(&self) -> SignInRequest {
         let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
         let flow = CoreAuthenticationFlow::AuthorizationCode;
@@ -137,7 +139,8 @@ impl<'a> Provider<'a> {
         }
     }
 
-    /// Trades a code for what the provider says of the person: in its token, and where it offers more, there.
+    /// Exchanges an authorization code for claims, from the ID token and, when the provider has one, from its
+    /// userinfo endpoint.
     pub async fn claims(
         &self,
         code: String,
@@ -145,44 +148,53 @@ impl<'a> Provider<'a> {
         nonce: String,
     ) -> Result<Claims, OidcError> {
         let invalid = |error: &dyn std::fmt::Display| OidcError::Invalid(error.to_string());
-        let exchange = self.client.exchange_code(AuthorizationCode::new(code)).map_err(failed)?;
+        let exchange = self.client.exchange_code(AuthorizationCode::new(code)).map_err(provider_error)?;
         let exchange = exchange.set_pkce_verifier(PkceCodeVerifier::new(pkce_verifier));
-        let tokens = exchange.request_async(&caller(&self.http)).await.map_err(|error| match error {
+        let tokens = exchange.request_async(&http_client(&self.http)).await.map_err(|error| match error {
             openidconnect::RequestTokenError::ServerResponse(refusal) => invalid(&refusal),
-            other => failed(other),
+            other => provider_error(other),
         })?;
         let token = tokens.id_token().ok_or_else(|| invalid(&"the provider sent no ID token"))?;
+        // Verifies signature, issuer, audience, expiry and nonce.
         let verifier = self.client.id_token_verifier();
-        let said = token.claims(&verifier, &Nonce::new(nonce)).map_err(|error| invalid(&error))?;
+        let id_claims = token.claims(&verifier, &Nonce::new(nonce)).map_err(|error| invalid(&error))?;
         let mut claims = Claims {
-            issuer: said.issuer().to_string(),
-            subject: said.subject().to_string(),
-            email: said.email().map(|email| email.to_string()),
-            given_name: said.given_name().and_then(|name| name.get(None)).map(|name| name.to_string()),
-            family_name: said.family_name().and_then(|name| name.get(None)).map(|name| name.to_string()),
-            picture: said.picture().and_then(|picture| picture.get(None)).map(|picture| picture.to_string()),
-            groups: self.groups(said.additional_claims()),
+            issuer: id_claims.issuer().to_string(),
+            subject: id_claims.subject().to_string(),
+            email: id_claims.email().map(|email| email.to_string()),
+            given_name: id_claims.given_name().and_then(|name| name.get(None)).map(|name| name.to_string()),
+            family_name: id_claims.family_name().and_then(|name| name.get(None)).map(|name| name.to_string()),
+            picture: id_claims
+                .picture()
+                .and_then(|picture| picture.get(None))
+                .map(|picture| picture.to_string()),
+            groups: self.groups(id_claims.additional_claims()),
         };
-        let subject = said.subject().clone();
+        let subject = id_claims.subject().clone();
+        // Passing the subject rejects a userinfo response about another user. An error means that the
+        // provider has no userinfo endpoint.
         let Ok(request) = self.client.user_info(tokens.access_token().clone(), Some(subject)) else {
             return Ok(claims);
         };
-        let more: UserInfoClaims<OtherClaims, CoreGenderClaim> =
-            request.request_async(&caller(&self.http)).await.map_err(failed)?;
-        claims.email = claims.email.or_else(|| more.email().map(|email| email.to_string()));
-        let given_name = more.given_name().and_then(|name| name.get(None)).map(|name| name.to_string());
+        let user_info: UserInfoClaims<OtherClaims, CoreGenderClaim> =
+            request.request_async(&http_client(&self.http)).await.map_err(provider_error)?;
+        // The ID token is signed, so its claims take precedence.
+        claims.email = claims.email.or_else(|| user_info.email().map(|email| email.to_string()));
+        let given_name = user_info.given_name().and_then(|name| name.get(None)).map(|name| name.to_string());
         claims.given_name = claims.given_name.or(given_name);
-        let family_name = more.family_name().and_then(|name| name.get(None)).map(|name| name.to_string());
+        let family_name =
+            user_info.family_name().and_then(|name| name.get(None)).map(|name| name.to_string());
         claims.family_name = claims.family_name.or(family_name);
-        let picture = more.picture().and_then(|picture| picture.get(None)).map(|picture| picture.to_string());
+        let picture =
+            user_info.picture().and_then(|picture| picture.get(None)).map(|picture| picture.to_string());
         claims.picture = claims.picture.or(picture);
         if claims.groups.is_empty() {
-            claims.groups = self.groups(more.additional_claims());
+            claims.groups = self.groups(user_info.additional_claims());
         }
         Ok(claims)
     }
 
-    /// The groups in the configured claim: a list of texts, or one text.
+    /// Returns the groups of the configured claim, which is an array of strings or a single string.
     fn groups(&self, claims: &OtherClaims) -> Vec<String> {
         let claim = self.config.groups_claim.as_ref().and_then(|name| claims.0.get(name));
         match claim {
@@ -195,7 +207,8 @@ impl<'a> Provider<'a> {
     }
 }
 
-fn failed(error: impl std::error::Error) -> OidcError {
+fn provider_error(error: impl std::error::Error) -> OidcError {
+    // The causes contain what matters for the operator, for example "connection refused".
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(error) = cause {
@@ -205,23 +218,24 @@ fn failed(error: impl std::error::Error) -> OidcError {
     OidcError::Provider(text)
 }
 
-fn caller(
+fn http_client(
     http: &reqwest::Client,
 ) -> impl Fn(HttpRequest) -> futures_util::future::BoxFuture<'static, Result<HttpResponse, HttpError>> + use<>
 {
     let http = http.clone();
-    move |request| Box::pin(call(http.clone(), request))
+    move |request| Box::pin(send(http.clone(), request))
 }
 
-async fn call(http: reqwest::Client, request: HttpRequest) -> Result<HttpResponse, HttpError> {
-    let mut answer = http.execute(request.try_into()?).await?;
-    let mut response = http::Response::builder().status(answer.status());
+async fn send(http: reqwest::Client, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+    let mut received = http.execute(request.try_into()?).await?;
+    let mut response = http::Response::builder().status(received.status());
     if let Some(headers) = response.headers_mut() {
-        *headers = answer.headers().clone();
+        *headers = received.headers().clone();
     }
     let mut body = Vec::new();
-    while let Some(chunk) = answer.chunk().await? {
-        if body.len() + chunk.len() > SIZE_LIMIT {
+    // Read in chunks: `Content-Length` may be missing or wrong.
+    while let Some(chunk) = received.chunk().await? {
+        if body.len() + chunk.len() > RESPONSE_LIMIT {
             return Err(HttpError::TooLarge);
         }
         body.extend_from_slice(&chunk);

@@ -1,4 +1,4 @@
-//! An expert agent: a prompt with a name, handed to the loops of its repositories.
+//! Expert agents: named prompts that are passed to the loops of their repositories.
 
 use sea_orm::entity::prelude::*;
 
@@ -10,7 +10,7 @@ pub struct Model {
     pub organization_id: Uuid,
     pub slug: String,
     pub role: String,
-    /// The role as it is compared.
+    // Normalized role, for the unique index.
     pub role_key: String,
     pub name: String,
     #[sea_orm(column_type = "Text", nullable)]
@@ -18,7 +18,8 @@ pub struct Model {
     #[sea_orm(column_type = "Text")]
     pub prompt: String,
     pub enabled: bool,
-    /// `<org>/<repo>`; empty for every repository of the organization.
+    // `<org>/<repo>`, or empty for all repositories of the organization. Not NULL: NULLs are distinct in a
+    // unique index.
     pub source_repo: String,
     pub bootstrap_run_id: Option<String>,
     pub current_version: i64,

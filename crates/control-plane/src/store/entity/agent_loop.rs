@@ -1,4 +1,4 @@
-//! A loop.
+//! Loops. The module is not named `loop`, which is a keyword.
 
 use loopgate_api::command::LoopCommand;
 use loopgate_api::job::LoopStatus;
@@ -49,12 +49,15 @@ pub struct Model {
     pub metadata: Json,
     #[sea_orm(column_type = "JsonBinary", nullable)]
     pub uploaded_artifacts: Option<Json>,
+    // Slot of the runner token in force; cleared when the loop reaches a terminal status.
     pub active_token_jti: Option<Uuid>,
+    // Slot of the last token that was issued. It may claim an empty slot again.
     pub last_token_jti: Option<Uuid>,
     pub token_expires_at: Option<i64>,
     #[sea_orm(column_type = "JsonBinary")]
     pub runner_capabilities: Json,
     pub last_runner_heartbeat_at: Option<i64>,
+    // Sequence number of the latest event. Incrementing it serializes the writers of a loop.
     pub last_sequence: i64,
     pub started_at: Option<i64>,
     pub completed_at: Option<i64>,

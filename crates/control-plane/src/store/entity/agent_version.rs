@@ -1,4 +1,4 @@
-//! Name and prompt of an agent at one time; never changed.
+//! Immutable versions of an agent's name and prompt.
 
 use sea_orm::entity::prelude::*;
 

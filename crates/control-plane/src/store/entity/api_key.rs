@@ -1,17 +1,17 @@
-//! An API key. Only its hash is stored.
+//! API keys. Only the hash of a key is stored.
 
 use sea_orm::entity::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::store::column::StoredEnum;
 
-/// Origin of a key.
+/// The way in which a key was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum KeySource {
-    /// A person.
+    /// Created by a user.
     UserCreated,
-    /// The claim of a desktop; bound to its signing key.
+    /// Issued when a desktop claimed it; bound to the desktop's signing key.
     DesktopManaged,
 }
 
@@ -28,6 +28,7 @@ pub struct Model {
     #[sea_orm(column_type = "JsonBinary")]
     pub scopes: Json,
     pub gateway_id: Option<Uuid>,
+    // PEM of the Ed25519 key that signs every request with a desktop-managed key.
     pub bound_public_key: Option<String>,
     pub expires_at: Option<i64>,
     pub last_used_at: Option<i64>,
@@ -37,7 +38,6 @@ pub struct Model {
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {
-    /// The owner.
     #[sea_orm(belongs_to = "super::user::Entity", from = "Column::UserId", to = "super::user::Column::Id")]
     User,
 }

@@ -1,4 +1,4 @@
-//! An act that matters for security. Never changed.
+//! Rows of the audit log. Triggers reject updates and deletes.
 
 use sea_orm::entity::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -6,43 +6,43 @@ use utoipa::ToSchema;
 
 use crate::store::column::StoredEnum;
 
-/// What was done.
+/// A security-relevant action in the audit log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AuditAction {
-    /// A session was begun; `method` is `link`, `password`, `invitation` or `oidc`.
+    /// A session was created; `method` is `link`, `password`, `invitation` or `oidc`.
     SignIn,
-    /// A sign-in was refused; the subject is the account that was named.
+    /// A sign-in failed; the subject is the account, or empty when it is unknown.
     SignInFailed,
-    /// A session was ended by its own browser.
+    /// A user signed out of the current session.
     SignOut,
-    /// A session was ended from another one.
+    /// A user ended another session.
     SessionRevoked,
     /// A password was set or changed.
     PasswordChanged,
-    /// A session moved to another organization.
+    /// A session switched to another organization.
     OrganizationSelected,
-    /// An API key was made.
+    /// An API key was created.
     KeyCreated,
     /// An API key was revoked.
     KeyRevoked,
-    /// A desktop claimed its key; the subject is its gateway.
+    /// A desktop claimed its API key; the subject is its gateway.
     DesktopKeyIssued,
-    /// Somebody was invited; the subject is the e-mail address.
+    /// An invitation was created; the subject is the e-mail address.
     InvitationCreated,
-    /// An invitation was taken back.
+    /// An invitation was revoked.
     InvitationRevoked,
     /// An invitation was accepted; the subject is the new member.
     InvitationAccepted,
-    /// Somebody of the OpenID provider became a member.
+    /// A user of the OpenID provider joined automatically.
     MemberJoined,
-    /// A member got another role.
+    /// The role of a member changed.
     MemberRoleChanged,
     /// A member was deactivated.
     MemberDeactivated,
-    /// A member was activated again.
+    /// A deactivated member was activated again.
     MemberActivated,
-    /// An agent was made.
+    /// An agent was created.
     AgentCreated,
     /// An agent was changed.
     AgentUpdated,
@@ -50,21 +50,21 @@ pub enum AuditAction {
     AgentDeleted,
     /// A desktop was registered.
     TargetRegistered,
-    /// A desktop was shared with the organization, or no longer is.
+    /// Sharing of a desktop with the organization was enabled or disabled.
     TargetSharingChanged,
-    /// A desktop was removed, and its key revoked.
+    /// A desktop was removed and its API key revoked.
     TargetRemoved,
-    /// A repository was opened for loops; the subject is its name.
+    /// A repository was allowed for loops; the subject is its name.
     RepositoryAllowed,
-    /// A repository was closed again.
+    /// A repository was removed from the allowed ones.
     RepositoryForbidden,
-    /// A key of a browser was registered; the subject is its fingerprint.
+    /// A browser key was registered; the subject is its fingerprint.
     BrowserKeyRegistered,
-    /// A key of a browser was removed.
+    /// A browser key was removed.
     BrowserKeyRemoved,
-    /// The settings of the organization were replaced; the details are the old and the new ones.
+    /// The organization's settings were replaced; the details contain both versions.
     OrganizationSettingsSet,
-    /// A feature was turned on or off; the subject is its key.
+    /// A feature flag was changed; the subject is its key.
     FeatureFlagSet,
 }
 
@@ -73,6 +73,7 @@ pub enum AuditAction {
 pub struct Model {
     #[sea_orm(primary_key, auto_increment = false)]
     pub id: Uuid,
+    // No foreign keys: entries outlive the rows that they refer to.
     pub organization_id: Option<Uuid>,
     pub at: i64,
     pub action: StoredEnum<AuditAction>,

@@ -1,4 +1,4 @@
-//! An unused challenge for a loopback gateway.
+//! Unused challenges for loopback gateways. Using a challenge deletes its row.
 
 use sea_orm::entity::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A desktop that runs loops.
+//! Desktops, which the control plane calls compute targets.
 
 use loopgate_api::launch::Harness;
 use sea_orm::entity::prelude::*;
@@ -14,6 +14,7 @@ pub struct Model {
     pub user_id: Uuid,
     pub machine_name: String,
     pub platform: String,
+    // Id that the desktop's gateway generated for itself; unique over all organizations.
     pub gateway_id: Option<Uuid>,
     #[sea_orm(column_type = "JsonBinary")]
     pub capabilities: Json,

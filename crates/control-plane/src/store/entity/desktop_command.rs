@@ -1,4 +1,4 @@
-//! A request that a desktop is to run against its own gateway.
+//! Commands: requests that a desktop sends to its own gateway on behalf of a user.
 
 use sea_orm::entity::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -6,31 +6,31 @@ use utoipa::ToSchema;
 
 use crate::store::column::StoredEnum;
 
-/// Status of a command.
+/// Status of a desktop command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CommandStatus {
-    /// Not yet taken by the desktop.
+    /// Not yet acknowledged by the desktop.
     Queued,
-    /// Taken.
+    /// Acknowledged by the desktop; no event so far.
     Accepted,
-    /// Has sent an event.
+    /// The desktop has sent an event.
     Running,
-    /// Ended well.
+    /// Completed successfully on the desktop.
     Done,
-    /// Ended badly.
+    /// Completed with an error.
     Failed,
-    /// Stopped.
+    /// Cancelled at a user's request.
     Cancelled,
-    /// Never taken.
+    /// Not acknowledged before its expiry.
     Expired,
 }
 
 impl CommandStatus {
-    /// Statuses in which something can still happen.
+    /// The statuses that are not terminal.
     pub const OPEN: [Self; 3] = [Self::Queued, Self::Accepted, Self::Running];
 
-    /// Whether the status is terminal.
+    /// Returns whether the status is terminal.
     pub const fn is_terminal(self) -> bool {
         !matches!(self, Self::Queued | Self::Accepted | Self::Running)
     }
@@ -48,15 +48,17 @@ pub struct Model {
     pub status: StoredEnum<CommandStatus>,
     #[sea_orm(column_type = "JsonBinary")]
     pub request_payload: Json,
+    // Hash of the request: a reused idempotency key with another request is a conflict.
     pub request_fingerprint: String,
     pub idempotency_key: Option<String>,
     pub loop_id: Option<Uuid>,
+    // Highest sequence number of the desktop's events that was stored and acknowledged.
     pub last_sequence_acked: i64,
     pub error: Option<String>,
     pub created_at: i64,
     pub started_at: Option<i64>,
     pub finished_at: Option<i64>,
-    /// When its cancellation was requested.
+    // Time at which the cancellation was requested; it is sent again on every reconnect.
     pub cancel_requested_at: Option<i64>,
 }
 

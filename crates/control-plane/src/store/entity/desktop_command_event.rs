@@ -1,4 +1,4 @@
-//! An event of a desktop command; appended, never changed.
+//! Events of desktop commands; append-only.
 
 use sea_orm::entity::prelude::*;
 

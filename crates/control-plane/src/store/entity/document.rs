@@ -1,4 +1,4 @@
-//! A document: requirements, a feature, or the plan made from one.
+//! Documents: requirements, features, and plans produced from them.
 
 use loopgate_api::launch::ArtifactType;
 use sea_orm::entity::prelude::*;
@@ -11,17 +11,17 @@ use crate::store::column::StoredEnum;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum DocumentStatus {
-    /// Being written.
+    /// The document is being written.
     Draft,
-    /// Waiting for a judgement.
+    /// The document awaits a review.
     InReview,
-    /// Sent back.
+    /// A reviewer requested changes.
     ChangesRequested,
-    /// Accepted.
+    /// The document was approved.
     Approved,
-    /// Its work is done.
+    /// The work described in the document is done.
     Executed,
-    /// No longer of use.
+    /// The document is no longer relevant.
     Obsolete,
 }
 

@@ -1,4 +1,5 @@
-//! The next number of a kind of document in an organization.
+//! Counters that number the documents of an organization, one per kind. A counter never decreases, so numbers
+//! of deleted documents are not reused.
 
 use loopgate_api::launch::ArtifactType;
 use sea_orm::entity::prelude::*;

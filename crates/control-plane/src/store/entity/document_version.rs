@@ -1,4 +1,4 @@
-//! One state of a document's text; never changed.
+//! Immutable versions of a document's text.
 
 use sea_orm::entity::prelude::*;
 

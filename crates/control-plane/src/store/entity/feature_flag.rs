@@ -1,4 +1,4 @@
-//! A switch of one organization.
+//! Feature flags of an organization.
 
 use sea_orm::entity::prelude::*;
 

@@ -1,4 +1,4 @@
-//! A person who can sign in, whatever organizations it belongs to.
+//! People who can sign in, independent of the organizations that they belong to.
 
 use sea_orm::entity::prelude::*;
 
@@ -7,9 +7,9 @@ use sea_orm::entity::prelude::*;
 pub struct Model {
     #[sea_orm(primary_key, auto_increment = false)]
     pub id: Uuid,
-    /// Name of the local account, in lower case; there is one exactly when there is a password.
+    // Lower-case name of the local account; set exactly when `password_hash` is.
     pub sign_in_email: Option<String>,
-    /// Argon2id, as a PHC string.
+    // Argon2id, as a PHC string.
     pub password_hash: Option<String>,
     pub created_at: i64,
 }

@@ -1,4 +1,4 @@
-//! An invitation to an organization. Only the hash of its token is stored.
+//! Invitations to an organization. Only the hash of the token is stored.
 
 use sea_orm::entity::prelude::*;
 
@@ -11,7 +11,7 @@ pub struct Model {
     #[sea_orm(primary_key, auto_increment = false)]
     pub id: Uuid,
     pub organization_id: Uuid,
-    /// In lower case.
+    // Lower-case, as `EmailAddress` normalizes it.
     pub email: String,
     pub role: StoredEnum<Role>,
     pub token_hash: String,

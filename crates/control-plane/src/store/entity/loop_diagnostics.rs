@@ -1,4 +1,4 @@
-//! What a desktop said about a loop whose process crashed.
+//! Diagnostics that a desktop reported about a loop whose process crashed.
 
 use sea_orm::entity::prelude::*;
 

@@ -1,19 +1,19 @@
-//! An event of a loop; appended, never changed.
+//! Events of loops; append-only.
 
 use sea_orm::entity::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::store::column::StoredEnum;
 
-/// Author of an event.
+/// Origin of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EventSource {
-    /// The desktop.
+    /// The runner on a desktop, with a runner token.
     Runner,
-    /// The control plane.
+    /// The control plane itself.
     Internal,
-    /// Somebody who does the work of the loop by hand.
+    /// A user who does the work of the loop by hand.
     Person,
 }
 
@@ -26,6 +26,7 @@ pub struct Model {
     pub sequence: i64,
     pub kind: String,
     pub source: StoredEnum<EventSource>,
+    // Idempotency key, unique per loop and source: a repeated report is a no-op.
     pub event_id: String,
     #[sea_orm(column_type = "JsonBinary")]
     pub data: Json,

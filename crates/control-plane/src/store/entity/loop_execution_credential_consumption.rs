@@ -1,4 +1,4 @@
-//! A signed command whose server's part has been given out.
+//! Signed commands whose execution credentials have been issued. A command gets them only once.
 
 use sea_orm::entity::prelude::*;
 

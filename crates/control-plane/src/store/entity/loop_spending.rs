@@ -1,4 +1,4 @@
-//! What a loop spent on a day.
+//! Spending of a loop per day.
 
 use sea_orm::entity::prelude::*;
 
@@ -7,11 +7,12 @@ use sea_orm::entity::prelude::*;
 pub struct Model {
     #[sea_orm(primary_key, auto_increment = false)]
     pub loop_id: Uuid,
-    /// Days since the epoch, in UTC.
+    // Days since the Unix epoch, in UTC.
     #[sea_orm(primary_key, auto_increment = false)]
     pub day: i64,
+    // Redundant with the loop's row; spares a join in the sums per organization.
     pub organization_id: Uuid,
-    /// Millionths of a US dollar.
+    // Millionths of a US dollar. Integers, so that sums are exact.
     pub micros: i64,
 }
 

@@ -1,4 +1,4 @@
-//! A runner token that was exchanged for a new one.
+//! Exchanges of a runner token for a new one, kept so that a retry returns the same new token.
 
 use sea_orm::entity::prelude::*;
 

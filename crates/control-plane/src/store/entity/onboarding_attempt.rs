@@ -1,4 +1,4 @@
-//! A one-time permission to connect a desktop. Only the hash of its id is stored.
+//! One-time permissions to connect a desktop. Only the hash of the id is stored.
 
 use sea_orm::entity::prelude::*;
 

@@ -1,4 +1,4 @@
-//! An organization; every other row belongs to one.
+//! Organizations, the tenants of a control plane.
 
 use sea_orm::entity::prelude::*;
 

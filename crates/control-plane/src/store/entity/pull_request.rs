@@ -1,4 +1,4 @@
-//! A pull request that a loop opened.
+//! Pull requests that loops opened.
 
 use sea_orm::entity::prelude::*;
 

@@ -1,4 +1,4 @@
-//! What a bootstrap found out about a repository beside its agents.
+//! Results of a bootstrap for a repository, in addition to its agents.
 
 use sea_orm::entity::prelude::*;
 
@@ -7,7 +7,7 @@ use sea_orm::entity::prelude::*;
 pub struct Model {
     #[sea_orm(primary_key, auto_increment = false)]
     pub organization_id: Uuid,
-    /// `<org>/<repo>`.
+    // Full name in the form `<org>/<repo>`.
     #[sea_orm(primary_key, auto_increment = false)]
     pub repo_full_name: String,
     #[sea_orm(column_type = "JsonBinary")]

@@ -1,4 +1,4 @@
-//! A sign-in with a password that failed or is being checked.
+//! Password attempts that failed or are being verified.
 
 use sea_orm::entity::prelude::*;
 
@@ -7,7 +7,7 @@ use sea_orm::entity::prelude::*;
 pub struct Model {
     #[sea_orm(primary_key, auto_increment = false)]
     pub id: Uuid,
-    /// SHA-256 of the account's name, which need not exist.
+    // SHA-256 of the account name. Attempts for unknown accounts count too.
     pub account_hash: String,
     pub address: String,
     pub at: i64,

@@ -1,4 +1,4 @@
-//! A one-time link that signs its user in. Only the hash of its token is stored.
+//! One-time sign-in links. Only the hash of the token is stored.
 
 use sea_orm::entity::prelude::*;
 
@@ -10,7 +10,7 @@ pub struct Model {
     pub user_id: Uuid,
     pub expires_at: i64,
     pub consumed_at: Option<i64>,
-    /// How the person showed who it is, as the audit log says it; `link` when absent.
+    // How the user authenticated, for the audit log; `link` when NULL.
     pub method: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The last check of the programs and plugins on a desktop.
+//! The latest check of programs and plugins on a desktop.
 
 use sea_orm::entity::prelude::*;
 

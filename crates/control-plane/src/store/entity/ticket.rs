@@ -1,4 +1,4 @@
-//! A ticket: what a feature document is, beside its text, to the people who work on it.
+//! Tickets. A row adds state and repositories to a feature document.
 
 use sea_orm::entity::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -6,25 +6,25 @@ use utoipa::ToSchema;
 
 use crate::store::column::StoredEnum;
 
-/// Whether a ticket's work is still wanted.
+/// State of a ticket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum TicketState {
-    /// It is.
+    /// The work is still planned or in progress.
     Open,
-    /// It is done, or given up.
+    /// The work is done or was abandoned.
     Closed,
 }
 
 #[derive(Clone, Debug, PartialEq, DeriveEntityModel)]
 #[sea_orm(table_name = "tickets")]
 pub struct Model {
-    /// The feature document that holds title, text and primary repository.
+    // Id of the feature document, which contains title, text and primary repository.
     #[sea_orm(primary_key, auto_increment = false)]
     pub document_id: Uuid,
     pub organization_id: Uuid,
     pub slug: String,
-    /// The peers, a list of repositories with their branches.
+    // Array of repositories with branches.
     #[sea_orm(column_type = "JsonBinary")]
     pub additional_repos: Json,
     pub state: StoredEnum<TicketState>,
@@ -32,7 +32,6 @@ pub struct Model {
 
 #[derive(Copy, Clone, Debug, EnumIter, DeriveRelation)]
 pub enum Relation {
-    /// The feature document.
     #[sea_orm(
         belongs_to = "super::document::Entity",
         from = "Column::DocumentId",

@@ -1,4 +1,4 @@
-//! A person in one organization; the same person in two has two rows.
+//! Members: one row for each person and organization.
 
 use sea_orm::entity::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -6,24 +6,24 @@ use utoipa::ToSchema;
 
 use crate::store::column::StoredEnum;
 
-/// Role of a member.
+/// Role of a member in an organization.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub enum Role {
-    /// Administers the organization.
+    /// Administrator of the organization.
     #[serde(rename = "org:admin")]
     Admin,
-    /// Works in it.
+    /// Member without administrative permissions.
     #[serde(rename = "org:member")]
     Member,
 }
 
-/// Where loops run.
+/// Where a user's loops run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum ComputeMode {
-    /// On a desktop.
+    /// On a desktop that the user may access.
     Local,
-    /// In a cloud.
+    /// In a cloud environment.
     Cloud,
 }
 
@@ -33,9 +33,9 @@ pub struct Model {
     #[sea_orm(primary_key, auto_increment = false)]
     pub id: Uuid,
     pub organization_id: Uuid,
-    /// The person; shared by its users in other organizations.
+    // The person; shared by the rows in other organizations.
     pub identity_id: Uuid,
-    /// Where to reach the person. Says nothing about who somebody is.
+    // Contact address. Never used to identify a person: it may be reassigned.
     pub email: String,
     pub first_name: Option<String>,
     pub last_name: Option<String>,
@@ -53,7 +53,7 @@ pub enum Relation {}
 impl ActiveModelBehavior for ActiveModel {}
 
 impl Model {
-    /// First and last name; the e-mail address of somebody without either.
+    /// Returns first and last name, or the e-mail address when both are missing.
     pub fn full_name(&self) -> String {
         let names = [&self.first_name, &self.last_name].into_iter().flatten();
         let name = names.map(String::as_str).collect::<Vec<_>>().join(" ");

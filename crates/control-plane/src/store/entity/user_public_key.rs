@@ -1,4 +1,4 @@
-//! A key in a person's browser that signs commands.
+//! Browser keys, which sign commands.
 
 use sea_orm::entity::prelude::*;
 
@@ -9,7 +9,7 @@ pub struct Model {
     pub id: Uuid,
     pub organization_id: Uuid,
     pub user_id: Uuid,
-    /// Raw Ed25519 key in standard base64.
+    // Raw Ed25519 key in standard base64.
     pub public_key: String,
     pub fingerprint: String,
     pub created_at: i64,

@@ -1,11 +1,11 @@
-//! The first tables of accounts.
+//! Initial tables of organizations, users and their credentials.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::*;
 
 use super::schema::{references, table};
 
-/// The tables, each after those that it refers to.
+/// Returns the tables, each after the tables that it references.
 pub fn tables() -> Vec<TableCreateStatement> {
     vec![
         organizations(),
@@ -62,6 +62,7 @@ fn sessions() -> TableCreateStatement {
     table.col(big_integer("absolute_expires_at"));
     table.col(big_integer_null("revoked_at"));
     table.foreign_key(&mut references("sessions", "user_id", "users", ForeignKeyAction::Cascade));
+    // No foreign key for `organization_id`: deleting an organization deletes its users, and with them the sessions.
     table
 }
 

@@ -1,4 +1,4 @@
-//! The tables of agents.
+//! Tables of agents.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::*;
@@ -6,7 +6,7 @@ use sea_orm_migration::schema::*;
 use super::indexes::{plain, unique};
 use super::schema::{references, table};
 
-/// Makes the tables of agents, their versions and the settings of bootstrapped repositories.
+/// Creates the tables of agents, their versions and the settings of bootstrapped repositories.
 pub struct Agents;
 
 impl MigrationName for Agents {
@@ -23,6 +23,7 @@ impl MigrationTrait for Agents {
         }
         let indexes = [
             unique("agents", &["organization_id", "slug"]),
+            // Bootstrapping a repository again updates the agent of a role instead of adding another one.
             unique("agents", &["organization_id", "source_repo", "role_key"]),
             plain("agents", &["organization_id", "enabled"]),
             unique("agent_versions", &["agent_id", "version"]),

@@ -1,11 +1,11 @@
-//! The table of what desktops said about crashes.
+//! Table of crash diagnostics from desktops.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::*;
 
 use super::schema::{references, table};
 
-/// Makes the table.
+/// Creates the table of loop diagnostics.
 pub struct LoopDiagnostics;
 
 impl MigrationName for LoopDiagnostics {
@@ -17,6 +17,7 @@ impl MigrationName for LoopDiagnostics {
 #[async_trait::async_trait]
 impl MigrationTrait for LoopDiagnostics {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        // A separate table: diagnostics are large, and lists of loops do not read them.
         let mut diagnostics = table("loop_diagnostics", &["loop_id"]);
         diagnostics.col(uuid("loop_id"));
         diagnostics.col(json_binary("diagnostics"));

@@ -1,11 +1,11 @@
-//! The first tables of documents.
+//! Initial tables of documents.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::*;
 
 use super::schema::{references, table};
 
-/// The tables, each after those that it refers to.
+/// Returns the tables, each after the tables that it references.
 pub fn tables() -> Vec<TableCreateStatement> {
     vec![documents(), document_versions(), document_counters()]
 }
@@ -31,6 +31,7 @@ fn documents() -> TableCreateStatement {
         "organizations",
         ForeignKeyAction::Cascade,
     ));
+    // A plan outlives the document that it was produced from.
     table.foreign_key(&mut references(
         "documents",
         "source_document_id",

@@ -1,4 +1,4 @@
-//! People apart from their organizations, and what signing in with a password needs.
+//! Identities of people across organizations, and sign-in with a password.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::*;
@@ -6,7 +6,7 @@ use sea_orm_migration::schema::*;
 use super::indexes::{plain, unique};
 use super::schema::table;
 
-/// Gives each user an identity, which the users of one person in several organizations share.
+/// Adds identities, shared by all users of one person, and the columns and tables of password sign-in.
 pub struct Identities;
 
 impl MigrationName for Identities {
@@ -21,6 +21,8 @@ impl MigrationTrait for Identities {
         manager.create_table(identities()).await?;
         manager.create_table(sign_in_attempts()).await?;
         let added = [
+            // Nullable, because SQLite cannot add a NOT NULL column without a default. Every row gets a value
+            // below.
             ("users", uuid_null("identity_id")),
             ("sessions", string_null("address")),
             ("sessions", text_null("user_agent")),
@@ -28,8 +30,8 @@ impl MigrationTrait for Identities {
         for (table, column) in added {
             manager.alter_table(Table::alter().table(table).add_column(column).take()).await?;
         }
-        own_identity_for_each_user(manager).await?;
-        // Two people of one organization may have the same address at different identity providers.
+        create_identity_for_each_user(manager).await?;
+        // Two people of one organization may have the same e-mail address at different identity providers.
         let by_email = Index::drop().name("ix_users_organization_id_email").table("users").to_owned();
         manager.drop_index(by_email).await?;
         let indexes = [
@@ -52,14 +54,15 @@ impl MigrationTrait for Identities {
     }
 }
 
-async fn own_identity_for_each_user(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
+async fn create_identity_for_each_user(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
     let users = Query::select().columns(["id", "created_at"]).from("users").take();
+    // A user's id becomes the id of its identity, which links both without a lookup table.
     let mut identities = Query::insert();
     identities.into_table("identities").columns(["id", "created_at"]);
     identities.select_from(users).map_err(|error| DbErr::Migration(error.to_string()))?;
     manager.execute(identities).await?;
-    let linked = Query::update().table("users").value("identity_id", Expr::col("id")).take();
-    manager.execute(linked).await
+    let link = Query::update().table("users").value("identity_id", Expr::col("id")).take();
+    manager.execute(link).await
 }
 
 fn identities() -> TableCreateStatement {

@@ -1,11 +1,11 @@
-//! The first indexes. The unique ones decide races; the others serve the lists.
+//! Initial indexes. Unique indexes decide races between concurrent writers; the others serve queries.
 
 use sea_orm_migration::prelude::*;
 
-/// Statuses that hold the slot of a document and a command.
+// Statuses in which a loop occupies its (document, command) pair.
 const ACTIVE: [&str; 3] = ["PENDING", "CLAIMED", "RUNNING"];
 
-/// Every index of the first step.
+/// Returns the indexes of the first migration.
 pub fn first() -> Vec<IndexCreateStatement> {
     vec![
         unique("organizations", &["slug"]),
@@ -26,6 +26,7 @@ pub fn first() -> Vec<IndexCreateStatement> {
         plain("loops", &["compute_target_id"]),
         plain("loops", &["status", "completed_at"]),
         unique("loop_events", &["loop_id", "sequence"]),
+        // Idempotency: a repeated event or runner nonce conflicts instead of adding a row.
         unique("loop_events", &["loop_id", "source", "event_id"]),
         unique("loop_events", &["loop_id", "runner_nonce"]),
         plain("loop_token_refreshes", &["loop_id", "created_at"]),
@@ -53,7 +54,7 @@ pub(super) fn unique(table: &'static str, columns: &[&'static str]) -> IndexCrea
     index
 }
 
-/// One living managed key for a person's desktop.
+// Unique partial index: one valid managed key per user, organization and gateway.
 fn managed_key() -> IndexCreateStatement {
     let mut index = unique("api_keys", &["organization_id", "user_id", "gateway_id"]);
     index.and_where(Expr::col("source").eq("DESKTOP_MANAGED"));
@@ -61,7 +62,7 @@ fn managed_key() -> IndexCreateStatement {
     index
 }
 
-/// One active loop for a document and a command; talking is free.
+// Unique partial index: one active loop per document and command. CHAT loops are exempt.
 fn active_loop() -> IndexCreateStatement {
     let mut index = unique("loops", &["document_id", "command"]);
     index.and_where(Expr::col("status").is_in(ACTIVE));

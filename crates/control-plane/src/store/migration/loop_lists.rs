@@ -1,10 +1,11 @@
-//! Indexes in the order of the list of loops, so that a page costs the same however many loops there are.
+//! Indexes for the list of loops. They match its sort order, so that the cost of a page does not depend on
+//! the number of loops.
 
 use sea_orm_migration::prelude::*;
 
 use super::indexes::plain;
 
-/// Makes them, for the whole list and for that of a status, a command or a document.
+/// Creates the indexes for the unfiltered list, and for the lists by status, command and document.
 pub struct LoopLists;
 
 impl MigrationName for LoopLists {

@@ -1,11 +1,11 @@
-//! The first tables of loops.
+//! Initial tables of loops.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::*;
 
 use super::schema::{references, table};
 
-/// The tables, each after those that it refers to.
+/// Returns the tables, each after the tables that it references.
 pub fn tables() -> Vec<TableCreateStatement> {
     vec![loops(), loop_events(), loop_token_refreshes(), pull_requests()]
 }
@@ -52,6 +52,7 @@ fn loops() -> TableCreateStatement {
     table.col(big_integer("created_at"));
     table.col(big_integer("updated_at"));
     table.foreign_key(&mut references("loops", "user_id", "users", ForeignKeyAction::Cascade));
+    // Loops outlive the documents, parent loops and desktops that they refer to.
     table.foreign_key(&mut references("loops", "document_id", "documents", ForeignKeyAction::SetNull));
     table.foreign_key(&mut references("loops", "parent_loop_id", "loops", ForeignKeyAction::SetNull));
     table.foreign_key(&mut references(
@@ -83,6 +84,7 @@ fn loop_token_refreshes() -> TableCreateStatement {
     let mut table = table("loop_token_refreshes", &["jti"]);
     table.col(uuid("jti"));
     table.col(uuid("loop_id"));
+    // No foreign key: `new_jti` is a token slot, which has no table.
     table.col(uuid("new_jti"));
     table.col(string_null("idempotency_key"));
     table.col(big_integer("created_at"));

@@ -1,7 +1,7 @@
-//! The steps that bring a database to the present schema, oldest first.
+//! Schema migrations, oldest first.
 //!
-//! A step that has been released is never changed; a new need is a new step. Statements are built,
-//! not written, so that both engines understand them.
+//! A released migration never changes; further changes are new migrations. Statements use the query builder,
+//! so that one definition serves SQLite and PostgreSQL.
 
 mod accounts;
 mod agents;
@@ -23,13 +23,14 @@ mod tickets;
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema as columns;
 
-/// Applies the steps that a database lacks.
 pub struct Migrator;
 
 #[async_trait::async_trait]
 impl MigratorTrait for Migrator {
     fn migrations() -> Vec<Box<dyn MigrationTrait>> {
         vec![
+            // The name of a migration, not its position, identifies it in the database. New ones go to the
+            // end.
             Box::new(FirstTables),
             Box::new(CommandCancellation),
             Box::new(agents::Agents),
@@ -68,11 +69,13 @@ impl MigrationTrait for FirstTables {
     }
 
     fn use_transaction(&self) -> Option<bool> {
+        // sea-orm uses a transaction by default only on PostgreSQL. SQLite supports transactional DDL, too;
+        // without one, a killed process would leave half a schema.
         Some(true)
     }
 }
 
-/// Keeps the request to cancel a command over the end of the connection on which it was sent.
+// Persists cancellation requests of commands beyond the connection on which they were sent.
 struct CommandCancellation;
 
 impl MigrationName for CommandCancellation {
@@ -84,7 +87,7 @@ impl MigrationName for CommandCancellation {
 #[async_trait::async_trait]
 impl MigrationTrait for CommandCancellation {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        let wanted = columns::big_integer_null("cancel_requested_at");
-        manager.alter_table(Table::alter().table("desktop_commands").add_column(wanted).take()).await
+        let column = columns::big_integer_null("cancel_requested_at");
+        manager.alter_table(Table::alter().table("desktop_commands").add_column(column).take()).await
     }
 }

@@ -1,4 +1,4 @@
-//! What signing in through an OpenID provider needs.
+//! Sign-in through an OpenID provider.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::*;
@@ -6,7 +6,7 @@ use sea_orm_migration::schema::*;
 use super::indexes::plain;
 use super::schema::{references, table};
 
-/// Makes the tables and the column.
+/// Creates the tables of external identities and pending sign-ins, and adds the method of sign-in links.
 pub struct Oidc;
 
 impl MigrationName for Oidc {
@@ -34,6 +34,7 @@ impl MigrationTrait for Oidc {
         sign_ins.col(string("nonce"));
         sign_ins.col(string("pkce_verifier"));
         sign_ins.col(text_null("return_to"));
+        // Pending sign-ins are not kept in memory: the callback may reach another instance.
         sign_ins.col(string_null("invitation_hash"));
         sign_ins.col(big_integer("expires_at"));
         manager.create_table(sign_ins).await?;

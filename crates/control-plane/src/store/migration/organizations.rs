@@ -1,4 +1,4 @@
-//! What an organization of several people needs: invitations, and a log of what they do.
+//! Audit log and invitations.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::*;
@@ -7,7 +7,7 @@ use sea_orm_migration::sea_orm::{ConnectionTrait, DbBackend};
 use super::indexes::{plain, unique};
 use super::schema::{references, table};
 
-/// Makes the audit log and the invitations.
+/// Creates the audit log and the table of invitations.
 pub struct Organizations;
 
 impl MigrationName for Organizations {
@@ -37,8 +37,8 @@ impl MigrationTrait for Organizations {
     }
 }
 
-/// Has the database refuse every change of a row of the audit log. Triggers have no statement builder, so
-/// each engine has its own text.
+// Creates triggers that reject updates and deletes in the audit log. The query builder does not support
+// triggers, so each database has its own SQL.
 async fn append_only(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
     let sql = match manager.get_database_backend() {
         DbBackend::Sqlite => {
@@ -59,7 +59,7 @@ async fn append_only(manager: &SchemaManager<'_>) -> Result<(), DbErr> {
 }
 
 fn audit_log() -> TableCreateStatement {
-    // No reference to other tables: a row outlives what it names.
+    // No foreign keys: entries outlive the rows that they refer to.
     let mut table = table("audit_log", &["id"]);
     table.col(uuid("id"));
     table.col(uuid_null("organization_id"));

@@ -1,8 +1,8 @@
-//! Statements that the steps share.
+//! Statements shared by the migrations.
 
 use sea_orm_migration::prelude::*;
 
-/// An empty table with its primary key.
+/// Returns a table without columns, and with a primary key over `key`.
 pub(super) fn table(name: &'static str, key: &[&'static str]) -> TableCreateStatement {
     let mut primary = Index::create();
     for column in key {
@@ -11,7 +11,7 @@ pub(super) fn table(name: &'static str, key: &[&'static str]) -> TableCreateStat
     Table::create().table(name).primary_key(&mut primary).to_owned()
 }
 
-/// A reference to the `id` of another table.
+/// Returns a foreign key to the `id` column of another table.
 pub(super) fn references(
     table: &'static str,
     column: &'static str,

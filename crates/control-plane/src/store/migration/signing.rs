@@ -1,4 +1,4 @@
-//! The tables of signed commands.
+//! Tables of signed commands.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::*;
@@ -6,7 +6,7 @@ use sea_orm_migration::schema::*;
 use super::indexes::{plain, unique};
 use super::schema::{references, table};
 
-/// Makes the tables.
+/// Creates the tables of browser keys and issued execution credentials.
 pub struct Signing;
 
 impl MigrationName for Signing {
@@ -30,6 +30,7 @@ impl MigrationTrait for Signing {
         manager.create_index(unique("user_public_keys", &["user_id", "fingerprint"])).await?;
         manager.create_index(plain("user_public_keys", &["organization_id"])).await?;
 
+        // The primary key ensures that the credentials of a command are issued once.
         let mut consumptions = table("loop_execution_credential_consumptions", &["command_id"]);
         consumptions.col(uuid("command_id"));
         consumptions.col(big_integer("consumed_at"));

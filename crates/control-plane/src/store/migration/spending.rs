@@ -1,4 +1,4 @@
-//! The table of what loops spend.
+//! Table of loop spending.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::*;
@@ -6,7 +6,7 @@ use sea_orm_migration::schema::*;
 use super::indexes::plain;
 use super::schema::{references, table};
 
-/// Makes the table.
+/// Creates the table of loop spending.
 pub struct Spending;
 
 impl MigrationName for Spending {
@@ -25,6 +25,7 @@ impl MigrationTrait for Spending {
         spending.col(big_integer("micros"));
         spending.foreign_key(&mut references("loop_spending", "loop_id", "loops", ForeignKeyAction::Cascade));
         manager.create_table(spending).await?;
+        // Serves the sums per organization and period, computed at every launch.
         manager.create_index(plain("loop_spending", &["organization_id", "day"])).await
     }
 

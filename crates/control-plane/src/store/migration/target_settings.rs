@@ -1,4 +1,4 @@
-//! What is known of a desktop's programs, and where a person wants loops to run.
+//! Health checks of desktops, and the compute mode that users prefer.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::*;
@@ -6,7 +6,7 @@ use sea_orm_migration::schema::*;
 use super::indexes::unique;
 use super::schema::{references, table};
 
-/// Makes the table and the column.
+/// Creates the table of health checks and adds the preferred compute mode.
 pub struct TargetSettings;
 
 impl MigrationName for TargetSettings {
@@ -37,6 +37,7 @@ impl MigrationTrait for TargetSettings {
             ForeignKeyAction::Cascade,
         ));
         manager.create_table(checks).await?;
+        // Only the latest check of a desktop is kept.
         manager.create_index(unique(name, &["compute_target_id"])).await?;
         let mode = string_null("preferred_compute_mode");
         manager.alter_table(Table::alter().table("users").add_column(mode).take()).await

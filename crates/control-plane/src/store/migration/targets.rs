@@ -1,11 +1,11 @@
-//! The first tables of targets.
+//! Initial tables of compute targets.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::*;
 
 use super::schema::{references, table};
 
-/// The tables, each after those that it refers to.
+/// Returns the tables, each after the tables that it references.
 pub fn tables() -> Vec<TableCreateStatement> {
     vec![compute_targets(), desktop_commands(), desktop_command_events()]
 }

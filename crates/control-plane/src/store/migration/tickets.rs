@@ -1,4 +1,4 @@
-//! The table of tickets.
+//! Table of tickets.
 
 use sea_orm_migration::prelude::*;
 use sea_orm_migration::schema::*;
@@ -6,7 +6,7 @@ use sea_orm_migration::schema::*;
 use super::indexes::unique;
 use super::schema::{references, table};
 
-/// Makes the table.
+/// Creates the table of tickets.
 pub struct Tickets;
 
 impl MigrationName for Tickets {
@@ -18,6 +18,7 @@ impl MigrationName for Tickets {
 #[async_trait::async_trait]
 impl MigrationTrait for Tickets {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        // The document's id is also the ticket's, which makes the relation one-to-one.
         let mut tickets = table("tickets", &["document_id"]);
         tickets.col(uuid("document_id"));
         tickets.col(uuid("organization_id"));
