@@ -1,6 +1,6 @@
-//! The assistant's `stream-json` output: one JSON object a line.
+//! Parser of the assistant's `stream-json` output: one JSON object per line.
 //!
-//! The runtime's tailer, the loop driver and the chats all read the stream through this module.
+//! The runtime, the loop driver and the chats all read the stream through this module.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::event::TokensUsed;
 use crate::ledger::{Ledger, LedgerEntry};
 use crate::redact;
 
-/// Text patterns of an authentication or quota failure; lower case.
+/// Substrings of authentication, quota and overload errors; lower case.
 const AUTH_PATTERNS: &[&str] = &[
     "authentication_error",
     "authentication required",
@@ -23,48 +23,53 @@ const AUTH_PATTERNS: &[&str] = &[
     "api overloaded",
 ];
 
-/// Text patterns of an exhausted context; lower case.
+/// Substrings of errors about an exhausted context window; lower case.
 const CONTEXT_PATTERNS: &[&str] =
     &["prompt is too long", "exceed context limit", "context limit reached", "conversation too long"];
 
-/// Whether a text says that the assistant's account cannot be used at present.
+/// Returns whether an error text means that the assistant's account cannot be used at present.
 #[must_use]
 pub fn is_auth_failure(text: &str) -> bool {
     let text = text.to_lowercase();
+    // Whole words only for the short patterns: "unauthorized" occurs in many identifiers, and "token" and
+    // "expired" count only in this order on one line.
     AUTH_PATTERNS.iter().any(|pattern| text.contains(pattern))
         || text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == "unauthorized")
         || text.lines().any(|line| line.find("token").is_some_and(|at| line[at..].contains("expired")))
 }
 
-/// Whether a text says that the conversation has outgrown the model's context.
+/// Returns whether an error text means that the conversation exceeds the model's context window.
 #[must_use]
 pub fn is_context_limit(text: &str) -> bool {
     let text = text.to_lowercase();
     CONTEXT_PATTERNS.iter().any(|pattern| text.contains(pattern))
 }
 
-/// Subtype of the `system` record by which the loop driver says that it waits for the end of a limit.
+/// Subtype of the `system` record with which the loop driver reports that it waits until a usage limit
+/// resets.
 pub const WAITING_FOR_LIMIT: &str = "waiting_for_limit";
 
-/// Subtype of the `result` record of a run that has spent its budget.
+/// Subtype of the `result` record of a run that exhausted its budget.
 pub const BUDGET_USED_UP: &str = "error_max_budget_usd";
 
-/// One line of a record for people, redacted; `None` when the record has nothing to show.
+/// Returns one redacted line that describes a record to users; `None` for a record without displayable
+/// content.
 #[must_use]
 pub fn display_text(record: &Value) -> Option<String> {
     match record.get("type")?.as_str()? {
         "assistant" | "user" => {
             let content = record.pointer("/message/content")?;
+            // The display has one line per record, so only the first displayable block is shown.
             content.as_array()?.iter().find_map(block_text)
         }
         "content_block_delta" => {
             let delta = record.get("delta")?;
             (delta.get("type")?.as_str()? == "text_delta")
-                .then(|| cut(delta.get("text")?.as_str()?, 200).into())?
+                .then(|| redact_and_truncate(delta.get("text")?.as_str()?, 200).into())?
         }
         "result" => Some(result_text(record)),
         "system" if record.get("subtype")?.as_str()? == WAITING_FOR_LIMIT => {
-            Some(cut(record.get("message")?.as_str()?, 300))
+            Some(redact_and_truncate(record.get("message")?.as_str()?, 300))
         }
         _ => None,
     }
@@ -73,7 +78,8 @@ pub fn display_text(record: &Value) -> Option<String> {
 fn block_text(block: &Value) -> Option<String> {
     match block.get("type")?.as_str()? {
         "tool_use" => Some(tool_text(block)),
-        "text" => Some(cut(block.get("text")?.as_str()?, 200)).filter(|text| !text.trim().is_empty()),
+        "text" => Some(redact_and_truncate(block.get("text")?.as_str()?, 200))
+            .filter(|text| !text.trim().is_empty()),
         "thinking" => Some("Thinking...".to_owned()),
         "tool_result" => Some(tool_result_text(block)),
         _ => None,
@@ -86,7 +92,7 @@ fn tool_text(block: &Value) -> String {
         .iter()
         .find_map(|member| block.pointer(&format!("/input/{member}"))?.as_str());
     match argument {
-        Some(argument) => format!("Tool: {name}({})", cut(argument, 80)),
+        Some(argument) => format!("Tool: {name}({})", redact_and_truncate(argument, 80)),
         None => format!("Tool: {name}"),
     }
 }
@@ -100,7 +106,7 @@ fn tool_result_text(block: &Value) -> String {
         .and_then(Value::as_str)
         .or_else(|| content?.as_array()?.iter().find_map(|part| part.get("text")?.as_str()));
     match text {
-        Some(text) if !text.trim().is_empty() => format!("Tool result: {}", cut(text, 120)),
+        Some(text) if !text.trim().is_empty() => format!("Tool result: {}", redact_and_truncate(text, 120)),
         _ => "Tool result".to_owned(),
     }
 }
@@ -112,11 +118,12 @@ fn result_text(record: &Value) -> String {
         return "Turn complete".to_owned();
     }
     let text = ["/result", "/error", "/errors/0"].iter().find_map(|at| record.pointer(at)?.as_str());
-    format!("Error: {}", cut(text.unwrap_or_default(), 200))
+    format!("Error: {}", redact_and_truncate(text.unwrap_or_default(), 200))
 }
 
-/// Redacts, then keeps the first `max` characters.
-fn cut(text: &str, max: usize) -> String {
+/// Redacts a text, then truncates it to `max` characters.
+fn redact_and_truncate(text: &str, max: usize) -> String {
+    // Redaction comes first: the start of a credential that was cut off would match no pattern.
     let text = redact::credentials(text);
     let mut short: String = text.chars().take(max).collect();
     if short.len() < text.len() {
@@ -125,7 +132,7 @@ fn cut(text: &str, max: usize) -> String {
     short
 }
 
-/// Session id named by a record.
+/// Returns the session id of a record, whichever member holds it.
 #[must_use]
 pub fn session_id(record: &Value) -> Option<&str> {
     ["/session_id", "/sessionId", "/message/session_id", "/message/sessionId", "/item/session_id"]
@@ -134,34 +141,34 @@ pub fn session_id(record: &Value) -> Option<&str> {
         .filter(|id| !id.is_empty())
 }
 
-/// What one pass over a stream has learned; fed line by line, never re-read.
+/// Accumulated state of one pass over a stream, fed line by line.
 #[derive(Debug, Clone, Default)]
 pub struct StreamSummary {
-    /// Tokens and money.
+    /// Token counts and cost of the stream.
     pub ledger: Box<Ledger>,
-    /// The last session id.
+    /// Session id of the last record that had one.
     pub session_id: Option<String>,
-    /// Where the assistant's key came from.
+    /// Source of the assistant's API key, as it reports it; `None` until it does.
     pub api_key_source: Option<String>,
-    /// Whether a `result` record said success.
+    /// Whether a `result` record reported success.
     pub succeeded: bool,
-    /// Text of the last failing `result` record, or of an API error record.
+    /// Text of the last failed `result` record or API error record.
     pub failure: Option<String>,
-    /// Failure of the account: rate limit, login, billing.
+    /// Account error: rate limit, authentication or billing.
     pub auth_failure: Option<String>,
-    /// Failure of the context size.
+    /// Error about an exhausted context window.
     pub context_failure: Option<String>,
 }
 
 impl StreamSummary {
-    /// Takes one line; a line that is not a JSON object changes nothing.
+    /// Processes one line; ignores lines that are not JSON.
     pub fn feed(&mut self, line: &str) {
         if let Ok(record) = serde_json::from_str::<Value>(line) {
             self.feed_record(&record);
         }
     }
 
-    /// Takes one record; answers the turn or run that it brought.
+    /// Processes one record; returns the turn or run that it completed.
     pub fn feed_record(&mut self, record: &Value) -> Option<LedgerEntry> {
         if let Some(id) = session_id(record) {
             self.session_id = Some(id.to_owned());
@@ -169,7 +176,8 @@ impl StreamSummary {
         match record.get("type").and_then(Value::as_str) {
             Some("system") => {
                 if record.get("subtype").and_then(Value::as_str) == Some(WAITING_FOR_LIMIT) {
-                    // A limit that is waited out explains no later failure.
+                    // The driver resumes after the limit resets, so this error does not explain a later
+                    // failure.
                     (self.failure, self.auth_failure) = (None, None);
                 }
                 if let Some(source) = record.get("apiKeySource").and_then(Value::as_str) {
@@ -185,7 +193,7 @@ impl StreamSummary {
         self.ledger.feed(record)
     }
 
-    /// The form that the `completed` event carries.
+    /// Returns the token counts in the form of the `completed` event.
     #[must_use]
     pub fn tokens_used(&self) -> TokensUsed {
         let usage = self.ledger.usage();
@@ -208,8 +216,9 @@ impl StreamSummary {
             .and_then(|blocks| blocks.iter().find_map(|block| block.get("text")?.as_str()))
             .unwrap_or(error);
         self.failure = Some(text.to_owned());
-        let named = ["rate_limit", "forbidden", "access denied"].iter().any(|word| error.contains(word));
-        if named {
+        // `apiErrorStatus` may be absent, so the error class is checked first.
+        let has_class = ["rate_limit", "forbidden", "access denied"].iter().any(|word| error.contains(word));
+        if has_class {
             let status = status.map(|s| format!(" (status {s})")).unwrap_or_default();
             self.auth_failure = Some(format!("Assistant API {error} error{status}"));
         } else if let Some(status @ (401 | 403 | 429)) = status {
@@ -261,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn secret_is_replaced_before_the_cut() {
+    fn secret_is_redacted_before_truncation() {
         let secret = format!("{} ghp_{}", "x".repeat(190), "a".repeat(30));
         let record = json!({"type": "assistant", "message": {"content": [{"type": "text", "text": secret}]}});
         assert!(!display_text(&record).unwrap().contains("ghp_"));
@@ -291,7 +300,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_line_breaks_the_reader(line in ".*") {
+        fn any_line_is_accepted(line in ".*") {
             StreamSummary::default().feed(&line);
         }
     }

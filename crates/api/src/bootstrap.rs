@@ -1,60 +1,60 @@
-//! The order and the result of a BOOTSTRAP: repositories in, their agents out.
+//! Request and result of a BOOTSTRAP loop, which creates agents for repositories.
 //!
-//! The order travels as the JSON text of a loop's prompt, the result as one of its artifacts.
+//! The request is the JSON text of the loop's prompt, the result one of the loop's artifacts.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Which repositories get agents, and how.
+/// Repositories to create agents for, and options.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BootstrapOrder {
-    /// At least one.
+    /// Repositories to analyze; never empty.
     #[serde(deserialize_with = "not_empty")]
     pub repos: Vec<BootstrapRepo>,
-    /// How.
+    /// Options of the analysis; absent for the defaults.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub options: Option<BootstrapOptions>,
 }
 
-/// A repository to look at.
+/// A repository to analyze.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BootstrapRepo {
-    /// `<org>/<repo>`.
+    /// Full name of the repository, `<org>/<repo>`.
     pub full_name: String,
-    /// The branch that is meant; told back in the result.
+    /// Branch for the agents, copied into the result; absent when unspecified.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
-    /// Where its clone lies, when the sender knows; `~` is the home directory.
+    /// Path of a local clone, with `~` for the home directory; absent when the sender does not know it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub local_path: Option<String>,
 }
 
-/// How repositories are looked at.
+/// Options of the analysis of all repositories.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BootstrapOptions {
-    /// How closely.
+    /// Depth of the analysis; absent for the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth: Option<BootstrapDepth>,
-    /// Whether agents that are there are brought up to date.
+    /// Whether existing agents are updated; absent for the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub update: Option<bool>,
 }
 
-/// How closely a repository is looked at.
+/// Depth of the analysis of a repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum BootstrapDepth {
-    /// At a glance.
+    /// Least thorough, fastest analysis.
     Quick,
-    /// As usual.
+    /// Analysis of ordinary depth.
     Medium,
-    /// At length.
+    /// Most thorough, slowest analysis.
     Deep,
 }
 
 impl BootstrapDepth {
-    /// The name as it travels.
+    /// Returns the wire name, for example `quick`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -70,51 +70,51 @@ fn not_empty<'de, D: serde::Deserializer<'de>>(source: D) -> Result<Vec<Bootstra
     if repos.is_empty() { Err(serde::de::Error::custom("no repository")) } else { Ok(repos) }
 }
 
-/// What came of a BOOTSTRAP.
+/// Result of a BOOTSTRAP loop.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BootstrapResult {
-    /// One entry a repository, in the order of the request.
+    /// One entry per repository, in request order.
     pub repos: Vec<BootstrappedRepo>,
-    /// Milliseconds.
+    /// Duration of the loop in milliseconds.
     pub total_duration: u64,
 }
 
-/// What came of one repository.
+/// Result for one repository.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BootstrappedRepo {
-    /// `<org>/<repo>`.
+    /// Full name of the repository, `<org>/<repo>`.
     pub full_name: String,
-    /// The branch of the order.
+    /// Branch as given in the request.
     pub branch: String,
-    /// Whether there are agents, or nothing went wrong.
+    /// Whether agents exist, or no error occurred.
     pub success: bool,
-    /// Why not, or what went wrong beside.
+    /// Error message, or a warning of a successful run; absent without either.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Its agents.
+    /// Agents written for the repository.
     pub agents: Vec<BootstrappedAgent>,
-    /// Its critic gates, when it has any.
+    /// Critic gates of the repository; null when it has none.
     pub critic_gates: Option<Value>,
-    /// What the bootstrap noted of itself, when it did.
+    /// Metadata that the bootstrap plugin wrote; null when absent.
     pub metadata: Option<Value>,
-    /// Milliseconds.
+    /// Duration for this repository in milliseconds.
     pub duration: u64,
 }
 
 /// An agent that was written for a repository.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BootstrappedAgent {
-    /// Its name for people.
+    /// Display name of the agent.
     pub name: String,
-    /// Its name for programs.
+    /// Identifier of the agent, used as file name.
     pub slug: String,
-    /// The same.
+    /// Role of the agent, equal to `slug`.
     pub role: String,
-    /// What it is for; empty when it does not say.
+    /// Purpose of the agent; empty when the definition has none.
     pub description: String,
-    /// The whole definition.
+    /// Text of the agent definition.
     pub prompt: String,
 }
 
@@ -123,17 +123,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn order_names_repositories_and_knows_its_options() {
-        let read = |text: &str| serde_json::from_str::<BootstrapOrder>(text);
-        let whole = read(
+    fn request_needs_a_repository_and_known_options() {
+        let parse = |text: &str| serde_json::from_str::<BootstrapOrder>(text);
+        let request = parse(
             r#"{"repos":[{"fullName":"acme/api","branch":"main","localPath":"~/src/api"}],
                 "options":{"depth":"deep","update":true},"other":1}"#,
         )
         .unwrap();
-        assert_eq!(whole.options.and_then(|how| how.depth), Some(BootstrapDepth::Deep));
-        assert_eq!(whole.repos[0].local_path.as_deref(), Some("~/src/api"));
-        assert!(read(r#"{"repos":[{"fullName":"acme/api","localPath":null}],"options":null}"#).is_ok());
-        for odd in [
+        assert_eq!(request.options.and_then(|options| options.depth), Some(BootstrapDepth::Deep));
+        assert_eq!(request.repos[0].local_path.as_deref(), Some("~/src/api"));
+        assert!(parse(r#"{"repos":[{"fullName":"acme/api","localPath":null}],"options":null}"#).is_ok());
+        for invalid in [
             "not json",
             "[]",
             "{}",
@@ -143,7 +143,7 @@ mod tests {
             r#"{"repos":[{}]}"#,
             r#"{"repos":[{"fullName":"acme/api"}],"options":{"depth":"--help"}}"#,
         ] {
-            assert!(read(odd).is_err(), "{odd}");
+            assert!(parse(invalid).is_err(), "{invalid}");
         }
     }
 }

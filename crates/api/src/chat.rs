@@ -1,4 +1,4 @@
-//! Histories of chats, as they are stored on disk.
+//! Chat histories as stored on disk.
 
 use std::collections::BTreeMap;
 
@@ -8,54 +8,54 @@ use utoipa::ToSchema;
 
 use crate::provider::ProviderId;
 
-/// Who said something.
+/// Author of a chat message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum ChatRole {
-    /// The person.
+    /// The user wrote the message.
     User,
-    /// The program.
+    /// A provider wrote the message.
     Assistant,
 }
 
-/// One message of a chat. Members that are not known here are kept as they are.
+/// One message of a chat. Unknown members are preserved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct ChatMessage {
-    /// Unique within its history.
+    /// Identifier, unique within its history.
     #[serde(default)]
     pub id: String,
-    /// Who said it.
+    /// Author of the message: user or provider.
     pub role: ChatRole,
-    /// What was said.
+    /// Text of the message, as Markdown.
     #[serde(default)]
     pub content: String,
-    /// ISO 8601.
+    /// Time of the message, ISO 8601.
     #[serde(default)]
     pub timestamp: String,
-    /// Absolute paths of the files that were sent with it.
+    /// Absolute paths of the files attached to the message.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<String>,
-    /// Text, thoughts and tool calls, in their order.
+    /// Text, thinking and tool calls in chronological order; absent for messages of the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Vec<Object>>)]
     pub blocks: Option<Vec<Value>>,
-    /// Which program, where more than one takes part.
+    /// Provider that wrote the message; absent for the history's default provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sender: Option<ProviderId>,
-    /// Whom a message of the terminal is for, or from.
+    /// Provider to which, or by which, a message of the terminal chat was sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mode: Option<ProviderId>,
-    /// Whether a comment was answered on the code host.
+    /// Whether the review comment was answered at the code host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub responded: Option<bool>,
-    /// Members that other programs wrote.
+    /// Unknown members, written by other programs and preserved.
     #[serde(flatten)]
     #[schema(ignore)]
     pub more: serde_json::Map<String, Value>,
 }
 
 impl ChatMessage {
-    /// A message without anything that is optional.
+    /// Creates a message without the optional members.
     #[must_use]
     pub fn new(id: String, role: ChatRole, content: String, timestamp: String) -> Self {
         Self {
@@ -76,113 +76,113 @@ impl ChatMessage {
 /// The review comment that a chat is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CommentContext {
-    /// Login of its author.
+    /// Login of the comment's author.
     #[serde(default)]
     pub author: String,
-    /// Its text.
+    /// Text of the comment, as Markdown.
     #[serde(default)]
     pub body: String,
-    /// File it is at.
+    /// File that the comment refers to; absent for a general comment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// Line it is at.
+    /// Line that the comment refers to, from 1; absent for a general comment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// Its page on the code host.
+    /// Web address of the comment at the code host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// What others answered.
+    /// Replies to the comment, oldest first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replies: Option<Vec<CommentReply>>,
 }
 
-/// An answer to a review comment.
+/// A reply to a review comment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct CommentReply {
-    /// Login of its author.
+    /// Login of the reply's author.
     #[serde(default)]
     pub author: String,
-    /// Its text.
+    /// Text of the reply, as Markdown.
     #[serde(default)]
     pub body: String,
 }
 
-/// A finding of a review that a chat is about.
+/// The review finding that a chat is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct FindingContext {
-    /// How bad it is.
+    /// Severity, for example `high`.
     #[serde(default)]
     pub severity: String,
-    /// P0 to P3.
+    /// Priority from `P0` (highest) to `P3`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<String>,
-    /// File it points at.
+    /// File that the finding refers to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// Line it points at.
+    /// Line that the finding refers to, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// What it says.
+    /// Text of the finding.
     #[serde(default)]
     pub message: String,
-    /// What to do about it.
+    /// Suggested change to resolve the finding.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
 }
 
-/// The history of a chat, as it is stored on disk. Members that are not known here survive.
+/// History of a chat, as stored on disk. Unknown members are preserved.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"messages": [{"id": "user-1735000000000", "role": "user", "content": "Why two caches?", "timestamp": "2026-01-05T10:00:00.000Z"}], "ticketId": "SHOP-7", "sessionId": "8c0c", "contextPercent": 12}))]
 pub struct ChatHistory {
-    /// Oldest first.
+    /// Messages of the chat, oldest first.
     pub messages: Vec<ChatMessage>,
-    /// Ticket.
+    /// Id of the ticket; absent outside ticket chats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ticket_id: Option<String>,
-    /// Path of the repository, as the client sent it.
+    /// Path of the repository, as sent by the client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repo_path: Option<String>,
-    /// Review comment.
+    /// Id of the review comment; absent outside comment chats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment_id: Option<String>,
-    /// The comment itself.
+    /// The review comment that the chat is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comment_context: Option<CommentContext>,
-    /// Finding of a review.
+    /// Id of the review finding; absent outside finding chats.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finding_id: Option<String>,
-    /// The finding itself.
+    /// The review finding that the chat is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finding_context: Option<FindingContext>,
-    /// Session of the provider that the history belongs to.
+    /// Session id of the history's default provider.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// Session of the assistant, in a history of several providers.
+    /// Session id of the assistant, in a history of several providers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assistant_session_id: Option<String>,
-    /// Session of the reviewer, in a history of several providers.
+    /// Session id of the reviewer, in a history of several providers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reviewer_session_id: Option<String>,
-    /// Sessions of every other provider.
+    /// Session ids of all other providers, by provider id.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sessions: BTreeMap<ProviderId, String>,
-    /// How much of the context the last run used; null when it did not say.
+    /// Percentage of the context window used by the last run; null when it was not reported.
     #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<u64>)]
     pub context_percent: Option<Option<u64>>,
-    /// Members that other programs wrote.
+    /// Unknown members, written by other programs and preserved.
     #[serde(flatten)]
     #[schema(ignore)]
     pub more: serde_json::Map<String, Value>,
 }
 
-/// Distinguishes a member that is null from one that is missing.
+/// Deserializes a present member, so that null differs from an absent member.
 fn present<'de, D: Deserializer<'de>>(member: D) -> Result<Option<Option<u64>>, D::Error> {
     Option::deserialize(member).map(Some)
 }
 
-/// Which member of a history holds the session of which provider.
+/// Assignment of session ids to members of a history.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum SessionMembers {
@@ -199,7 +199,7 @@ impl Default for SessionMembers {
 }
 
 impl SessionMembers {
-    /// Who wrote the answers that do not name their sender.
+    /// Returns the author of provider messages without a `sender`.
     #[must_use]
     pub const fn default_sender(&self) -> &ProviderId {
         match self {
@@ -210,13 +210,13 @@ impl SessionMembers {
 }
 
 impl ChatHistory {
-    /// An empty history of a ticket.
+    /// Creates an empty history of a ticket.
     #[must_use]
     pub fn new(ticket_id: impl Into<String>, repo_path: impl Into<String>) -> Self {
         Self { ticket_id: Some(ticket_id.into()), repo_path: Some(repo_path.into()), ..Self::default() }
     }
 
-    /// The session of a provider.
+    /// Returns the session id of a provider, if it has one.
     #[must_use]
     pub fn session(&self, members: &SessionMembers, provider: &ProviderId) -> Option<&str> {
         let session = match members {
@@ -232,7 +232,7 @@ impl ChatHistory {
         session.map(String::as_str)
     }
 
-    /// Stores the session of a provider, or removes it.
+    /// Sets the session id of a provider, or removes it.
     pub fn set_session(&mut self, members: &SessionMembers, provider: &ProviderId, session: Option<String>) {
         match members {
             SessionMembers::Single(own) if own == provider => self.session_id = session,

@@ -1,4 +1,4 @@
-//! The events of a run: what a provider does, as its client receives it, one JSON object a line.
+//! Events of a provider's run, as streamed to clients: one JSON object per line.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -7,129 +7,129 @@ use utoipa::ToSchema;
 use crate::debate::DebateStatus;
 use crate::provider::ProviderId;
 
-/// How far the start of a program is.
+/// Progress of the start of a provider's program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RunStatus {
     /// The program is about to be started.
     Spawning,
-    /// The program runs.
+    /// The program has been started and runs.
     Running,
 }
 
-/// One line of a run's stream.
+/// One line of a run's event stream.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[schema(example = json!({"type": "text", "content": "Because the catalogue"}))]
 pub enum ChatEvent {
-    /// Progress of the start, or the session of a provider that announces it this way.
+    /// Progress of the start, or the session id of a provider that announces it this way.
     #[serde(rename_all = "camelCase")]
     Status {
-        /// How far the start is.
+        /// Progress of the start; absent when only the session is announced.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         status: Option<RunStatus>,
-        /// The program's process, by which it can be stopped.
+        /// Process id of the program, accepted by the kill route; absent before the start.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pid: Option<u32>,
-        /// Who answers, in a review.
+        /// Provider that responds, in a review.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         provider: Option<ProviderId>,
-        /// Who answers, in a chat with several.
+        /// Provider that responds, in a chat with several providers.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         mode: Option<ProviderId>,
-        /// Whether an earlier session goes on.
+        /// Whether the run resumes an earlier session.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         resuming: Option<bool>,
-        /// Id of the program's session.
+        /// Session id of the provider's program.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         session_id: Option<String>,
     },
-    /// The program's session is known.
+    /// The provider's session id became known.
     #[serde(rename = "sessionId", rename_all = "camelCase")]
     SessionId {
-        /// Id of the session.
+        /// Session id of the provider's program.
         session_id: String,
     },
-    /// Text to append.
+    /// Response text, to append to the text received so far.
     Text {
-        /// The text.
+        /// Text to append, as Markdown.
         content: String,
     },
-    /// What the assistant thinks.
+    /// Thinking output of the assistant.
     Thinking {
-        /// The text.
+        /// Text of the thinking block.
         content: String,
     },
-    /// What the reviewer thinks.
+    /// Reasoning output of the reviewer.
     Reasoning {
-        /// The text.
+        /// Text of the reasoning summary.
         content: String,
     },
-    /// A tool is called.
+    /// The provider calls a tool.
     ToolUse {
-        /// Id of the call.
+        /// Id of the call, repeated in its result.
         id: String,
-        /// Name of the tool.
+        /// Name of the called tool.
         name: String,
-        /// Its arguments.
+        /// Arguments of the call, in the tool's own format.
         #[schema(value_type = Object)]
         input: Value,
     },
-    /// A tool has answered.
+    /// A tool call returned a result.
     ToolResult {
-        /// Id of the call.
+        /// Id of the call, as in `tool_use`.
         id: String,
-        /// Its answer, whatever its shape.
+        /// Result of the call, in the tool's own format.
         #[schema(value_type = Object)]
         content: Value,
-        /// Whether the answer is an error.
+        /// Whether the result is an error; absent when the provider does not report it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         is_error: Option<bool>,
     },
-    /// How much of the context is used.
+    /// Share of the model's context window in use.
     #[serde(rename_all = "camelCase")]
     Usage {
-        /// In percent.
+        /// Percentage of the context window, 0 to 100.
         context_percent: u64,
     },
-    /// Something failed; more may follow.
+    /// An error; further events may follow unless `terminal` is set.
     Error {
-        /// For a person.
+        /// Error message for the user.
         error: String,
-        /// Nothing follows.
+        /// Whether this is the last event of the stream; absent when false.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         terminal: bool,
     },
-    /// The outcome; one from the program's own words, one from its end.
+    /// Outcome of the run. Sent up to twice: when the provider reports it, and when the program exits.
     Result {
-        /// Whether it went well.
+        /// Whether the run succeeded.
         success: bool,
     },
-    /// Nothing happened for a while.
+    /// Keeps idle connections open; sent when no other event occurred for some time.
     Keepalive,
-    /// The end; nothing follows.
+    /// End of the stream; no event follows.
     #[serde(rename_all = "camelCase")]
     Done {
-        /// The last answer of a debate.
+        /// Last response of a debate; absent otherwise.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         content: Option<String>,
-        /// State of the debate.
+        /// State of the debate; absent outside debates.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         debate_status: Option<DebateStatus>,
     },
 }
 
 impl ChatEvent {
-    /// The end, with nothing more to say.
+    /// End of the stream without a debate.
     pub const DONE: Self = Self::Done { content: None, debate_status: None };
 
-    /// A failure after which more may follow.
+    /// Returns a non-terminal error event.
     #[must_use]
     pub const fn error(error: String) -> Self {
         Self::Error { error, terminal: false }
     }
 
-    /// The session of a provider that announces it as a status.
+    /// Returns the status event that carries only a session id.
     #[must_use]
     pub const fn session_status(session_id: String) -> Self {
         Self::Status {

@@ -1,4 +1,4 @@
-//! Loop commands: each one is a value that says what it needs and what it produces.
+//! Loop commands: each one is schema by a [`CommandSpec`], its requirements and its outputs.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,131 +9,131 @@ use utoipa::ToSchema;
 use crate::launch::Harness;
 use crate::names::BOOTSTRAP_RESULT;
 
-/// Whether a command takes an input.
+/// Whether a command accepts an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InputRequirement {
-    /// Refused without it.
+    /// A request without it is rejected.
     Required,
-    /// Used when given.
+    /// Used when the request has it.
     Optional,
-    /// Ignored.
+    /// Ignored, even when the request has it.
     Unused,
 }
 
-/// Where a command works.
+/// Location in which a command runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WorkLocation {
     /// A git worktree of the repository.
     Worktree(WorktreeSource),
-    /// A directory below the system's temporary directory that goes with the loop.
+    /// A directory below the system's temporary directory, deleted when the loop finishes.
     TempDir,
 }
 
-/// How a worktree comes about.
+/// Which worktree a command uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WorktreeSource {
-    /// Made anew.
+    /// A new worktree on a new branch.
     Fresh {
-        /// What its key and its branch begin with, before the document's slug.
+        /// Prefix of the worktree's key and branch, before the slug of the document.
         prefix: &'static str,
-        /// Whether it stays when the loop is over.
+        /// Whether the worktree is kept after the loop finishes.
         stays: bool,
     },
-    /// The one in which the document was worked on before, else a new one.
+    /// The worktree of the document's earlier loops, else a new one.
     Continued,
-    /// The one in which the document was worked on before, else one on no branch that goes with the
+    /// The worktree of the document's earlier loops, else one with a detached HEAD that is removed after the
     /// loop.
     Visited,
 }
 
-/// What a command may do with the repositories beside its own.
+/// Access of a command to peer repositories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Peers {
-    /// There are none.
+    /// The command takes no peers.
     None,
-    /// They are there to be read: nothing in them is committed.
+    /// Peers can be read; changes in them are not committed.
     ReadOnly,
-    /// Work in them is delivered like work in the primary one.
+    /// Changes in peers are delivered like those in the primary repository.
     ReadWrite,
 }
 
-/// Which files a command begins with.
+/// Files that are staged before a command starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Inputs {
-    /// The wish, as requirements.
+    /// The request, as requirements.
     Requirements,
-    /// A plan that is to be carried out, and its requirements.
+    /// The plan to carry out, and its requirements.
     Plan,
-    /// A plan that is to be changed, and what is to be changed in it.
+    /// The plan to change, and the requested changes.
     Amendment,
-    /// The wish and every document, to write from.
+    /// The request and all documents, as context for a new document.
     Context,
-    /// What is to be judged.
+    /// The document or code to evaluate.
     JudgeSubject(JudgeSubject),
-    /// Requirements and instructions of a review.
+    /// Requirements and review instructions.
     Review,
     /// A list of repositories.
     Repositories,
 }
 
-/// What a judging command judges.
+/// Subject of an evaluation command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum JudgeSubject {
-    /// Requirements.
+    /// Requirements, a `PRD` document.
     Prd,
-    /// A feature.
+    /// A feature document and its requirements.
     Feature,
-    /// A plan.
+    /// An implementation plan and its requirements.
     Plan,
-    /// Code.
+    /// The code in the repository.
     Code,
 }
 
-/// What runs a command.
+/// Program that runs a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Runner {
-    /// The loop driver, with at most so many iterations.
+    /// The loop driver, limited to this number of iterations.
     Driver(u32),
     /// The assistant, once, with one prompt.
     Prompt,
-    /// The assistant, once a repository.
+    /// The assistant, once per repository.
     EachRepository,
 }
 
-/// A plugin of the assistant that a command uses.
+/// Plugin of the assistant that a command uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plugin {
-    /// None.
+    /// The command uses no plugin.
     None,
-    /// The command cannot be run without it.
+    /// The launch fails without this plugin.
     Needed(&'static str),
-    /// Used when it is there.
+    /// Loaded when this plugin is installed.
     Welcome(&'static str),
 }
 
-/// A file that a command leaves.
+/// A file that a command produces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CommandOutput {
-    /// Its name.
+    /// File name, relative to its directory.
     pub file: &'static str,
-    /// Whether the completed event carries a warning when it is missing.
+    /// Whether the `completed` event gets a warning when the file is missing.
     pub required: bool,
-    /// What it is uploaded as, and in which form.
+    /// Name and form of the uploaded artifact; `None` for a file that is not uploaded.
     pub upload: Option<(&'static str, UploadForm)>,
 }
 
-/// How an output is uploaded.
+/// Conversion of an output before its upload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UploadForm {
     /// A plan: its markdown and the whole object.
     Plan,
-    /// A JSON object as it is.
+    /// A JSON object, unchanged.
     Object,
-    /// A report of judges: an object whose id and statuses are computed when it is read.
+    /// A report of the judges: an object whose id and statuses are computed on reading.
     Judges,
-    /// A text as it is.
+    /// Text of the work directory, unchanged.
     Text,
-    /// A text of the project's root directory, as `{"content"}`.
+    /// Text file of the project's root directory, sent as `{"content"}`.
     Document,
 }
 
@@ -146,54 +146,54 @@ impl CommandOutput {
         Self { file, required: false, upload: Some((upload, form)) }
     }
 
-    /// A file that stays on the machine.
-    const fn kept(file: &'static str) -> Self {
+    /// An output that is not uploaded.
+    const fn local(file: &'static str) -> Self {
         Self { file, required: false, upload: None }
     }
 
-    /// Whether it is in the root of the project, not among the files of the run.
+    /// Returns whether the file is in the project's root instead of the work directory.
     #[must_use]
     pub const fn in_project_root(&self) -> bool {
         matches!(self.upload, Some((_, UploadForm::Document)))
     }
 }
 
-/// What a command needs, how it runs and what it produces. Adding a command is adding one of these.
+/// Requirements, runner and outputs of a command. A new command needs one of these.
 #[derive(Debug, Clone, Copy)]
 pub struct CommandSpec {
-    /// The request's prompt.
+    /// Whether the request needs a prompt.
     pub prompt: InputRequirement,
-    /// The request's artifacts.
+    /// Whether the request needs artifacts.
     pub artifacts: InputRequirement,
-    /// The primary repository.
+    /// Whether the request needs a primary repository.
     pub repository: InputRequirement,
-    /// The repositories beside it.
+    /// Access to the peer repositories.
     pub peers: Peers,
-    /// Where it works.
+    /// Location in which it runs.
     pub place: WorkLocation,
-    /// Whether it starts from the work of an earlier loop.
+    /// Whether it continues the work of an earlier loop.
     pub needs_parent: bool,
-    /// Whether a local request is refused while the control plane cannot hear of it.
+    /// Whether a local launch fails when the control plane does not acknowledge its `started` event.
     pub fail_fast: bool,
-    /// What it begins with.
+    /// Files staged before it starts.
     pub inputs: Inputs,
-    /// What runs it.
+    /// Program that runs the command.
     pub runner: Runner,
-    /// The providers that can.
+    /// Providers that can run the command.
     pub harnesses: &'static [Harness],
-    /// The plugin that the assistant loads.
+    /// Plugin that the assistant loads.
     pub plugin: Plugin,
-    /// The files that it leaves.
+    /// Files that the command produces.
     pub outputs: &'static [CommandOutput],
 }
 
 impl CommandSpec {
-    /// Names of the files without which the completed event carries a warning.
+    /// Iterates over the outputs whose absence adds a warning to the `completed` event.
     pub fn required_outputs(&self) -> impl Iterator<Item = &'static CommandOutput> + use<> {
         self.outputs.iter().filter(|output| output.required)
     }
 
-    /// Whether repositories beside the primary one take part.
+    /// Returns whether the command accepts peer repositories.
     #[must_use]
     pub const fn takes_peers(&self) -> bool {
         !matches!(self.peers, Peers::None)
@@ -210,17 +210,17 @@ const PRD: &[CommandOutput] = &[CommandOutput::required("prd.md", "prd", UploadF
 
 macro_rules! commands {
     ($($(#[$doc:meta])* $variant:ident = $name:tt,)*) => {
-        /// A loop command.
+        /// Command of a loop; determines inputs, runner and outputs.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
         pub enum LoopCommand {
             $($(#[$doc])* #[serde(rename = $name)] $variant,)*
         }
 
         impl LoopCommand {
-            /// Every command.
+            /// All commands in declaration order.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
-            /// The name as it travels, for example `PLAN`.
+            /// Returns the wire name, for example `PLAN`.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $name),* }
@@ -230,56 +230,58 @@ macro_rules! commands {
 }
 
 commands! {
-    /// Writes a plan that a person can judge.
+    /// Writes an implementation plan for the user to approve.
     Plan = "PLAN",
     /// Implements a plan, commits, pushes and opens pull requests.
     Execute = "EXECUTE",
-    /// Changes an existing plan.
+    /// Changes an existing plan as requested.
     RequestChanges = "REQUEST_CHANGES",
-    /// Changes existing requirements.
+    /// Changes existing requirements as requested.
     RequestPrdChanges = "REQUEST_PRD_CHANGES",
-    /// Writes requirements.
+    /// Writes requirements from a request.
     GeneratePrd = "GENERATE_PRD",
     /// Splits requirements into features.
     Decompose = "DECOMPOSE",
-    /// Judges requirements.
+    /// Lets the judges evaluate requirements.
     EvaluatePrd = "EVALUATE_PRD",
-    /// Judges a feature.
+    /// Lets the judges evaluate a feature.
     EvaluateFeature = "EVALUATE_FEATURE",
-    /// Judges a plan.
+    /// Lets the judges evaluate a plan.
     EvaluatePlan = "EVALUATE_PLAN",
-    /// Judges code.
+    /// Lets the judges evaluate code.
     EvaluateCode = "EVALUATE_CODE",
-    /// Seeds a project's agents.
+    /// Creates agents for the listed repositories.
     Bootstrap = "BOOTSTRAP",
     /// Reviews the code of a branch.
     CodeReview = "CODE_REVIEW",
-    /// Talks; not run by a desktop.
+    /// Conversation about a document; does not run on a desktop.
     Chat = "CHAT",
-    /// Looks around; not run by a desktop.
+    /// Exploration of a repository; does not run on a desktop.
     Explore = "EXPLORE",
-    /// Work of a person; not run by a desktop.
+    /// Manual work of a user; does not run on a desktop.
     Manual = "MANUAL",
 }
 
 impl LoopCommand {
-    /// Whether a desktop can run it at all.
+    /// Returns whether a desktop can run the command.
     #[must_use]
     pub const fn runs_on_desktop(self) -> bool {
         !matches!(self, Self::Chat | Self::Explore | Self::Manual)
     }
 
-    /// The lower-case name, used as `subtype` and in file names.
+    /// Returns the lower-case name, used as `subtype` and in file names.
     #[must_use]
     pub fn lower(self) -> String {
         self.as_str().to_ascii_lowercase()
     }
 
-    /// What the command needs and produces.
+    /// Returns requirements, runner and outputs of the command.
     #[must_use]
     pub const fn spec(self) -> CommandSpec {
         use InputRequirement::{Optional, Required, Unused};
-        let written = CommandSpec {
+        // Base for commands that work in the repository; the bases below and the commands override members of
+        // it.
+        let in_repository = CommandSpec {
             prompt: Optional,
             artifacts: Optional,
             repository: Required,
@@ -298,32 +300,36 @@ impl LoopCommand {
             peers: Peers::ReadOnly,
             place: WorkLocation::Worktree(WorktreeSource::Fresh { prefix: "generate-prd-", stays: false }),
             outputs: PRD,
-            ..written
+            ..in_repository
         };
-        let judged = CommandSpec {
+        // Evaluations run in a temporary directory: they change nothing, so they need no worktree and no
+        // pre-launch acknowledgement.
+        let evaluation = CommandSpec {
             artifacts: Required,
             place: WorkLocation::TempDir,
             fail_fast: false,
             plugin: Plugin::Welcome("judges"),
-            ..written
+            ..in_repository
         };
         match self {
             Self::Plan => CommandSpec {
                 peers: Peers::ReadOnly,
                 place: WorkLocation::Worktree(WorktreeSource::Fresh { prefix: "", stays: true }),
                 inputs: Inputs::Requirements,
+                // The driver stops after this number of runs of the assistant, so that a loop without
+                // progress ends.
                 runner: Runner::Driver(50),
                 plugin: Plugin::Needed("code"),
                 outputs: const {
                     &[
                         PLAN_JSON,
-                        CommandOutput::kept("plan.md"),
+                        CommandOutput::local("plan.md"),
                         OPEN_QUESTIONS,
                         PLAN_JUDGES,
-                        CommandOutput::kept("implementation-plan.md"),
+                        CommandOutput::local("implementation-plan.md"),
                     ]
                 },
-                ..written
+                ..in_repository
             },
             Self::Execute => CommandSpec {
                 peers: Peers::ReadWrite,
@@ -342,14 +348,14 @@ impl LoopCommand {
                         CODE_JUDGES,
                     ]
                 },
-                ..written
+                ..in_repository
             },
             Self::RequestChanges => CommandSpec {
                 prompt: Required,
                 needs_parent: true,
                 inputs: Inputs::Amendment,
-                outputs: const { &[PLAN_JSON, CommandOutput::kept("plan.md"), OPEN_QUESTIONS, PLAN_JUDGES] },
-                ..written
+                outputs: const { &[PLAN_JSON, CommandOutput::local("plan.md"), OPEN_QUESTIONS, PLAN_JUDGES] },
+                ..in_repository
             },
             Self::GeneratePrd => requirements,
             Self::RequestPrdChanges => CommandSpec {
@@ -366,13 +372,13 @@ impl LoopCommand {
                 inputs: Inputs::Context,
                 plugin: Plugin::None,
                 outputs: const { &[CommandOutput::required("features.json", "features", UploadForm::Object)] },
-                ..judged
+                ..evaluation
             },
             Self::EvaluatePrd => CommandSpec {
                 repository: Optional,
                 inputs: Inputs::JudgeSubject(JudgeSubject::Prd),
                 outputs: const { &[CommandOutput::required("prd-judges.json", "prdJudges", UploadForm::Judges)] },
-                ..judged
+                ..evaluation
             },
             Self::EvaluateFeature => CommandSpec {
                 repository: Optional,
@@ -380,17 +386,17 @@ impl LoopCommand {
                 outputs: const {
                     &[CommandOutput::required("feature-judges.json", "featureJudges", UploadForm::Judges)]
                 },
-                ..judged
+                ..evaluation
             },
             Self::EvaluatePlan => CommandSpec {
                 inputs: Inputs::JudgeSubject(JudgeSubject::Plan),
                 outputs: const { &[CommandOutput::required("plan-judges.json", "planJudges", UploadForm::Judges)] },
-                ..judged
+                ..evaluation
             },
             Self::EvaluateCode => CommandSpec {
                 inputs: Inputs::JudgeSubject(JudgeSubject::Code),
                 outputs: const { &[CommandOutput::required("code-judges.json", "codeJudges", UploadForm::Judges)] },
-                ..judged
+                ..evaluation
             },
             Self::Bootstrap => CommandSpec {
                 artifacts: Unused,
@@ -402,7 +408,7 @@ impl LoopCommand {
                 outputs: const {
                     &[CommandOutput::optional(BOOTSTRAP_RESULT, "bootstrapResult", UploadForm::Object)]
                 },
-                ..judged
+                ..evaluation
             },
             Self::CodeReview => CommandSpec {
                 place: WorkLocation::Worktree(WorktreeSource::Visited),
@@ -413,10 +419,12 @@ impl LoopCommand {
                 outputs: const {
                     &[CommandOutput::required("verdict.json", "verdict", UploadForm::Object), CODE_JUDGES]
                 },
-                ..written
+                ..in_repository
             },
-            Self::Chat | Self::Explore => CommandSpec { prompt: Required, repository: Unused, ..written },
-            Self::Manual => CommandSpec { repository: Optional, ..written },
+            Self::Chat | Self::Explore => {
+                CommandSpec { prompt: Required, repository: Unused, ..in_repository }
+            }
+            Self::Manual => CommandSpec { repository: Optional, ..in_repository },
         }
     }
 }
@@ -445,9 +453,9 @@ mod tests {
     use utoipa::PartialSchema as _;
 
     #[test]
-    fn description_lists_commands_as_they_travel() {
-        let described = serde_json::to_value(LoopCommand::schema()).unwrap();
+    fn schema_lists_commands_by_wire_name() {
+        let schema = serde_json::to_value(LoopCommand::schema()).unwrap();
         let names: Vec<&str> = LoopCommand::ALL.iter().map(|command| command.as_str()).collect();
-        assert_eq!(described["enum"], serde_json::json!(names));
+        assert_eq!(schema["enum"], serde_json::json!(names));
     }
 }

@@ -1,4 +1,4 @@
-//! Loop events as a runner sends them and the control plane stores them.
+//! Loop events, as sent by a runner and stored by the control plane.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -12,118 +12,119 @@ pub use crate::tokens::{ModelTokens, TokenUsage, TokensUsed};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Completed {
-    /// Outcome of the loop; an open object (`exitCode`, `subtype`, `prUrl`, `prNumber`,
-    /// `branchName`, `has_changes`, `sessionId`, `verdict`, …).
+    /// Outcome of the loop; an open object (`exitCode`, `subtype`, `prUrl`, `prNumber`, `branchName`,
+    /// `has_changes`, `sessionId`, `verdict`, …).
     #[schema(value_type = Object)]
     pub result: Map<String, Value>,
-    /// Tokens of the run.
+    /// Total tokens of the loop.
     pub tokens_used: TokensUsed,
-    /// Tokens a model.
+    /// Tokens by model name; absent when unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub tokens_by_model: Option<std::collections::BTreeMap<String, ModelTokens>>,
-    /// Money, as the assistant reports it.
+    /// Cost as reported by the assistant; absent when it reports none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
-    /// Where the assistant's key came from, as it said itself.
+    /// Source of the assistant's API key, as it reports it; absent when it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_key_source: Option<String>,
-    /// Present in schema v2: one entry a repository, the primary first.
+    /// Schema v2 only: one entry per repository, the primary first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub results: Option<Vec<ResultEntry>>,
-    /// What went wrong without failing the loop.
+    /// Problems that did not fail the loop.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
-/// Why a loop was aborted.
+/// Reason why a loop was aborted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum AbortReason {
-    /// A person stopped it.
+    /// The user cancelled the loop.
     Cancelled,
-    /// Its process ended badly.
+    /// The loop's process exited with an error.
     ProcessExit,
-    /// It ended without having done anything.
+    /// The loop ended without doing any work.
     GhostLoop,
 }
 
-/// Payload of an `error` event, diagnostics v2 included.
+/// Payload of an `error` event, including diagnostics of version 2.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ErrorEvent {
-    /// One of the loop error codes, for example `PROCESS_FAILED`.
+    /// Error code of the loop, for example `PROCESS_FAILED`.
     pub code: String,
-    /// For a person.
+    /// Error message for the user.
     pub message: String,
-    /// The assistant's session.
+    /// Session id of the assistant; absent when unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// Branch of the worktree.
+    /// Branch of the loop's worktree; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub branch_name: Option<String>,
-    /// Tokens of the run.
+    /// Total tokens of the loop; absent when zero.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_usage: Option<TokenUsage>,
-    /// Tokens a model.
+    /// Tokens by model name; absent when unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub tokens_by_model: Option<std::collections::BTreeMap<String, ModelTokens>>,
-    /// Money, as the assistant reports it.
+    /// Cost as reported by the assistant; absent when it reports none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
-    /// End of the loop's log.
+    /// Last lines of the loop's log; absent without a log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_tail: Option<String>,
-    /// End of the assistant's standard error: no ANSI, at most 4096 bytes and 50 lines.
+    /// End of the assistant's standard error without ANSI sequences, at most 4096 bytes and 50 lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stderr_tail: Option<String>,
-    /// For example `SIGKILL`.
+    /// Signal that terminated the process, for example `SIGKILL`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_signal: Option<String>,
-    /// Wall time since the spawn.
+    /// Milliseconds since the process was started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub elapsed_ms: Option<u64>,
-    /// Why the loop was aborted.
+    /// Reason why the loop was aborted; absent when the process never ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub abort_reason: Option<AbortReason>,
-    /// `"2"`.
+    /// Version of the diagnostic members, `"2"`; absent from older desktops.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diagnostics_version: Option<String>,
-    /// Where the assistant's key came from.
+    /// Source of the assistant's API key, as it reports it; absent when it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub api_key_source: Option<String>,
-    /// `{"subcode": …}` of a trusted marker, or `{"repo": …}` of a peer.
+    /// `{"subcode": …}` of a verified failure marker, or `{"repo": …}` of a failed peer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub result: Option<Map<String, Value>>,
-    /// What went wrong beside it.
+    /// Additional problems that did not cause the failure.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
 /// An event of a loop in flat form: `{"type", …members, "timestamp"}`.
 ///
-/// Types that a runner sends: `started`, `output`, `progress`, `tool_call`, `artifact_created`,
-/// `support_bundle_uploaded`, `completed`, `error`, `cancelled`.
+/// A runner sends the types `started`, `output`, `progress`, `tool_call`, `artifact_created`,
+/// `support_bundle_uploaded`, `completed`, `error` and `cancelled`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct LoopEvent {
-    /// Type of the event.
+    /// Type of the event, for example `output`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// ISO 8601, UTC.
+    /// Time of the event, ISO 8601 in UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timestamp: Option<String>,
-    /// Every other member.
+    /// Payload: all members besides `type` and `timestamp`.
     #[serde(flatten)]
     pub members: Map<String, Value>,
 }
 
 impl LoopEvent {
-    /// Builds an event of this moment from a type and a payload that serializes to an object.
+    /// Creates an event with the current time; `payload` must serialize to a JSON object.
     pub fn new(kind: &str, payload: &impl Serialize) -> Self {
         let members = match serde_json::to_value(payload) {
             Ok(Value::Object(members)) => members,
+            // Does not occur: all payload types are structs.
             _ => Map::new(),
         };
         Self { kind: kind.to_owned(), timestamp: Some(crate::time::now_iso()), members }

@@ -1,4 +1,5 @@
-//! Results of an EXECUTE, one entry a repository: schema v2, and v1 normalized to it.
+//! `execution-result.json` of an EXECUTE loop: one entry per repository in schema v2; v1 files are normalized
+//! to v2.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -9,26 +10,26 @@ use crate::held_back::HeldBackFile;
 use crate::ids::BranchName;
 use crate::test_evidence::TestEvidence;
 
-/// What became of one repository.
+/// Delivery result of one repository.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(tag = "status", rename_all = "lowercase")]
 pub enum ResultEntry {
-    /// Changes were committed and pushed.
+    /// Changes were committed and pushed, and a pull request exists.
     Success(SuccessEntry),
-    /// Nothing was to be done.
+    /// There was nothing to deliver.
     Skipped {
-        /// `<org>/<repo>`.
+        /// Full name of the repository, `<org>/<repo>`.
         #[serde(rename = "fullName")]
         full_name: String,
-        /// For example `no_changes`.
+        /// Machine-readable reason, for example `no_changes`.
         reason: String,
     },
-    /// The work could not be delivered.
+    /// Commit, push or pull request failed.
     Failed {
-        /// `<org>/<repo>`.
+        /// Full name of the repository, `<org>/<repo>`.
         #[serde(rename = "fullName")]
         full_name: String,
-        /// What went wrong, cleaned of secrets.
+        /// Error message with secrets redacted.
         error: String,
     },
 }
@@ -37,42 +38,45 @@ pub enum ResultEntry {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct SuccessEntry {
-    /// `<org>/<repo>`.
+    /// Full name of the repository, `<org>/<repo>`.
     pub full_name: String,
-    /// `https://github.com/<fullName>/pull/<prNumber>`.
+    /// URL of the pull request: `https://github.com/<fullName>/pull/<prNumber>`.
     pub pr_url: String,
-    /// Number of the pull request.
+    /// Number of the pull request in its repository.
     pub pr_number: u64,
-    /// Branch that was pushed.
+    /// Head branch of the pull request, as pushed.
     pub branch_name: String,
-    /// Branch that it goes into.
+    /// Base branch of the pull request.
     pub base_branch: String,
-    /// Whether there are changes.
+    /// Whether the branch has changes against its base.
     pub has_changes: bool,
-    /// Title of the pull request.
+    /// Title of the pull request; absent when unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pr_title: Option<String>,
-    /// Full hash of the pushed commit.
+    /// Full hash of the pushed commit; absent when unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit_sha: Option<String>,
-    /// The code host's id of the pull request.
+    /// Id of the pull request at the code host; absent when unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub github_id: Option<String>,
-    /// What was not delivered: secrets, dependencies, build output.
+    /// Files excluded from the commit: secrets, dependencies and build output.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held_back: Vec<HeldBackFile>,
-    /// What the repository's own tests say of the changes.
+    /// Results of the repository's own tests before and after the changes; absent when the runtime did not
+    /// run them.
     #[serde(default, deserialize_with = "if_known", skip_serializing_if = "Option::is_none")]
     pub tests: Option<Box<TestEvidence>>,
 }
 
-/// Reads evidence; one of an unknown form is left out, so that an entry of another version stays readable.
+/// Deserializes test evidence and maps an unknown form to `None`.
+///
+/// An entry written by a newer version thereby stays readable.
 fn if_known<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<TestEvidence>>, D::Error> {
     Ok(serde_json::from_value(Value::deserialize(deserializer)?).ok())
 }
 
 impl ResultEntry {
-    /// The repository of the entry.
+    /// Returns the full name of the entry's repository, `<org>/<repo>`.
     #[must_use]
     pub fn full_name(&self) -> &str {
         match self {
@@ -81,12 +85,14 @@ impl ResultEntry {
         }
     }
 
-    /// Refuses an entry whose URL or branches are not in canonical form.
+    /// Checks that the URL and the branches of a [`Self::Success`] entry are in canonical form.
     ///
     /// # Errors
-    /// The member that is not canonical; its text is exact.
+    /// Returns the first member that is not canonical.
     pub fn validate(&self) -> Result<(), InvalidEntry> {
         let Self::Success(entry) = self else { return Ok(()) };
+        // The assistant can write the result file. The URL of another repository would be shown to users as
+        // the pull request of this loop.
         if entry.pr_url != pull_request_url(&entry.full_name, entry.pr_number) {
             return Err(InvalidEntry::PrUrl);
         }
@@ -103,19 +109,19 @@ impl ResultEntry {
 /// A member of a [`SuccessEntry`] that is not in canonical form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum InvalidEntry {
-    /// The URL is not that of the pull request.
+    /// `prUrl` differs from the canonical URL of the pull request.
     #[error("prUrl does not match canonical format")]
     PrUrl,
-    /// The branch that was pushed.
+    /// `branchName` is not a valid branch name.
     #[error("branchName contains invalid characters")]
     BranchName,
-    /// The branch that it goes into.
+    /// `baseBranch` is not a valid branch name.
     #[error("baseBranch contains invalid characters")]
     BaseBranch,
 }
 
 impl InvalidEntry {
-    /// Name of the member.
+    /// Returns the JSON name of the invalid member.
     #[must_use]
     pub const fn member(self) -> &'static str {
         match self {
@@ -126,7 +132,7 @@ impl InvalidEntry {
     }
 }
 
-/// The canonical URL of a pull request.
+/// Returns the canonical URL of a pull request.
 #[must_use]
 pub fn pull_request_url(full_name: &str, number: u64) -> String {
     format!("https://github.com/{full_name}/pull/{number}")
@@ -136,25 +142,25 @@ pub fn pull_request_url(full_name: &str, number: u64) -> String {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ExecutionResult {
-    /// 2.
+    /// Version of the schema, always 2.
     pub schema_version: u32,
-    /// The primary repository first, then the peers in request order.
+    /// Entry of the primary repository, then those of the peers in request order.
     pub results: Vec<ResultEntry>,
 }
 
-/// Why an execution result cannot be used.
+/// Reason why an execution result is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ResultError {
-    /// Neither v1 nor v2.
+    /// `schemaVersion` is neither 1 nor 2.
     #[error("Unsupported schemaVersion: {0}")]
     UnsupportedVersion(String),
-    /// A v1 file that does not fit its schema.
+    /// A v1 file that does not match its schema.
     #[error("Invalid v1 execution result: {0}")]
     InvalidV1(String),
-    /// A v2 file that does not fit its schema.
+    /// A v2 file that does not match its schema.
     #[error("Invalid v2 execution result: {0}")]
     InvalidV2(String),
-    /// A v1 file whose repository nobody knows.
+    /// A v1 file, which does not name its repository, was parsed without a full name.
     #[error("fullName is required for v1 execution result normalization")]
     NameRequired,
 }
@@ -184,25 +190,29 @@ impl ExecutionResult {
         Self { schema_version: 2, results }
     }
 
-    /// Whether it speaks of these repositories alone, each once; with no names given, of any.
+    /// Returns whether no repository occurs twice and all of them are in `names`; an empty `names` allows
+    /// any.
+    ///
+    /// Names are compared without regard to ASCII case, as the code host does.
     #[must_use]
     pub fn is_about(&self, names: &[String]) -> bool {
         let same = |entry: &ResultEntry, name: &str| entry.full_name().eq_ignore_ascii_case(name);
-        let own = |entry: &ResultEntry| names.iter().any(|name| same(entry, name));
+        let is_listed = |entry: &ResultEntry| names.iter().any(|name| same(entry, name));
         let entries = &self.results;
-        let once = entries
+        let is_unique = entries
             .iter()
             .enumerate()
             .all(|(index, entry)| !entries[..index].iter().any(|earlier| same(earlier, entry.full_name())));
-        once && (names.is_empty() || entries.iter().all(own))
+        is_unique && (names.is_empty() || entries.iter().all(is_listed))
     }
 
-    /// Reads v2 as it is and v1 normalized with the name of its repository.
+    /// Parses a v2 file, or normalizes a v1 file whose repository is `full_name`.
     ///
     /// # Errors
-    /// See [`ResultError`]; one invalid entry invalidates the whole file.
+    /// Fails with a [`ResultError`]; one invalid entry invalidates the whole file.
     pub fn parse(json: &Value, full_name: Option<&str>) -> Result<Self, ResultError> {
         match json.get("schemaVersion") {
+            // v1 writers may omit the version.
             None => Self::from_v1(json, full_name),
             Some(version) if *version == 1 => Self::from_v1(json, full_name),
             Some(version) if *version == 2 => Self::from_v2(json),
@@ -239,11 +249,14 @@ impl ResultV1 {
         if !self.has_changes {
             return ResultEntry::Skipped { full_name, reason: "no_changes".to_owned() };
         }
+        // v1 files hold the number as a JSON number or as a string.
         let number = match &self.pr_number {
             Value::Number(number) => number.as_u64(),
             Value::String(text) => text.parse().ok(),
             _ => None,
         };
+        // `base_ref` may be a remote-tracking branch such as `origin/main`; v2 names the branch without its
+        // remote.
         let base = self.base_branch.filter(|base| !base.is_empty()).unwrap_or(self.base_ref);
         match number.filter(|n| *n > 0) {
             Some(pr_number)
@@ -266,6 +279,7 @@ impl ResultV1 {
                     }),
                 })
             }
+            // Changes without a pull request are not delivered, even if the file does not report an error.
             _ => ResultEntry::Failed {
                 full_name,
                 error: "execution reported hasChanges but missing required PR fields \
@@ -283,7 +297,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn v1_and_v2_end_as_one_structure() {
+    fn v1_and_v2_parse_to_the_same_structure() {
         let v1 = json!({"has_changes": true, "pr_url": "https://github.com/acme/api/pull/41", "pr_number": "41",
                         "branch_name": "orchestrator/plan-7", "base_ref": "origin/main"});
         let v2 = json!({"schemaVersion": 2, "results": [{"status": "success", "fullName": "acme/api",
@@ -300,24 +314,27 @@ mod tests {
         let mut entry = json!({"status": "success", "fullName": "acme/api",
             "prUrl": "https://github.com/acme/api/pull/41", "prNumber": 41, "branchName": "b",
             "baseBranch": "main", "hasChanges": true});
-        for (tests, known) in
+        for (tests, is_valid) in
             [(json!({"outcome": "passed"}), true), (json!({"outcome": "later"}), false), (json!(7), false)]
         {
             entry["tests"] = tests;
-            let ResultEntry::Success(read) = serde_json::from_value(entry.clone()).unwrap() else { panic!() };
-            assert_eq!(read.tests.is_some(), known, "{entry}");
+            let ResultEntry::Success(parsed) = serde_json::from_value(entry.clone()).unwrap() else {
+                panic!()
+            };
+            assert_eq!(parsed.tests.is_some(), is_valid, "{entry}");
         }
     }
 
     #[test]
-    fn result_speaks_of_its_own_repositories_once() {
+    fn result_lists_only_requested_repositories_and_each_once() {
         let skipped =
             |name: &str| ResultEntry::Skipped { full_name: name.to_owned(), reason: "r".to_owned() };
         let of = |names: &[&str]| ExecutionResult::v2(names.iter().map(|name| skipped(name)).collect());
-        let own = ["acme/api".to_owned(), "acme/web".to_owned()];
-        assert!(of(&["acme/api"]).is_about(&own) && of(&["ACME/web", "acme/api"]).is_about(&own));
-        assert!(!of(&["acme/api", "evil/x"]).is_about(&own));
-        assert!(!of(&["acme/api", "acme/API"]).is_about(&own));
+        // The code host treats `acme/api` and `acme/API` as one repository.
+        let requested = ["acme/api".to_owned(), "acme/web".to_owned()];
+        assert!(of(&["acme/api"]).is_about(&requested) && of(&["ACME/web", "acme/api"]).is_about(&requested));
+        assert!(!of(&["acme/api", "evil/x"]).is_about(&requested));
+        assert!(!of(&["acme/api", "acme/API"]).is_about(&requested));
         assert!(of(&["any/one"]).is_about(&[]));
     }
 

@@ -1,7 +1,8 @@
-//! `loop-error.json`: a failure that the loop driver reports for people to read.
+//! `loop-error.json`: a failure message of the loop driver for the user.
 //!
-//! The file is where the assistant can write too, so only a signature made with the secret that the driver
-//! alone was given makes it count. It covers the compact JSON without it, in the order of the members below.
+//! The assistant can write to the same directory. The marker is therefore signed with a secret that only the
+//! driver receives. The signature covers the compact JSON of the other members, in the order of the struct
+//! below.
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde::{Deserialize, Serialize};
@@ -9,35 +10,35 @@ use sha2::Sha256;
 
 use crate::event::code;
 
-/// Characters that a message may have.
+/// Maximum length of a message in characters; events show it in full.
 const MAX_MESSAGE: usize = 1000;
 const CODES: [&str; 3] = [code::RUNNER_ERROR, code::PRE_RUN_VALIDATION_FAILED, code::PLAN_STATE_UNAVAILABLE];
 const PREFIX: &str = "sha256=";
 
-/// The content of the file.
+/// Content of the file `loop-error.json`.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FailureMarker {
-    /// Code of the `error` event.
+    /// Code of the resulting `error` event.
     pub code: String,
-    /// The sentence for people.
+    /// Failure message for the user, up to 1000 characters.
     pub message: String,
-    /// What goes with the event.
+    /// Becomes the event's `result` member.
     pub result: FailureDetail,
     #[serde(skip_serializing_if = "Option::is_none")]
     signature: Option<String>,
 }
 
-/// Which failure it was.
+/// Details of the failure that the event carries.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FailureDetail {
-    /// 3 to 64 upper-case letters, digits and underscores.
+    /// Specific failure: 3 to 64 upper-case letters, digits and underscores, starting with a letter.
     pub subcode: String,
 }
 
 impl FailureMarker {
-    /// A signed marker of code `RUNNER_ERROR`; `None` where subcode or message is out of bounds.
+    /// Creates a signed marker with code `RUNNER_ERROR`; returns `None` when subcode or message is invalid.
     #[must_use]
     pub fn signed(subcode: &str, message: &str, secret: &str) -> Option<Self> {
         let mut marker = Self {
@@ -51,12 +52,13 @@ impl FailureMarker {
         Some(marker)
     }
 
-    /// The marker in a file's content; `None` unless it is well-formed and signed with this secret.
+    /// Parses a file's content; returns `None` unless it is well-formed and signed with this secret.
     #[must_use]
     pub fn verified(content: &[u8], secret: &str) -> Option<Self> {
         let mut marker: Self = serde_json::from_slice(content).ok()?;
+        // `take` removes the signature: it covers the JSON without it.
         let signature = hex::decode(marker.signature.take()?.strip_prefix(PREFIX)?).ok()?;
-        // Compares in constant time.
+        // `verify_slice` compares in constant time.
         marker.mac(secret)?.verify_slice(&signature).ok()?;
         marker.is_valid().then_some(marker)
     }
@@ -70,9 +72,11 @@ impl FailureMarker {
             && subcode.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b'_')
     }
 
-    /// The code over what is signed.
+    /// Computes the MAC of the marker, whose signature must be `None`.
     fn mac(&self, secret: &str) -> Option<Hmac<Sha256>> {
         let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).ok()?;
+        // The file's whitespace and member order do not matter: both sides sign the JSON that serde writes
+        // for this struct.
         mac.update(&serde_json::to_vec(self).ok()?);
         Some(mac)
     }
@@ -94,13 +98,14 @@ mod tests {
         mac.update(format!("{signed}}}").as_bytes());
         let expected = hex::encode(mac.finalize().into_bytes());
         assert_eq!(signature, format!("sha256={expected}\"}}"));
-        // As JavaScript's JSON.stringify escapes: control characters in lower-case hex, the rest literal.
+        // Same escapes as JavaScript's JSON.stringify: control characters in lower-case hex, all others
+        // literal.
         assert!(signed.contains("\\u0001\\u001f \\\"ä\\\" \u{2028} </x>"), "{signed}");
     }
 
     // LR-37
     #[test]
-    fn only_an_unchanged_marker_with_the_right_key_is_verified() {
+    fn marker_is_rejected_when_changed_or_signed_with_another_key() {
         let marker = FailureMarker::signed(SUBCODE, "Two tasks are open.", "key").unwrap();
         let content = serde_json::to_string(&marker).unwrap();
         assert_eq!(

@@ -1,11 +1,11 @@
-//! Files that do not leave the machine with a delivery: secrets, and what a program makes again from
-//! the rest. Judged by their paths here; [`crate::redact::holds_key`] judges what they hold.
+//! Classification of files that are excluded from delivery: secrets and generated files. By path here;
+//! [`crate::redact::holds_key`] inspects contents.
 
 use crate::names::STATE_DIR;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Names of files that hold secrets, in lower case.
+/// Names of files that usually contain secrets, in lower case.
 const SECRETS: [&str; 12] = [
     ".env",
     ".git-credentials",
@@ -20,11 +20,11 @@ const SECRETS: [&str; 12] = [
     "id_rsa",
     "service-account.json",
 ];
-/// Endings of files that hold keys.
+/// Extensions of key stores.
 const KEY_STORES: [&str; 5] = [".jks", ".kdbx", ".keystore", ".p12", ".pfx"];
-/// Endings of environments that show which variables there are.
+/// Suffixes of `.env` samples, which list the variables and contain no secrets.
 const SAMPLES: [&str; 6] = [".default", ".defaults", ".dist", ".example", ".sample", ".template"];
-/// Directories that package managers, interpreters and Loopgate itself fill.
+/// Names of directories filled by package managers, interpreters and Loopgate itself.
 pub const GENERATED_DIRECTORIES: [&str; 9] = [
     ".gradle",
     STATE_DIR,
@@ -36,21 +36,21 @@ pub const GENERATED_DIRECTORIES: [&str; 9] = [
     "node_modules",
     "venv",
 ];
-/// Files with which a program marks a directory as one that it makes again.
+/// Files that mark their directory as generated: cache directories and Python virtual environments.
 const MARKERS: [&str; 2] = ["CACHEDIR.TAG", "pyvenv.cfg"];
 
-/// Why something is held back.
+/// Reason why a file is excluded from delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum HeldBackReason {
-    /// It looks like a password, a token or a key.
+    /// Looks like a password, a token or a key.
     Secret,
-    /// Dependencies or build output.
+    /// Dependencies or build output, which a program can regenerate.
     Generated,
 }
 
 impl HeldBackReason {
-    /// For a person.
+    /// Returns the description that users see.
     #[must_use]
     pub const fn as_text(self) -> &'static str {
         match self {
@@ -60,16 +60,16 @@ impl HeldBackReason {
     }
 }
 
-/// A file or directory that was not delivered.
+/// A file or directory that is excluded from delivery.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
 pub struct HeldBackFile {
-    /// Path in the repository; a directory ends with a slash.
+    /// Path relative to the repository; a directory ends with a slash.
     pub path: String,
-    /// Why.
+    /// Reason for the exclusion.
     pub reason: HeldBackReason,
 }
 
-/// Whether files of this name hold secrets.
+/// Returns whether a path has the name of a file that usually contains secrets.
 #[must_use]
 pub fn is_secret_name(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default().to_lowercase();
@@ -78,10 +78,11 @@ pub fn is_secret_name(path: &str) -> bool {
     }
     SECRETS.contains(&name.as_str())
         || KEY_STORES.iter().any(|ending| name.ends_with(ending))
+        // `credentials` without its directory is too common a name.
         || path.to_lowercase().ends_with(".aws/credentials")
 }
 
-/// The directory with a telling name that a path is in, with its slash; the outermost counts.
+/// Returns the outermost generated directory that contains `path`, with a trailing slash.
 #[must_use]
 pub fn generated_directory(path: &str) -> Option<&str> {
     let mut end = 0;
@@ -94,7 +95,7 @@ pub fn generated_directory(path: &str) -> Option<&str> {
     None
 }
 
-/// The directory, with its slash, that a file marks as one that a program makes again.
+/// Returns the directory, with a trailing slash, that `path` marks as generated; `None` for an ordinary file.
 #[must_use]
 pub fn marked_directory(path: &str) -> Option<&str> {
     let (directory, name) = path.rsplit_once('/')?;
@@ -106,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_are_known_by_their_names_and_samples_are_none() {
+    fn secret_files_are_recognized_by_name_except_samples() {
         for path in [".env", "api/.env.production", ".ENV.local", "k/id_rsa", "a/.aws/credentials", "x.P12"] {
             assert!(is_secret_name(path), "{path}");
         }
@@ -124,12 +125,12 @@ mod tests {
     }
 
     #[test]
-    fn generated_directories_are_named_from_the_root() {
+    fn outermost_generated_directory_is_returned() {
         assert_eq!(generated_directory("web/node_modules/a/node_modules/b.js"), Some("web/node_modules/"));
-        assert_eq!(generated_directory("node_modules"), None, "a file, or a link");
+        assert_eq!(generated_directory("node_modules"), None, "not a directory");
         assert_eq!(generated_directory("src/target/x"), None);
         assert_eq!(marked_directory("target/CACHEDIR.TAG"), Some("target/"));
         assert_eq!(marked_directory("py/env/pyvenv.cfg"), Some("py/env/"));
-        assert_eq!(marked_directory("CACHEDIR.TAG"), None, "the repository itself is none");
+        assert_eq!(marked_directory("CACHEDIR.TAG"), None, "the repository root is never generated");
     }
 }

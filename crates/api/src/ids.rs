@@ -1,4 +1,4 @@
-//! Ids that are parsed once, where they enter, and trusted afterwards.
+//! Identifiers that are validated once, at parsing, and trusted afterwards.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,24 +7,24 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use uuid::Uuid;
 
-/// A text that is no valid id of its kind.
+/// Error for a malformed identifier, with the message for the client.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct InvalidId(pub &'static str);
 
-/// Id of a loop, chosen by the control plane; primary key of the desktop's job.
+/// Id of a loop, assigned by the control plane; primary key of the desktop's job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct LoopId(pub Uuid);
 
 impl LoopId {
-    /// The key under which worktrees, branches and directories of this loop are named.
+    /// Returns the key from which names of worktrees, branches and directories of this loop are derived.
     #[must_use]
     pub fn stable(&self) -> String {
         slug(&self.0.to_string())
     }
 
-    /// The first eight characters, for titles and directory names.
+    /// Returns the first eight characters, for titles and directory names.
     #[must_use]
     pub fn short(&self) -> String {
         self.0.to_string().chars().take(8).collect()
@@ -40,8 +40,9 @@ impl fmt::Display for LoopId {
 impl FromStr for LoopId {
     type Err = InvalidId;
 
-    /// Accepts the 8-4-4-4-12 form of any UUID version, in any case.
+    /// Accepts the 8-4-4-4-12 form of any UUID version, in upper or lower case.
     fn from_str(text: &str) -> Result<Self, InvalidId> {
+        // `Uuid::try_parse` also accepts the simple, braced and URN forms.
         let hyphenated = text.len() == 36;
         match Uuid::try_parse(text) {
             Ok(id) if hyphenated => Ok(Self(id)),
@@ -50,41 +51,42 @@ impl FromStr for LoopId {
     }
 }
 
-/// A repository as `<org>/<repo>`.
+/// Full name of a repository, `<org>/<repo>`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RepoFullName(String);
 
 impl RepoFullName {
-    /// The part before the slash.
+    /// Returns the part before the slash.
     #[must_use]
     pub fn org(&self) -> &str {
         self.0.split_once('/').map_or("", |(org, _)| org)
     }
 
-    /// The part after the slash.
+    /// Returns the part after the slash.
     #[must_use]
     pub fn name(&self) -> &str {
         self.0.split_once('/').map_or("", |(_, name)| name)
     }
 
-    /// The whole text.
+    /// Returns the full name as a string slice.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Reads the last two segments of a remote URL, in its SSH, HTTPS or file form.
+    /// Extracts the last two path segments of an SSH, HTTPS or file URL of a remote.
     #[must_use]
     pub fn from_remote_url(url: &str) -> Option<Self> {
         let url = url.trim().trim_end_matches('/');
         let url = url.strip_suffix(".git").unwrap_or(url);
         let (rest, name) = url.rsplit_once('/')?;
+        // In the scp-like form `git@host:org/repo` a colon precedes the first segment.
         let org = rest.rsplit(['/', ':']).next()?;
         format!("{org}/{name}").parse().ok()
     }
 
-    /// Whether both name one repository; the code host ignores case.
+    /// Returns whether both names denote the same repository: the code host ignores case.
     #[must_use]
     pub fn same_as(&self, other: &Self) -> bool {
         self.0.eq_ignore_ascii_case(&other.0)
@@ -102,7 +104,7 @@ impl FromStr for RepoFullName {
                 && part.chars().all(|c| c.is_ascii_alphanumeric() || "._-".contains(c))
         };
         match text.split_once('/') {
-            // A name is in argument lists of programs, where a dash would begin an option.
+            // The name is an argument of external programs, where a leading dash would start an option.
             Some((org, name))
                 if text.len() <= 256 && !text.starts_with('-') && valid_part(org) && valid_part(name) =>
             {
@@ -133,13 +135,15 @@ impl fmt::Display for RepoFullName {
     }
 }
 
-/// A branch name that can never be read as an option or leave its place.
+/// A branch name that is safe as a program argument and as a relative path.
+///
+/// Stricter than `git check-ref-format`: ASCII letters, digits, `.`, `_`, `/` and `-` only.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct BranchName(String);
 
 impl BranchName {
-    /// The whole text.
+    /// Returns the branch name as a string slice.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -154,6 +158,8 @@ impl FromStr for BranchName {
         let valid = !text.is_empty()
             && text.len() <= 256
             && characters
+            // A leading dash would be parsed as an option; the other conditions prevent absolute paths, `..`
+            // and empty segments.
             && !text.starts_with(['-', '/', '.'])
             && !text.ends_with(['/', '.'])
             && !text.contains("..")
@@ -186,41 +192,42 @@ impl fmt::Display for BranchName {
     }
 }
 
-/// Id of a ticket as a client sends it, beside its form in file names.
+/// Id of a ticket as sent by a client, with a form that is safe in file names.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct TicketId(String);
 
 impl TicketId {
-    /// Takes any text; only [`TicketId::safe`] ever reaches a file name.
+    /// Accepts any text; only [`TicketId::safe`] is used in file names.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The text as the client sent it.
+    /// Returns the text as sent by the client.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The form for file and directory names.
+    /// Returns the form for file and directory names.
     #[must_use]
     pub fn safe(&self) -> String {
         safe_id(&self.0)
     }
 }
 
-/// Makes an id safe for a file name: every character outside `[A-Za-z0-9_-]` becomes `_`.
+/// Makes an id safe for file names: replaces all characters outside `[A-Za-z0-9_-]` by `_`.
 #[must_use]
 pub fn safe_id(id: &str) -> String {
     id.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' }).collect()
 }
 
-/// Makes a key for loop directories and branches: lower case, every character outside
-/// `[a-z0-9-]` becomes `-`, cut at 50 characters.
+/// Converts a text to a key for loop directories and branches: lower case, with `-` for characters outside
+/// `[a-z0-9-]`, truncated to 50 characters.
 #[must_use]
 pub fn slug(text: &str) -> String {
     text.to_lowercase()
         .chars()
+        // `to_lowercase` handles Unicode, so non-ASCII letters are still possible here.
         .map(|c| if c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' { c } else { '-' })
         .take(50)
         .collect()
@@ -233,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn remote_urls_of_every_form_name_the_repository() {
+    fn full_name_is_extracted_from_remote_urls_of_all_forms() {
         for url in [
             "git@github.com:acme/widget.git",
             "https://github.com/acme/widget",
@@ -247,14 +254,14 @@ mod tests {
     }
 
     #[test]
-    fn branch_is_never_an_option() {
+    fn branch_name_is_rejected_when_option_or_path_traversal() {
         assert!("--upload-pack=x".parse::<BranchName>().is_err());
         assert!("a/../b".parse::<BranchName>().is_err());
         assert!("orchestrator/plan-5".parse::<BranchName>().is_ok());
     }
 
     #[test]
-    fn loop_ids_need_the_hyphenated_form() {
+    fn loop_id_requires_hyphenated_form() {
         assert!("abc".parse::<LoopId>().is_err());
         assert!("0190a5f3c8b97f00a1b2c3d4e5f60718".parse::<LoopId>().is_err());
         assert!("0190A5F3-C8B9-7F00-A1B2-C3D4E5F60718".parse::<LoopId>().is_ok());
@@ -262,13 +269,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn safe_ids_stay_in_their_directory(id in ".*") {
+        fn safe_ids_have_no_path_separators(id in ".*") {
             let safe = safe_id(&id);
             prop_assert!(safe.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-'));
         }
 
         #[test]
-        fn slugs_are_stable_under_repetition(text in ".*") {
+        fn slug_is_idempotent(text in ".*") {
             prop_assert_eq!(slug(&slug(&text)), slug(&text));
         }
     }

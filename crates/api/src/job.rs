@@ -1,4 +1,4 @@
-//! Statuses of a desktop job and of a control-plane loop.
+//! Statuses of the desktop's jobs and of the control plane's loops.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -7,32 +7,32 @@ use utoipa::ToSchema;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum JobStatus {
-    /// Known, nothing started.
+    /// Recorded; no process has been started.
     Queued,
-    /// Being prepared.
+    /// The worktree and the inputs are being prepared.
     Starting,
-    /// Its process lives, or its work is being finalized.
+    /// The process runs, or its results are being delivered.
     Running,
-    /// Its process ended with a question for a person; a later loop goes on with its work.
+    /// The process exited with a question for the user; a later loop resumes the work.
     AwaitingUser,
-    /// Asked to stop; its process may still live.
+    /// Cancellation was requested; the process may still run.
     CancelPending,
-    /// Ended well.
+    /// Finished successfully; see also `warnings` of its event.
     Completed,
-    /// Ended badly.
+    /// Finished with an error.
     Failed,
-    /// Stopped by a person.
+    /// Cancelled by the user before it finished.
     Cancelled,
-    /// Its process vanished.
+    /// The process disappeared without an exit code.
     Stopped,
-    /// Nobody can tell how it ended.
+    /// The outcome cannot be determined after a restart.
     Unknown,
-    /// Given up by the control plane.
+    /// Timed out by the control plane.
     TimedOut,
 }
 
 impl JobStatus {
-    /// Whether nothing further can happen to the job.
+    /// Returns whether the status is final.
     #[must_use]
     pub const fn is_terminal(self) -> bool {
         matches!(
@@ -52,26 +52,26 @@ impl JobStatus {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum LoopStatus {
-    /// Created, not dispatched.
+    /// Created but not dispatched to a desktop.
     Pending,
-    /// Dispatched to a desktop.
+    /// Dispatched to a desktop, not started yet.
     Claimed,
-    /// Reported as started.
+    /// The desktop reported the start.
     Running,
-    /// Ended well.
+    /// Finished successfully; may have warnings.
     Completed,
-    /// Ended badly.
+    /// Finished with an error.
     Failed,
-    /// Stopped by a person.
+    /// Cancelled by the user before it finished.
     Cancelled,
-    /// Given up.
+    /// No report arrived in time.
     TimedOut,
-    /// Ended with a question for a person; a later loop goes on with its work.
+    /// Finished with a question for the user; a later loop resumes the work.
     AwaitingUser,
 }
 
 impl LoopStatus {
-    /// The name as it travels.
+    /// Returns the wire name, for example `PENDING`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -86,25 +86,29 @@ impl LoopStatus {
         }
     }
 
-    /// Whether the loop has ended.
+    /// Returns whether the status is terminal.
     #[must_use]
     pub const fn is_terminal(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Cancelled | Self::TimedOut | Self::AwaitingUser)
     }
 
-    /// Whether the table of transitions allows going from here to `next`.
+    /// Returns whether a transition to `next` is allowed.
     ///
-    /// A runner that reports finished work is believed, so the other terminal states may still
-    /// become [`LoopStatus::Completed`]. One that timed out runs again when its desktop
-    /// reports it.
+    /// Reports of runners take precedence over the control plane's own conclusions: any other terminal status
+    /// may still become [`LoopStatus::Completed`], and a timed-out loop returns to [`LoopStatus::Running`]
+    /// when its desktop reports it.
     #[must_use]
     pub const fn may_become(self, next: Self) -> bool {
         use LoopStatus::{AwaitingUser, Cancelled, Claimed, Completed, Failed, Pending, Running, TimedOut};
         match self {
+            // A start report can arrive before the dispatch is recorded.
             Pending => matches!(next, Claimed | Running | Cancelled | Failed | TimedOut),
             Claimed => matches!(next, Running | Completed | Failed | Cancelled | TimedOut | AwaitingUser),
             Running => matches!(next, Completed | Failed | Cancelled | TimedOut | AwaitingUser),
+            // The desktop may only have been unreachable while its loop continued.
             TimedOut => matches!(next, Running | Completed | AwaitingUser),
+            // A late report of success is true: the work was delivered. Late reports of other outcomes add
+            // nothing.
             Failed | Cancelled | AwaitingUser => matches!(next, Completed),
             Completed => false,
         }

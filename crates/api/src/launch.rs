@@ -1,4 +1,5 @@
-//! Body of `POST /api/gateway/orchestrator/loop`: what the control plane orders from a desktop.
+//! Body of `POST /api/gateway/orchestrator/loop`, with which the control plane dispatches a loop to a
+//! desktop.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -6,29 +7,29 @@ use utoipa::ToSchema;
 
 use crate::usd::Usd;
 
-/// `reason` of the 409 to an order whose loop runs, or is being started, on the desktop already. The order
-/// was carried out, so its sender has nothing to do.
+/// `reason` of the 409 response when the loop already runs or is being started on the desktop. The sender
+/// treats it as success.
 pub const ALREADY_RUNNING: &str = "already_running";
 
-/// A repository with the branch that a loop starts from.
+/// A repository and the branch from which a loop starts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RepoRef {
-    /// `<org>/<repo>`.
+    /// Full name of the repository, `<org>/<repo>`.
     pub full_name: String,
     /// Branch to start from; empty for the repository's default branch.
     #[serde(default)]
     pub branch: String,
 }
 
-/// A peer repository of a loop; at least one of the first two members is given.
+/// A peer repository of a loop; needs a full name or a local path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PeerRef {
-    /// `<org>/<repo>`.
+    /// Full name of the repository, `<org>/<repo>`; absent when only the path is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full_name: Option<String>,
-    /// Path of a local clone.
+    /// Path of a local clone; absent when only the name is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub local_repo_path: Option<String>,
     /// Branch to start from; empty for the repository's default branch.
@@ -36,43 +37,43 @@ pub struct PeerRef {
     pub branch: String,
 }
 
-/// Kind of an artifact.
+/// Type of a document that is passed to a loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ArtifactType {
-    /// Requirements.
+    /// Product requirements document, as Markdown.
     Prd,
-    /// A plan.
+    /// Plan for an EXECUTE loop.
     ImplementationPlan,
-    /// A feature.
+    /// Feature, part of a requirements document.
     Feature,
 }
 
-/// A document handed to a loop.
+/// A document that is passed to a loop.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Artifact {
-    /// Id of the document.
+    /// Id of the document in the control plane.
     pub id: String,
-    /// Its kind.
+    /// Type of the document.
     #[serde(rename = "type")]
     pub kind: ArtifactType,
-    /// Its title.
+    /// Title of the document.
     pub title: String,
-    /// Its text.
+    /// Text of the document, as Markdown.
     pub content: String,
-    /// The whole plan object, when the text was taken from one.
+    /// Whole plan object from which `content` was extracted; absent for other documents.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub raw: Option<Map<String, Value>>,
 }
 
-/// Whose name is in the commits.
+/// Author and committer identity for commits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct Committer {
-    /// Name.
+    /// Name, as in git's `user.name`.
     pub name: String,
-    /// E-mail address.
+    /// Email address, as in git's `user.email`.
     pub email: String,
 }
 
@@ -80,28 +81,28 @@ pub struct Committer {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Attachment {
-    /// Id.
+    /// Id of the attachment in the control plane.
     pub id: String,
-    /// Name as uploaded.
+    /// File name as uploaded.
     pub filename: String,
-    /// Content type.
+    /// Media type, for example `image/png`.
     pub mime_type: String,
-    /// Announced size in bytes.
+    /// Expected size in bytes.
     pub size_bytes: u64,
-    /// Signed URL; never logged.
+    /// Signed download URL; never logged, because it grants access.
     pub signed_url: String,
-    /// End of the signature's life, ISO 8601.
+    /// Expiry of the signed URL, ISO 8601.
     pub signed_url_expires_at: String,
 }
 
-/// An agent definition to materialize in the worktree.
+/// An agent definition to write to the worktree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct AgentDefinition {
-    /// Names the file.
+    /// Identifier of the agent, used as file name.
     pub slug: String,
-    /// Name for people.
+    /// Display name of the agent.
     pub name: String,
-    /// Whole prompt text.
+    /// Complete prompt of the agent.
     pub prompt: String,
 }
 
@@ -109,9 +110,9 @@ pub struct AgentDefinition {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RepoConfig {
-    /// `<org>/<repo>`.
+    /// Full name of the repository, `<org>/<repo>`.
     pub repo_full_name: String,
-    /// Written to the worktree's settings as it is.
+    /// Critic gates, written to the worktree's settings unchanged.
     #[schema(value_type = Object)]
     pub critic_gates: Map<String, Value>,
 }
@@ -120,15 +121,15 @@ pub struct RepoConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Harness {
-    /// The coding assistant.
+    /// The coding assistant, the default.
     #[default]
     Assistant,
-    /// The second tool.
+    /// The second program, which also reviews.
     Reviewer,
 }
 
 impl Harness {
-    /// The name as it travels.
+    /// Returns the wire name, for example `assistant`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -138,59 +139,61 @@ impl Harness {
     }
 }
 
-/// What the control plane sends. The desktop reads it member by member, because a wrong type is
-/// answered with the member's name; this form is for writing.
+/// Launch request for a loop, for serialization only.
+///
+/// The desktop parses the body member by member, because its error responses name the member of the wrong
+/// type.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LoopLaunchBody {
-    /// Id of the loop.
+    /// UUID of the loop, assigned by the control plane.
     pub loop_id: String,
-    /// Command name.
+    /// Name of the loop command, for example `PLAN`.
     pub command: String,
-    /// Runner token for callbacks.
+    /// Runner token for requests to the control plane.
     pub loopgate_auth_token: String,
-    /// Origin for callbacks; desktops use their configured one.
+    /// Origin of the control plane; desktops use their configured origin instead.
     pub api_base_url: String,
-    /// Prefix for support files in the object store.
+    /// Key prefix for support files in the object store; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub s3_state_key: Option<String>,
-    /// Documents.
+    /// Documents for the loop.
     pub artifacts: Vec<Artifact>,
-    /// Wish in plain words.
+    /// The user's request in natural language; null without one.
     pub prompt: Option<String>,
-    /// Primary repository.
+    /// Primary repository; null for commands without one.
     pub repo: Option<RepoRef>,
-    /// Whose name is in the commits.
+    /// Identity for commits; null for the desktop's git configuration.
     pub committer: Option<Committer>,
-    /// Names worktree and branch.
+    /// Slug of the document, used in names of the worktree and the branch.
     pub artifact_slug: Option<String>,
-    /// Loop whose work is continued.
+    /// Id of the loop whose work is continued; null without one.
     pub parent_loop_id: Option<String>,
-    /// Its branch.
+    /// Branch of the parent loop; null without one.
     pub parent_branch_name: Option<String>,
-    /// Its assistant session.
+    /// Assistant session of the parent loop; null without one.
     pub parent_session_id: Option<String>,
-    /// Path of a local clone.
+    /// Path of a local clone of the primary repository; null when unknown.
     pub local_repo_path: Option<String>,
-    /// Appended to the requirements of a PLAN.
+    /// Text appended to the requirements of a PLAN loop; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_context: Option<String>,
-    /// Peers.
+    /// Peer repositories; absent when there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub additional_repos: Vec<RepoRef>,
-    /// The document that the loop is about.
+    /// Id of the document that the loop is about; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub primary_artifact_id: Option<String>,
-    /// Agents in force at launch.
+    /// Agent definitions in effect at launch; absent when there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub agents: Vec<AgentDefinition>,
-    /// Critic gates of its repositories.
+    /// Critic gates of the loop's repositories; absent when there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub repo_configs: Vec<RepoConfig>,
-    /// Provider.
+    /// Provider that runs the loop; absent for the assistant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub harness: Option<Harness>,
-    /// What the loop may spend; left out when its organization sets no limit.
+    /// Spending limit of the loop in US dollars; absent when the organization sets no limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<f64>)]
     pub max_spend_usd: Option<Usd>,

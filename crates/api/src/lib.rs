@@ -1,7 +1,9 @@
-//! The types that all crates share: requests, responses, events, errors, ids.
+//! Types shared by all crates: requests, responses, events, errors and ids.
 //!
-//! Everything here is plain data and pure functions. Nothing reads a file, opens a socket or
-//! knows of an async runtime, so every other crate may depend on it.
+//! Plain data and pure functions only: no file or socket access and no async runtime, so that every other
+//! crate can depend on this one.
+
+#![warn(missing_docs)]
 
 pub mod assistant_stream;
 pub mod bootstrap;
@@ -37,8 +39,8 @@ pub mod time;
 pub mod tokens;
 pub mod usd;
 
-/// Version of the desktop program, sent as `desktopClientVersion` and answered by `version`.
+/// Version of the desktop program. Sent as `desktopClientVersion` and returned by the `version` route.
 pub const DESKTOP_VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Version of the gateway's wire protocol, sent as `gatewayProtocolVersion`.
+/// Version of the gateway's wire protocol. Sent as `gatewayProtocolVersion`.
 pub const GATEWAY_PROTOCOL_VERSION: &str = "0.1.0";

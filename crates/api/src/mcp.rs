@@ -1,32 +1,33 @@
-//! Whether a provider knows an MCP server, and which tools come with it.
+//! Availability of an MCP server in a provider, and the permission rule for its tools.
 
 use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::time::now_iso;
 
-/// Whether a provider reaches the expected MCP server.
+/// Result of the check whether a provider has the expected MCP server configured.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct McpRecord {
+    /// Whether the server is configured and usable.
     available: bool,
-    /// Name that the provider gives the server.
+    /// Name of the server in the provider's configuration; null when not found.
     #[schema(required)]
     server_name: Option<String>,
-    /// The URL as the provider has it.
+    /// URL of the server in the provider's configuration; null when not found.
     #[schema(required)]
     matched_url: Option<String>,
-    /// ISO 8601.
+    /// Time of the check, ISO 8601 in UTC.
     checked_at: String,
-    /// Why nothing is known, or why the server does not count.
+    /// Reason why the check failed or why the server does not match; null on success.
     #[schema(required)]
     error: Option<String>,
-    /// Repeats `available` for old clients.
+    /// Copy of `available` for old clients.
     loopgate_available: bool,
 }
 
 impl McpRecord {
-    /// What was found just now; `server` is its name and its URL.
+    /// Creates a record with the current time; `server` is its name and its URL.
     #[must_use]
     pub fn new(available: bool, server: Option<(String, String)>, error: Option<&str>) -> Self {
         let (server_name, matched_url) = server.unzip();
@@ -40,22 +41,24 @@ impl McpRecord {
         }
     }
 
-    /// Nothing is known.
+    /// Creates a record without a server and without an error.
     #[must_use]
     pub fn negative() -> Self {
         Self::new(false, None, None)
     }
 
-    /// The rule by which the assistant allows every tool of the server; `None` when it knows no such
-    /// server. The assistant writes names of tools with letters, digits, `_` and `-` alone.
+    /// Returns the permission rule that allows all tools of the server; `None` when the provider has no such
+    /// server.
     #[must_use]
     pub fn tools(&self) -> Option<String> {
+        // The assistant replaces all characters but ASCII letters, digits, `_` and `-` in tool names. The
+        // same replacement prevents a server name such as `a,Bash(*)` from adding a rule of its own.
         let plain = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
         let name: String = self.server_name.as_deref()?.chars().map(plain).collect();
         Some(format!("mcp__{name}__*"))
     }
 
-    /// A list of allowed tools, with those of the server when there are any.
+    /// Appends the rule for the server's tools, if there is one, to a list of allowed tools.
     #[must_use]
     pub fn added_to(&self, tools: &str) -> String {
         self.tools().map_or_else(|| tools.to_owned(), |rule| format!("{tools},{rule}"))
@@ -67,11 +70,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn name_cannot_add_other_tools() {
-        let named = |name: &str| McpRecord::new(true, Some((name.to_owned(), String::new())), None);
-        assert_eq!(named("team-1").added_to("Read"), "Read,mcp__team-1__*");
-        assert_eq!(named("plugin:team:mcp").tools().as_deref(), Some("mcp__plugin_team_mcp__*"));
-        assert_eq!(named("a,Bash(*) b").tools().as_deref(), Some("mcp__a_Bash____b__*"));
+    fn server_name_cannot_allow_other_tools() {
+        let record = |name: &str| McpRecord::new(true, Some((name.to_owned(), String::new())), None);
+        assert_eq!(record("team-1").added_to("Read"), "Read,mcp__team-1__*");
+        assert_eq!(record("plugin:team:mcp").tools().as_deref(), Some("mcp__plugin_team_mcp__*"));
+        assert_eq!(record("a,Bash(*) b").tools().as_deref(), Some("mcp__a_Bash____b__*"));
         assert_eq!(McpRecord::negative().added_to("Read"), "Read");
     }
 }

@@ -1,141 +1,139 @@
-//! Names of files, directories, headers and variables that more than one room reads or writes.
-//!
-//! Each name is here once; runtime, gateway, plugins and tests share it.
+//! Names of files, directories, headers and environment variables that several crates use.
 
-/// Name of the state directory: below the sandbox base, a worktree and the user's home.
+/// Name of the state directory in the sandbox directory, in worktrees and in the user's home directory.
 pub const STATE_DIR: &str = ".loopgate";
 /// Work directory of a worktree, relative to the worktree's root.
 pub const WORK_DIR: &str = ".loopgate/work";
 
-/// Combined output of a loop's process, append mode.
+/// Combined output of a loop's process, opened in append mode.
 pub const LOOP_LOG: &str = "orchestrator-loop.log";
-/// Combined output of a launched loop script, append mode.
+/// Combined output of a launched loop script, opened in append mode.
 pub const LAUNCH_LOG: &str = "orchestrator-launch.log";
 /// JSON event stream of the assistant for the current run.
 pub const ASSISTANT_OUTPUT: &str = "assistant-output.jsonl";
-/// Names the renamed stream of a finished run; empty while a run starts.
+/// File with the name of the stream file of a finished run; empty while a run starts.
 pub const ASSISTANT_OUTPUT_NAME: &str = "assistant-output.name.txt";
-/// Standard error of the assistant.
+/// Standard error of the assistant, as text.
 pub const ASSISTANT_STDERR: &str = "assistant-stderr.log";
-/// Stream of the assistant that commits.
+/// JSON event stream of the assistant run that commits.
 pub const COMMIT_OUTPUT: &str = "commit-output.jsonl";
-/// How the assistant that commits ended.
+/// Exit record of the assistant run that commits.
 pub const COMMIT_EXIT: &str = "commit-exit.json";
-/// How the tests at the base of a loop ended.
+/// Exit record of the test run at the base of a loop.
 pub const BASE_TESTS_EXIT: &str = "tests-base-exit.json";
-/// How the tests with the work of a loop ended.
+/// Exit record of the test run with the loop's changes.
 pub const HEAD_TESTS_EXIT: &str = "tests-head-exit.json";
-/// Decimal pid of the loop's process, no newline.
+/// Pid of the loop's process in decimal, without newline.
 pub const PROCESS_PID: &str = "process.pid";
-/// Start time of the process in `process.pid`, decimal milliseconds since the epoch.
+/// Start time of the process in [`PROCESS_PID`], in decimal milliseconds since the epoch.
 pub const PROCESS_START: &str = "process.start";
-/// How the loop's process ended, written by its shim.
+/// Exit record of the loop's process, written by its shim.
 pub const EXIT_FILE: &str = "exit.json";
-/// Phase and status that the assistant's orchestrator keeps.
+/// Phase and status, written by the assistant's orchestrator.
 pub const STATE_JSON: &str = "state.json";
-/// Member of `state.json`: the time, ISO 8601, until which the loop waits for the end of a limit of the assistant.
+/// Member of `state.json`: ISO 8601 time until which the loop waits for a usage limit of the assistant to
+/// reset.
 pub const WAITING_UNTIL: &str = "waitingUntil";
-/// The plan.
+/// Structured plan, written by the assistant.
 pub const PLAN_JSON: &str = "plan.json";
-/// The plan as markdown.
+/// Plan as Markdown, written by the assistant.
 pub const PLAN_MD: &str = "plan.md";
-/// Markdown plan handed in from the control plane.
+/// Markdown plan received from the control plane.
 pub const IMPORTED_PLAN: &str = "imported-plan.md";
-/// Requirements of the loop.
+/// Requirements of the loop, as Markdown.
 pub const PRD_MD: &str = "prd.md";
-/// Questions that the assistant left open.
+/// Unanswered questions of the assistant, as Markdown.
 pub const OPEN_QUESTIONS: &str = "open-questions.md";
-/// Result of a BOOTSTRAP.
+/// Result of a BOOTSTRAP loop.
 pub const BOOTSTRAP_RESULT: &str = "bootstrap-result.json";
-/// Result of an EXECUTE.
+/// Result of an EXECUTE loop.
 pub const EXECUTION_RESULT: &str = "execution-result.json";
-/// User-visible failure that the loop driver signed.
+/// Failure message for the user, signed by the loop driver.
 pub const LOOP_ERROR: &str = "loop-error.json";
-/// Timing events.
+/// Timing events of the loop, one JSON object per line.
 pub const PERF_JSONL: &str = "perf.jsonl";
-/// Tool calls that are under way, a file each.
+/// Directory with one file per tool call in flight.
 pub const TOOL_CALLS: &str = ".tool-calls";
-/// Session id of the assistant's run.
+/// Session id of the assistant's run, as text.
 pub const SESSION_ID: &str = "session-id.txt";
 /// State file of the loop driver, in the worktree's state directory.
 pub const LOOP_STATE: &str = "loopgate-loop.local.md";
-/// The sessions of tickets, in the orchestrator directory.
+/// Sessions of all tickets, in the orchestrator directory.
 pub const SESSIONS_JSON: &str = "sessions.json";
-/// What the judges of a ticket said.
+/// Report of the judges about a ticket.
 pub const JUDGES_JSON: &str = "judges.json";
-/// The reviewer's session about a ticket, and the one of its review.
+/// Session of the reviewer's chat about a ticket.
 pub const REVIEWER_CHAT: &str = "reviewer-chat.json";
-/// See [`REVIEWER_CHAT`].
+/// Session of the reviewer's chat about the review of a ticket.
 pub const REVIEWER_CHAT_REVIEW: &str = "reviewer-chat-review.json";
-/// Facts about a launch that status readers show.
+/// Details of a launch, shown by the status routes.
 pub const LAUNCH_METADATA: &str = "launch-metadata.json";
 
-/// Port that the gateway prefers, then its fallbacks, in order.
+/// Ports of the gateway: the preferred one, then the fallbacks in order.
 pub const GATEWAY_PORTS: [u16; 4] = [19432, 19433, 19434, 19435];
-/// Port that the embedded control plane and the web app prefer.
+/// Preferred port of the embedded control plane and the web app.
 pub const CONTROL_PLANE_PORT: u16 = 19440;
 
-/// Beginning of every API key.
+/// Prefix of all API keys, by which leaked keys are recognized.
 pub const API_KEY_PREFIX: &str = "lgk_live_";
-/// Credential of the internal cloud executor.
+/// Header with the credential of the internal cloud executor.
 pub const GATEWAY_TOKEN_HEADER: &str = "x-desktop-gateway-token";
-/// Credential of a browser session; goes together with `Origin`.
+/// Header with the credential of a browser session; requires an `Origin` header.
 pub const SESSION_TOKEN_HEADER: &str = "x-desktop-session-token";
-/// Names the caller; honoured only beside a valid gateway token.
+/// Header with the name of the caller; ignored without a valid gateway token.
 pub const SOURCE_HEADER: &str = "x-desktop-source";
-/// `1` or `true` asks for interactive approval whatever the policy.
+/// Header that requires interactive approval, whatever the policy, when `1` or `true`.
 pub const FORCE_APPROVAL_HEADER: &str = "x-desktop-force-approval";
-/// Reason shown beside a held request.
+/// Header with the reason to display for a pending approval.
 pub const APPROVAL_REASON_HEADER: &str = "x-desktop-approval-reason";
-/// Id of the relayed command.
+/// Header with the id of the command received over the link.
 pub const COMMAND_ID_HEADER: &str = "x-desktop-command-id";
-/// Operation id that the sender of a relayed command gave.
+/// Header with the operation id given by the sender of a command over the link.
 pub const OPERATION_ID_HEADER: &str = "x-desktop-operation-id";
-/// Value of [`SOURCE_HEADER`] for requests that came over the link.
+/// Value of [`SOURCE_HEADER`] for requests received over the link.
 pub const CLOUD_SOURCE: &str = "cloud-socket";
-/// Proof of possession: the gateway's id.
+/// Proof-of-possession header with the gateway's id.
 pub const POP_GATEWAY_HEADER: &str = "x-desktop-gateway-id";
-/// Proof of possession: Unix seconds.
+/// Proof-of-possession header with the time of signing in Unix seconds.
 pub const POP_TIMESTAMP_HEADER: &str = "x-desktop-timestamp";
-/// Proof of possession: Ed25519 signature, base64url.
+/// Proof-of-possession header with the Ed25519 signature, base64url.
 pub const POP_SIGNATURE_HEADER: &str = "x-desktop-signature";
-/// UUID of a loop event, the same in every attempt to send it.
+/// Header with the idempotency key of a loop event, a UUID that is the same for all retries.
 pub const EVENT_NONCE_HEADER: &str = "x-loop-event-nonce";
 
-/// Variables given to a loop's processes.
+/// Environment variables of a loop's processes.
 pub mod env {
-    /// Work directory.
+    /// Absolute path of the loop's work directory.
     pub const WORKDIR: &str = "LOOPGATE_WORKDIR";
-    /// Path of the imported plan, or empty.
+    /// Path of the imported plan; empty without one.
     pub const PLAN_FILE: &str = "LOOPGATE_PLAN_FILE";
-    /// Exact command name, for example `PLAN`.
+    /// Name of the loop command, for example `PLAN`.
     pub const COMMAND: &str = "LOOPGATE_COMMAND";
-    /// `assistant` or `reviewer`.
+    /// Provider that runs the loop, `assistant` or `reviewer`.
     pub const HARNESS: &str = "LOOPGATE_HARNESS";
-    /// Resolved executable of the harness.
+    /// Path of the harness's executable.
     pub const HARNESS_BIN: &str = "LOOPGATE_HARNESS_BIN";
-    /// Resolved executable of the assistant.
+    /// Path of the assistant's executable.
     pub const ASSISTANT_BIN: &str = "LOOPGATE_ASSISTANT_BIN";
-    /// Key with which the loop driver signs a user-visible failure.
+    /// Secret with which the loop driver signs a failure marker.
     pub const FAILURE_SECRET: &str = "LOOPGATE_USER_VISIBLE_FAILURE_SECRET";
-    /// Peer worktrees joined by `|`.
+    /// Peer worktrees, separated by `|`.
     pub const ADD_DIRS: &str = "LOOPGATE_ADD_DIRS";
-    /// Short names of the peers joined by `|`.
+    /// Short names of the peers, separated by `|`.
     pub const ADD_DIR_NAMES: &str = "LOOPGATE_ADD_DIR_NAMES";
-    /// `name=path` of the peers joined by `|`.
+    /// `name=path` of each peer, separated by `|`.
     pub const REPO_MAP: &str = "LOOPGATE_REPO_MAP";
-    /// Directory of a plugin that the assistant loads with `--plugin-dir`; ours, for the driver.
+    /// Plugin directory for the assistant's `--plugin-dir`; the driver uses the bundled plugins.
     pub const PLUGIN_DIR: &str = "LOOPGATE_PLUGIN_DIR";
-    /// Whose settings the assistant follows, as its `--setting-sources` names them; every one's when
-    /// it is not set.
+    /// Setting sources for the assistant's `--setting-sources`; unset for all of them.
     pub const SETTING_SOURCES: &str = "LOOPGATE_SETTING_SOURCES";
-    /// Id of the loop; marks every descendant of its shim.
+    /// Id of the loop; identifies all descendants of its shim.
     pub const LOOP_ID: &str = "LOOPGATE_LOOP_ID";
-    /// Whether loops wait for the end of the assistant's limits: `true` or `false`.
+    /// Whether loops wait until the assistant's usage limits reset: `true` or `false`.
     pub const WAIT_FOR_LIMITS: &str = "LOOPGATE_WAIT_FOR_LIMITS";
-    /// US dollars that a loop may spend, 0 for no limit.
+    /// Spending limit of a loop in US dollars, 0 for no limit.
     pub const MAX_SPEND_USD: &str = "LOOPGATE_MAX_SPEND_USD";
-    /// Data directory.
+    /// Path of Loopgate's data directory.
     pub const HOME: &str = "LOOPGATE_HOME";
     /// Overrides the parent directory of worktrees.
     pub const WORKTREE_PARENT: &str = "ORCHESTRATOR_WORKTREE_PARENT_DIR";

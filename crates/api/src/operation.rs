@@ -1,19 +1,20 @@
-//! The 28 operations that approval policy and telemetry know, their risk and their paths.
+//! The 28 operations of the gateway, as named by approval policies and telemetry, with their risk tiers and
+//! paths.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// How much harm an operation can do.
+/// Risk tier of an operation, compared with the threshold of the approval policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RiskTier {
-    /// Below every operation: as a threshold it makes each one wait.
+    /// Below all operations: as a threshold, it requires approval for each of them.
     None,
-    /// Reads that show nothing private.
+    /// Reads without private content.
     Low,
-    /// The ordinary tier.
+    /// Changes in worktrees, and reads of private content.
     Medium,
     /// Starts or removes things outside a worktree.
     High,
@@ -28,16 +29,16 @@ macro_rules! operations {
         }
 
         impl OperationId {
-            /// Every operation.
+            /// All operations in declaration order.
             pub const ALL: [Self; 28] = [$(Self::$variant),*];
 
-            /// The identifier as it travels.
+            /// Returns the wire identifier, for example `git_action`.
             #[must_use]
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $id),* }
             }
 
-            /// The tier of the operation's most dangerous method.
+            /// Returns the risk tier of the operation's most dangerous method.
             #[must_use]
             pub const fn risk(self) -> RiskTier {
                 match self { $(Self::$variant => RiskTier::$tier),* }
@@ -49,59 +50,59 @@ macro_rules! operations {
 operations! {
     /// Starts the loop script of a ticket.
     OrchestratorLaunch = "orchestrator_launch", Medium;
-    /// Starts a loop ordered by the control plane.
+    /// Starts a loop dispatched by the control plane.
     OrchestratorLoop = "orchestrator_loop", Medium;
-    /// Stops such a loop.
+    /// Cancels a loop of the control plane.
     OrchestratorLoopKill = "orchestrator_loop_kill", Medium;
-    /// The browser's three-step planning flow.
+    /// The page's three-step planning flow.
     OrchestratorPlanLoop = "orchestrator_plan_loop", Medium;
-    /// State of a ticket or work directory.
+    /// Reads the state of a ticket or work directory.
     OrchestratorStatus = "orchestrator_status", Low;
-    /// Stops by pid or ticket.
+    /// Terminates a run by pid or ticket.
     OrchestratorKill = "orchestrator_kill", Medium;
-    /// Chat about a ticket.
+    /// Runs a chat about a ticket.
     OrchestratorChat = "orchestrator_chat", Medium;
-    /// Chat about a review comment.
+    /// Runs a chat about a review comment.
     OrchestratorCommentChat = "orchestrator_comment_chat", Medium;
-    /// Generated commit text.
+    /// Generates the text of a commit message.
     OrchestratorCommitMessage = "orchestrator_commit_message", Medium;
-    /// Session list.
+    /// Lists and changes ticket sessions.
     OrchestratorSessions = "orchestrator_sessions", Medium;
-    /// Plan of a ticket.
+    /// Reads the plan of a ticket.
     OrchestratorPlan = "orchestrator_plan", Medium;
-    /// Judges' output of a ticket.
+    /// Reads the judges' report of a ticket.
     OrchestratorJudges = "orchestrator_judges", Medium;
-    /// Tail of a ticket's log.
+    /// Reads the end of a ticket's log.
     OrchestratorLogs = "orchestrator_logs", Low;
-    /// Stored chat messages.
+    /// Reads and deletes stored chat messages.
     OrchestratorChatHistory = "orchestrator_chat_history", Medium;
-    /// Terminal chat session.
+    /// Runs the chat of the terminal page.
     TerminalChat = "terminal_chat", Medium;
-    /// Ticket chat session.
+    /// Runs the chat of a ticket page.
     TicketChat = "ticket_chat", Medium;
-    /// Run-viewer chat session.
+    /// Runs the chat of the run viewer.
     RunViewerChat = "run_viewer_chat", Medium;
-    /// Everything of the reviewer but argue.
+    /// All reviewer routes except `argue`.
     ReviewerReview = "reviewer_review", Medium;
-    /// Argue with the reviewer.
+    /// Runs a debate with the reviewer.
     ReviewerArgue = "reviewer_argue", Medium;
-    /// Local git work.
+    /// Local git operations in a repository.
     GitAction = "git_action", Medium;
-    /// Pull requests.
+    /// Operations on pull requests and the git user.
     GitPr = "git_pr", Medium;
     /// Looks up the worktree of a branch.
     GitBranchWorktree = "git_branch_worktree", Low;
-    /// Health, version, MCP metadata.
+    /// Reads health, version and MCP metadata.
     HealthCheck = "health_check", Low;
-    /// Managed repositories.
+    /// Reads and changes the managed repositories.
     ReposConfig = "repos_config", Medium;
-    /// Deployments.
+    /// Starts and stops deployments of repositories.
     Deploy = "deploy", High;
-    /// Learnings.
+    /// Reads, extracts and processes learnings.
     Learnings = "learnings", Medium;
-    /// Directories, search, uploads, attachments.
+    /// Lists directories, searches files, handles uploads and attachments.
     Filesystem = "filesystem", Medium;
-    /// Paths of the five programs.
+    /// Reads and sets the paths of the five external programs.
     BinaryPathsSettings = "binary_paths_settings", Medium;
 }
 
@@ -111,19 +112,19 @@ impl fmt::Display for OperationId {
     }
 }
 
-/// Namespace of the gateway's authenticated routes.
+/// Path prefix of the gateway's authenticated routes.
 pub const GATEWAY_PREFIX: &str = "/api/gateway/";
 
 enum OperationRule {
-    /// The whole rest of the path.
+    /// Matches exactly this path.
     Is(&'static str),
-    /// The path itself or anything below it.
+    /// Matches this path and all paths below it.
     Under(&'static str),
-    /// Anything below it, not the path itself.
+    /// Matches the paths below this path, but not the path itself.
     Below(&'static str),
 }
 
-/// Tried in order; the first rule that matches wins.
+/// Path rules, relative to [`GATEWAY_PREFIX`]; the first matching rule applies, so narrower paths come first.
 const RULES: &[(OperationRule, OperationId)] = {
     use OperationId::*;
     use OperationRule::*;
@@ -145,10 +146,12 @@ const RULES: &[(OperationRule, OperationId)] = {
         (Is("terminal-chat"), TerminalChat),
         (Is("ticket-chat"), TicketChat),
         (Is("run-viewer-chat"), RunViewerChat),
+        // Before `reviewer`, which also matches this path.
         (Below("reviewer/argue"), ReviewerArgue),
         (Below("reviewer"), ReviewerReview),
         (Is("git/branch-worktree"), GitBranchWorktree),
         (Under("git/pr"), GitPr),
+        // The account at the code host, looked up for pull requests; not a local operation.
         (Is("git/user"), GitPr),
         (Under("git"), GitAction),
         (Is("health-check"), HealthCheck),
@@ -175,10 +178,10 @@ const RULES: &[(OperationRule, OperationId)] = {
 };
 
 impl OperationId {
-    /// The operation of a path below `/api/gateway/`, without its query.
+    /// Returns the operation of a path below `/api/gateway/`; `path` must not contain a query.
     ///
-    /// Prefixes match whole segments. The rules also decide for a path that has no route: below
-    /// one of them it is answered 501, elsewhere it is refused.
+    /// Prefixes match whole segments. The rules also apply to paths without a route: the gateway answers 501
+    /// when a rule matches and rejects the request otherwise.
     #[must_use]
     pub fn of_path(path: &str) -> Option<Self> {
         let rest = path.strip_prefix(GATEWAY_PREFIX)?;
@@ -210,14 +213,14 @@ mod tests {
     }
 
     #[test]
-    fn description_lists_operations_as_they_travel() {
+    fn schema_lists_operations_by_wire_id() {
         use utoipa::PartialSchema as _;
-        let described = serde_json::to_value(OperationId::schema()).unwrap();
-        assert_eq!(described["enum"], serde_json::json!(OperationId::ALL.map(OperationId::as_str)));
+        let schema = serde_json::to_value(OperationId::schema()).unwrap();
+        assert_eq!(schema["enum"], serde_json::json!(OperationId::ALL.map(OperationId::as_str)));
     }
 
     #[test]
-    fn overlapping_prefixes_go_to_the_narrower_operation() {
+    fn narrower_prefix_takes_precedence() {
         assert_eq!(of("reviewer/argue/T-1"), Some("reviewer_argue"));
         assert_eq!(of("reviewer/review/T-1"), Some("reviewer_review"));
         assert_eq!(of("git/branch-worktree"), Some("git_branch_worktree"));

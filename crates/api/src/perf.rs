@@ -1,43 +1,46 @@
-//! Timing events of a loop: a line of `perf.jsonl`, and the same as it travels in telemetry.
+//! Timing events of a loop, as lines of `perf.jsonl` and as telemetry.
 //!
-//! Members have snake case on disk and camel case in telemetry; what is absent stays absent. Every
-//! text is cleaned while it is read, so that whoever holds an event may send it.
+//! Members are snake case on disk and camel case in telemetry; absent members stay absent. All strings are
+//! cleaned during deserialization, so a parsed event is safe to send.
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Number;
 
 use crate::redact;
 
-/// Bytes of a text.
+/// Maximum length of a string in bytes; bounds the size of a telemetry event.
 const MAX_TEXT: usize = 1024;
-/// Bytes of a command's name.
+/// Maximum length of a command name in bytes.
 const MAX_COMMAND: usize = 64;
-/// Bytes that are shown of a line that cannot be read.
+/// Maximum length in bytes of the excerpt of an unparsable line.
 const MAX_RAW: usize = 1024;
-/// Bytes of the reason why a line cannot be read.
+/// Maximum length in bytes of the parse error.
 const MAX_REASON: usize = 512;
-/// Stands for a text that looks like a credential.
+/// Replaces a whole string that contains a credential.
 const REDACTED: &str = "[redacted]";
 
-/// A text without colours, control characters and credentials.
+/// A string without ANSI sequences, control characters and credentials.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize)]
 #[serde(transparent)]
 pub struct CleanText(String);
 
 impl CleanText {
-    /// Cleans a text, then cuts it.
+    /// Cleans a string, then truncates it to `max_bytes` at a character boundary.
     #[must_use]
     pub fn clean(text: &str, max_bytes: usize) -> Self {
         let mut plain = redact::strip_ansi(text);
         plain.retain(|letter| !letter.is_control());
+        // The whole string is replaced, and before truncation: a truncated credential no longer matches a
+        // pattern, and part of it would remain.
         if redact::credentials(&plain) != plain {
             return Self(REDACTED.to_owned());
         }
+        // `String::truncate` panics within a character.
         plain.truncate(plain.floor_char_boundary(max_bytes));
         Self(plain)
     }
 
-    /// The text.
+    /// Returns the cleaned string as a slice.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -55,33 +58,33 @@ fn command<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<CleanTex
     Ok(text.map(|text| CleanText::clean(&text, MAX_COMMAND)))
 }
 
-/// One event with what all of them have.
+/// A timing event with the members that all events share.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all(serialize = "camelCase", deserialize = "snake_case"))]
 pub struct PerfRecord {
-    /// What happened.
+    /// The event and its specific members.
     #[serde(flatten)]
     pub event: PerfEvent,
-    /// The run of the loop.
+    /// Id of the loop's run.
     pub run_id: CleanText,
-    /// The loop's command.
+    /// Name of the loop command, for example `PLAN`; absent when the writer omits it.
     #[serde(default, deserialize_with = "command", skip_serializing_if = "Option::is_none")]
     pub command: Option<CleanText>,
-    /// The provider that runs the loop.
+    /// Provider that runs the loop: `assistant` or `reviewer`; absent on disk.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub harness: Option<CleanText>,
 }
 
-/// What happened. Times are ISO 8601, durations seconds.
+/// Kind of a timing event. Times are ISO 8601, durations are seconds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(
     tag = "event",
     rename_all = "snake_case",
     rename_all_fields(serialize = "camelCase", deserialize = "snake_case")
 )]
-#[expect(missing_docs, reason = "the members are those of the file, whose page explains them")]
+#[expect(missing_docs, reason = "the members are those of a line of perf.jsonl")]
 pub enum PerfEvent {
-    /// The loop began.
+    /// The loop's run started.
     Run {
         started_at: CleanText,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,7 +92,7 @@ pub enum PerfEvent {
         #[serde(skip_serializing_if = "Option::is_none")]
         branch: Option<CleanText>,
     },
-    /// The assistant's orchestrator began a phase.
+    /// The assistant's orchestrator entered a phase.
     Phase {
         iteration: u64,
         phase: CleanText,
@@ -98,7 +101,7 @@ pub enum PerfEvent {
         #[serde(skip_serializing_if = "Option::is_none")]
         start_sha: Option<CleanText>,
     },
-    /// A run of the assistant ended.
+    /// One run of the assistant ended.
     Iteration {
         iteration: u64,
         started_at: CleanText,
@@ -108,7 +111,7 @@ pub enum PerfEvent {
         assistant_exit_code: Option<i64>,
         status: CleanText,
     },
-    /// A step between two iterations ended, or one of a judge.
+    /// A pipeline step between two iterations, or a step of a judge, ended.
     PipelineStep {
         iteration: u64,
         step: Number,
@@ -124,7 +127,7 @@ pub enum PerfEvent {
         #[serde(skip_serializing_if = "Option::is_none")]
         sub_step_name: Option<CleanText>,
     },
-    /// A subagent ended.
+    /// A subagent of the assistant ended.
     Agent {
         iteration: u64,
         agent_id: CleanText,
@@ -150,23 +153,22 @@ pub enum PerfEvent {
         #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
         phase: Option<CleanText>,
     },
-    /// A tool was called. The three members that tell of its end are null for a call that never
-    /// ended.
+    /// A tool was called. `ended_at`, `duration_s` and `ok` are null for a call that never ended.
     Tool {
         iteration: u64,
         agent_id: CleanText,
         tool_name: CleanText,
         started_at: CleanText,
-        #[serde(default, deserialize_with = "known", skip_serializing_if = "Option::is_none")]
+        #[serde(default, deserialize_with = "non_null", skip_serializing_if = "Option::is_none")]
         ended_at: Option<Option<CleanText>>,
-        #[serde(default, deserialize_with = "known", skip_serializing_if = "Option::is_none")]
+        #[serde(default, deserialize_with = "non_null", skip_serializing_if = "Option::is_none")]
         duration_s: Option<Option<Number>>,
-        #[serde(default, deserialize_with = "known", skip_serializing_if = "Option::is_none")]
+        #[serde(default, deserialize_with = "non_null", skip_serializing_if = "Option::is_none")]
         ok: Option<Option<bool>>,
         #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
         phase: Option<CleanText>,
     },
-    /// A skill was used.
+    /// A skill of the assistant was used.
     Skill {
         iteration: u64,
         agent_id: CleanText,
@@ -179,7 +181,7 @@ pub enum PerfEvent {
         #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
         phase: Option<CleanText>,
     },
-    /// A subagent was asked for.
+    /// The assistant requested a subagent.
     Spawn {
         iteration: u64,
         parent_agent_id: CleanText,
@@ -191,20 +193,22 @@ pub enum PerfEvent {
         #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
         phase: Option<CleanText>,
     },
-    /// A review after the loop; stays on this machine.
+    /// Review after the loop; not sent in telemetry.
     PostLoopReview {},
-    /// A fix after such a review; stays on this machine.
+    /// Fix after such a review; not sent in telemetry.
     PostLoopFix {},
 }
 
-/// A member that is there and not null.
-fn known<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+/// Deserializes a present member; null counts as absent.
+fn non_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Option<Option<T>>, D::Error> {
+    // On disk null means "not recorded". The outer `Some` is reserved for calls that never ended, which are
+    // sent with an explicit null.
     Ok(Option::<T>::deserialize(deserializer)?.map(Some))
 }
 
-/// A file of a tool call that is under way.
+/// Content of the file that records a tool call in flight.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct ToolCall {
     run_id: CleanText,
@@ -217,7 +221,7 @@ pub struct ToolCall {
 }
 
 impl From<ToolCall> for PerfRecord {
-    /// A call that never ended.
+    /// Returns the event of a call that never ended.
     fn from(call: ToolCall) -> Self {
         let event = PerfEvent::Tool {
             iteration: call.iteration,
@@ -234,7 +238,7 @@ impl From<ToolCall> for PerfRecord {
 }
 
 impl PerfEvent {
-    /// Its name, as in the file; none for what stays on this machine.
+    /// Returns the event's name in the file; `None` for events that are not sent in telemetry.
     #[must_use]
     pub const fn name(&self) -> Option<&'static str> {
         Some(match self {
@@ -250,7 +254,7 @@ impl PerfEvent {
         })
     }
 
-    /// The phase that this event begins, with its iteration.
+    /// Returns iteration and name of the phase that this event starts.
     #[must_use]
     pub const fn begins_phase(&self) -> Option<(u64, &CleanText)> {
         match self {
@@ -259,7 +263,8 @@ impl PerfEvent {
         }
     }
 
-    /// The iteration, and the place for the phase, of an event that belongs to one.
+    /// Returns the iteration of an event that belongs to a phase, and the member to store the phase's name
+    /// in.
     pub const fn belongs_to_phase(&mut self) -> Option<(u64, &mut Option<CleanText>)> {
         match self {
             Self::Agent { iteration, phase, .. }
@@ -271,27 +276,28 @@ impl PerfEvent {
     }
 }
 
-/// A line that cannot be read, as it travels in telemetry.
+/// An unparsable line of `perf.jsonl`, as sent in telemetry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "event", rename = "parse_failure", rename_all = "camelCase")]
 pub struct ParseFailure {
-    /// Number of the line in the whole file, from 1.
+    /// Line number in the whole file, from 1.
     pub line_number: u64,
-    /// Its beginning.
+    /// Start of the line, cleaned and truncated to 1024 bytes.
     pub raw_bytes: CleanText,
-    /// What is wrong.
+    /// Error of the parser, cleaned and truncated.
     pub error_message: CleanText,
 }
 
 impl ParseFailure {
-    /// Describes a line.
+    /// Describes an unparsable line and the reason.
     #[must_use]
     pub fn new(line_number: u64, line: &[u8], reason: &str) -> Self {
-        // A credential may be longer than what is shown of the line, but not of any length.
-        let known = &line[..line.len().min(4 * MAX_RAW)];
+        // Read more than the excerpt shows, so that a credential across its end is still recognized, but
+        // bounded: a line can have any length.
+        let excerpt = &line[..line.len().min(4 * MAX_RAW)];
         Self {
             line_number,
-            raw_bytes: CleanText::clean(&String::from_utf8_lossy(known), MAX_RAW),
+            raw_bytes: CleanText::clean(&String::from_utf8_lossy(excerpt), MAX_RAW),
             error_message: CleanText::clean(reason, MAX_REASON),
         }
     }
@@ -303,25 +309,26 @@ mod tests {
 
     use super::*;
 
-    fn told(line: &Value) -> Value {
+    fn telemetry(line: &Value) -> Value {
         serde_json::to_value(serde_json::from_value::<PerfRecord>(line.clone()).unwrap()).unwrap()
     }
 
     #[test]
-    fn members_are_renamed_and_what_is_absent_stays_absent() {
+    fn members_are_renamed_and_absent_members_stay_absent() {
         let line = json!({"event": "iteration", "run_id": "r", "iteration": 2, "started_at": "a",
             "ended_at": "b", "duration_s": 7, "assistant_exit_code": 0, "status": "ok"});
-        let wanted = json!({"event": "iteration", "runId": "r", "iteration": 2, "startedAt": "a",
+        let expected = json!({"event": "iteration", "runId": "r", "iteration": 2, "startedAt": "a",
             "endedAt": "b", "durationS": 7, "assistantExitCode": 0, "status": "ok"});
-        assert_eq!(told(&line), wanted);
+        assert_eq!(telemetry(&line), expected);
+        // A null member on disk is dropped, and `phase` is set by the reader only.
         let line = json!({"event": "tool", "run_id": "r", "iteration": 1, "agent_id": "x",
             "tool_name": "Bash", "started_at": "a", "ok": null, "phase": "made up"});
-        let wanted = json!({"event": "tool", "runId": "r", "iteration": 1, "agentId": "x",
+        let expected = json!({"event": "tool", "runId": "r", "iteration": 1, "agentId": "x",
             "toolName": "Bash", "startedAt": "a"});
-        assert_eq!(told(&line), wanted);
+        assert_eq!(telemetry(&line), expected);
         let step = json!({"event": "pipeline_step", "run_id": "r", "iteration": 1, "step": 8.5,
             "step_name": "s", "started_at": "a", "ended_at": "b", "duration_s": 0, "skipped": true});
-        assert_eq!(told(&step)["step"], 8.5);
+        assert_eq!(telemetry(&step)["step"], 8.5);
     }
 
     #[test]
@@ -329,28 +336,28 @@ mod tests {
         let call = json!({"run_id": "r", "agent_id": "x", "tool_name": "Bash", "started_at": "a",
             "iteration": 1, "command": "P".repeat(100)});
         let record = PerfRecord::from(serde_json::from_value::<ToolCall>(call).unwrap());
-        let told = serde_json::to_value(record).unwrap();
+        let event = serde_json::to_value(record).unwrap();
         for name in ["endedAt", "durationS", "ok"] {
-            assert_eq!(told.get(name), Some(&Value::Null), "{told}");
+            assert_eq!(event.get(name), Some(&Value::Null), "{event}");
         }
-        assert_eq!(told["command"], "P".repeat(MAX_COMMAND));
+        assert_eq!(event["command"], "P".repeat(MAX_COMMAND));
     }
 
     #[test]
-    fn texts_are_cleaned_and_then_cut() {
+    fn strings_are_cleaned_before_truncation() {
         let secret = format!("\u{1b}[31mghp_{}", "a".repeat(24));
         assert_eq!(CleanText::clean(&secret, 8).as_str(), REDACTED);
         assert_eq!(CleanText::clean("\u{1b}[1mone\u{1b}[0m\ntwo\u{7}", 64).as_str(), "onetwo");
         assert_eq!(CleanText::clean("äää", 3).as_str(), "ä");
         let failure = ParseFailure::new(3, format!("{{{}", "x".repeat(5000)).as_bytes(), "bad");
         assert_eq!(failure.raw_bytes.as_str().len(), MAX_RAW);
-        let told = serde_json::to_value(failure).unwrap();
-        assert_eq!((&told["event"], &told["lineNumber"]), (&json!("parse_failure"), &json!(3)));
+        let event = serde_json::to_value(failure).unwrap();
+        assert_eq!((&event["event"], &event["lineNumber"]), (&json!("parse_failure"), &json!(3)));
     }
 
     #[test]
-    fn what_lacks_a_member_or_is_unknown_is_no_event() {
-        for (line, named) in [
+    fn event_with_missing_member_or_unknown_name_is_rejected() {
+        for (line, cause) in [
             (json!({"event": "run", "started_at": "a"}), "run_id"),
             (
                 json!({"event": "phase", "run_id": "r", "iteration": 1, "phase": "p", "status": "s"}),
@@ -360,7 +367,7 @@ mod tests {
             (json!({"run_id": "r"}), "event"),
         ] {
             let error = serde_json::from_value::<PerfRecord>(line).unwrap_err().to_string();
-            assert!(error.contains(named), "{error}");
+            assert!(error.contains(cause), "{error}");
         }
     }
 }

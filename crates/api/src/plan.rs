@@ -1,4 +1,4 @@
-//! `plan.json`: tolerant reading, progress, and the markdown made from it.
+//! `plan.json`: lenient parsing, task progress, and conversion to Markdown.
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -8,20 +8,20 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-/// A plan as it is uploaded and shown.
+/// A plan in the form in which it is uploaded and displayed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct PlanArtifact {
-    /// Markdown.
+    /// Text of the plan, as Markdown.
     pub content: String,
-    /// The whole plan object.
+    /// The whole plan object; absent for a plan of text only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub raw: Option<Map<String, Value>>,
 }
 
 impl PlanArtifact {
-    /// Reads a plan document: an object is kept as `raw`, a plain string is content alone, and
-    /// anything else is no plan.
+    /// Converts a plan document: an object becomes `raw`, a string becomes `content`; returns `None` for
+    /// other values.
     #[must_use]
     pub fn from_value(plan: Value) -> Option<Self> {
         match plan {
@@ -38,38 +38,40 @@ impl PlanArtifact {
     }
 }
 
-/// How far a plan's tasks are.
+/// Number of completed and pending tasks of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 pub struct TaskProgress {
-    /// Open tasks.
+    /// Number of pending tasks.
     pub pending: usize,
-    /// Done tasks.
+    /// Number of completed tasks.
     pub completed: usize,
-    /// Both.
+    /// Number of all tasks.
     pub total: usize,
 }
 
-/// A whole string, in which commas stay, or a comma before a closing bracket.
+// Alternation: a whole string literal, whose commas must stay, or a comma before a closing bracket.
 static STRING_OR_TRAILING_COMMA: LazyLock<Regex> = LazyLock::new(|| {
     #[expect(clippy::expect_used, reason = "constant pattern")]
     Regex::new(r#"(?s)("(?:[^"\\]|\\.)*")|,(\s*[\]}])"#).expect("constant pattern")
 });
 
-/// Parses a plan, forgiving a comma before a closing bracket.
+/// Parses a plan; commas before a closing bracket are accepted.
 ///
 /// # Errors
-/// What the JSON parser said of the text without such commas.
+/// Returns the JSON parser's error for the text without such commas.
 pub fn parse(text: &str) -> serde_json::Result<Value> {
+    // Strict first: valid JSON is parsed once and is never modified.
     serde_json::from_str(text)
         .or_else(|_| serde_json::from_str(&STRING_OR_TRAILING_COMMA.replace_all(text, "$1$2")))
 }
 
-/// Progress and the id of the first open task. A plan whose task lists are malformed has neither.
+/// Returns the progress and the id of the first pending task; `None` when a task list is malformed.
 #[must_use]
 pub fn progress(plan: &Value) -> Option<(TaskProgress, Option<String>)> {
     let plan = plan.as_object()?;
     let tasks = |name: &str| -> Option<Vec<&Value>> {
         match plan.get(name) {
+            // A new plan has no completed tasks, a finished one no pending tasks; either list may be missing.
             None => Some(Vec::new()),
             Some(Value::Array(tasks)) => Some(tasks.iter().collect()),
             Some(_) => None,
@@ -86,16 +88,21 @@ pub fn progress(plan: &Value) -> Option<(TaskProgress, Option<String>)> {
     Some((progress, current))
 }
 
-/// The markdown of a plan: its content with escaped line breaks made real, else `plan.md` when it
-/// speaks of the same title, else text made from the tasks, else nothing.
+/// Returns the Markdown of a plan.
+///
+/// The sources in order of preference: `content` of the plan, `plan.md` if it belongs to the same plan, a
+/// text generated from `tasks`, an empty string.
 #[must_use]
 pub fn markdown(plan: &Value, plan_md: Option<&str>) -> String {
+    // Models often escape line breaks and tabs twice in the JSON that they write.
     let content = text(plan, "content").replace("\\n", "\n").replace("\\t", "\t");
     if !content.is_empty() {
         return content;
     }
     let title = text(plan, "title");
     if let Some(md) = plan_md {
+        // `plan.md` may stem from an earlier plan in the same directory. It belongs to this plan if its start
+        // contains the title.
         let head: String = md.chars().take(500).collect();
         if !title.is_empty() && head.contains(title) {
             return md.to_owned();
@@ -160,6 +167,7 @@ fn push_task(blocks: &mut Vec<String>, task: &Value) {
         let mut block = format!("**{heading}:**");
         for item in items {
             let line = item.as_str().unwrap_or_else(|| text(item, "title"));
+            // Writing to a `String` cannot fail.
             let _ = write!(block, "\n- {line}");
         }
         blocks.push(block);
@@ -179,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn trailing_comma_is_forgiven() {
+    fn trailing_comma_is_accepted() {
         assert_eq!(parse(r#"{"a":[1,2, ],}"#).unwrap(), json!({"a": [1, 2]}));
         assert_eq!(parse(r#"{"a":"x, ]"}"#).unwrap(), json!({"a": "x, ]"}));
         assert_eq!(parse(r#"{"a":"x, ]","b\"":"\\",}"#).unwrap(), json!({"a": "x, ]", "b\"": "\\"}));

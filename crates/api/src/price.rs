@@ -1,8 +1,8 @@
-//! What tokens cost, where the assistant has not said so itself.
+//! List prices of models, to estimate the cost of runs for which the assistant reports none.
 
 use crate::tokens::ModelTokens;
 
-/// US dollars for a million tokens.
+/// US dollars per million tokens.
 struct Price {
     model: &'static str,
     input: f64,
@@ -12,12 +12,15 @@ struct Price {
 }
 
 const fn price(model: &'static str, input: f64, output: f64) -> Price {
+    // Anthropic's list prices: a cache write costs 1.25 times, a cache read 0.1 times the price of an input
+    // token.
     Price { model, input, output, cache_write: input * 1.25, cache_read: input * 0.1 }
 }
 
-/// The longest name that a model's name begins with decides.
+/// The longest prefix of the model's name applies.
 const PRICES: &[Price] = &[
     price("claude-opus", 5.0, 25.0),
+    // Opus 4.0 also has a name without a minor version, such as `claude-opus-4-20250514`.
     price("claude-opus-4-0", 15.0, 75.0),
     price("claude-opus-4-1", 15.0, 75.0),
     price("claude-opus-4-2025", 15.0, 75.0),
@@ -27,10 +30,10 @@ const PRICES: &[Price] = &[
     price("gpt-5", 1.25, 10.0),
 ];
 
-/// Prices of models without an entry in the table.
+/// Price of models that match no entry.
 const DEFAULT: Price = price("", 3.0, 15.0);
 
-/// List price of the tokens of a model, in US dollars.
+/// Returns the list price of a model's tokens in US dollars.
 #[must_use]
 #[expect(clippy::cast_precision_loss, reason = "no run uses 2^52 tokens")]
 pub fn dollars(model: &str, tokens: &ModelTokens) -> f64 {
@@ -48,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn longest_name_decides() {
+    fn longest_matching_prefix_applies() {
         let million = ModelTokens { input: 1_000_000, ..ModelTokens::default() };
         let table = [
             ("claude-opus-4-6", 5.0),

@@ -1,4 +1,4 @@
-//! Ids of the programs that take part in conversations and reviews.
+//! Ids of the programs that take part in chats and reviews.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -6,23 +6,25 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
-/// Longest id.
+/// Maximum length of an id in bytes; ids are part of file names.
 const MAX_LENGTH: usize = 32;
 
-/// Id of a provider: `assistant`, `reviewer`, or one that the settings add. It names files, so it holds
-/// nothing but lower-case letters, digits and hyphens, and begins with a letter.
+/// Id of a provider: `assistant`, `reviewer`, or a provider added in the settings.
+///
+/// Used in file names, so it consists of lower-case letters, digits and hyphens, starts with a letter and has
+/// at most 32 characters.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, ToSchema)]
 #[serde(transparent)]
 #[schema(value_type = String, example = "assistant")]
 pub struct ProviderId(Cow<'static, str>);
 
 impl ProviderId {
-    /// The coding assistant.
+    /// The coding assistant, built in.
     pub const ASSISTANT: Self = Self(Cow::Borrowed("assistant"));
-    /// The second tool, which reviews.
+    /// The built-in second program, which reviews.
     pub const REVIEWER: Self = Self(Cow::Borrowed("reviewer"));
 
-    /// Parses an id; `None` when it is malformed.
+    /// Parses an id; returns `None` when it is malformed.
     #[must_use]
     pub fn parse(id: &str) -> Option<Self> {
         let is_valid = id.len() <= MAX_LENGTH
@@ -31,7 +33,7 @@ impl ProviderId {
         is_valid.then(|| Self(Cow::Owned(id.to_owned())))
     }
 
-    /// The id as it travels and is in file names.
+    /// Returns the id as used on the wire and in file names.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -62,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_names_of_files() {
+    fn ids_are_safe_file_names() {
         for id in ["assistant", "reviewer", "opencode", "a", "a-1"] {
             assert_eq!(ProviderId::parse(id).unwrap().as_str(), id);
         }

@@ -1,65 +1,65 @@
-//! `repos.json` and the answers of `/api/gateway/repos`.
+//! `repos.json` and the response of `/api/gateway/repos`.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-/// An entry of `repos.json`.
+/// A repository in `repos.json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ManagedRepo {
-    /// Path; below the home directory it begins with `~`.
+    /// Path of the repository, with `~` for the home directory.
     pub path: String,
-    /// Text of the owner.
+    /// Description written by the owner; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What is known of running it; members that nobody here knows survive a rewrite.
+    /// Deployment settings; unknown members are preserved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub deployment: Option<Map<String, Value>>,
-    /// ISO 8601 with milliseconds.
+    /// Time of addition, ISO 8601 with milliseconds.
     #[serde(default)]
     pub added_at: String,
 }
 
-/// Settings of `repos.json`.
+/// General settings in `repos.json`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReposSettings {
-    /// Where worktrees are made.
+    /// Parent directory of new worktrees; absent for the default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree_parent_dir: Option<String>,
-    /// Whether the owner agreed to it.
+    /// Whether the owner confirmed the parent directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree_parent_dir_confirmed: Option<bool>,
-    /// Members that nobody here knows.
+    /// Unknown members, preserved when the file is rewritten.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
 
-/// A repository as `GET /api/gateway/repos` lists it.
+/// A repository as listed by `GET /api/gateway/repos`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ListedRepo {
-    /// The stored entry.
+    /// Entry as stored in `repos.json`.
     #[serde(flatten)]
     pub repo: ManagedRepo,
-    /// Base name of the path.
+    /// Last component of the path.
     pub name: String,
-    /// `<org>/<repo>` of its remote `origin`; left out when it has none.
+    /// `<org>/<repo>` of the remote `origin`; absent without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub full_name: Option<String>,
-    /// Branch that the remote's HEAD names, else the one checked out; left out when unknown.
+    /// Branch of the remote's HEAD, else the checked-out branch; absent when unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default_branch: Option<String>,
 }
 
-/// Answer of `GET /api/gateway/repos`.
+/// Response of `GET /api/gateway/repos`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"repos": [{"path": "~/src/shop", "description": "The shop", "addedAt": "2030-01-01T00:00:00.000Z", "name": "shop", "fullName": "acme/shop", "defaultBranch": "main"}], "settings": {"worktreeParentDir": "~/src/worktrees", "worktreeParentDirConfirmed": true}}))]
 pub struct ReposAnswer {
-    /// The repositories.
+    /// All repositories of `repos.json`.
     pub repos: Vec<ListedRepo>,
-    /// Their settings.
+    /// Settings that apply to all repositories.
     pub settings: ReposSettings,
 }

@@ -1,4 +1,4 @@
-//! What reviews find, as it is stored on disk and travels.
+//! Results of reviews, as stored on disk and sent on the wire.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -6,63 +6,63 @@ use utoipa::ToSchema;
 
 use crate::provider::ProviderId;
 
-/// Largest line number; whole numbers above it lose precision in JavaScript.
+/// Highest line number: JavaScript clients represent larger integers inexactly.
 const MAX_LINE: u64 = (1 << 53) - 1;
 
-/// One remark of a review. It is read leniently: a member of another type counts as absent. Members that are
-/// not known here survive.
+/// One finding of a review. Parsed leniently: a member of an unexpected type counts as absent. Unknown
+/// members are preserved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", from = "Map<String, Value>")]
 #[schema(example = json!({"severity": "high", "priority": "P1", "file": "src/cart.rs", "line": 14, "message": "The sum overflows\nLarge carts wrap around.", "suggestion": "use checked_add", "commented": false}))]
 pub struct ReviewFinding {
-    /// How bad it is: `critical`, `high`, `medium` or `low`, or a word of the client.
+    /// Severity: `critical`, `high`, `medium`, `low` or a client-defined word; `info` when absent.
     #[schema(required = false)]
     pub severity: String,
-    /// P0 to P3.
+    /// Priority from `P0` (highest) to `P3`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<String>,
-    /// File it points at.
+    /// Path of the file that the finding refers to; absent for a general finding.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// Line it points at, from 1.
+    /// Line that the finding refers to, from 1; absent for a general finding.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-    /// Its title, and the details on the lines that follow.
+    /// Title in the first line, details in the following lines.
     #[schema(required = false)]
     pub message: String,
-    /// What to do about it.
+    /// Suggested change to resolve the finding.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggestion: Option<String>,
-    /// Whether it was posted as a comment on the pull request.
+    /// Whether the finding was posted as a comment on the pull request.
     #[schema(required = false)]
     pub commented: bool,
-    /// Its text as it is posted.
+    /// Reworded text for the posted comment; absent until one was generated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub humanized_body: Option<String>,
-    /// The text at its line when it was stored, by which it is found again when the code moves.
+    /// Content around the line when the finding was stored, used to locate it after the code moved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub anchor: Option<LineAnchor>,
-    /// Whether the text at its line is gone from the file. Never stored.
+    /// Whether the file no longer contains the line's text. Computed for responses, never stored.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     #[schema(required = false)]
     pub outdated: bool,
-    /// Members that other programs wrote.
+    /// Unknown members, written by other programs and preserved.
     #[serde(flatten)]
     #[schema(ignore)]
     pub more: Map<String, Value>,
 }
 
-/// A line of a file, and the lines around it, without the blanks at their ends.
+/// A line of a file with its surrounding lines, each without leading and trailing whitespace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct LineAnchor {
-    /// Number of the line when it was stored, from 1.
+    /// Line number when the finding was stored, from 1.
     pub line: u64,
-    /// The lines before it, in their order.
+    /// Preceding lines in file order.
     #[serde(default)]
     pub before: Vec<String>,
-    /// Its text.
+    /// Text of the line itself.
     pub text: String,
-    /// The lines after it.
+    /// Following lines in file order.
     #[serde(default)]
     pub after: Vec<String>,
 }
@@ -114,14 +114,17 @@ impl From<Map<String, Value>> for ReviewFinding {
     }
 }
 
-/// The number of a line as reviewers write it: a number, or a text that begins with one, such as `10-14`.
+/// Parses a line number as written by reviewers: a number, or a string that starts with one, such as `10-14`.
 #[must_use]
 pub fn line_number(value: &Value) -> Option<u64> {
     let number = match value {
         Value::Number(number) => match number.as_u64() {
             Some(number) => number,
+            // Not an unsigned integer: a fraction is truncated. A negative number fails to parse; the result
+            // of -0.4, "-0", does too.
             None => format!("{:.0}", number.as_f64()?.trunc()).parse().ok()?,
         },
+        // Reviewers often name a range; its first line is used.
         Value::String(text) => {
             let text = text.trim_start();
             let end = text.find(|char: char| !char.is_ascii_digit()).unwrap_or(text.len());
@@ -132,7 +135,7 @@ pub fn line_number(value: &Value) -> Option<u64> {
     Some(number).filter(|number| *number <= MAX_LINE)
 }
 
-/// Whether JavaScript takes a value for true.
+/// Returns whether JavaScript considers a value truthy, for clients that write other types than booleans.
 fn is_truthy(value: &Value) -> bool {
     match value {
         Value::Null => false,
@@ -143,34 +146,34 @@ fn is_truthy(value: &Value) -> bool {
     }
 }
 
-/// What the review of one provider found, as it is stored on disk. Members that are not known here survive.
+/// Findings of one provider's review, as stored on disk. Unknown members are preserved.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"provider": "reviewer", "model": "m-1", "findings": [{"severity": "high", "priority": "P1", "file": "src/cart.rs", "line": 14, "message": "The sum overflows", "commented": false}]}))]
 pub struct ReviewFindings {
-    /// Whose review it was.
+    /// Id of the reviewing provider; absent in older files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub provider: Option<String>,
-    /// Which model reviewed; `unknown` when the client did not say.
+    /// Model used for the review; `unknown` when the client did not specify one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Whether the person declined the change.
+    /// Whether the user declined the reviewed change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub declined: Option<bool>,
-    /// Why.
+    /// Reason for declining the change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decline_reason: Option<String>,
-    /// In the order of the review.
+    /// Findings in the order of the review.
     #[serde(default)]
     pub findings: Vec<ReviewFinding>,
-    /// Members that other programs wrote.
+    /// Unknown members, written by other programs and preserved.
     #[serde(flatten)]
     #[schema(ignore)]
     pub more: Map<String, Value>,
 }
 
 impl ReviewFindings {
-    /// The findings of a new review.
+    /// Creates the findings of a new review.
     #[must_use]
     pub fn new(provider: &ProviderId, model: Option<String>, findings: Vec<ReviewFinding>) -> Self {
         Self {
@@ -182,25 +185,25 @@ impl ReviewFindings {
     }
 }
 
-/// What a reviewer makes of a change as a whole.
+/// Overall assessment of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum VerdictKind {
-    /// It can be merged.
+    /// The change can be merged.
     Approve,
-    /// Important findings, none of which is in the way.
+    /// The change has important findings that do not block a merge.
     NeedsAttention,
-    /// It is needless or harmful, or has critical findings.
+    /// The change is unnecessary or harmful, or has critical findings.
     Decline,
 }
 
-/// A verdict, and why.
+/// A verdict of a reviewer with its reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[schema(example = json!({"verdict": "approve", "reason": "The fix is needed and complete."}))]
 pub struct Verdict {
-    /// The verdict.
+    /// Overall assessment of the change.
     pub verdict: VerdictKind,
-    /// Not blank.
+    /// Reason for the verdict; never blank.
     pub reason: String,
 }
 
@@ -211,19 +214,19 @@ mod tests {
 
     use super::*;
 
-    fn read(value: Value) -> ReviewFinding {
+    fn parse(value: Value) -> ReviewFinding {
         serde_json::from_value(value).unwrap()
     }
 
     // RC-26
     #[test]
-    fn findings_are_read_leniently_and_keep_what_they_do_not_know() {
-        let finding = read(json!({"severity": 5, "line": "12-14", "message": null, "commented": "yes",
+    fn findings_are_parsed_leniently_and_preserve_unknown_members() {
+        let finding = parse(json!({"severity": 5, "line": "12-14", "message": null, "commented": "yes",
             "file": ["a"], "humanizedBody": "Please", "x": {"y": 1}}));
-        let stored = serde_json::to_value(&finding).unwrap();
+        let serialized = serde_json::to_value(&finding).unwrap();
         let expected = json!({"severity": "info", "line": 12, "message": "", "commented": true,
             "humanizedBody": "Please", "x": {"y": 1}});
-        assert_eq!(stored, expected);
+        assert_eq!(serialized, expected);
         assert!(serde_json::from_value::<ReviewFinding>(Value::Null).is_err());
     }
 
@@ -246,12 +249,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn stored_findings_are_read_back(
+        fn stored_findings_are_parsed_back(
             severity in ".+", file in proptest::option::of(".*"),
             line in proptest::option::of(0..=MAX_LINE), message in ".*", commented in any::<bool>(),
         ) {
             let finding = ReviewFinding { severity, file, line, message, commented, ..ReviewFinding::default() };
-            prop_assert_eq!(read(serde_json::to_value(&finding).unwrap()), finding);
+            prop_assert_eq!(parse(serde_json::to_value(&finding).unwrap()), finding);
         }
     }
 }

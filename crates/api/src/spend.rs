@@ -1,8 +1,8 @@
-//! What a loop has used: tokens and money, as records, events and answers carry them.
+//! Tokens and cost of a loop, in the form used by records, events and responses.
 //!
-//! A *turn* is one answer of a model; it has tokens. A *run* is one go of the assistant, from its
-//! start to its `result` record; it has tokens and money, because only then does the assistant say
-//! what it cost. `ledger` adds them up; this module is only the shapes.
+//! A *turn* is one response of a model and has tokens. A *run* is one process of the assistant, up to its
+//! `result` record; it has tokens and a cost, because the assistant reports the cost only in that record.
+//! `ledger` computes the totals; this module defines the data types.
 
 use std::collections::BTreeMap;
 
@@ -11,65 +11,65 @@ use utoipa::ToSchema;
 
 use crate::tokens::{ModelTokens, TokenUsage};
 
-/// Money, as the assistant itself reports it, in US dollars.
+/// Cost in US dollars, as reported by the assistant.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Cost {
-    /// Of all runs so far.
+    /// Cost of all runs so far.
     pub total_usd: f64,
-    /// Of each model.
+    /// Cost by model name; empty when not reported.
     #[serde(default)]
     pub by_model: BTreeMap<String, f64>,
 }
 
-/// One answer of a model.
+/// One response of a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Turn {
-    /// Counts from 1 within the loop.
+    /// Number of the turn within the loop, from 1.
     pub turn: u64,
-    /// Who answered.
+    /// Name of the responding model.
     pub model: String,
-    /// Its tokens. Those of the output are what was known when the answer began, until its run ends.
+    /// Tokens of the turn. Output tokens are an early count of the assistant until the run ends.
     #[serde(flatten)]
     pub tokens: ModelTokens,
 }
 
-/// One go of the assistant.
+/// One process of the assistant.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Run {
-    /// Counts from 1 within the loop.
+    /// Number of the run within the loop, from 1.
     pub run: u64,
-    /// Turns in it.
+    /// Number of turns in the run.
     pub turns: u64,
-    /// Its tokens.
+    /// Tokens of the run, all models together.
     #[serde(flatten)]
     pub tokens: ModelTokens,
-    /// What it cost, when the assistant said so.
+    /// Cost in US dollars; absent when the assistant did not report it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
 }
 
-/// Everything that a loop has used so far.
+/// Tokens and cost of a loop so far.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Spend {
-    /// Totals.
+    /// Total tokens of all models.
     pub tokens: TokenUsage,
-    /// Totals of each model.
+    /// Total tokens by model name.
     pub tokens_by_model: BTreeMap<String, ModelTokens>,
-    /// Answers of models.
+    /// Number of model responses.
     pub turns: u64,
-    /// Runs of the assistant that have ended.
+    /// Number of finished runs of the assistant.
     pub runs: u64,
-    /// Money; absent until the assistant has said anything about it.
+    /// Cost so far; absent until the assistant reports one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost: Option<Cost>,
-    /// The newest turns, at most 20, the oldest of them first.
+    /// The latest turns, at most 20, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub recent_turns: Vec<Turn>,
-    /// The newest runs, at most 20, the oldest of them first.
+    /// The latest runs, at most 20, oldest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub recent_runs: Vec<Run>,
 }

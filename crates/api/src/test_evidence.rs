@@ -1,48 +1,48 @@
-//! What the runs of a repository's own tests say about a loop's work: at the base and at the head.
+//! Results of a repository's own tests, before and after a loop's changes.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// The tests of one repository, before and after a loop.
+/// Test results of one repository at the base and at the head of a loop's work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TestEvidence {
-    /// What it comes to.
+    /// Comparison of the two runs.
     pub outcome: TestOutcome,
-    /// The command that was run, or that would be.
+    /// Test command that was run or would have been run; absent when none is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// The commit that the loop's work starts from.
+    /// Run at the commit from which the loop started; absent when not run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base: Option<TestRun>,
-    /// The commit that was delivered.
+    /// Run at the delivered commit; absent when not run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub head: Option<TestRun>,
-    /// Names of tests that fail at the head and not at the base. Where the output names no tests, the command
-    /// counts as the one test.
+    /// Names of tests that fail at the head but not at the base. The command counts as one test when its
+    /// output names no tests.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub new_failures: Vec<String>,
-    /// Changes that make tests say less. Told, not judged.
+    /// Changes that may weaken the tests. Reported to the user, without effect on the outcome.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub flags: Vec<TestFlag>,
-    /// Why the tests were not run, or not to their end, and what to do; for a person.
+    /// Reason why the tests were not run or not completed, and a remedy; written for the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// What the tests come to.
+/// Outcome of the comparison of base and head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TestOutcome {
-    /// They pass at the head.
+    /// The tests pass at the head.
     Passed,
-    /// They fail at the head, as they do at the base.
+    /// The same tests fail at the head and at the base.
     FailedBefore,
-    /// Some fail at the head that do not fail at the base.
+    /// Some tests fail at the head that do not fail at the base.
     NewFailures,
-    /// Nobody agreed to a test command, or there is none.
+    /// The repository has no test command, or its owner did not approve it.
     NotRun,
-    /// A run did not come to an end, so nothing is known.
+    /// A run was not completed, so the comparison has no result.
     Inconclusive,
 }
 
@@ -50,72 +50,72 @@ pub enum TestOutcome {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TestRun {
-    /// Full hash of the commit.
+    /// Full hash of the tested commit.
     pub commit: String,
-    /// Exit code of the command; none when it did not end by itself.
+    /// Exit code of the command; absent when it was terminated or not started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// How long it took, in milliseconds.
+    /// Duration of the run in milliseconds.
     pub duration_ms: u64,
-    /// How many tests passed, failed and were skipped, where the output says so.
+    /// Number of tests that passed, failed and were skipped; absent when the output does not report them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counts: Option<TestCounts>,
-    /// Why it could not be run to its end.
+    /// Reason why the run was not completed; absent when it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Name of the log in the loop's work directory.
+    /// File name of the log in the loop's work directory.
     pub log: String,
 }
 
 impl TestRun {
-    /// Whether the command ran to its end with code 0.
+    /// Returns whether the command completed with exit code 0.
     #[must_use]
     pub fn passed(&self) -> bool {
         self.error.is_none() && self.exit_code == Some(0)
     }
 }
 
-/// Numbers of tests.
+/// Test counts as reported by the test program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 pub struct TestCounts {
-    /// Tests that passed.
+    /// Number of tests that passed.
     pub passed: u64,
-    /// Tests that failed.
+    /// Number of tests that failed.
     pub failed: u64,
-    /// Tests that were skipped.
+    /// Number of tests that were skipped.
     pub skipped: u64,
 }
 
-/// A change that makes tests say less.
+/// A change that may weaken the tests.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 pub struct TestFlag {
-    /// What was changed.
+    /// Kind of the change.
     pub kind: TestFlagKind,
-    /// The file, where one is known.
+    /// Path of the changed file; absent when unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// The test, the line or the numbers.
+    /// Name of the test, text of the line, or the counts.
     pub detail: String,
 }
 
-/// How tests were changed to say less.
+/// Kind of a change that may weaken tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum TestFlagKind {
     /// A file with tests was deleted.
     FileDeleted,
-    /// A test was removed.
+    /// A test was removed from a file.
     TestRemoved,
-    /// A test is skipped or ignored now, or only others are run.
+    /// A test was marked as skipped or ignored, or the run was restricted to others.
     TestSkipped,
-    /// Assertions were removed, and none came in their place.
+    /// Assertions were removed without replacement.
     AssertionsRemoved,
-    /// The command that runs the tests does something else now.
+    /// The command that runs the tests was changed.
     CommandChanged,
 }
 
 impl TestFlagKind {
-    /// For a person.
+    /// Returns the description that users see.
     #[must_use]
     pub const fn as_text(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! What the worktree of a ticket, and the record of its loop, say about the work on it.
+//! Status of the work on a ticket, derived from its worktree and its loop's record.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -8,50 +8,50 @@ use crate::job::JobStatus;
 use crate::plan::TaskProgress;
 use crate::spend::Spend;
 
-/// Whether work goes on in a directory. Members of the state are copied as they are.
+/// Status of a work directory. Members of `state.json` are copied unchanged.
 #[derive(Debug, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct DirectoryStatus {
-    /// Whether the state is not one of the last ones.
+    /// Whether the status in `state.json` is not terminal.
     pub is_running: bool,
-    /// Why nothing is known.
+    /// Reason why the status is unknown; absent otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<&'static str>,
-    /// Phase of the state.
+    /// `phase` of `state.json`; absent when missing there.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub phase: Option<Value>,
-    /// Status of the state.
+    /// `status` of `state.json`; absent when missing there.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub status: Option<Value>,
-    /// Iteration of the state.
+    /// `iteration` of `state.json`; absent when missing there.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<f64>)]
     pub iteration: Option<Value>,
-    /// Timestamp of the state.
+    /// `timestamp` of `state.json`; absent when missing there.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub last_update: Option<Value>,
-    /// The loop that works there, or did last.
+    /// The directory's current or most recent loop.
     #[serde(rename = "loop", skip_serializing_if = "Option::is_none")]
     pub latest_loop: Option<LoopSummary>,
 }
 
-/// How a ticket stands.
+/// Status of the work on a ticket.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum TicketStatus {
-    /// A worktree with a state.
+    /// The worktree has a `state.json`.
     Full(Box<FullStatus>),
-    /// A worktree without a state.
+    /// The worktree has no `state.json` yet.
     Starting(StartingStatus),
-    /// No worktree.
+    /// The ticket has no worktree.
     NotFound(MissingWorktree),
 }
 
 impl TicketStatus {
-    /// No worktree.
+    /// Response for a ticket without a worktree.
     pub const NOT_FOUND: Self = Self::NotFound(MissingWorktree {
         exists: false,
         phase: (),
@@ -59,7 +59,7 @@ impl TicketStatus {
         message: "Worktree not found",
     });
 
-    /// Adds what the loop's record says.
+    /// Adds the summary of the ticket's loop.
     #[must_use]
     pub fn with_loop(mut self, latest_loop: Option<LoopSummary>) -> Self {
         match &mut self {
@@ -71,224 +71,224 @@ impl TicketStatus {
     }
 }
 
-/// No worktree; closed, because another answer holds its members and more.
+/// Response for a ticket without a worktree. Closed: the other variants have all its members and more.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 #[schema(as = NotFound)]
 pub struct MissingWorktree {
-    /// Always false.
+    /// Always false: the worktree does not exist.
     pub exists: bool,
-    /// Always null.
+    /// Always null without a worktree.
     #[schema(value_type = Option<String>, required)]
     pub phase: (),
-    /// Always null.
+    /// Always null without a worktree.
     #[schema(value_type = Option<String>, required)]
     pub status: (),
-    /// What is missing, for a person.
+    /// Explanation for the user.
     pub message: &'static str,
 }
 
-/// A worktree without a state.
+/// Response for a worktree without a `state.json`.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Starting)]
 pub struct StartingStatus {
-    /// Always true.
+    /// Always true: the worktree exists.
     pub exists: bool,
-    /// Always false.
+    /// Always false: there is no `state.json`.
     pub state_exists: bool,
-    /// Always `Initializing`.
+    /// Always `Initializing` in this response.
     pub phase: &'static str,
-    /// Always `STARTING`.
+    /// Always `STARTING` in this response.
     pub status: &'static str,
-    /// What is going on, for a person.
+    /// Explanation for the user.
     pub message: &'static str,
-    /// The loop that works on it, or did last.
+    /// The ticket's current or most recent loop.
     #[serde(rename = "loop", skip_serializing_if = "Option::is_none")]
     pub latest_loop: Option<LoopSummary>,
 }
 
-/// A worktree with a state.
+/// Response for a worktree with a `state.json`.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FullStatus {
-    /// Always true.
+    /// Always true: the worktree exists.
     pub exists: bool,
-    /// Always true.
+    /// Always true: `state.json` exists.
     pub state_exists: bool,
-    /// Phase, corrected by what the process and its output show.
+    /// Phase of `state.json`, corrected by the state of the process and its output.
     pub phase: String,
-    /// Status, corrected likewise.
+    /// Status of `state.json`, corrected by the state of the process and its output.
     pub status: String,
-    /// Timestamp of the state.
+    /// `timestamp` of `state.json`; absent when missing there.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub timestamp: Option<Value>,
-    /// The state as it was written.
+    /// Content of `state.json`, unchanged.
     #[schema(value_type = Object)]
     pub raw: Map<String, Value>,
-    /// Absolute.
+    /// Absolute path of the worktree.
     pub worktree_dir: String,
-    /// Whether the status was found in the output, because the state did not tell.
+    /// Whether the status was derived from the output because `state.json` does not determine it.
     pub fallback_detected: bool,
-    /// Whether there is a plan.
+    /// Whether the worktree has a plan.
     pub plan_exists: bool,
-    /// How far the tasks of the plan are.
+    /// Task counts of the plan; absent without a valid plan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_progress: Option<TaskProgress>,
-    /// The task that is worked on.
+    /// Id of the first pending task; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub current_task_id: Option<String>,
-    /// The assistant's helpers that are at work.
+    /// Running subagents of the assistant.
     pub active_agents: Vec<ActiveAgent>,
-    /// The recorded process.
+    /// Recorded process id; null without one.
     #[schema(required)]
     pub pid: Option<u32>,
-    /// Whether it lives.
+    /// Whether the recorded process is running.
     pub process_running: bool,
-    /// The loop that works on it, or did last.
+    /// The ticket's current or most recent loop.
     #[serde(rename = "loop", skip_serializing_if = "Option::is_none")]
     pub latest_loop: Option<LoopSummary>,
 }
 
-/// A helper at work.
+/// A running subagent of the assistant.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ActiveAgent {
-    /// Id that the assistant gave it.
+    /// Id assigned by the assistant.
     pub agent_id: String,
-    /// Its type.
+    /// Type of the subagent, as defined in the assistant.
     pub agent_type: String,
-    /// Its name.
+    /// Display name of the subagent.
     pub agent_name: String,
-    /// ISO 8601, or empty.
+    /// Start time, ISO 8601; empty when unknown.
     pub started_at: String,
 }
 
-/// The loop that works, or worked last.
+/// Current or most recent loop of a ticket or directory.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = LoopFacts)]
 pub struct LoopSummary {
-    /// Id of the loop.
+    /// UUID of the loop.
     pub loop_id: String,
-    /// Its command.
+    /// Name of the loop command, for example `PLAN`.
     pub command: &'static str,
-    /// Where it is at this moment.
+    /// Current status of the desktop's job.
     pub status: JobStatus,
-    /// Its place among the loops that wait, from 1.
+    /// Position in the queue of waiting loops, from 1; absent when not queued.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_place: Option<usize>,
-    /// What it does while it runs: `working`, `waiting-for-model`, `waiting-for-limit` or `stuck`, since when, and
-    /// for which program or until when it waits.
+    /// Activity of a running loop: `working`, `waiting-for-model`, `waiting-for-limit` or `stuck`, with its
+    /// start time and the program or the time that the loop waits for.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub stillness: Option<Value>,
-    /// Tokens and money so far.
+    /// Tokens and cost so far; absent before the first use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spend: Option<Box<Spend>>,
 }
 
-/// A plan as pages show it.
+/// Plan of a ticket, for display.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = PlanAnswer)]
 pub struct TicketPlan {
-    /// Always true.
+    /// Always true: the worktree exists.
     pub exists: bool,
-    /// Always true.
+    /// Always true: the plan exists.
     pub plan_exists: bool,
-    /// Markdown.
+    /// Text of the plan, as Markdown.
     pub content: String,
-    /// The plan as it was written.
+    /// Content of `plan.json`, unchanged.
     #[schema(value_type = Object)]
     pub raw: Value,
-    /// Absolute.
+    /// Absolute path of the worktree.
     pub worktree_dir: String,
 }
 
-/// What the judges said, or that they have not spoken yet.
+/// Report of the judges, or a placeholder until it is available.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 #[schema(as = Judgement)]
 pub enum JudgesReport {
-    /// Their report.
+    /// The judges have written their report.
     #[serde(rename_all = "camelCase")]
     Present {
-        /// Always true.
+        /// Always true: the report exists.
         exists: bool,
-        /// Always false: nothing here is made up.
+        /// Always false: the data is real.
         is_mock: bool,
-        /// As it was written, whatever its shape.
+        /// Content of the report, unchanged; its structure is not validated.
         #[schema(value_type = Object)]
         data: Value,
-        /// Absolute.
+        /// Absolute path of the worktree.
         worktree_dir: String,
     },
-    /// None yet.
+    /// The report is not available yet.
     #[serde(rename_all = "camelCase")]
     Pending {
-        /// Always false.
+        /// Always false: there is no report.
         exists: bool,
-        /// Always false.
+        /// Always false: there is no sample data.
         is_mock: bool,
-        /// What is awaited, for a person.
+        /// Explanation for the user.
         #[schema(example = "Awaiting LLM judges feedback")]
         message: &'static str,
-        /// Absolute.
+        /// Absolute path of the worktree.
         worktree_dir: String,
     },
 }
 
-/// The end of a log, in one of its formats.
+/// Last lines of a log, in the log's format.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(untagged)]
 pub enum LogTail {
-    /// Raw records of the assistant.
+    /// Raw JSON records of the assistant.
     #[serde(rename_all = "camelCase")]
     Records {
-        /// Always true.
+        /// Always true: the log exists.
         exists: bool,
-        /// Always `jsonl`.
+        /// Always `jsonl` for this variant.
         #[schema(example = "jsonl")]
         format: &'static str,
-        /// The last records.
+        /// Last records, one JSON object each, oldest first.
         lines: Vec<String>,
-        /// Lines of the log.
+        /// Number of lines in the log.
         total_lines: usize,
-        /// Lines of this answer.
+        /// Number of lines in this response.
         returned_lines: usize,
     },
-    /// Text of the launched script.
+    /// Text output of the launched script.
     #[serde(rename_all = "camelCase")]
     Text {
-        /// Always true.
+        /// Always true: the log exists.
         exists: bool,
-        /// Always `text`.
+        /// Always `text` for this variant.
         #[schema(example = "text")]
         format: &'static str,
-        /// The last lines.
+        /// Last lines of the log.
         content: String,
-        /// Lines of the log.
+        /// Number of lines in the log.
         total_lines: usize,
-        /// Lines of this answer.
+        /// Number of lines in this response.
         returned_lines: usize,
     },
-    /// There is none.
+    /// The ticket has no log.
     Nothing {
-        /// Always false.
+        /// Always false: there is no log.
         exists: bool,
-        /// Always `text`.
+        /// Always `text` for this variant.
         #[schema(example = "text")]
         format: &'static str,
-        /// Empty.
+        /// Always the empty string.
         content: &'static str,
-        /// Always 0.
+        /// Always 0 for this variant.
         lines: usize,
     },
 }
 
 impl LogTail {
-    /// No log.
+    /// Response for a ticket without a log.
     pub const NOTHING: Self = Self::Nothing { exists: false, format: "text", content: "", lines: 0 };
 }

@@ -1,14 +1,14 @@
-//! Instants as they travel: ISO 8601, UTC, milliseconds.
+//! Timestamps on the wire: ISO 8601 in UTC with milliseconds.
 
 use jiff::Timestamp;
 
-/// Formats an instant as `2026-05-11T08:30:00.000Z`.
+/// Formats a timestamp like `2026-05-11T08:30:00.000Z`.
 #[must_use]
 pub fn iso(at: Timestamp) -> String {
     format!("{at:.3}")
 }
 
-/// The present instant, formatted by [`iso`].
+/// Returns the current time, formatted by [`iso`].
 #[must_use]
 pub fn now_iso() -> String {
     iso(Timestamp::now())

@@ -1,26 +1,26 @@
-//! Counts of tokens: of a run, of a model, of a whole loop.
+//! Token counts of a run, a model or a whole loop.
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-/// Tokens of a run, as `output` and `error` events carry them.
+/// Token counts in the form of `output` and `error` events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TokenUsage {
-    /// Input tokens.
+    /// Number of input tokens, without those of the cache.
     pub input_tokens: u64,
-    /// Output tokens.
+    /// Number of output tokens.
     pub output_tokens: u64,
-    /// Tokens written to the cache.
+    /// Number of tokens written to the prompt cache.
     #[serde(default)]
     pub cache_creation_input_tokens: u64,
-    /// Tokens read from the cache.
+    /// Number of tokens read from the prompt cache.
     #[serde(default)]
     pub cache_read_input_tokens: u64,
 }
 
 impl TokenUsage {
-    /// Whether no token of any kind was used.
+    /// Returns whether all counts are zero.
     #[must_use]
     pub const fn is_zero(&self) -> bool {
         self.input_tokens == 0
@@ -39,24 +39,24 @@ impl std::ops::AddAssign for TokenUsage {
     }
 }
 
-/// Tokens of one model.
+/// Token counts of one model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ModelTokens {
-    /// Input tokens.
+    /// Number of input tokens, without those of the cache.
     pub input: u64,
-    /// Output tokens.
+    /// Number of output tokens.
     pub output: u64,
-    /// Tokens written to the cache.
+    /// Number of tokens written to the prompt cache.
     #[serde(default)]
     pub cache_creation: u64,
-    /// Tokens read from the cache.
+    /// Number of tokens read from the prompt cache.
     #[serde(default)]
     pub cache_read: u64,
 }
 
 impl ModelTokens {
-    /// Each count that is larger, of the two.
+    /// Returns the maximum of each count.
     #[must_use]
     pub fn at_least(self, other: Self) -> Self {
         Self {
@@ -67,7 +67,7 @@ impl ModelTokens {
         }
     }
 
-    /// What is more than in the other, each count by itself.
+    /// Subtracts each count of `other`, saturating at zero.
     #[must_use]
     pub const fn minus(self, other: Self) -> Self {
         Self {
@@ -100,24 +100,24 @@ impl From<TokenUsage> for TokensUsed {
     }
 }
 
-/// Tokens as the `completed` event carries them.
+/// Token counts in the form of the `completed` event.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct TokensUsed {
-    /// Input tokens.
+    /// Number of input tokens, without those of the cache.
     pub input: u64,
-    /// Output tokens.
+    /// Number of output tokens.
     pub output: u64,
-    /// Tokens written to the cache.
+    /// Number of tokens written to the prompt cache.
     #[serde(default)]
     pub cache_creation_input_tokens: u64,
-    /// Tokens read from the cache.
+    /// Number of tokens read from the prompt cache.
     #[serde(default)]
     pub cache_read_input_tokens: u64,
-    /// Number of answers of a model.
+    /// Number of model responses (turns).
     #[serde(default)]
     pub turns: u64,
-    /// Models in the order in which they were first seen.
+    /// Model names in the order of their first use.
     #[serde(default)]
     pub models: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! Amounts of US dollars that are added up and compared.
+//! Amounts of US dollars in fixed-point arithmetic.
 
 use std::fmt;
 use std::ops::AddAssign;
@@ -8,41 +8,41 @@ use serde::{Deserialize, Serialize};
 
 const MICROS: f64 = 1e6;
 
-/// An amount of US dollars, exact to a millionth; never negative.
+/// A non-negative amount of US dollars, exact to a millionth.
 ///
-/// Written as a decimal number, for example `5` or `0.50`. The format's precision decides how many digits are
-/// shown, six without one.
+/// Parsed from a decimal number such as `5` or `0.50`. Displayed with the format's precision, by default six
+/// digits after the decimal point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]
 pub struct Usd {
     micros: u64,
 }
 
-/// A text or number that is no amount.
+/// Error for a text or number that is not a valid amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("expected an amount of US dollars, for example 5 or 0.50")]
 pub struct InvalidUsd;
 
 impl Usd {
-    /// Whether it is nothing.
+    /// Returns whether the amount is zero.
     #[must_use]
     pub const fn is_zero(self) -> bool {
         self.micros == 0
     }
 
-    /// The amount of so many millionths of a dollar.
+    /// Creates an amount from millionths of a dollar.
     #[must_use]
     pub const fn from_micros(micros: u64) -> Self {
         Self { micros }
     }
 
-    /// Millionths of a dollar.
+    /// Returns the amount in millionths of a dollar.
     #[must_use]
     pub const fn micros(self) -> u64 {
         self.micros
     }
 
-    /// What is left after another amount was taken; nothing when that is larger.
+    /// Subtracts another amount, saturating at zero.
     #[must_use]
     pub const fn saturating_sub(self, other: Self) -> Self {
         Self { micros: self.micros.saturating_sub(other.micros) }
@@ -58,11 +58,11 @@ impl AddAssign for Usd {
 impl TryFrom<f64> for Usd {
     type Error = InvalidUsd;
 
-    /// Rounds to a millionth.
+    /// Rounds to the nearest millionth.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "checked, and a cast saturates"
+        reason = "finite and non-negative, and the cast saturates"
     )]
     fn try_from(dollars: f64) -> Result<Self, InvalidUsd> {
         if !dollars.is_finite() || dollars.is_sign_negative() {
@@ -73,7 +73,7 @@ impl TryFrom<f64> for Usd {
 }
 
 impl From<Usd> for f64 {
-    #[expect(clippy::cast_precision_loss, reason = "nobody spends 2^52 millionths of a dollar")]
+    #[expect(clippy::cast_precision_loss, reason = "amounts stay below 2^52 millionths of a dollar")]
     fn from(amount: Usd) -> Self {
         amount.micros as Self / MICROS
     }
@@ -83,6 +83,7 @@ impl FromStr for Usd {
     type Err = InvalidUsd;
 
     fn from_str(text: &str) -> Result<Self, InvalidUsd> {
+        // `f64::from_str` also accepts signs, exponents, "inf" and "NaN".
         if !text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.') {
             return Err(InvalidUsd);
         }
@@ -103,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn amounts_are_read_and_shown() {
+    fn amounts_are_parsed_and_formatted() {
         let amount: Usd = "12.345678".parse().unwrap();
         assert_eq!((amount.to_string(), format!("${amount:.2}")), ("12.345678".into(), "$12.35".into()));
         assert!("0".parse::<Usd>().unwrap().is_zero());
@@ -115,7 +116,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn shown_amount_is_read_back(micros in 0u64..1 << 50) {
+        fn formatted_amount_is_parsed_back(micros in 0u64..1 << 50) {
             let amount = Usd { micros };
             prop_assert_eq!(amount.to_string().parse(), Ok(amount));
         }

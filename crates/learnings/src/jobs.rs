@@ -1,4 +1,4 @@
-//! Jobs of this process, at most one a work directory.
+//! Background jobs of this process, at most one per work directory.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::watch;
 
-/// Jobs that go on, by their work directories. Each publishes a state; its channel closes when the job ends.
+/// Running jobs by work directory. Each publishes a state; the channel closes when the job ends.
 #[derive(Debug, Clone)]
 pub(crate) struct BackgroundJobs<S>(Arc<Mutex<HashMap<PathBuf, watch::Receiver<S>>>>);
 
-/// A job that goes on until this is dropped.
+/// A running job; ends when dropped.
 #[derive(Debug)]
 pub(crate) struct BackgroundJob<S> {
     jobs: BackgroundJobs<S>,
@@ -26,18 +26,19 @@ impl<S> Default for BackgroundJobs<S> {
 
 impl<S> BackgroundJobs<S> {
     fn lock(&self) -> MutexGuard<'_, HashMap<PathBuf, watch::Receiver<S>>> {
+        // Each critical section is a single map operation, so the map is consistent after a panic.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The state of the job that goes on.
+    /// Returns the state of the running job, if there is one.
     pub(crate) fn get(&self, work_dir: &Path) -> Option<watch::Receiver<S>> {
         self.lock().get(work_dir).cloned()
     }
 
-    /// Begins a job.
+    /// Registers a job.
     ///
     /// # Errors
-    /// The state of the one that goes on already.
+    /// Returns the state of the job that is already running.
     pub(crate) fn begin(&self, work_dir: &Path, state: S) -> Result<BackgroundJob<S>, watch::Receiver<S>> {
         let mut jobs = self.lock();
         if let Some(state) = jobs.get(work_dir) {
@@ -57,6 +58,8 @@ impl<S> BackgroundJob<S> {
 
 impl<S> Drop for BackgroundJob<S> {
     fn drop(&mut self) {
+        // Removed before the sender is dropped (fields drop after this body): a task that waits for the end
+        // finds the slot free.
         self.jobs.lock().remove(&self.work_dir);
     }
 }

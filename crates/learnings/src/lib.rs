@@ -1,12 +1,13 @@
-//! Learnings: what loops and chats taught, kept for later loops.
+//! Learnings: findings of loops and chats that are kept for later loops.
 //!
-//! A learning begins as a pending file in a worktree, written by an agent or by [`Extractions`] from a
-//! chat. [`Processing`] has those of agents classified, and merges the pending files of a worktree into the patterns of the person
-//! ([`PatternStore`]), a text file that people read and edit. Recorded uses raise a pattern's confidence,
-//! time lowers it, and the ones that matter are given to the next loop within a budget of tokens.
+//! A learning starts as a pending file in a worktree, written by an agent or extracted from a chat by
+//! [`Extractions`]. [`Processing`] has the learnings of agents classified and merges the pending files of a
+//! worktree into the user's patterns ([`PatternStore`]), a text file that users read and edit. Recorded uses
+//! change a pattern's confidence, idle time lowers it, and the most relevant patterns are included in the
+//! prompts of later loops, within a token budget.
 //!
-//! Files of worktrees are hostile and are opened through [`loopgate_home::untrusted`] alone. Knows
-//! nothing of HTTP.
+//! Files in worktrees are untrusted and are accessed through [`loopgate_home::untrusted`] only. This crate
+//! does not depend on HTTP.
 
 mod assistant;
 mod classification;

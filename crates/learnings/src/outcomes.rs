@@ -1,4 +1,4 @@
-//! `outcomes.log` of a work directory: one line a use of a learning.
+//! `outcomes.log` of a work directory: one line per use of a learning.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -11,26 +11,27 @@ use crate::pattern::one_line;
 use crate::pending::LEARNINGS_DIR;
 
 const OUTCOMES: &str = "outcomes.log";
-/// Characters of a summary in the log.
-const SUMMARY_MOST: usize = 500;
+/// Maximum length of a summary in the log, in characters.
+const MAX_SUMMARY_CHARS: usize = 500;
 
-/// A learning that was used.
+/// A recorded use of a learning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LearningUse {
-    /// What it says.
+    /// Summary of the learning, as recorded by the caller.
     pub summary: String,
-    /// Whether it held.
+    /// Whether the learning proved correct.
     pub verified: bool,
 }
 
-/// Notes uses of a ticket's chat, in their order. Blocks on the disk.
+/// Appends the uses of a ticket's chat to the log. Blocks on disk I/O.
 ///
 /// # Errors
-/// Any failure of the file system, and links on the way.
+/// Fails on I/O errors, and when a component of the path is a symbolic link.
 pub fn record_uses(work_dir: &Path, ticket: &str, uses: &[LearningUse], now: Timestamp) -> io::Result<()> {
     let mut lines = String::new();
-    for used in uses {
-        let summary = one_line(&used.summary, SUMMARY_MOST).replace('|', "/");
+    for learning_use in uses {
+        // `|` separates the columns of the log.
+        let summary = one_line(&learning_use.summary, MAX_SUMMARY_CHARS).replace('|', "/");
         let ticket = safe_id(ticket);
         lines.push_str(&format!("{now:.3}|chat-{ticket}|0|interactive-chat|{summary}|applied|\n"));
     }

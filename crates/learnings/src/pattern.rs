@@ -1,27 +1,27 @@
-//! One pattern: what was learned, in the form that people read and agents are given.
+//! A pattern: a merged learning in the form that users edit and agents receive.
 
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// Characters of a summary at least.
-pub(crate) const SUMMARY_LEAST: usize = 20;
-/// Characters of a summary; longer ones are cut.
-pub(crate) const SUMMARY_MOST: usize = 240;
+/// Minimum length of a summary in characters, the `minLength` of the schemas that the assistant receives.
+pub(crate) const MIN_SUMMARY_CHARS: usize = 20;
+/// Maximum length of a summary in characters, their `maxLength`; longer ones are truncated.
+pub(crate) const MAX_SUMMARY_CHARS: usize = 240;
 
-/// How far a pattern can be relied on.
+/// Confidence in a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Confidence {
-    /// Often without effect, or not used for long.
+    /// Often unsuccessful, or unused for a long time.
     Low,
-    /// New, or mixed.
+    /// New, or used with mixed results.
     Medium,
-    /// Confirmed by use.
+    /// Confirmed by successful uses.
     High,
 }
 
 impl Confidence {
-    /// As it is written.
+    /// Returns the form used in the patterns file.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -40,17 +40,17 @@ impl FromStr for Confidence {
     }
 }
 
-/// What kind a learning is.
+/// Category of a learning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum PatternCategory {
-    /// Something that went wrong.
+    /// An error that should not be repeated.
     Mistake,
-    /// Something that worked.
+    /// An approach that works.
     Pattern,
-    /// How things are done here.
+    /// A convention of the repository.
     Convention,
-    /// Something that is not obvious.
+    /// A fact that is not obvious from the code.
     Insight,
 }
 
@@ -70,43 +70,44 @@ impl PatternCategory {
 pub struct Pattern {
     /// `P-` and at least three digits.
     pub id: String,
-    /// `pattern`, `mistake`, `convention` or `insight`; another word when a person wrote one.
+    /// `pattern`, `mistake`, `convention`, `insight`, or another word written by the user.
     pub category: String,
-    /// One sentence.
+    /// The learning in one sentence.
     pub summary: String,
-    /// How far it can be relied on.
+    /// Confidence derived from the record, or set by the user.
     pub confidence: Confidence,
-    /// How often it was learned or used.
+    /// Number of times that it was learned or used.
     pub seen_count: u64,
-    /// Share of uses that held, 0 to 1; none without a use.
+    /// Share of successful uses, 0 to 1; `None` without a use.
     pub success_rate: Option<f64>,
     /// `[UNTESTED]`, `[REVIEW]`, `[STALE]`, `[PRUNE]`, or empty.
     pub flags: String,
-    /// Agents that it is meant for; `*` is all.
+    /// Agents for which it is intended; `*` for all.
     pub applies_to: Vec<String>,
-    /// Words that say when it matters.
+    /// Keywords for situations to which it applies.
     pub context: Vec<String>,
-    /// Name of the repository; `*` is all.
+    /// Name of the repository; `*` for all.
     pub repo: String,
 }
 
 impl Pattern {
-    /// Number of its id.
+    /// Returns the number in the id.
     pub(crate) fn number(&self) -> u64 {
         self.id.strip_prefix("P-").and_then(|digits| digits.parse().ok()).unwrap_or(0)
     }
 
-    /// Whether it matters to work in a repository.
+    /// Returns whether the pattern applies to a repository.
     #[must_use]
     pub fn is_for_repo(&self, repo: &str) -> bool {
         self.repo.is_empty() || self.repo == "*" || self.repo == repo
     }
 }
 
-/// One line of at most [`SUMMARY_MOST`] characters: control characters become blanks, and blanks one.
-pub(crate) fn one_line(text: &str, most: usize) -> String {
+/// Converts a text to one line of at most `max_chars` characters; control characters and runs of whitespace become
+/// one space.
+pub(crate) fn one_line(text: &str, max_chars: usize) -> String {
     let text: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
     let words: Vec<&str> = text.split_whitespace().collect();
-    let line: String = words.join(" ").chars().take(most).collect();
+    let line: String = words.join(" ").chars().take(max_chars).collect();
     line.trim_end().to_owned()
 }

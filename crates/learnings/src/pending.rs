@@ -1,4 +1,4 @@
-//! Pending learnings of a worktree: files that agents and the extraction leave, one learning each.
+//! Pending learnings of a worktree: files written by agents and by the extraction, one learning each.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,48 +9,48 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
-use crate::pattern::{PatternCategory, SUMMARY_MOST, one_line};
+use crate::pattern::{MAX_SUMMARY_CHARS, PatternCategory, one_line};
 
-/// Where learnings lie, below a work directory.
+/// Directory of all files about learnings, relative to the work directory.
 pub(crate) const LEARNINGS_DIR: &str = ".learnings";
 const PENDING_DIR: &str = "pending";
-/// Bytes of one file.
-const MOST: u64 = 256 * 1024;
-/// Files that are read at once; the rest waits for the next time.
-const FILES_MOST: usize = 1000;
-/// Characters of each part of an account.
-const ACCOUNT_MOST: usize = 1000;
-/// Added to the name of a file that is no learning, so that it waits no more and is not lost.
+/// Maximum size of a file in bytes; larger ones are malformed.
+const MAX_FILE_BYTES: u64 = 256 * 1024;
+/// Maximum number of files per run; the others are processed by the next run.
+const MAX_FILES: usize = 1000;
+/// Maximum length of each text of an account, in characters.
+const MAX_ACCOUNT_CHARS: usize = 1000;
+/// Suffix for malformed files: they are not processed again, but the user can inspect them.
 const MALFORMED: &str = ".malformed";
 
-/// Where something was learned.
+/// Origin of a learning.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct LearningSource {
-    /// Tells sources apart, so that one is not counted twice.
+    /// Unique key, by which a source is merged at most once.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub key: String,
-    /// Worktree of the loop or ticket: its directory's name.
+    /// Directory name of the loop's or ticket's worktree.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub run: String,
-    /// Ticket or loop.
+    /// Id of the ticket or loop.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub ticket: String,
-    /// File in the repository that it is about, with `:line` when known.
+    /// File in the repository that the learning refers to, with `:line` when known.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub file: String,
-    /// Commit that was checked out.
+    /// Hash of the checked-out commit.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub commit: String,
     /// Name of the repository.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub repo: String,
-    /// Chat that it was extracted from.
+    /// Chat from which it was extracted.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub chat: String,
 }
 
-/// What a pending file says, ready to be merged.
+/// A validated pending learning.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PendingLearning {
     pub(crate) category: String,
@@ -59,11 +59,11 @@ pub(crate) struct PendingLearning {
     pub(crate) context: Vec<String>,
     pub(crate) repo: String,
     pub(crate) source: LearningSource,
-    /// What its agent says of it, when the file does not say of what kind it is.
+    /// The agent's description, for a learning that has no category yet.
     pub(crate) account: Option<Account>,
 }
 
-/// How a learning came about.
+/// Circumstances of a learning, as described by its agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Account {
     pub(crate) what_happened: String,
@@ -71,7 +71,7 @@ pub(crate) struct Account {
     pub(crate) fix_applied: String,
 }
 
-/// A pending file as agents and the extraction write it.
+// All members are untyped: a file with one member of the wrong type is still usable.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Document {
@@ -94,15 +94,15 @@ struct Context {
     line: Value,
 }
 
-/// A file of the folder.
+/// Result of reading a file of the pending directory.
 enum PendingContent {
     Learning(Box<PendingLearning>),
-    /// It says that there is nothing to learn.
+    /// The agent reported that there is nothing to learn.
     Nothing,
     Malformed,
 }
 
-/// The folder of a work directory.
+/// Pending directory of a work directory.
 pub(crate) struct Pending {
     work_dir: PathBuf,
 }
@@ -120,7 +120,7 @@ impl Pending {
         untrusted::kind(&self.directory()) == Some(EntryKind::Directory)
     }
 
-    /// Names of the files, in order.
+    /// Returns the names of the pending files in order.
     pub(crate) fn names(&self) -> Vec<String> {
         let entries = untrusted::entries(&self.directory()).into_iter();
         let files = entries.filter(|entry| entry.kind == EntryKind::File);
@@ -131,7 +131,7 @@ impl Pending {
     }
 
     fn read(&self, name: &str, checkout: &LearningSource) -> PendingContent {
-        let Ok(bytes) = untrusted::read(&self.directory().join(name), MOST) else {
+        let Ok(bytes) = untrusted::read(&self.directory().join(name), MAX_FILE_BYTES) else {
             return PendingContent::Malformed;
         };
         let Ok(document) = serde_json::from_slice::<Document>(&bytes) else {
@@ -140,6 +140,7 @@ impl Pending {
         if document.no_learnings == Value::Bool(true) {
             return PendingContent::Nothing;
         }
+        // <worktree>/.loopgate/work: the worktree is the grandparent.
         let run = self.work_dir.parent().and_then(Path::parent).and_then(Path::file_name);
         let run = run.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         match candidate(document, name, run, checkout) {
@@ -148,21 +149,22 @@ impl Pending {
         }
     }
 
-    /// Every learning with the name of its file. What is none is put out of the way. A file that does not say
-    /// where it was learned gets the repository and the commit of `checkout`.
+    /// Returns all learnings with their file names, and renames malformed files.
+    ///
+    /// Learnings that do not name a repository or commit get those of `checkout`.
     pub(crate) fn take(&self, checkout: &LearningSource) -> Vec<(String, PendingLearning)> {
         let mut candidates = Vec::new();
-        for name in self.names().into_iter().take(FILES_MOST) {
+        for name in self.names().into_iter().take(MAX_FILES) {
             match self.read(&name, checkout) {
                 PendingContent::Learning(candidate) => candidates.push((name, *candidate)),
                 PendingContent::Nothing => self.remove(&name),
                 PendingContent::Malformed => {
-                    let set_aside = untrusted::rename(
+                    let renamed = untrusted::rename(
                         &self.directory().join(&name),
                         format!("{name}{MALFORMED}").as_ref(),
                     );
-                    if let Err(error) = set_aside {
-                        tracing::warn!(%error, "a pending learning that cannot be read stays");
+                    if let Err(error) = renamed {
+                        tracing::warn!(%error, "failed to rename malformed pending learning");
                     }
                 }
             }
@@ -172,19 +174,20 @@ impl Pending {
 
     pub(crate) fn remove(&self, name: &str) {
         if let Err(error) = untrusted::remove(&self.directory().join(name)) {
-            tracing::warn!(%error, "a pending learning that was processed stays");
+            tracing::warn!(%error, "failed to remove processed pending learning");
         }
     }
 
-    /// Leaves one file more.
+    /// Adds a pending file.
     pub(crate) fn write(&self, document: &Value) -> io::Result<()> {
+        // UUIDs of version 7 sort by time, so the files are processed in the order of their creation.
         let path = self.directory().join(format!("chat-{}.json", Uuid::now_v7()));
         untrusted::write_private(&path, &serde_json::to_vec_pretty(document)?)
     }
 }
 
-/// Files of a work directory that teach something; those that say that there is nothing do not count. Blocks
-/// on the disk.
+/// Returns the number of pending learnings, without files that report that there is nothing to learn. Blocks
+/// on disk I/O.
 #[must_use]
 pub fn pending_count(work_dir: &Path) -> usize {
     let pending = Pending::of(work_dir);
@@ -205,32 +208,35 @@ fn candidate(
     run: String,
     checkout: &LearningSource,
 ) -> Option<PendingLearning> {
-    let text = |value: &Value, most: usize| one_line(value.as_str().unwrap_or_default(), most);
+    let text = |value: &Value, max_chars: usize| one_line(value.as_str().unwrap_or_default(), max_chars);
     let texts = |value: &Value| -> Vec<String> {
-        let texts = value.as_array().into_iter().flatten().take(10).map(|one| text(one, 60));
+        let texts = value.as_array().into_iter().flatten().take(10).map(|item| text(item, 60));
         texts.filter(|text| !text.is_empty()).collect()
     };
-    let summary = Some(text(&document.pattern_to_remember, SUMMARY_MOST)).filter(|text| !text.is_empty())?;
+    let summary =
+        Some(text(&document.pattern_to_remember, MAX_SUMMARY_CHARS)).filter(|text| !text.is_empty())?;
     let category = serde_json::from_value::<PatternCategory>(document.category).ok();
+    // Extraction writes the category; a file of an agent without a valid one is classified later.
     let account = category.is_none().then(|| Account {
-        what_happened: text(&document.what_happened, ACCOUNT_MOST),
-        why: text(&document.why, ACCOUNT_MOST),
-        fix_applied: text(&document.fix_applied, ACCOUNT_MOST),
+        what_happened: text(&document.what_happened, MAX_ACCOUNT_CHARS),
+        why: text(&document.why, MAX_ACCOUNT_CHARS),
+        fix_applied: text(&document.fix_applied, MAX_ACCOUNT_CHARS),
     });
     let applies_to = Some(texts(&document.applies_to)).filter(|agents| !agents.is_empty());
-    let told: LearningSource = serde_json::from_value(document.source).unwrap_or_default();
+    let stated: LearningSource = serde_json::from_value(document.source).unwrap_or_default();
     let mut file = text(&document.context.file, 300);
     if let Some(line) = document.context.line.as_u64().filter(|_| !file.is_empty()) {
         file = format!("{file}:{line}");
     }
     let source = LearningSource {
+        // Stable across retries: a file that was merged but not removed before a crash is not counted again.
         key: format!("{run}/{name}"),
         run,
-        ticket: one_line(&told.ticket, 200),
+        ticket: one_line(&stated.ticket, 200),
         file,
-        commit: or_else(one_line(&told.commit, 64), &checkout.commit),
-        repo: or_else(one_line(&told.repo, 200), &checkout.repo),
-        chat: one_line(&told.chat, 200),
+        commit: or_else(one_line(&stated.commit, 64), &checkout.commit),
+        repo: or_else(one_line(&stated.repo, 200), &checkout.repo),
+        chat: one_line(&stated.chat, 200),
     };
     let repo = or_else(source.repo.clone(), "*");
     Some(PendingLearning {

@@ -1,4 +1,4 @@
-//! The programs that work on learnings: the assistant, and the script of the self-learning plugin.
+//! The external programs for learnings: the assistant, and the script of the self-learning plugin.
 
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -14,26 +14,26 @@ const SCRIPT: &str = "scripts/process-chat-learnings.sh";
 /// A boxed future, for the methods of a trait object.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Prepares the programs that learnings need, so that nothing runs that a checkout brings along.
+/// Creates the commands that learnings need, such that no code or settings of a checkout are executed.
 pub trait LearningPrograms: Send + Sync {
-    /// The assistant in a worktree, without arguments of the caller.
+    /// Returns the assistant's command for a worktree, without arguments of the caller.
     fn assistant<'a>(&'a self, worktree: &'a Path) -> BoxFuture<'a, Command>;
-    /// A script of a plugin, with the work directory as its argument.
+    /// Returns the command of a plugin's script, with the work directory as its argument.
     fn script<'a>(&'a self, script: &'a Path, worktree: &'a Worktree) -> BoxFuture<'a, Command>;
 }
 
-/// Where plugins are installed.
+/// Directories that contain plugins.
 #[derive(Debug, Clone, Default)]
 pub struct PluginDirs {
-    /// One folder a plugin: those that Loopgate brings along.
+    /// Directory of the plugins bundled with Loopgate, one subdirectory each.
     pub bundled: Option<PathBuf>,
-    /// One folder a plugin with one folder a version: those that the assistant installed.
+    /// Directory of the plugins that the assistant installed, one subdirectory per plugin and version.
     pub installed: Option<PathBuf>,
 }
 
 impl PluginDirs {
-    /// The script that processes a work directory: the bundled one, else that of the newest version. Blocks on
-    /// the disk.
+    /// Returns the path of the processing script: the bundled one, else that of the newest installed version.
+    /// Blocks on disk I/O.
     pub(crate) fn processing_script(&self) -> Option<PathBuf> {
         let bundled = self.bundled.as_ref().map(|root| root.join(PLUGIN).join(SCRIPT));
         if let Some(bundled) = bundled.filter(|script| script.is_file()) {

@@ -1,4 +1,4 @@
-//! What is known of a pattern beside its row: where it was learned, how it was used, and what was written last.
+//! Records of patterns: their sources, their uses, and the last content that Loopgate wrote.
 
 use std::collections::BTreeMap;
 
@@ -8,44 +8,45 @@ use serde::{Deserialize, Serialize};
 use crate::pattern::{Confidence, Pattern};
 use crate::pending::LearningSource;
 
-/// Days without a use after which half of the trust in a pattern is left.
+/// Days without a use after which the score is halved.
 const HALF_LIFE_DAYS: f64 = 180.0;
-/// Days without a use after which a used pattern counts as stale.
+/// Days without a use after which a used pattern is flagged as stale.
 const STALE_DAYS: f64 = 180.0;
-/// Uses from which a pattern that mostly fails may be dropped.
+/// Minimum number of uses before a mostly unsuccessful pattern can be pruned.
 const PRUNE_USES: u64 = 20;
+// Score thresholds. A new pattern starts at 0.5, which is medium.
 const HIGH: f64 = 0.70;
 const MEDIUM: f64 = 0.40;
-const SECONDS_A_DAY: f64 = 86_400.0;
-/// Sources that are kept of one pattern, the newest.
-const SOURCES_MOST: usize = 20;
+const SECONDS_PER_DAY: f64 = 86_400.0;
+/// Maximum number of sources per pattern; older ones are dropped.
+const MAX_SOURCES: usize = 20;
 
-/// All records, by the ids of patterns.
+/// All records by pattern id.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct LearningRecords {
     pub(crate) patterns: BTreeMap<String, Record>,
 }
 
-/// What is known of one pattern.
+/// Record of one pattern.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Record {
     pub(crate) summary: String,
-    /// Where it was learned, the oldest first.
+    /// Origins of the pattern, oldest first.
     pub(crate) sources: Vec<LearningSource>,
     pub(crate) learned_at: Timestamp,
     pub(crate) uses: u64,
-    /// Uses that held.
+    /// Number of successful uses.
     pub(crate) verified: u64,
     pub(crate) last_used_at: Option<Timestamp>,
-    /// Ids of patterns that say otherwise.
+    /// Ids of contradicting patterns.
     pub(crate) conflicts_with: Vec<String>,
-    /// What Loopgate wrote last; a row that says something else was edited by a person.
+    /// Fingerprint of the row that Loopgate wrote last; a different one means that the user edited the row.
     pub(crate) written: String,
-    /// A person changed the row; its words and its confidence are left alone.
+    /// The user edited the row, so its text and confidence are preserved.
     pub(crate) edited: bool,
-    /// A person removed the row; it is not learned again.
+    /// The user removed the row, so it is not learned again.
     pub(crate) removed: bool,
 }
 
@@ -67,42 +68,44 @@ impl Default for Record {
 }
 
 impl Record {
-    /// The record of a pattern that is learned now.
+    /// Creates the record of a new pattern.
     pub(crate) fn new(pattern: &Pattern, now: Timestamp) -> Self {
         let mut record = Self { summary: pattern.summary.clone(), learned_at: now, ..Self::default() };
         record.written = fingerprint(pattern);
         record
     }
 
-    /// The record of a row that somebody else wrote.
-    pub(crate) fn of_foreign(pattern: &Pattern, now: Timestamp) -> Self {
+    /// Creates the record of a row that the user wrote.
+    pub(crate) fn user_written(pattern: &Pattern, now: Timestamp) -> Self {
         Self { edited: true, ..Self::new(pattern, now) }
     }
 
     pub(crate) fn add_source(&mut self, source: LearningSource) {
         self.sources.push(source);
-        let surplus = self.sources.len().saturating_sub(SOURCES_MOST);
-        self.sources.drain(..surplus);
+        let excess = self.sources.len().saturating_sub(MAX_SOURCES);
+        self.sources.drain(..excess);
     }
 
-    pub(crate) fn knows_source(&self, source: &LearningSource) -> bool {
-        !source.key.is_empty() && self.sources.iter().any(|known| known.key == source.key)
+    pub(crate) fn has_source(&self, source: &LearningSource) -> bool {
+        !source.key.is_empty() && self.sources.iter().any(|existing| existing.key == source.key)
     }
 
-    /// Share of uses that held.
+    /// Returns the share of successful uses.
     pub(crate) fn success_rate(&self) -> Option<f64> {
         (self.uses > 0).then(|| ratio(self.verified, self.uses))
     }
 
-    /// Trust in the pattern, 0 to 1. A use that held raises it, one that did not lowers it, and so does time.
+    /// Returns the score of the pattern, 0 to 1: raised by successful uses, lowered by failures and by idle
+    /// time.
     pub(crate) fn score(&self, now: Timestamp) -> f64 {
+        // Laplace's rule of succession: without a use the score is 0.5, and one use does not make it 0 or 1.
         let trust = ratio(self.verified + 1, self.uses + 2);
         trust * 0.5_f64.powf(self.idle_days(now) / HALF_LIFE_DAYS)
     }
 
     fn idle_days(&self, now: Timestamp) -> f64 {
         let since = self.last_used_at.unwrap_or(self.learned_at).max(self.learned_at);
-        (now.duration_since(since).as_secs_f64() / SECONDS_A_DAY).max(0.0)
+        (now.duration_since(since).as_secs_f64() / SECONDS_PER_DAY).max(0.0)
     }
 
     fn flags(&self, now: Timestamp) -> &'static str {
@@ -122,7 +125,7 @@ impl Record {
         }
     }
 
-    /// Brings a row up to date. What a person edited keeps its confidence and its flags.
+    /// Updates a row from the record. Confidence and flags of an edited row are preserved.
     pub(crate) fn apply_to(&mut self, pattern: &mut Pattern, now: Timestamp) {
         if let Some(rate) = self.success_rate() {
             pattern.success_rate = Some((rate * 100.0).round() / 100.0);
@@ -146,7 +149,7 @@ pub(crate) fn level(score: f64) -> Confidence {
     }
 }
 
-/// What a person may have meant to change.
+/// Returns all members of a row that a user can edit, as one comparable text. Counters are not included.
 pub(crate) fn fingerprint(pattern: &Pattern) -> String {
     [
         pattern.category.as_str(),
@@ -175,21 +178,21 @@ mod tests {
         Timestamp::UNIX_EPOCH + (days * 24).hours()
     }
 
-    fn used(uses: u64, verified: u64, last: i64) -> Record {
+    fn record_with_uses(uses: u64, verified: u64, last: i64) -> Record {
         Record { uses, verified, last_used_at: Some(at(last)), ..Record::default() }
     }
 
     #[test]
-    fn levels_and_flags_follow_use_and_time() {
+    fn confidence_and_flags_depend_on_uses_and_idle_time() {
         let new = Record { learned_at: at(0), ..Record::default() };
         for (record, now, confidence, flags) in [
             (new.clone(), 0, Confidence::Medium, "[UNTESTED]"),
             (new, 90, Confidence::Low, "[UNTESTED]"),
-            (used(4, 4, 10), 10, Confidence::High, ""),
-            (used(4, 4, 10), 100, Confidence::Medium, ""),
-            (used(4, 4, 10), 400, Confidence::Low, "[STALE]"),
-            (used(4, 1, 10), 10, Confidence::Low, "[REVIEW]"),
-            (used(21, 3, 10), 10, Confidence::Low, "[PRUNE]"),
+            (record_with_uses(4, 4, 10), 10, Confidence::High, ""),
+            (record_with_uses(4, 4, 10), 100, Confidence::Medium, ""),
+            (record_with_uses(4, 4, 10), 400, Confidence::Low, "[STALE]"),
+            (record_with_uses(4, 1, 10), 10, Confidence::Low, "[REVIEW]"),
+            (record_with_uses(21, 3, 10), 10, Confidence::Low, "[PRUNE]"),
         ] {
             assert_eq!(
                 (level(record.score(at(now))), record.flags(at(now))),
@@ -201,14 +204,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn use_raises_and_time_lowers(uses in 0u64..50, share in 0.0..=1.0f64, idle in 0i64..1000, more in 1i64..1000) {
+        fn success_raises_score_and_idle_time_lowers_it(uses in 0u64..50, share in 0.0..=1.0f64, idle in 0i64..1000, more in 1i64..1000) {
             let verified = (uses as f64 * share) as u64;
-            let record = used(uses, verified, 0);
+            let record = record_with_uses(uses, verified, 0);
             let now = record.score(at(idle));
             prop_assert!((0.0..=1.0).contains(&now));
             prop_assert!(record.score(at(idle + more)) < now);
-            prop_assert!(used(uses + 1, verified + 1, 0).score(at(idle)) > now);
-            prop_assert!(used(uses + 1, verified, 0).score(at(idle)) < now);
+            prop_assert!(record_with_uses(uses + 1, verified + 1, 0).score(at(idle)) > now);
+            prop_assert!(record_with_uses(uses + 1, verified, 0).score(at(idle)) < now);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The service that a gateway holds: its parts, wired to each other.
+//! The service used by a gateway, with its parts connected.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,32 +8,32 @@ use crate::processing::{Batch, Processing};
 use crate::programs::{LearningPrograms, PluginDirs};
 use crate::store::PatternStore;
 
-/// Where the files of learnings are.
+/// Locations of files for learnings.
 #[derive(Debug, Clone)]
 pub struct LearningsConfig {
-    /// The patterns of the person, `~/.loopgate/learnings`.
+    /// Directory of the user's patterns, `~/.loopgate/learnings`.
     pub directory: PathBuf,
-    /// A patterns file that is read when there is none there.
+    /// Patterns file of an earlier installation, read when `directory` has none.
     pub older_patterns: Option<PathBuf>,
-    /// Where the script of the self-learning plugin is looked for.
+    /// Directories in which the script of the self-learning plugin is searched.
     pub plugins: PluginDirs,
 }
 
-/// Work on learnings. Clones share it.
+/// All operations on learnings. Clones share their state.
 #[derive(Clone)]
 pub struct Learnings {
-    /// The patterns of the person.
+    /// The user's patterns with their records.
     pub patterns: PatternStore,
-    /// From chats to pending learnings.
+    /// Extraction of pending learnings from chats.
     pub extractions: Extractions,
-    /// From the pending learnings of a worktree to patterns.
+    /// Merging of one worktree's pending learnings into the patterns.
     pub processing: Processing,
-    /// The same for all worktrees.
+    /// Merging of all worktrees' pending learnings.
     pub batch: Batch,
 }
 
 impl Learnings {
-    /// Without programs nothing is extracted or processed.
+    /// Creates the service. Without `programs`, extraction and processing fail.
     #[must_use]
     pub fn new(config: LearningsConfig, programs: Option<Arc<dyn LearningPrograms>>) -> Self {
         let processing = Processing::new(programs.clone(), config.plugins);

@@ -1,24 +1,25 @@
-//! Whether two statements say the same, or contradict each other.
+//! Comparison of two statements: equivalent, contradicting or different.
 
 use std::collections::BTreeSet;
 
-/// Share of words from which two statements are about the same.
-const SAME: f64 = 0.8;
-/// Share of words from which a recorded use belongs to a pattern.
-const USED: f64 = 0.6;
+/// Minimum Jaccard similarity of the words of two statements on the same subject.
+const SAME_SUBJECT: f64 = 0.8;
+/// Minimum Jaccard similarity between a recorded use and its pattern. Lower, because agents paraphrase what
+/// they used.
+const SAME_USE: f64 = 0.6;
 
-/// Words that turn a statement round.
+/// Words that negate a statement.
 const NEGATIONS: [&str; 10] =
     ["not", "never", "no", "dont", "doesnt", "avoid", "cannot", "cant", "shouldnt", "mustnt"];
-/// Words that only stress one.
-const STRESS: [&str; 9] = ["always", "do", "does", "must", "should", "the", "a", "an", "please"];
+/// Words without effect on the meaning.
+const FILLERS: [&str; 9] = ["always", "do", "does", "must", "should", "the", "a", "an", "please"];
 
-/// How one statement relates to another.
+/// Relation between two statements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Relation {
-    /// They say the same.
+    /// Both have the same meaning.
     Same,
-    /// They are about the same, and one denies what the other says, or names other numbers.
+    /// Both are about the same subject, but one negates the other or has different numbers.
     Conflict,
     Different,
 }
@@ -28,7 +29,7 @@ pub(crate) fn relation(one: &str, other: &str) -> Relation {
         return Relation::Same;
     }
     let (one, other) = (Statement::of(one), Statement::of(other));
-    if one.words.is_empty() || overlap(&one.words, &other.words) < SAME {
+    if one.words.is_empty() || overlap(&one.words, &other.words) < SAME_SUBJECT {
         Relation::Different
     } else if one.negated == other.negated && one.numbers == other.numbers {
         Relation::Same
@@ -37,7 +38,7 @@ pub(crate) fn relation(one: &str, other: &str) -> Relation {
     }
 }
 
-/// How well a recorded use fits a pattern, 0 to 1; `None` when it is about another one.
+/// Returns how well a recorded use matches a pattern, 0 to 1; `None` when it does not match.
 pub(crate) fn use_of(used: &str, pattern: &str) -> Option<f64> {
     let (used, pattern) = (used.to_lowercase(), pattern.to_lowercase());
     let (used, pattern) = (used.trim(), pattern.trim());
@@ -48,14 +49,15 @@ pub(crate) fn use_of(used: &str, pattern: &str) -> Option<f64> {
         return Some(1.0);
     }
     if used.contains(pattern) || pattern.contains(used) {
+        // Below an exact match, above any match by words.
         return Some(0.99);
     }
-    Some(overlap(&words(used), &words(pattern))).filter(|share| *share > USED)
+    Some(overlap(&words(used), &words(pattern))).filter(|share| *share > SAME_USE)
 }
 
 struct Statement {
     words: BTreeSet<String>,
-    /// Words with digits.
+    /// Words that contain digits.
     numbers: BTreeSet<String>,
     negated: bool,
 }
@@ -67,14 +69,16 @@ impl Statement {
         let (numbers, mut words): (BTreeSet<_>, BTreeSet<_>) = words(text).into_iter().partition(has_digit);
         words.retain(|word| {
             let negation = NEGATIONS.contains(&word.as_str());
+            // A double negation is an affirmation.
             negated ^= negation;
-            !negation && !STRESS.contains(&word.as_str())
+            !negation && !FILLERS.contains(&word.as_str())
         });
         Self { words, numbers, negated }
     }
 }
 
 fn words(text: &str) -> BTreeSet<String> {
+    // Without apostrophes, so that "don't" becomes one word of NEGATIONS.
     let text = text.to_lowercase().replace(['\'', '’'], "");
     text.split(|letter: char| !letter.is_alphanumeric())
         .filter(|word| !word.is_empty())
@@ -82,7 +86,7 @@ fn words(text: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Words in both, as a share of those in either.
+/// Jaccard similarity: the number of common words divided by the number of all words.
 fn overlap(one: &BTreeSet<String>, other: &BTreeSet<String>) -> f64 {
     let either = one.union(other).count();
     if either == 0 {
@@ -98,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statements_are_the_same_in_conflict_or_different() {
+    fn relation_of_statements_is_detected() {
         for (one, other, expected) in [
             ("Run the linter before a commit", "run linter before commit!", Relation::Same),
             ("Always run the linter before a commit", "Run the linter before a commit", Relation::Same),
@@ -114,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn uses_are_recognized_as_the_contract_says() {
+    fn use_matches_pattern_when_equal_contained_or_similar() {
         assert_eq!(use_of("Check the lock", "check the LOCK"), Some(1.0));
         assert!(use_of("Check the lock", "Check the lock, then write").is_some());
         assert!(use_of("then write, check lock", "Check the lock, then write").is_some());

@@ -1,7 +1,7 @@
-//! How extraction, processing and the batch stand, in files that clients poll.
+//! Status files of extraction, processing and batch, which clients poll.
 //!
-//! Each is replaced in one step. A file that cannot be read counts as none, and work that nobody does any
-//! more as failed, so that no client waits for ever.
+//! Files are replaced atomically. An unreadable file counts as absent, and work whose process has died counts
+//! as failed, so that clients do not poll forever.
 
 use std::io;
 use std::path::Path;
@@ -17,122 +17,125 @@ use crate::pending::LEARNINGS_DIR;
 
 const EXTRACTION: &str = "chat-extraction-status.json";
 const PROCESSING: &str = "processing-status.json";
-pub(crate) const INTERRUPTED: &str = "It was interrupted; start it again";
+pub(crate) const INTERRUPTED: &str = "Interrupted before completion; start it again";
 
-/// Where some work stands.
+/// State of a learnings job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[schema(as = LearningsState)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
-    /// Never started.
+    /// No job was ever started.
     #[default]
     None,
-    /// Starts when the extraction has ended.
+    /// Starts after the running extraction has ended.
     Waiting,
-    /// Goes on.
+    /// The job is running now.
     Processing,
-    /// Done.
+    /// The job finished successfully.
     Completed,
-    /// Failed.
+    /// The job failed; see the message.
     Error,
 }
 
-/// How the extraction from a ticket's chat stands.
+/// Status of the extraction from a ticket's chat.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = LearningsExtractionStatus, example = json!({"status": "completed", "ticketId": "AB-1", "activeTab": "chat", "timestamp": "2030-01-01T00:00:00.000Z", "count": 2}))]
 pub struct ExtractionStatus {
-    /// Where it stands.
+    /// State of the extraction.
     pub status: State,
-    /// Ticket.
+    /// Id of the ticket; absent before the first extraction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ticket_id: Option<String>,
-    /// Tab of the page that asked.
+    /// Tab of the page that requested the extraction.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub active_tab: Option<String>,
-    /// When that was.
+    /// Time of the last state change, ISO 8601.
     #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "milliseconds")]
     #[schema(value_type = Option<String>, format = DateTime)]
     pub timestamp: Option<Timestamp>,
-    /// New learnings.
+    /// Number of extracted learnings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub count: Option<usize>,
-    /// Why it failed.
+    /// Error message for the user; absent unless the extraction failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
 
-/// How the processing of a worktree's learnings stands.
+/// Status of the processing of a worktree's learnings.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = LearningsProcessingStatus, example = json!({"status": "completed", "timestamp": "2030-01-01T00:00:00.000Z", "processed": 3}))]
 pub struct ProcessingStatus {
-    /// Where it stands.
+    /// State of the processing.
     pub status: State,
-    /// When that was.
+    /// Time of the last state change, ISO 8601.
     #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "milliseconds")]
     #[schema(value_type = Option<String>, format = DateTime)]
     pub timestamp: Option<Timestamp>,
-    /// Why it failed, or what was done.
+    /// Error message, or a summary of the result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// Learnings that were processed.
+    /// Number of processed learnings; absent while running.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processed: Option<usize>,
 }
 
-/// How the processing of all worktrees stands.
+/// Status of the processing of all worktrees.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = LearningsBatchStatus, example = json!({"status": "processing", "worktreeCount": 3, "totalPending": 7, "processedWorktrees": 1, "startedAt": "2030-01-01T00:00:00.000Z"}))]
 pub struct BatchStatus {
-    /// Where it stands.
+    /// State of the batch.
     pub status: State,
-    /// Worktrees with pending learnings.
+    /// Number of worktrees with pending learnings.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree_count: Option<usize>,
-    /// Their pending learnings.
+    /// Number of pending learnings in all worktrees at the start.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub total_pending: Option<usize>,
-    /// Worktrees that are done.
+    /// Number of worktrees that are finished.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processed_worktrees: Option<usize>,
-    /// When it began.
+    /// Time of the start, ISO 8601.
     #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "milliseconds")]
     #[schema(value_type = Option<String>, format = DateTime)]
     pub started_at: Option<Timestamp>,
-    /// When it ended.
+    /// Time of the end, ISO 8601; absent while running.
     #[serde(default, skip_serializing_if = "Option::is_none", serialize_with = "milliseconds")]
     #[schema(value_type = Option<String>, format = DateTime)]
     pub completed_at: Option<Timestamp>,
-    /// Why it failed.
+    /// Error message for the user; absent unless the batch failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
 
-/// Writes a time as JavaScript does, with three digits of a second.
-#[expect(clippy::ref_option, reason = "the signature that serde asks for")]
+/// Serializes a time with milliseconds, like JavaScript's `toISOString`.
+#[expect(clippy::ref_option, reason = "signature required by serde")]
 fn milliseconds<S: Serializer>(time: &Option<Timestamp>, serializer: S) -> Result<S::Ok, S::Error> {
     time.map(|time| format!("{time:.3}")).serialize(serializer)
 }
 
-/// A status file of a work directory.
+/// A status file in a work directory.
 pub(crate) trait StatusFile: Serialize + DeserializeOwned + Default {
     const NAME: &'static str;
-    /// How long the work may take that it tells of.
-    const LONGEST: Duration;
+    /// Maximum duration of the job; an older unfinished status is stale.
+    const MAX_DURATION: Duration;
 
     fn since(&self) -> Option<Timestamp>;
     fn is_open(&self) -> bool;
     fn failed(message: &str) -> Self;
 
-    /// Never started, when there is no file that can be read. `at_work` says whether this process works on it.
+    /// Reads the status; an absent or unreadable file means that no job was started. `at_work` is whether
+    /// this process runs the job.
     fn read(work_dir: &Path, at_work: bool) -> Self {
         let path = work_dir.join(LEARNINGS_DIR).join(Self::NAME);
-        let read: Self = untrusted::read_json(&path).unwrap_or_default();
-        let age = read.since().map(|since| Timestamp::now().duration_since(since).unsigned_abs());
-        let stale = read.is_open() && !at_work && age.is_none_or(|age| age > Self::LONGEST);
-        if stale { Self::failed(INTERRUPTED) } else { read }
+        let status: Self = untrusted::read_json(&path).unwrap_or_default();
+        let age = status.since().map(|since| Timestamp::now().duration_since(since).unsigned_abs());
+        // After a restart, or when the script was killed, the file still has an unfinished state. There is no
+        // pid in it, so its age decides.
+        let stale = status.is_open() && !at_work && age.is_none_or(|age| age > Self::MAX_DURATION);
+        if stale { Self::failed(INTERRUPTED) } else { status }
     }
 
     fn write(&self, work_dir: &Path) -> io::Result<()> {
@@ -140,17 +143,18 @@ pub(crate) trait StatusFile: Serialize + DeserializeOwned + Default {
         untrusted::write_private(&path, &serde_json::to_vec(self)?)
     }
 
-    /// As [`Self::write`]; a failure is logged, because nobody waits for it.
-    fn note(&self, work_dir: &Path) {
+    /// Like [`Self::write`], but logs errors: the caller has no one to return them to.
+    fn write_or_log(&self, work_dir: &Path) {
         if let Err(error) = self.write(work_dir) {
-            tracing::warn!(%error, file = Self::NAME, "a status of learnings cannot be written");
+            tracing::warn!(%error, file = Self::NAME, "failed to write status of learnings");
         }
     }
 }
 
 impl StatusFile for ExtractionStatus {
     const NAME: &'static str = EXTRACTION;
-    const LONGEST: Duration = Duration::from_secs(115);
+    // The assistant's timeout of 110 seconds, plus time to write the result.
+    const MAX_DURATION: Duration = Duration::from_secs(115);
 
     fn since(&self) -> Option<Timestamp> {
         self.timestamp
@@ -166,7 +170,7 @@ impl StatusFile for ExtractionStatus {
 }
 
 impl ExtractionStatus {
-    /// The end of what this status tells of.
+    /// Returns the final status of the extraction that this status describes.
     pub(crate) fn ended(&self, status: State, message: Option<String>) -> Self {
         let (ticket_id, active_tab) = (self.ticket_id.clone(), self.active_tab.clone());
         Self { count: Some(0), ticket_id, active_tab, ..Self::at(status, message) }
@@ -176,7 +180,7 @@ impl ExtractionStatus {
         Self { status, timestamp: Some(Timestamp::now()), message, ..Self::default() }
     }
 
-    /// Never started.
+    /// Returns the status before the first extraction.
     #[must_use]
     pub fn none() -> Self {
         Self { count: Some(0), ..Self::default() }
@@ -185,7 +189,8 @@ impl ExtractionStatus {
 
 impl StatusFile for ProcessingStatus {
     const NAME: &'static str = PROCESSING;
-    const LONGEST: Duration = Duration::from_secs(16 * 60);
+    // The script's timeout of 15 minutes, plus time to terminate it.
+    const MAX_DURATION: Duration = Duration::from_secs(16 * 60);
 
     fn since(&self) -> Option<Timestamp> {
         self.timestamp

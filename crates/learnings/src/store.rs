@@ -1,8 +1,8 @@
-//! The patterns of the person: one text file for people and agents, and one of records beside it.
+//! The user's patterns: a text file for users and agents, and a JSON file with a record per pattern.
 //!
-//! Every change happens under the lock of the records, reads both files anew, and keeps what a person wrote:
-//! edited rows keep their words and their confidence, removed ones are not learned again, and a learning
-//! that contradicts a pattern is added beside it, both marked for review.
+//! Each change holds the lock of the records, reads both files again, and preserves edits by the user: edited
+//! rows keep their text and confidence, and removed rows are not learned again. A learning that contradicts a
+//! pattern is added, and both are marked for review.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use loopgate_home::{JsonFile, files};
 
 use crate::outcomes::LearningUse;
-use crate::pattern::{Confidence, Pattern, SUMMARY_MOST, one_line};
+use crate::pattern::{Confidence, MAX_SUMMARY_CHARS, Pattern, one_line};
 use crate::pending::PendingLearning;
 use crate::records::{LearningRecords, Record, fingerprint};
 use crate::similarity::{Relation, relation, use_of};
@@ -20,53 +20,54 @@ use crate::toon::PatternFile;
 const PATTERNS: &str = "org-patterns.toon";
 const BACKUP: &str = "org-patterns.toon.bak";
 const RECORDS: &str = "pattern-records.json";
-/// Rows that are kept.
-const PATTERNS_MOST: usize = 50;
-/// Bytes of the patterns file.
-const BYTES_MOST: u64 = 4 * 1024 * 1024;
-/// Letters that count as one token.
-const LETTERS_A_TOKEN: usize = 4;
-const DROPPED_FIRST: [&str; 3] = ["[PRUNE]", "[STALE]", "[REVIEW]"];
+/// Maximum number of rows. A prompt has room for fewer than these, so further rows would never be used.
+const MAX_PATTERNS: usize = 50;
+/// Maximum size of the patterns file in bytes; users edit it, so it can have any size.
+const MAX_BYTES: u64 = 4 * 1024 * 1024;
+/// Characters per token, a common estimate for English text.
+const CHARS_PER_TOKEN: usize = 4;
+// Flags in the order in which their rows are dropped.
+const DROP_ORDER: [&str; 3] = ["[PRUNE]", "[STALE]", "[REVIEW]"];
 
-/// What a merge did.
+/// Result of a merge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MergeReport {
-    /// New patterns.
+    /// Number of new patterns.
     pub added: usize,
-    /// Learnings that were known.
+    /// Number of learnings that matched an existing pattern.
     pub merged: usize,
-    /// New patterns that contradict an older one.
+    /// Number of new patterns that contradict an existing one.
     pub conflicts: usize,
-    /// Learnings that a person removed earlier.
+    /// Number of learnings that the user removed earlier.
     pub skipped: usize,
-    /// Learnings that were not worth keeping.
+    /// Number of learnings rejected by the classification.
     pub rejected: usize,
 }
 
-/// A pattern for a list, with its text.
+/// A pattern with its source text, for lists.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListedPattern {
-    /// Its row; of a file in another form, its first line is the summary.
+    /// The row; for a file in another format, its summary is the block's first line.
     pub pattern: Pattern,
-    /// The source text.
+    /// Source text of the row or block.
     pub raw: String,
 }
 
-/// The two files. Everything here blocks on the disk.
+/// The files with patterns and records. All methods block on disk I/O.
 #[derive(Debug, Clone)]
 pub struct PatternStore {
     directory: PathBuf,
-    older: Option<PathBuf>,
+    fallback: Option<PathBuf>,
 }
 
 impl PatternStore {
-    /// The patterns in a private directory; `older` is a file that is read when there is none.
+    /// Creates a store in a private directory; `fallback` is read when there is no patterns file.
     #[must_use]
-    pub const fn new(directory: PathBuf, older: Option<PathBuf>) -> Self {
-        Self { directory, older }
+    pub const fn new(directory: PathBuf, fallback: Option<PathBuf>) -> Self {
+        Self { directory, fallback }
     }
 
-    /// The patterns file.
+    /// Returns the path of the patterns file.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.directory.join(PATTERNS)
@@ -79,49 +80,53 @@ impl PatternStore {
     fn read(path: &Path) -> io::Result<Option<String>> {
         match std::fs::metadata(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Ok(metadata) if metadata.len() > BYTES_MOST => {
-                return Err(io::Error::new(io::ErrorKind::FileTooLarge, "it is too large"));
+            Ok(metadata) if metadata.len() > MAX_BYTES => {
+                return Err(io::Error::new(
+                    io::ErrorKind::FileTooLarge,
+                    "the patterns file is larger than 4 MiB",
+                ));
             }
             _ => {}
         }
         std::fs::read_to_string(path).map(Some)
     }
 
-    /// Every pattern.
+    /// Returns all patterns.
     ///
     /// # Errors
-    /// When a file is there and cannot be read.
+    /// Fails when an existing file cannot be read.
     pub fn list(&self) -> io::Result<Vec<ListedPattern>> {
-        let older = || self.older.as_deref().map_or(Ok(None), Self::read);
-        let Some(text) = Self::read(&self.path())?.map_or_else(older, |text| Ok(Some(text)))? else {
+        let fallback = || self.fallback.as_deref().map_or(Ok(None), Self::read);
+        let Some(text) = Self::read(&self.path())?.map_or_else(fallback, |text| Ok(Some(text)))? else {
             return Ok(Vec::new());
         };
+        // A file in another format is shown block by block instead of as an empty list.
         let file = PatternFile::parse(&text);
-        if !file.has_form() {
+        if !file.is_toon() {
             return Ok(blocks(&text));
         }
         let listed = |row: &crate::toon::Row| {
             let mut pattern = row.pattern.clone();
-            pattern.summary = pattern.summary.chars().take(SUMMARY_MOST).collect();
+            pattern.summary = pattern.summary.chars().take(MAX_SUMMARY_CHARS).collect();
             ListedPattern { pattern, raw: row.text() }
         };
         Ok(file.rows().map(listed).collect())
     }
 
-    /// Changes both files under the lock; the patterns file is left alone when it stays the same.
+    /// Changes both files under the lock; the patterns file is only written when its content changed.
     fn update<R>(
         &self,
         now: Timestamp,
         change: impl FnOnce(&mut PatternFile, &mut LearningRecords) -> R,
     ) -> io::Result<R> {
         files::create_private_dir(&self.directory)?;
-        self.records().update(|stored: &mut Option<LearningRecords>| {
+        self.records().update(|records: &mut Option<LearningRecords>| {
             let text = Self::read(&self.path())?;
-            let records = stored.get_or_insert_default();
+            let records = records.get_or_insert_default();
             match &text {
-                // Whoever deletes the file begins anew.
+                // Deleting the file resets all learnings, including the memory of removed rows.
                 None => records.patterns.clear(),
-                Some(text) => notice_edits(&PatternFile::parse(text), records),
+                Some(text) => detect_edits(&PatternFile::parse(text), records),
             }
             let mut file = PatternFile::parse(text.as_deref().unwrap_or_default());
             let result = change(&mut file, records);
@@ -130,21 +135,23 @@ impl PatternStore {
                     record.apply_to(pattern, now);
                 }
             }
-            let changed = file.format();
-            if text.as_deref() != Some(&changed) && !changed.is_empty() {
+            let new_text = file.format();
+            // The records are written after this closure. A crash in between leaves rows without a record,
+            // which are treated like rows of the user.
+            if text.as_deref() != Some(&new_text) && !new_text.is_empty() {
                 if let Some(text) = &text {
                     files::write_private(&self.directory.join(BACKUP), text.as_bytes())?;
                 }
-                files::write_private(&self.path(), changed.as_bytes())?;
+                files::write_private(&self.path(), new_text.as_bytes())?;
             }
             Ok(result)
         })
     }
 
-    /// Adds what was learned.
+    /// Merges new learnings into the patterns.
     ///
     /// # Errors
-    /// Any failure of the file system; nothing is changed then.
+    /// Fails on I/O errors, without changing the patterns.
     pub(crate) fn merge(&self, candidates: &[PendingLearning], now: Timestamp) -> io::Result<MergeReport> {
         self.update(now, |file, records| {
             let mut report = MergeReport::default();
@@ -156,38 +163,42 @@ impl PatternStore {
         })
     }
 
-    /// Counts uses. Answers how many belonged to a pattern.
+    /// Records uses; returns the number of uses that matched a pattern.
     ///
     /// # Errors
-    /// Any failure of the file system; nothing is changed then.
+    /// Fails on I/O errors, without changing the patterns.
     pub fn count_uses(&self, uses: &[LearningUse], now: Timestamp) -> io::Result<usize> {
+        // Creating an empty patterns file would hide the older one.
         if Self::read(&self.path())?.is_none() {
             return Ok(0);
         }
         self.update(now, |file, records| {
-            let mut counted = 0;
-            for used in uses {
-                let fits = file.patterns_mut().filter_map(|pattern| {
-                    let share = use_of(&used.summary, &pattern.summary)?;
+            let mut matched = 0;
+            for learning_use in uses {
+                let matches = file.patterns_mut().filter_map(|pattern| {
+                    let share = use_of(&learning_use.summary, &pattern.summary)?;
                     Some((share, pattern))
                 });
-                let Some((_, pattern)) = fits.max_by(|one, other| one.0.total_cmp(&other.0)) else {
+                let Some((_, pattern)) = matches.max_by(|one, other| one.0.total_cmp(&other.0)) else {
                     continue;
                 };
                 pattern.seen_count += 1;
-                let new = || Record::of_foreign(pattern, now);
+                let new = || Record::user_written(pattern, now);
                 let record = records.patterns.entry(pattern.id.clone()).or_insert_with(new);
                 record.uses += 1;
-                record.verified += u64::from(used.verified);
+                record.verified += u64::from(learning_use.verified);
                 record.last_used_at = Some(now);
-                counted += 1;
+                matched += 1;
             }
-            counted
+            matched
         })
     }
 
-    /// What a loop on a repository is told: the patterns that matter most, in at most so many tokens; `None`
-    /// without any. A file that cannot be read teaches nothing.
+    /// Returns the text for a loop's prompt: the most relevant patterns for a repository, within a token
+    /// budget.
+    ///
+    /// Returns `None` without patterns, and when the file cannot be read: learnings are best-effort and must
+    /// not fail a loop.
     #[must_use]
     pub fn brief(&self, repo: &str, tokens: usize, now: Timestamp) -> Option<String> {
         let text = Self::read(&self.path()).ok().flatten()?;
@@ -196,35 +207,37 @@ impl PatternStore {
         let score = |pattern: &Pattern| match records.patterns.get(&pattern.id) {
             Some(record) if !record.edited => record.score(now),
             _ => match pattern.confidence {
+                // The user's confidence overrides the score: the middle of each level's range.
                 Confidence::High => 0.85,
                 Confidence::Medium => 0.55,
                 Confidence::Low => 0.25,
             },
         };
-        let matters = |pattern: &&Pattern| pattern.is_for_repo(repo) && pattern.flags != "[PRUNE]";
+        let is_relevant = |pattern: &&Pattern| pattern.is_for_repo(repo) && pattern.flags != "[PRUNE]";
         let mut patterns: Vec<(f64, &Pattern)> =
-            file.patterns().filter(matters).map(|pattern| (score(pattern), pattern)).collect();
+            file.patterns().filter(is_relevant).map(|pattern| (score(pattern), pattern)).collect();
         patterns.sort_by(|one, other| other.0.total_cmp(&one.0));
         let mut brief = String::from(BRIEF);
-        let whole = brief.len();
+        let heading_len = brief.len();
         for (_, pattern) in patterns {
             let flags = Some(pattern.flags.as_str()).filter(|flags| !flags.is_empty());
             let flags = flags.map(|flags| format!(" {flags}")).unwrap_or_default();
-            let summary = one_line(&pattern.summary, SUMMARY_MOST);
+            let summary = one_line(&pattern.summary, MAX_SUMMARY_CHARS);
             let line = format!("- {} [{}]{flags} {summary}\n", pattern.id, pattern.confidence.as_str());
-            if (brief.chars().count() + line.chars().count()).div_ceil(LETTERS_A_TOKEN) <= tokens {
+            // A long row is skipped, so that shorter rows after it can use the budget.
+            if (brief.chars().count() + line.chars().count()).div_ceil(CHARS_PER_TOKEN) <= tokens {
                 brief.push_str(&line);
             }
         }
-        (brief.len() > whole).then_some(brief)
+        (brief.len() > heading_len).then_some(brief)
     }
 }
 
 const BRIEF: &str = "# Learnings from earlier loops\n\n\
     Notes, not orders: use those that fit, check them against the code, and let the task decide.\n\n";
 
-/// Finds out what a person did to the rows since they were written.
-fn notice_edits(file: &PatternFile, records: &mut LearningRecords) {
+/// Detects rows that the user edited or removed since the last write.
+fn detect_edits(file: &PatternFile, records: &mut LearningRecords) {
     for (id, record) in &mut records.patterns {
         match file.patterns().find(|pattern| pattern.id == *id) {
             Some(pattern) => {
@@ -243,7 +256,7 @@ fn merge_one(
     now: Timestamp,
     report: &mut MergeReport,
 ) {
-    if records.patterns.values().any(|record| record.knows_source(&candidate.source)) {
+    if records.patterns.values().any(|record| record.has_source(&candidate.source)) {
         return;
     }
     let mut removed = records.patterns.values().filter(|record| record.removed);
@@ -251,16 +264,17 @@ fn merge_one(
         report.skipped += 1;
         return;
     }
+    // Patterns of two different repositories may contradict each other without a conflict.
     let overlaps = |repo: &str| repo == "*" || candidate.repo == "*" || repo == candidate.repo;
     let mut conflicts = Vec::new();
     for pattern in file.patterns_mut().filter(|pattern| overlaps(&pattern.repo)) {
         match relation(&pattern.summary, &candidate.summary) {
             Relation::Same => {
                 pattern.seen_count += 1;
-                let new = || Record::of_foreign(pattern, now);
+                let new = || Record::user_written(pattern, now);
                 let record = records.patterns.entry(pattern.id.clone()).or_insert_with(new);
                 record.add_source(candidate.source.clone());
-                // Learned again is as good as new.
+                // Learning it again resets the idle time.
                 record.learned_at = record.learned_at.max(now);
                 report.merged += 1;
                 return;
@@ -269,6 +283,7 @@ fn merge_one(
             Relation::Different => {}
         }
     }
+    // Ids of removed rows are not reused: users and logs may refer to them.
     let in_file = file.patterns().map(Pattern::number).max().unwrap_or(0);
     let in_records = records.patterns.keys().filter_map(|id| id.strip_prefix("P-")?.parse().ok()).max();
     let number = in_file.max(in_records.unwrap_or(0)) + 1;
@@ -287,9 +302,9 @@ fn merge_one(
     let mut record = Record::new(&pattern, now);
     record.add_source(candidate.source.clone());
     for other in &conflicts {
-        let new = || Record::of_foreign(other, now);
-        let of_other = records.patterns.entry(other.id.clone()).or_insert_with(new);
-        of_other.conflicts_with.push(pattern.id.clone());
+        let new = || Record::user_written(other, now);
+        let other_record = records.patterns.entry(other.id.clone()).or_insert_with(new);
+        other_record.conflicts_with.push(pattern.id.clone());
         record.conflicts_with.push(other.id.clone());
     }
     report.conflicts += usize::from(!conflicts.is_empty());
@@ -298,28 +313,29 @@ fn merge_one(
     file.push(pattern);
 }
 
-/// Drops what is worth least until the file is small enough. What a person wrote stays.
+/// Drops the least valuable rows until the limit is met. Rows written or edited by the user are preserved.
 fn cap(file: &mut PatternFile, records: &mut LearningRecords) {
-    let surplus = file.rows().count().saturating_sub(PATTERNS_MOST);
-    let own = |pattern: &&Pattern| records.patterns.get(&pattern.id).is_some_and(|record| !record.edited);
+    let excess = file.rows().count().saturating_sub(MAX_PATTERNS);
+    let is_removable =
+        |pattern: &&Pattern| records.patterns.get(&pattern.id).is_some_and(|record| !record.edited);
     let worth = |pattern: &Pattern| {
-        let tier = DROPPED_FIRST.iter().position(|flag| *flag == pattern.flags);
-        (tier.unwrap_or(DROPPED_FIRST.len()), pattern.seen_count, pattern.number())
+        let tier = DROP_ORDER.iter().position(|flag| *flag == pattern.flags);
+        (tier.unwrap_or(DROP_ORDER.len()), pattern.seen_count, pattern.number())
     };
-    let mut own: Vec<(_, String)> =
-        file.patterns().filter(own).map(|pattern| (worth(pattern), pattern.id.clone())).collect();
-    own.sort_unstable();
-    for (_, id) in own.into_iter().take(surplus) {
+    let mut removable: Vec<(_, String)> =
+        file.patterns().filter(is_removable).map(|pattern| (worth(pattern), pattern.id.clone())).collect();
+    removable.sort_unstable();
+    for (_, id) in removable.into_iter().take(excess) {
         file.remove(&id);
         records.patterns.remove(&id);
     }
     for record in records.patterns.values_mut().filter(|record| !record.removed) {
-        let is_there = |id: &String| file.patterns().any(|pattern| pattern.id == *id);
-        record.conflicts_with.retain(is_there);
+        let exists = |id: &String| file.patterns().any(|pattern| pattern.id == *id);
+        record.conflicts_with.retain(exists);
     }
 }
 
-/// One entry a block of a file in another form.
+/// Splits a file in another format into blocks separated by blank lines, one entry each.
 fn blocks(text: &str) -> Vec<ListedPattern> {
     let text = text.replace("\r\n", "\n");
     let blocks = text.split("\n\n").map(str::trim).filter(|block| !block.is_empty());
@@ -330,7 +346,7 @@ fn blocks(text: &str) -> Vec<ListedPattern> {
         let pattern = Pattern {
             id: format!("pattern-{}", at + 1),
             category: "insight".to_owned(),
-            summary: one_line(summary, SUMMARY_MOST),
+            summary: one_line(summary, MAX_SUMMARY_CHARS),
             confidence: Confidence::Medium,
             seen_count: 0,
             success_rate: None,

@@ -1,15 +1,15 @@
-//! The patterns file: comments and text of people, one header, and one row a pattern.
+//! The patterns file in TOON format: text and comments of the user, one header, and one row per pattern.
 //!
-//! What is no row stays where it is, byte for byte, and so does every row that nothing changed.
+//! Lines that are not rows, and unchanged rows, are preserved byte for byte.
 
 use crate::pattern::{Confidence, Pattern, one_line};
 
 const TITLE: &str = "# Organization Patterns (TOON format)";
 const FIELDS: &str = "id,category,summary,confidence,seen_count,success_rate,flags,applies_to,context,repo";
-/// Fields of a row without a repository.
-const FIELDS_LEAST: usize = 9;
+/// Minimum number of fields in a row: the repository is optional.
+const MIN_FIELDS: usize = 9;
 
-/// A patterns file, line by line.
+/// A parsed patterns file, line by line.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct PatternFile {
     lines: Vec<ToonLine>,
@@ -17,25 +17,25 @@ pub(crate) struct PatternFile {
 
 #[derive(Debug, Clone, PartialEq)]
 enum ToonLine {
-    /// A comment, a blank line, or what a person wrote otherwise.
+    /// A comment, a blank line, or other text of the user.
     Text(String),
-    /// Says how many rows there are.
+    /// The header, which states the number of rows.
     Header,
     Row(Box<Row>),
 }
 
-/// A pattern, and how it was written.
+/// A pattern and its source text.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Row {
     pub(crate) pattern: Pattern,
     source: String,
-    read: Pattern,
+    parsed: Pattern,
 }
 
 impl Row {
-    /// The text of its line, without the indent.
+    /// Returns the text of the line without indentation: the original source unless the pattern was changed.
     pub(crate) fn text(&self) -> String {
-        if self.pattern == self.read { self.source.clone() } else { format_row(&self.pattern) }
+        if self.pattern == self.parsed { self.source.clone() } else { format_row(&self.pattern) }
     }
 }
 
@@ -48,7 +48,7 @@ impl PatternFile {
             }
             match parse_row(trimmed) {
                 Some(pattern) => ToonLine::Row(Box::new(Row {
-                    read: pattern.clone(),
+                    parsed: pattern.clone(),
                     pattern,
                     source: trimmed.to_owned(),
                 })),
@@ -73,8 +73,8 @@ impl PatternFile {
         text
     }
 
-    /// Whether it has the form at all.
-    pub(crate) fn has_form(&self) -> bool {
+    /// Returns whether the file has a header or a row.
+    pub(crate) fn is_toon(&self) -> bool {
         self.lines.iter().any(|line| !matches!(line, ToonLine::Text(_)))
     }
 
@@ -92,7 +92,7 @@ impl PatternFile {
             .filter_map(|line| if let ToonLine::Row(row) = line { Some(&mut row.pattern) } else { None })
     }
 
-    /// Adds a row at the end, and the header when there is none.
+    /// Appends a row, and inserts the header if it is missing.
     pub(crate) fn push(&mut self, pattern: Pattern) {
         if self.lines.is_empty() {
             self.lines.push(ToonLine::Text(TITLE.to_owned()));
@@ -102,7 +102,7 @@ impl PatternFile {
             self.lines.insert(before_rows.unwrap_or(self.lines.len()), ToonLine::Header);
         }
         let source = format_row(&pattern);
-        self.lines.push(ToonLine::Row(Box::new(Row { read: pattern.clone(), pattern, source })));
+        self.lines.push(ToonLine::Row(Box::new(Row { parsed: pattern.clone(), pattern, source })));
     }
 
     pub(crate) fn remove(&mut self, id: &str) {
@@ -150,7 +150,7 @@ fn parse_row(line: &str) -> Option<Pattern> {
         return None;
     }
     let fields = split(line)?;
-    if fields.len() < FIELDS_LEAST {
+    if fields.len() < MIN_FIELDS {
         return None;
     }
     let get = |at: usize| fields.get(at).map(|text| text.trim()).unwrap_or_default();
@@ -172,7 +172,7 @@ fn parse_row(line: &str) -> Option<Pattern> {
     })
 }
 
-/// The fields of a row; `None` when a quote is not closed.
+/// Splits a row into its fields; returns `None` for an unterminated quote.
 fn split(line: &str) -> Option<Vec<String>> {
     let (mut fields, mut field, mut quoted) = (Vec::new(), String::new(), false);
     let mut letters = line.chars().peekable();
@@ -180,6 +180,7 @@ fn split(line: &str) -> Option<Vec<String>> {
         match letter {
             '"' if quoted && letters.next_if_eq(&'"').is_some() => field.push('"'),
             '"' => quoted = !quoted,
+            // Rows may also escape quotes with a backslash, as in JSON; `format_row` doubles them.
             '\\' if quoted => {
                 let escaped = letters.next_if(|next| matches!(next, '"' | '\\'));
                 field.push(escaped.unwrap_or('\\'));
@@ -202,11 +203,11 @@ mod tests {
         patterns[2]{id,category,summary,confidence,seen_count,success_rate,flags,applies_to,context,repo}:\n  \
         P-001,pattern,\"Check the lock, then write\",high,5,0.85,,implementation-subagent,io|locks,*\n  \
         P-002,mistake,\"Say \"\"why\"\" in \\\"the\\\" note\",medium,3,,[UNTESTED],*,docs\n\
-        a note of a person\n";
+        a note of the user\n";
 
     // DL-26
     #[test]
-    fn rows_are_read_with_quotes_and_commas() {
+    fn rows_with_quotes_and_commas_are_parsed() {
         let file = PatternFile::parse(FILE);
         let patterns: Vec<&Pattern> = file.patterns().collect();
         assert_eq!(patterns.len(), 2);
@@ -219,11 +220,11 @@ mod tests {
     }
 
     #[test]
-    fn short_or_open_row_is_a_persons_text() {
+    fn short_or_unterminated_row_is_text() {
         let text = "P-001,a,b\nP-002,pattern,\"open,high,5,0.85,,x,y,*\n";
         let file = PatternFile::parse(text);
         assert_eq!(file.rows().count(), 0);
-        assert!(!file.has_form());
+        assert!(!file.is_toon());
         assert_eq!(file.format(), text);
     }
 
@@ -233,7 +234,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(summary in texts(), context in prop::collection::vec("[a-z,\"]{1,8}", 0..3),
+        fn formatted_row_is_parsed_back(summary in texts(), context in prop::collection::vec("[a-z,\"]{1,8}", 0..3),
             seen in 0u64..1000, rate in prop::option::of(0u8..=100)) {
             let pattern = Pattern {
                 id: "P-007".to_owned(), category: "insight".to_owned(), summary,
@@ -242,12 +243,12 @@ mod tests {
             };
             let mut file = PatternFile::default();
             file.push(pattern.clone());
-            let read = PatternFile::parse(&file.format());
-            prop_assert_eq!(read.patterns().collect::<Vec<_>>(), [&pattern]);
+            let parsed = PatternFile::parse(&file.format());
+            prop_assert_eq!(parsed.patterns().collect::<Vec<_>>(), [&pattern]);
         }
 
         #[test]
-        fn any_text_survives(text in "[ -~\n]{0,200}") {
+        fn any_text_is_preserved(text in "[ -~\n]{0,200}") {
             let text = if text.is_empty() || text.ends_with('\n') { text } else { format!("{text}\n") };
             let formatted = PatternFile::parse(&text).format();
             for line in text.lines().filter(|line| !is_header(line.trim())) {

@@ -1,20 +1,20 @@
-//! A checkout whose learnings are worked on.
+//! The checkout whose learnings are processed.
 
 use std::path::PathBuf;
 
 use loopgate_api::names::WORK_DIR;
 
-/// A checkout, and its work directory.
+/// A checkout with its work directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Worktree {
-    /// Root of the checkout.
+    /// Root directory of the checkout.
     pub root: PathBuf,
-    /// `.loopgate/work` in it.
+    /// Its work directory, `.loopgate/work`.
     pub work_dir: PathBuf,
 }
 
 impl Worktree {
-    /// The checkout with this root.
+    /// Creates the value for the checkout with this root.
     #[must_use]
     pub fn new(root: PathBuf) -> Self {
         let work_dir = root.join(WORK_DIR);

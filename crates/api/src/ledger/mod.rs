@@ -1,9 +1,9 @@
-//! Adds up what a stream says about tokens and money, each thing once.
+//! Accumulates the token counts and costs of a stream and counts each of them once.
 //!
-//! The assistant prints a message once for each of its blocks, every time with the same usage; the
-//! message's id tells. What it says of the output is only what was known when the answer began, so
-//! the `result` record of a run corrects the sum. A later result of the same process includes the
-//! earlier ones, that of a new process does not.
+//! The assistant prints a message once per content block, each time with the same usage, so messages are
+//! deduplicated by id. Their output counts are those at the start of the response; the `result` record of the
+//! run has the final ones. A later result of the same process includes the earlier results, a result of a new
+//! process does not.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -13,44 +13,45 @@ use crate::price;
 use crate::spend::{Cost, Run, Spend, Turn};
 use crate::tokens::{ModelTokens, TokenUsage};
 
-/// Messages whose repetition is recognized; the blocks of one message follow one another closely.
-const KNOWN_MESSAGES: usize = 4096;
-/// Turns and runs that are stored individually.
+/// Number of message ids kept for deduplication. The blocks of one message are printed closely together, so
+/// older ids can be dropped.
+const MAX_MESSAGES: usize = 4096;
+/// Number of turns and of runs that are stored individually.
 const MAX_TURNS: usize = 20;
-/// Name for a model that a record does not name.
+/// Model name for records that do not name one.
 const UNKNOWN_MODEL: &str = "unknown";
-/// Messages that the assistant makes up itself, for example about a failed request.
+/// Model name of messages that the assistant generates locally, for example about a failed request.
 const SYNTHETIC: &str = "<synthetic>";
 
-/// What a record added, beside the totals.
+/// A new turn or run, in addition to the changed totals.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LedgerEntry {
-    /// A model answered.
+    /// A model responded to a request.
     Turn(Turn),
     /// A run of the assistant ended.
     Run(Run),
 }
 
-/// Tokens and money of a stream.
+/// Token counts and costs of a stream.
 #[derive(Debug, Clone, Default)]
 pub struct Ledger {
-    /// Of runs that have ended.
+    /// Tokens of finished runs, by model.
     settled: BTreeMap<String, ModelTokens>,
-    /// Of messages since the last result.
+    /// Tokens of messages since the last result, by model.
     open: BTreeMap<String, ModelTokens>,
-    /// What the last result of this process reported.
+    /// Totals reported by the last result of this process.
     reported: ReportedTotals,
     cost: Option<Cost>,
     models: Vec<String>,
     turns: u64,
     runs: u64,
-    /// Turns up to the last result.
+    /// Number of turns up to the last result.
     settled_turns: u64,
     messages: HashMap<String, UsageMessage>,
-    /// The ids of `messages`, the oldest first.
+    /// Keys of `messages`, oldest first.
     order: VecDeque<String>,
     session: Option<String>,
-    /// The reviewer's thread under way, and what each has used.
+    /// Current thread of the reviewer; `threads` has the totals of each thread.
     thread: String,
     threads: HashMap<String, ModelTokens>,
     recent_turns: VecDeque<Turn>,
@@ -62,11 +63,11 @@ struct UsageMessage {
     model: String,
     tokens: ModelTokens,
     turn: u64,
-    /// Number of the run in which it was said.
+    /// Number of finished runs when the message was received.
     run: u64,
 }
 
-/// The totals of a `result` record.
+/// Totals of a `result` record.
 #[derive(Debug, Clone, Default)]
 struct ReportedTotals {
     tokens: BTreeMap<String, ModelTokens>,
@@ -75,7 +76,7 @@ struct ReportedTotals {
 }
 
 impl Ledger {
-    /// Takes one record; answers what it brought that was not known.
+    /// Processes one record; returns the turn or run that it added.
     pub fn feed(&mut self, record: &Value) -> Option<LedgerEntry> {
         match record.get("type")?.as_str()? {
             "system" => {
@@ -93,7 +94,7 @@ impl Ledger {
         }
     }
 
-    /// Totals.
+    /// Returns the total tokens of all models.
     #[must_use]
     pub fn usage(&self) -> TokenUsage {
         let mut usage = TokenUsage::default();
@@ -106,7 +107,7 @@ impl Ledger {
         usage
     }
 
-    /// Totals of each model.
+    /// Returns the total tokens by model name.
     #[must_use]
     pub fn by_model(&self) -> BTreeMap<String, ModelTokens> {
         let mut all = self.settled.clone();
@@ -116,32 +117,33 @@ impl Ledger {
         all
     }
 
-    /// Models in the order in which they were first seen.
+    /// Returns the model names in the order of their first use.
     #[must_use]
     pub fn models(&self) -> &[String] {
         &self.models
     }
 
-    /// Number of answers.
+    /// Returns the number of model responses.
     #[must_use]
     pub const fn turns(&self) -> u64 {
         self.turns
     }
 
-    /// Money, when the assistant has said anything about it.
+    /// Returns the cost; `None` until the assistant reports one.
     #[must_use]
     pub const fn cost(&self) -> Option<&Cost> {
         self.cost.as_ref()
     }
 
-    /// Money that was reported, and the list price of the answers since, whose run has not ended or was cut off.
+    /// Returns the reported cost plus the list price of later responses, whose run has not ended or was
+    /// interrupted.
     #[must_use]
     pub fn estimated_usd(&self) -> f64 {
         let open: f64 = self.open.iter().map(|(model, tokens)| price::dollars(model, tokens)).sum();
         money(self.cost.as_ref().map_or(0.0, |cost| cost.total_usd) + open)
     }
 
-    /// Everything, as it is stored.
+    /// Returns all totals with the latest turns and runs, for storage.
     #[must_use]
     pub fn spend(&self) -> Spend {
         Spend {
@@ -155,9 +157,11 @@ impl Ledger {
         }
     }
 
-    /// A new session is a new process: what an earlier one left without a result stays as it is.
+    /// Starts a new session, which is a new process: tokens of the previous process without a result are
+    /// settled as counted.
     fn begin_session(&mut self, record: &Value) {
         let Some(session) = record.get("session_id").and_then(Value::as_str) else { return };
+        // A session prints several `system` records.
         if self.session.as_deref() == Some(session) {
             return;
         }
@@ -174,7 +178,7 @@ impl Ledger {
         if model == SYNTHETIC {
             return None;
         }
-        let model = plain_name(model);
+        let model = base_name(model);
         let tokens = message.get("usage").map(message_tokens).unwrap_or_default();
         match message.get("id").and_then(Value::as_str) {
             Some(id) if self.messages.contains_key(id) => {
@@ -184,14 +188,14 @@ impl Ledger {
             id => {
                 let turn = self.turn(model, tokens);
                 if let Some(id) = id {
-                    self.remember(id, &turn);
+                    self.store_message(id, &turn);
                 }
                 Some(turn)
             }
         }
     }
 
-    /// Adds an answer.
+    /// Adds a model response.
     fn turn(&mut self, model: String, tokens: ModelTokens) -> Turn {
         self.turns += 1;
         if !self.models.contains(&model) {
@@ -199,12 +203,12 @@ impl Ledger {
         }
         *self.open.entry(model.clone()).or_default() += tokens;
         let turn = Turn { turn: self.turns, model, tokens };
-        keep(&mut self.recent_turns, turn.clone());
+        push_recent(&mut self.recent_turns, turn.clone());
         turn
     }
 
-    fn remember(&mut self, id: &str, turn: &Turn) {
-        if self.order.len() == KNOWN_MESSAGES
+    fn store_message(&mut self, id: &str, turn: &Turn) {
+        if self.order.len() == MAX_MESSAGES
             && let Some(oldest) = self.order.pop_front()
         {
             self.messages.remove(&oldest);
@@ -215,12 +219,13 @@ impl Ledger {
         self.order.push_back(id.to_owned());
     }
 
-    /// A further block of a message that is known: only what it says more counts.
+    /// Updates a message with a further block; only the difference to the earlier count is added.
     fn repeat(&mut self, id: &str, tokens: ModelTokens) {
         let Some(message) = self.messages.get_mut(id) else { return };
         let more = tokens.at_least(message.tokens);
         let added = more.minus(message.tokens);
         message.tokens = more;
+        // A message of an earlier run is already part of that run's result.
         if message.run == self.runs {
             *self.open.entry(message.model.clone()).or_default() += added;
         }
@@ -231,17 +236,22 @@ impl Ledger {
 
     fn result(&mut self, record: &Value) -> Run {
         let reported = ReportedTotals::read(record);
-        let goes_on = reported.includes(&self.reported, &self.open);
-        let before = if goes_on { std::mem::take(&mut self.reported) } else { ReportedTotals::default() };
+        // A later result of the same process includes the earlier totals, so only the difference is new.
+        let is_continuation = reported.includes(&self.reported, &self.open);
+        let before =
+            if is_continuation { std::mem::take(&mut self.reported) } else { ReportedTotals::default() };
         let mut run = ModelTokens::default();
         let mut open = std::mem::take(&mut self.open);
         for (model, now) in &reported.tokens {
             let since = now.minus(before.tokens.get(model).copied().unwrap_or_default());
-            let said = open.remove(model).unwrap_or_default();
-            run += self.settle(model, since.at_least(said));
+            // The result corrects the output counts, but never lowers a count: progress was already reported
+            // from it.
+            let counted = open.remove(model).unwrap_or_default();
+            run += self.settle(model, since.at_least(counted));
         }
-        for (model, said) in open {
-            run += self.settle(&model, said);
+        // Models without an entry in the result.
+        for (model, counted) in open {
+            run += self.settle(&model, counted);
         }
         let cost_usd = reported.total_usd.map(|now| money(now - before.total_usd.unwrap_or_default()));
         if let Some(usd) = cost_usd {
@@ -257,19 +267,20 @@ impl Ledger {
         self.runs += 1;
         let turns = self.turns - std::mem::replace(&mut self.settled_turns, self.turns);
         let run = Run { run: self.runs, turns, tokens: run, cost_usd };
-        keep(&mut self.recent_runs, run.clone());
+        push_recent(&mut self.recent_runs, run.clone());
         run
     }
 
     fn settle(&mut self, model: &str, tokens: ModelTokens) -> ModelTokens {
         *self.settled.entry(model.to_owned()).or_default() += tokens;
-        if !self.models.iter().any(|known| known == model) {
+        if !self.models.iter().any(|name| name == model) {
             self.models.push(model.to_owned());
         }
         tokens
     }
 
-    /// The reviewer reports the sum of its thread after each turn, cached input included.
+    /// Adds a turn of the reviewer, which reports the total of its thread after each turn, including cached
+    /// input.
     fn reviewer_turn(&mut self, usage: &Value) -> Option<Turn> {
         let count = |name: &str| usage.get(name).and_then(Value::as_u64).unwrap_or(0);
         let cached = count("cached_input_tokens");
@@ -280,6 +291,7 @@ impl Ledger {
             cache_read: cached,
         };
         let before = self.threads.insert(self.thread.clone(), sum).unwrap_or_default();
+        // A lower total means that the counts of the thread were reset.
         let tokens = if sum.at_least(before) == sum { sum.minus(before) } else { sum };
         Some(self.turn(UNKNOWN_MODEL.to_owned(), tokens))
     }
@@ -291,19 +303,21 @@ impl ReportedTotals {
             Self { total_usd: record.get("total_cost_usd").and_then(Value::as_f64), ..Self::default() };
         for (model, usage) in record.get("modelUsage").and_then(Value::as_object).into_iter().flatten() {
             let count = |name: &str| usage.get(name).and_then(Value::as_u64).unwrap_or(0);
-            *reported.tokens.entry(plain_name(model)).or_default() += ModelTokens {
+            // Several names can have the same base name, so their counts are added.
+            *reported.tokens.entry(base_name(model)).or_default() += ModelTokens {
                 input: count("inputTokens"),
                 output: count("outputTokens"),
                 cache_creation: count("cacheCreationInputTokens"),
                 cache_read: count("cacheReadInputTokens"),
             };
             let usd = usage.get("costUSD").and_then(Value::as_f64).unwrap_or(0.0);
-            *reported.usd.entry(plain_name(model)).or_default() += usd;
+            *reported.usd.entry(base_name(model)).or_default() += usd;
         }
         reported
     }
 
-    /// Whether this includes an earlier result and all that was said since: then it goes on from it.
+    /// Returns whether these totals include an earlier result and all messages since, as those of the same
+    /// process do.
     fn includes(&self, earlier: &Self, open: &BTreeMap<String, ModelTokens>) -> bool {
         if earlier.tokens.is_empty() {
             return false;
@@ -321,7 +335,6 @@ impl ReportedTotals {
     }
 }
 
-/// The usage of a message.
 fn message_tokens(usage: &Value) -> ModelTokens {
     let count = |name: &str| usage.get(name).and_then(Value::as_u64).unwrap_or(0);
     ModelTokens {
@@ -332,17 +345,17 @@ fn message_tokens(usage: &Value) -> ModelTokens {
     }
 }
 
-/// A model's name without what the assistant appends for a larger context, `[1m]`.
-fn plain_name(model: &str) -> String {
+/// Removes the suffix for a larger context window, such as `[1m]`, from a model name.
+fn base_name(model: &str) -> String {
     model.split('[').next().unwrap_or(model).to_owned()
 }
 
-/// Six fraction digits.
+/// Rounds to six digits after the decimal point, so that sums of floats show no rounding errors.
 fn money(usd: f64) -> f64 {
     (usd * 1e6).round() / 1e6
 }
 
-fn keep<T>(list: &mut VecDeque<T>, item: T) {
+fn push_recent<T>(list: &mut VecDeque<T>, item: T) {
     if list.len() == MAX_TURNS {
         list.pop_front();
     }

@@ -5,7 +5,7 @@ use super::*;
 
 const ONE_RUN: &str = include_str!("recorded/one-run.jsonl");
 const RESUMED: &str = include_str!("recorded/resumed-with-partial-messages.jsonl");
-const TWO_MESSAGES: &str = include_str!("recorded/two-messages-of-a-person.jsonl");
+const TWO_MESSAGES: &str = include_str!("recorded/two-messages-of-a-user.jsonl");
 const REVIEWER: &str = include_str!("recorded/reviewer-resumed.jsonl");
 const MODEL: &str = "claude-opus-4-8";
 
@@ -25,32 +25,32 @@ fn tokens(input: u64, output: u64, cache_creation: u64, cache_read: u64) -> Mode
     ModelTokens { input, output, cache_creation, cache_read }
 }
 
-/// What the real programs print, alone and one after another.
+// Recorded output of the real programs, alone and in sequence.
 #[test]
 fn recorded_streams_are_summed_once() {
     type Case = (&'static str, &'static [&'static str], ModelTokens, u64, u64, f64);
     let table: [Case; 6] = [
         ("one run", &[ONE_RUN], tokens(200, 100, 14, 6), 2, 1, 0.003_591),
         ("partial messages", &[RESUMED], tokens(200, 100, 14, 6), 2, 1, 0.003_591),
-        ("a session that was resumed", &[ONE_RUN, RESUMED], tokens(400, 200, 28, 12), 4, 2, 0.007_182),
+        ("a resumed session", &[ONE_RUN, RESUMED], tokens(400, 200, 28, 12), 4, 2, 0.007_182),
         ("one process, two messages", &[TWO_MESSAGES], tokens(300, 150, 21, 9), 3, 1, 0.005_386),
         ("two sessions", &[ONE_RUN, TWO_MESSAGES], tokens(500, 250, 35, 15), 5, 2, 0.008_977),
         ("two and one again", &[TWO_MESSAGES, ONE_RUN], tokens(500, 250, 35, 15), 5, 2, 0.008_977),
     ];
-    for (what, streams, expected, turns, runs, usd) in table {
+    for (case, streams, expected, turns, runs, usd) in table {
         let ledger = ledger(streams);
         let spend = ledger.spend();
-        assert_eq!(spend.tokens_by_model, BTreeMap::from([(MODEL.to_owned(), expected)]), "{what}");
-        assert_eq!((spend.turns, spend.runs), (turns, runs), "{what}");
+        assert_eq!(spend.tokens_by_model, BTreeMap::from([(MODEL.to_owned(), expected)]), "{case}");
+        assert_eq!((spend.turns, spend.runs), (turns, runs), "{case}");
         let cost = spend.cost.unwrap();
-        assert!((cost.total_usd - usd).abs() < 2e-6, "{what}: {cost:?}");
-        assert!((cost.by_model[MODEL] - usd).abs() < 2e-6, "{what}: {cost:?}");
-        assert_eq!(ledger.models(), [MODEL], "{what}");
+        assert!((cost.total_usd - usd).abs() < 2e-6, "{case}: {cost:?}");
+        assert!((cost.by_model[MODEL] - usd).abs() < 2e-6, "{case}: {cost:?}");
+        assert_eq!(ledger.models(), [MODEL], "{case}");
     }
 }
 
 #[test]
-fn reviewer_tells_the_sum_of_its_thread() {
+fn reviewer_reports_totals_per_thread() {
     let ledger = ledger(&[REVIEWER]);
     assert_eq!(ledger.by_model()[UNKNOWN_MODEL], tokens(140, 20, 0, 60));
     assert_eq!((ledger.turns(), ledger.cost()), (2, None));
@@ -58,6 +58,7 @@ fn reviewer_tells_the_sum_of_its_thread() {
 
 #[test]
 fn interrupted_run_counts_its_messages() {
+    // Cuts the stream before its `result` record, as when the process was killed.
     let cut: String = ONE_RUN.lines().take(4).map(|line| format!("{line}\n")).collect();
     let ledger = ledger(&[&cut, TWO_MESSAGES]);
     assert_eq!(ledger.by_model()[MODEL], tokens(400, 151, 28, 12));
@@ -65,12 +66,12 @@ fn interrupted_run_counts_its_messages() {
 }
 
 #[test]
-fn answers_without_a_reported_cost_are_estimated() {
-    assert!((ledger(&[ONE_RUN]).estimated_usd() - 0.003_591).abs() < 2e-6, "a report counts as it is");
-    let answer = json!({"type": "assistant", "message": {"id": "m", "model": MODEL,
+fn responses_without_reported_cost_are_estimated() {
+    assert!((ledger(&[ONE_RUN]).estimated_usd() - 0.003_591).abs() < 2e-6, "reported cost is not estimated");
+    let response = json!({"type": "assistant", "message": {"id": "m", "model": MODEL,
         "usage": {"input_tokens": 100_000, "output_tokens": 1_000}}});
     let mut ledger = ledger(&[ONE_RUN]);
-    ledger.feed(&answer);
+    ledger.feed(&response);
     assert!((ledger.estimated_usd() - 0.528_591).abs() < 2e-6, "{}", ledger.estimated_usd());
 }
 
@@ -89,7 +90,7 @@ fn new_entries_are_returned_once() {
 }
 
 #[test]
-fn what_the_assistant_makes_up_itself_is_no_turn() {
+fn synthetic_message_is_not_a_turn() {
     let mut ledger = Ledger::default();
     let record = json!({"type": "assistant", "isApiErrorMessage": true,
         "message": {"id": "x", "model": "<synthetic>", "usage": {"input_tokens": 0, "output_tokens": 0}}});
@@ -97,7 +98,7 @@ fn what_the_assistant_makes_up_itself_is_no_turn() {
     assert_eq!((ledger.turns(), ledger.models().len()), (0, 0));
 }
 
-/// A process of the assistant: what each of its messages uses, after which of them it tells its sum.
+/// A process of the assistant: per message its tokens, its number of blocks, and whether a result follows it.
 #[derive(Debug, Clone)]
 struct SimulatedProcess {
     messages: Vec<(u64, u64, usize, bool)>,
@@ -111,26 +112,28 @@ fn process() -> impl Strategy<Value = SimulatedProcess> {
 }
 
 proptest! {
-    /// However often blocks are repeated and sums are told, each token and each cent counts once.
+    /// Each token and each cent is counted once, regardless of repeated blocks and results.
     #[test]
     fn every_token_counts_once(processes in proptest::collection::vec(process(), 1..5)) {
         let mut ledger = Ledger::default();
         let (mut input, mut output, mut usd, mut turns, mut session) = (0, 0, 0.0, 0, 0);
         for process in &processes {
+            // A resumed session keeps its id, although the process is a new one.
             session += u64::from(!process.resumed);
             ledger.feed(&json!({"type": "system", "session_id": format!("s{session}")}));
             let (mut own_input, mut own_output, mut own_usd) = (0, 0, 0.0);
             let last = process.messages.len() - 1;
-            for (at, (message_input, message_output, repeats, tells)) in process.messages.iter().enumerate() {
+            for (at, (message_input, message_output, repeats, has_result)) in process.messages.iter().enumerate() {
                 turns += 1;
                 own_input += message_input;
                 own_output += message_output;
                 own_usd += 0.01;
+                // Each block repeats the usage, with the output count at the start of the response.
                 for _ in 0..*repeats {
                     ledger.feed(&json!({"type": "assistant", "message": {"id": format!("m{turns}"),
                         "model": "m", "usage": {"input_tokens": message_input, "output_tokens": 1}}}));
                 }
-                if *tells || at == last {
+                if *has_result || at == last {
                     ledger.feed(&json!({"type": "result", "total_cost_usd": own_usd, "modelUsage": {"m[1m]":
                         {"inputTokens": own_input, "outputTokens": own_output, "costUSD": own_usd}}}));
                 }
@@ -142,8 +145,8 @@ proptest! {
             prop_assert!(usage.input_tokens <= input && usage.output_tokens <= output);
         }
         prop_assert_eq!(ledger.turns(), turns);
-        // A resumed session whose new process used more than the old one cannot always be told from
-        // one process that goes on; it is then counted as one, and never as more.
+        // A resumed session whose new process used more than the previous one can be indistinguishable from a
+        // single process. It is then counted as a single process: too low rather than too high.
         if processes.iter().all(|process| !process.resumed) {
             let usage = ledger.usage();
             prop_assert_eq!((usage.input_tokens, usage.output_tokens), (input, output));
@@ -152,7 +155,7 @@ proptest! {
     }
 
     #[test]
-    fn no_record_breaks_the_ledger(text in r#"\{"type":"(assistant|result|system|turn\.completed)","message":[0-9"\{\}]{0,6}.{0,40}"#) {
+    fn malformed_record_is_accepted(text in r#"\{"type":"(assistant|result|system|turn\.completed)","message":[0-9"\{\}]{0,6}.{0,40}"#) {
         if let Ok(record) = serde_json::from_str::<Value>(&text) {
             Ledger::default().feed(&record);
         }

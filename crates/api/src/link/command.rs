@@ -1,4 +1,4 @@
-//! Commands to a desktop, and what comes back: the acknowledgement and the events.
+//! Commands to a desktop, with their acknowledgements and events.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,14 +14,14 @@ use super::lenient;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(untagged)]
 pub enum QueryValue {
-    /// `name=value`
+    /// Parameter with a single value: `name=value`.
     One(String),
-    /// `name=first&name=second`
+    /// Parameter with several values: `name=first&name=second`.
     Many(Vec<String>),
 }
 
 impl QueryValue {
-    /// The values in order.
+    /// Returns the values in their order.
     #[must_use]
     pub fn values(&self) -> &[String] {
         match self {
@@ -35,93 +35,93 @@ impl QueryValue {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LinkCommand {
-    /// Identifies the execution: the same id is never run twice.
+    /// Idempotency key: a command is executed at most once per id.
     pub command_id: String,
-    /// Operation of the path, as the sender gives it.
+    /// Operation of the path, as stated by the sender.
     pub operation_id: String,
-    /// HTTP method, any case.
+    /// HTTP method, in upper or lower case.
     pub method: String,
-    /// Begins `/api/gateway/`.
+    /// Path of the request; starts with `/api/gateway/`.
     pub path: String,
-    /// Headers for the gateway; entries that are not text are dropped.
+    /// Headers for the gateway; entries with non-string values are dropped.
     #[serde(default, deserialize_with = "lenient::map", skip_serializing_if = "BTreeMap::is_empty")]
     pub headers: BTreeMap<String, String>,
-    /// Query of the request.
+    /// Query parameters of the request.
     #[serde(default, deserialize_with = "lenient::map", skip_serializing_if = "BTreeMap::is_empty")]
     pub query: BTreeMap<String, QueryValue>,
-    /// Body of the request: a string is sent raw, anything else as JSON.
+    /// Body of the request: a string is sent unchanged, any other value as JSON.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub body: Option<Value>,
-    /// Limit of the execution in milliseconds, from its start.
+    /// Timeout in milliseconds, measured from the start of the execution; absent for the default.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
-    /// When the command was created, ISO 8601.
+    /// Time of creation, ISO 8601.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub queued_at: Option<String>,
-    /// A desktop that gets the command later refuses it, ISO 8601 by the server's clock.
+    /// Expiry, ISO 8601 by the server's clock; a desktop rejects a command received later.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<String>,
-    /// Commands with equal keys run one after the other.
+    /// Commands with the same key run one at a time; absent for no restriction.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub lock_key: Option<String>,
-    /// Asks the user of the desktop first.
+    /// Whether the desktop's user must approve the command first.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub requires_approval: Option<bool>,
-    /// Shown with the question.
+    /// Reason to display with the approval request.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub approval_reason: Option<String>,
-    /// Informational.
+    /// Whether a streamed response is expected; informational only.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub streaming: Option<bool>,
-    /// Signature of a browser key; never stored by the server.
+    /// Signature by a browser key; never stored by the server.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
-    /// The exact text that was signed.
+    /// Exact text that was signed, a signature payload as JSON.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub signature_payload: Option<String>,
-    /// Fingerprint of the browser key.
+    /// Fingerprint of the browser key; absent for unsigned commands.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub public_key_fingerprint: Option<String>,
 }
 
-/// What became of a command at the desktop's door.
+/// Decision of the desktop on a received command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CommandState {
-    /// Queued, or known already.
+    /// Queued, or received before.
     Accepted,
-    /// Refused.
+    /// Rejected, and will not be executed.
     Failed,
 }
 
-/// A desktop's decision about a command.
+/// Acknowledgement of a command by the desktop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CommandAck {
-    /// The command.
+    /// Id of the acknowledged command.
     pub command_id: String,
-    /// Whether it will run, runs or ran.
+    /// Whether the command is queued, running or finished.
     pub accepted: bool,
-    /// The same in words.
+    /// Same as `accepted`, as a word; absent from old desktops.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub state: Option<CommandState>,
-    /// Why it was refused, for a person.
+    /// Reason for the rejection, written for the user.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Stable identifier of the reason; desktops up to 0.13 send none.
+    /// Stable error code of the rejection; absent from desktops up to version 0.13.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
 }
 
 impl CommandAck {
-    /// Code of a command that came after its `expires_at`.
+    /// Error code for a command that was received after its `expires_at`.
     pub const EXPIRED: &'static str = "expired";
-    /// Code of a desktop that takes signed commands only, and whose user has authorized no key.
+    /// Error code of a desktop that requires signed commands but has no authorized key.
     pub const NO_KEYS_AUTHORIZED: &'static str = "no_keys_authorized";
-    /// Code of a command signed by a key that the desktop's user has not authorized.
+    /// Error code for a signature by a key that the desktop's user has not authorized.
     pub const UNKNOWN_SIGNING_KEY: &'static str = "unknown_signing_key";
 
-    /// The command will run, runs or ran.
+    /// Creates the acknowledgement of an accepted command.
     pub fn accepted(command_id: impl Into<String>) -> Self {
         Self {
             command_id: command_id.into(),
@@ -132,7 +132,7 @@ impl CommandAck {
         }
     }
 
-    /// The command is refused.
+    /// Creates the acknowledgement of a rejected command.
     pub fn rejected(command_id: impl Into<String>, code: &str, reason: impl Into<String>) -> Self {
         Self {
             command_id: command_id.into(),
@@ -144,24 +144,24 @@ impl CommandAck {
     }
 }
 
-/// Kind of a command's event.
+/// Type of a command's event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum EventType {
-    /// Something began or changed.
+    /// The execution started or changed its state.
     Status,
-    /// A piece of a stream.
+    /// A part of a streamed response.
     Chunk,
-    /// The answer, or a result inside a stream.
+    /// The response, or a result within a stream.
     Result,
-    /// Something went wrong; the end only with `terminal: true`.
+    /// An error; the last event only with `terminal: true`.
     Error,
-    /// The end.
+    /// End of the execution; the last event.
     Done,
 }
 
 impl EventType {
-    /// The type as it travels.
+    /// Returns the wire name, for example `chunk`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -173,7 +173,7 @@ impl EventType {
         }
     }
 
-    /// Whether an event of this type with this data ends its command.
+    /// Returns whether an event of this type with this data is the last of its command.
     #[must_use]
     pub fn is_terminal(self, data: &Value) -> bool {
         match self {
@@ -190,50 +190,50 @@ impl fmt::Display for EventType {
     }
 }
 
-/// Why a command ended without an answer of the gateway: `code` of its last event.
+/// Reason why a command ended without a response of the gateway: `code` of its last event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CommandFailure {
-    /// Its own limit has passed.
+    /// The command's own timeout expired.
     Timeout,
-    /// The gateway did not answer in time.
+    /// The gateway did not respond in time.
     GatewayTimeout,
-    /// The desktop was restarted while it ran.
+    /// The desktop restarted during the execution.
     Interrupted,
-    /// Too many of its events are unacknowledged.
+    /// Too many events of the command are unacknowledged.
     BufferOverflow,
-    /// The answer is larger than a message may be.
+    /// The response exceeds the maximum size of a message.
     ResultTooLarge,
-    /// The gateway's stream ended early.
+    /// The gateway's response stream ended prematurely.
     StreamFailed,
-    /// Its path and query are no request target.
+    /// Path and query do not form a valid request target.
     MalformedRequestTarget,
-    /// What the server adds to a signed start or end of a loop was not to be had.
+    /// The server could not provide the credentials that it adds to a signed loop request.
     CredentialsUnavailable,
     /// A handler of the gateway panicked.
     InternalError,
 }
 
-/// An answer of the gateway with another status than 2xx: `gatewayError` of a command's last event.
-/// The event's `error` holds the same as text.
+/// A response of the gateway with a status other than 2xx: `gatewayError` of a command's last event. The
+/// event's `error` has the same information as text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GatewayError {
-    /// HTTP status.
+    /// HTTP status code of the response.
     pub status_code: u16,
-    /// `error` of the body, for a person.
+    /// `error` of the body: the message for the user.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// `code` of the body.
+    /// `code` of the body: the stable error code.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// `reason` of the body, which tells cases of one code apart.
+    /// `reason` of the body: distinguishes errors with the same code.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 impl GatewayError {
-    /// Reads a body; one that is not the gateway's error shape leaves the members out.
+    /// Creates the error from a response body; members are absent if the body has another form.
     #[must_use]
     pub fn new(status_code: u16, body: &Value) -> Self {
         let text = |name: &str| body.get(name).and_then(Value::as_str).map(str::to_owned);
@@ -245,60 +245,61 @@ impl GatewayError {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CommandEvent {
-    /// The command.
+    /// Id of the command that the event belongs to.
     pub command_id: String,
-    /// 1 for the command's first event, one more with each.
+    /// Sequence number within the command, from 1 without gaps.
     pub sequence: u64,
-    /// Kind of the event.
+    /// Type of the event.
     pub event_type: EventType,
-    /// Its content; null when missing.
+    /// Content of the event; null when missing.
     #[serde(default)]
     pub data: Value,
 }
 
 impl CommandEvent {
-    /// Whether nothing follows this event.
+    /// Returns whether this is the last event of its command.
     #[must_use]
     pub fn is_terminal(&self) -> bool {
         self.event_type.is_terminal(&self.data)
     }
 }
 
-/// The server has an event, and every one before it.
+/// Cumulative acknowledgement of a command's events by the server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CommandEventAck {
-    /// The command.
+    /// Id of the command whose events are acknowledged.
     pub command_id: String,
-    /// Sequence of the event.
+    /// Highest sequence number for which this and all earlier events were received.
     pub sequence: u64,
 }
 
-/// Asks the desktop to end a command.
+/// Request to cancel a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Cancel {
-    /// The command.
+    /// Id of the command to cancel.
     pub command_id: String,
-    /// Why; `cancelled` when absent.
+    /// Reason for the cancellation; `cancelled` when absent.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// How far a desktop has come with a command, as it is logged for the time after a restart.
+/// State of a command in the desktop's log, from which it recovers after a restart.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "camelCase")]
 pub enum CommandProgress {
-    /// It was started; nothing says that it ended.
+    /// Started; not known to have finished.
     Started,
-    /// It ended. The events are those that the server had not acknowledged then, unless they were too large.
+    /// Finished. Has the events that were unacknowledged at that time, unless they were too large for the
+    /// log.
     Finished {
-        /// In order; the last one ends the command.
+        /// Unacknowledged events in order, ending with the last event of the command.
         events: Vec<CommandEvent>,
     },
 }
 
 impl CommandProgress {
-    /// How long an entry is kept.
+    /// Time after which an entry of the log is deleted.
     pub const RETENTION: Duration = Duration::from_secs(24 * 3600);
 }

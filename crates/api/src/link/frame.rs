@@ -1,4 +1,4 @@
-//! One frame: `{"event", "id"?, "ack"?, "data"}`, and the envelope inside `data`.
+//! Frames, `{"event", "id"?, "ack"?, "data"}`, and the envelope in `data`.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -7,28 +7,28 @@ use thiserror::Error;
 use utoipa::ToSchema;
 use uuid::Uuid;
 
-/// Longest `id` of a frame, in characters.
+/// Maximum length of a frame's `id` in characters.
 pub(super) const MAX_ID_CHARS: usize = 64;
 
-/// A text that is not a JSON object with a string `event`.
+/// Error for a text that is not a JSON object with a string member `event`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("not a frame")]
 pub struct InvalidFrame;
 
-/// Members that the `data` of every event carries, beside its own.
+/// Members of `data` that all events have, in addition to their payload.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Envelope {
-    /// Version of the envelope, `"1"`. Receivers do not verify it.
+    /// Version of the envelope, `"1"`; receivers do not check it.
     pub protocol_version: String,
-    /// New with each message.
+    /// Random UUID of the message.
     pub message_id: Uuid,
-    /// The sender's clock, ISO 8601.
+    /// Time of sending by the sender's clock, ISO 8601.
     pub timestamp: String,
 }
 
 impl Envelope {
-    /// An envelope of this moment.
+    /// Creates an envelope with a new id and the current time.
     #[must_use]
     pub fn now() -> Self {
         Self {
@@ -39,37 +39,39 @@ impl Envelope {
     }
 }
 
-/// One message of the connection.
+/// One message on the link.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Frame {
-    /// Name of the event.
+    /// Name of the event, for example `desktop.hello`.
     pub event: String,
-    /// Asks for an acknowledgement of this very frame.
+    /// Requests an acknowledgement that repeats this id.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// The `id` that this acknowledgement answers.
+    /// `id` of the frame that this one acknowledges.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ack: Option<String>,
-    /// The payload; an object in every frame that we send.
+    /// Payload; an object in all frames that we send.
     pub data: Value,
 }
 
 impl Frame {
-    /// An event of this moment: the envelope, then the payload's own members, which win.
+    /// Creates an event: the envelope's members, overridden and extended by the payload's.
     pub fn event(name: &str, payload: &impl Serialize) -> Self {
         let mut data = object(&Envelope::now());
+        // A payload with a `timestamp`, such as telemetry, thereby states when the event occurred instead of
+        // when it was sent.
         data.extend(object(payload));
         Self { event: name.to_owned(), id: None, ack: None, data: Value::Object(data) }
     }
 
-    /// The same frame, asking for an acknowledgement.
+    /// Requests an acknowledgement with this id.
     #[must_use]
     pub fn with_id(mut self, id: impl Into<String>) -> Self {
         self.id = Some(id.into());
         self
     }
 
-    /// The acknowledgement of a frame; it carries no envelope.
+    /// Creates the acknowledgement of a frame; it has no envelope.
     pub fn acknowledging(name: &str, id: &str, result: &impl Serialize) -> Self {
         Self {
             event: name.to_owned(),
@@ -79,10 +81,10 @@ impl Frame {
         }
     }
 
-    /// Reads a text frame. An `id` or `ack` that is no text of 1 to 64 characters counts as absent.
+    /// Parses a text frame. An `id` or `ack` that is not a string of 1 to 64 characters counts as absent.
     ///
     /// # Errors
-    /// [`InvalidFrame`] unless the text is a JSON object with a string `event`.
+    /// Fails with [`InvalidFrame`] unless the text is a JSON object with a string member `event`.
     pub fn parse(text: &str) -> Result<Self, InvalidFrame> {
         let Ok(Value::Object(mut members)) = serde_json::from_str(text) else { return Err(InvalidFrame) };
         let Some(Value::String(event)) = members.remove("event") else { return Err(InvalidFrame) };
@@ -92,16 +94,16 @@ impl Frame {
         Ok(Self { event, id, ack, data })
     }
 
-    /// The text to send.
+    /// Serializes the frame to the text to send.
     #[must_use]
     pub fn to_text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// The payload as a type of its own.
+    /// Deserializes the payload.
     ///
     /// # Errors
-    /// A required member is missing or has the wrong type.
+    /// Fails when a required member is missing or has the wrong type.
     pub fn payload<T: DeserializeOwned>(&self) -> serde_json::Result<T> {
         T::deserialize(&self.data)
     }

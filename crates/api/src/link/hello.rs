@@ -1,4 +1,4 @@
-//! The handshake: what a desktop says of itself, and what the control plane answers.
+//! Handshake of a connection: the desktop's hello and the control plane's response.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,58 +11,59 @@ use uuid::Uuid;
 
 use super::lenient;
 
-/// First event of a desktop on a connection.
+/// First event that a desktop sends on a connection.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Hello {
-    /// Target of the last acknowledgement; absent on the first connection of a run.
+    /// Target id of the last acknowledgement; absent on the first connection after a start.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub compute_target_id: Option<Uuid>,
-    /// Stable id of the installation.
+    /// Stable id of the installation; absent from desktops without one.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub gateway_id: Option<Uuid>,
-    /// `1` when `gateway_id` is present.
+    /// `1` when `gateway_id` is present, otherwise absent.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub desktop_security_upgrade_protocol_version: Option<u32>,
-    /// Host name.
+    /// Host name of the machine.
     pub machine_name: String,
-    /// `darwin`, `linux` or `win32`.
+    /// Operating system: `darwin`, `linux` or `win32`.
     pub platform: String,
     /// Version of the `code` plugin, or `unknown`.
     pub plugin_version: String,
-    /// Version of the desktop program.
+    /// Version of the desktop program; absent from old desktops.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub desktop_client_version: Option<String>,
-    /// Version of the gateway's wire protocol.
+    /// Version of the gateway's wire protocol; absent from old desktops.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub gateway_protocol_version: Option<String>,
-    /// Operation ids that the desktop serves.
+    /// Ids of the operations that the desktop supports.
     #[serde(deserialize_with = "lenient::list")]
     pub supported_operations: Vec<String>,
-    /// Commands that run at once, at least 1.
+    /// Maximum number of commands that run concurrently, at least 1.
     pub max_in_flight_commands: u32,
-    /// Lower-case hex SHA-256 of the JSON array of allowed directories.
+    /// SHA-256 of the JSON array of allowed directories, in lower-case hex.
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub allowed_directories_hash: String,
-    /// Open object: `commandSigning`, `loopRunnerRefreshSupported`, …, each `true` or absent; and
+    /// Open object with `commandSigning`, `loopRunnerRefreshSupported`, …, each `true` or absent, and
     /// `gatewayPort`, the port of the gateway on loopback.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Map::is_empty")]
     #[schema(value_type = Object)]
     pub capabilities: Map<String, Value>,
 }
 
-/// A hello that lacks what every desktop sends.
+/// Error for a hello with a missing or invalid required member.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("invalid hello: {0}")]
 pub struct InvalidHello(pub String);
 
 impl Hello {
-    /// Reads and checks the payload of a hello.
+    /// Deserializes and validates the payload of a hello.
     ///
     /// # Errors
-    /// [`InvalidHello`] names the member that is missing or wrong.
+    /// Fails with [`InvalidHello`], which names the missing or invalid member.
     pub fn parse(data: &Value) -> Result<Self, InvalidHello> {
         let hello = Self::deserialize(data).map_err(|error| InvalidHello(error.to_string()))?;
+        // Both are shown to users and identify the machine.
         let blank = |text: &str| text.trim().is_empty();
         if blank(&hello.machine_name) || blank(&hello.platform) {
             return Err(InvalidHello("machineName and platform must not be blank".to_owned()));
@@ -73,12 +74,12 @@ impl Hello {
         Ok(hello)
     }
 
-    /// The capabilities as the control plane stores them with the target: those of the hello, and
-    /// the facts that every hello carries, null where this one does not.
+    /// Returns the capabilities in the form in which the control plane stores them: those of the hello, and
+    /// further members of it, null when absent.
     #[must_use]
     pub fn stored_capabilities(&self) -> Map<String, Value> {
-        let mut stored = self.capabilities.clone();
-        let facts = [
+        let mut capabilities = self.capabilities.clone();
+        let members = [
             ("maxInFlightCommands", json!(self.max_in_flight_commands)),
             ("allowedDirectoriesHash", json!(self.allowed_directories_hash)),
             ("socketProtocolVersion", json!("1")),
@@ -87,83 +88,84 @@ impl Hello {
             ("gatewayProtocolVersion", json!(self.gateway_protocol_version)),
             ("desktopSecurityUpgradeProtocolVersion", json!(self.desktop_security_upgrade_protocol_version)),
         ];
-        stored.extend(facts.map(|(name, value)| (name.to_owned(), value)));
-        stored
+        capabilities.extend(members.map(|(name, value)| (name.to_owned(), value)));
+        capabilities
     }
 }
 
-/// What the control plane can do for this connection; only literal `true` counts.
+/// Capabilities that the control plane offers on this connection; only a literal `true` enables one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ServerCapabilities {
-    /// Signed commands.
+    /// Whether the server relays signed commands.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "is_false")]
     pub compute_target_signing: bool,
-    /// Session synchronisation.
+    /// Whether the server accepts agent sessions for synchronization.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "is_false")]
     pub agent_session_sync: bool,
 }
 
 impl ServerCapabilities {
-    /// Whether nothing is offered.
+    /// Returns whether the server offers no capability.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         !self.compute_target_signing && !self.agent_session_sync
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 const fn is_false(value: &bool) -> bool {
     !*value
 }
 
-/// The connection is registered; also sent later, with one resume entry, when a gap was seen.
+/// Registration of a connection. Sent again later, with one resume entry, when the server detects a gap in
+/// the events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HelloAck {
-    /// The desktop's target.
+    /// Id of the compute target that represents this desktop.
     pub compute_target_id: Uuid,
-    /// This connection; for correlation only.
+    /// Id of this connection, for correlation in logs.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub session_id: Option<Uuid>,
-    /// The server's clock, ISO 8601.
+    /// Current time by the server's clock, ISO 8601.
     #[serde(default, deserialize_with = "lenient::or_default")]
     pub server_time: String,
-    /// Absent when nothing is offered.
+    /// Capabilities of the server; absent when it offers none.
     #[serde(
         default,
         deserialize_with = "lenient::or_default",
         skip_serializing_if = "ServerCapabilities::is_empty"
     )]
     pub server_capabilities: ServerCapabilities,
-    /// Command id → last sequence that the server has.
+    /// Last received sequence number by command id, from which the desktop resumes.
     #[serde(default, deserialize_with = "lenient::map", skip_serializing_if = "BTreeMap::is_empty")]
     pub resume_from_sequence: BTreeMap<String, u64>,
 }
 
-/// Why a hello was refused.
+/// Reason why a hello was rejected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NackReason {
-    /// The target could not be registered.
+    /// The new compute target could not be registered.
     ComputeTargetRegisterFailed,
-    /// The known target could not be updated.
+    /// The existing compute target could not be updated.
     ComputeTargetUpdateFailed,
-    /// The target could not be set online.
+    /// The compute target could not be marked online.
     OnlineStateUpdateFailed,
-    /// The outstanding commands could not be listed.
+    /// The pending commands could not be loaded.
     PendingCommandsLookupFailed,
-    /// The hello itself is wrong.
+    /// The hello has a missing or invalid member.
     InvalidHello,
     /// The gateway id belongs to another user or organization.
     GatewayConflict,
-    /// Anything else, and reasons that this version does not know.
+    /// Any other error, including reasons unknown to this version.
     #[serde(other)]
     InternalError,
 }
 
 impl NackReason {
-    /// The reason as it travels.
+    /// Returns the wire name, for example `invalid_hello`.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -177,7 +179,7 @@ impl NackReason {
         }
     }
 
-    /// The close code that follows the refusal.
+    /// Returns the code with which the server closes the connection after this reason.
     #[must_use]
     pub const fn close_code(self) -> u16 {
         match self {
@@ -194,13 +196,13 @@ impl fmt::Display for NackReason {
     }
 }
 
-/// The hello was refused; the connection is closed after it.
+/// Rejection of a hello; the server then closes the connection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct HelloNack {
-    /// Why.
+    /// Reason for the rejection.
     pub reason: NackReason,
-    /// For a person.
+    /// Explanation for the user; absent when there is none.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }

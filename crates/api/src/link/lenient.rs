@@ -1,4 +1,4 @@
-//! Reading optional members: a wrong type is absence, never a failure of the whole payload.
+//! Lenient deserialization of optional members: a value of the wrong type counts as absent.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +6,18 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-/// The member's value when it has the right type, its default otherwise.
+/// Deserializes a member; returns its default when it has the wrong type.
 pub(super) fn or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
     T: DeserializeOwned + Default,
 {
+    // Through `Value`: a failed deserialization would leave the parser in the middle of the member.
     let value = Value::deserialize(deserializer)?;
     Ok(serde_json::from_value(value).unwrap_or_default())
 }
 
-/// The members of a map whose values have the right type.
+/// Deserializes a map and drops the entries whose values have the wrong type.
 pub(super) fn map<'de, D, T>(deserializer: D) -> Result<BTreeMap<String, T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -29,7 +30,7 @@ where
         .collect())
 }
 
-/// The elements of a list that have the right type.
+/// Deserializes a list and drops the elements of the wrong type.
 pub(super) fn list<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,

@@ -1,7 +1,7 @@
-//! What travels between a desktop and the control plane: frames, and the payload of every event.
+//! Frames of the link between a desktop and the control plane, and the payloads of their events.
 //!
-//! Both ends read and write these types. Reading is lenient: unknown members are ignored, and an
-//! optional member of the wrong type counts as absent. Nothing here knows of sockets or timers.
+//! Both sides use these types. Parsing is lenient: unknown members are ignored, and an optional member of the
+//! wrong type counts as absent. This module does no I/O and has no timers.
 
 pub mod close;
 mod command;
@@ -29,19 +29,19 @@ pub use signature::{
     REQUEST_KEY_APPROVAL, REVOKE_KEY, SignaturePayload, USER_INTENT, body_hash, canonical_json,
 };
 
-/// Subprotocol that the desktop offers and the server selects.
+/// WebSocket subprotocol that the desktop offers and the server selects.
 pub const SUBPROTOCOL: &str = "loopgate.v1";
 
-/// Path of the WebSocket below the relay origin.
+/// Path of the WebSocket, relative to the relay origin.
 pub const LINK_PATH: &str = "/desktop-gateway";
 
-/// Path that a managed key's proof of possession signs for the upgrade, with `POST`.
+/// Path, with method `POST`, for which a managed key signs its proof of possession in the upgrade request.
 pub const KEY_VERIFICATION_PATH: &str = "/internal/api-keys/verify";
 
-/// Largest message in either direction, bytes after reassembly.
+/// Maximum size of a message in either direction, in bytes after reassembly.
 pub const MAX_MESSAGE_BYTES: usize = 10 * 1024 * 1024;
 
-/// Names of the events.
+/// Event names of all frames.
 pub mod event {
     #![allow(missing_docs, reason = "each constant is its own text")]
     pub const HELLO: &str = "desktop.hello";

@@ -1,4 +1,4 @@
-//! What a desktop reports beside its commands: presence, telemetry, analytics.
+//! Reports of a desktop that are independent of commands: presence, telemetry and analytics.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -6,98 +6,98 @@ use utoipa::ToSchema;
 
 use super::lenient;
 
-/// How a desktop feels.
+/// Availability of a desktop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PresenceState {
-    /// Takes commands.
+    /// Connected and accepts commands.
     Online,
-    /// Connected, but something is wrong.
+    /// Connected, but an error restricts it; see `error`.
     Degraded,
-    /// Takes no commands.
+    /// Connected, but accepts no commands.
     Paused,
 }
 
-/// State and load of a desktop.
+/// Availability and load of a desktop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Presence {
-    /// How the desktop feels.
+    /// Availability of the desktop.
     pub state: PresenceState,
-    /// What is wrong.
+    /// Error message of a degraded desktop; absent otherwise.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Commands that run.
+    /// Number of running commands; absent when not reported.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub active_commands: Option<u32>,
-    /// Commands that wait.
+    /// Number of queued commands; absent when not reported.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub queue_depth: Option<u32>,
 }
 
-/// Weight of a telemetry event.
+/// Severity of a telemetry event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Ordinary.
+    /// Normal operation, for information.
     Info,
-    /// Unusual.
+    /// Unexpected, but without failure.
     Warn,
-    /// Wrong.
+    /// An operation has failed.
     Error,
 }
 
-/// What a telemetry event is about; empty texts when unknown.
+/// Correlation ids of a telemetry event; empty when unknown.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Trace {
-    /// The connection's target.
+    /// Id of the connection's compute target.
     pub compute_target_id: String,
-    /// The command.
+    /// Id of the command that caused the event.
     pub command_id: String,
-    /// One of the operation ids.
+    /// Operation id, for example `git_action`.
     pub operation_id: String,
-    /// The loop.
+    /// UUID of the loop; absent outside loops.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub loop_id: Option<String>,
-    /// The desktop's job.
+    /// Id of the desktop's job; absent outside loops.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub job_id: Option<String>,
-    /// The connection.
+    /// Id of the link connection; absent when not connected.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub gateway_session_id: Option<String>,
-    /// The assistant's session.
+    /// Session id of the assistant; absent when unknown.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub loop_session_id: Option<String>,
-    /// Version of the desktop program.
+    /// Version of the desktop program; absent when unknown.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub desktop_client_version: Option<String>,
 }
 
-/// A telemetry event; nobody acknowledges it.
+/// A telemetry event. Not acknowledged unless the frame has an `id`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Telemetry {
-    /// Weight.
+    /// Severity of the event.
     pub severity: Severity,
-    /// For example `queue.stats_changed`.
+    /// Category, for example `queue.stats_changed`.
     pub category: String,
-    /// For a person.
+    /// Description of the event, for users.
     pub message: String,
-    /// `"1"`.
+    /// Version of the event's schema, `"1"`.
     pub schema_version: String,
-    /// When it happened, ISO 8601.
+    /// Time of the event, ISO 8601.
     pub timestamp: String,
-    /// What it is about.
+    /// Correlation ids of the event.
     pub trace: Trace,
-    /// Open object.
+    /// Details that depend on the category; absent without any.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     pub diagnostics: Option<Map<String, Value>>,
 }
 
 impl Telemetry {
-    /// An event of this moment about nothing in particular.
+    /// Creates an event with the current time and empty correlation ids.
     pub fn new(severity: Severity, category: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
             severity,
@@ -111,35 +111,35 @@ impl Telemetry {
     }
 }
 
-/// One thing that is wrong with a telemetry event.
+/// A validation error of a telemetry event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TelemetryIssue {
-    /// Member, joined with dots.
+    /// Path of the invalid member, separated by dots.
     pub path: String,
-    /// Stable identifier of the case.
+    /// Stable code of the validation error.
     pub code: String,
-    /// What was expected.
+    /// Description of the expected value.
     pub expected: String,
 }
 
-/// Payload of `telemetry.validation_failed`.
+/// Payload of `telemetry.validation_failed`, sent to the desktop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct TelemetryRejected {
-    /// What is wrong.
+    /// All validation errors of the event.
     pub issues: Vec<TelemetryIssue>,
 }
 
-/// One analytics event.
+/// One event of product analytics.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Analytics {
-    /// Name of the event.
+    /// Name of the analytics event.
     pub event: String,
-    /// Open object.
+    /// Properties of the event, an open object; absent when empty.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Map::is_empty")]
     #[schema(value_type = Object)]
     pub properties: Map<String, Value>,
-    /// When it happened, ISO 8601.
+    /// Time of the event, ISO 8601; absent for the time of receipt.
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub occurred_at: Option<String>,
 }
@@ -147,21 +147,21 @@ pub struct Analytics {
 /// Result in the acknowledgement of a frame with an `id`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct ReportAck {
-    /// Whether the event was taken.
+    /// Whether the server accepted the event.
     pub accepted: bool,
-    /// `feature_disabled`, `rate_limited`, `validation_failed`, `unknown_event`, …
+    /// Reason for a rejection: `feature_disabled`, `rate_limited`, `validation_failed`, `unknown_event`, …
     #[serde(default, deserialize_with = "lenient::or_default", skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 impl ReportAck {
-    /// The event was taken.
+    /// Creates the acknowledgement of an accepted event.
     #[must_use]
     pub const fn yes() -> Self {
         Self { accepted: true, reason: None }
     }
 
-    /// The event was not taken.
+    /// Creates the acknowledgement of a rejected event.
     pub fn no(reason: &str) -> Self {
         Self { accepted: false, reason: Some(reason.to_owned()) }
     }

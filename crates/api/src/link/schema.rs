@@ -1,4 +1,4 @@
-//! The JSON Schema of every frame, for clients in other languages.
+//! JSON Schema of all frames, for clients in other languages.
 
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
@@ -9,13 +9,14 @@ use super::{
     LinkCommand, Presence, ReportAck, Telemetry, TelemetryRejected, event,
 };
 
-/// How the schemas of the OpenAPI documents refer to each other.
+/// Prefix of schema references in OpenAPI documents, as utoipa generates them.
 const OPENAPI_REFERENCE: &str = "#/components/schemas/";
-/// How JSON Schema does.
+/// Prefix of references to `$defs` in JSON Schema.
 const REFERENCE: &str = "#/$defs/";
 
-/// The frames that a desktop and a control plane send, as JSON Schema 2020-12. Receivers take more than it
-/// says: they ignore what they do not know, and an optional member of a wrong type.
+/// Returns the JSON Schema (2020-12) of all frames that a desktop and a control plane send.
+///
+/// Receivers are more lenient: they ignore unknown members and optional members of the wrong type.
 #[must_use]
 pub fn json_schema() -> Value {
     let mut definitions = Definitions::default();
@@ -40,6 +41,7 @@ pub fn json_schema() -> Value {
             "title": name,
             "type": "object",
             "required": ["event", "data"],
+            // The schema `false` matches nothing: an event has no `ack`.
             "properties": {"event": {"const": name}, "id": id, "ack": false, "data": {"allOf": [envelope, payload]}},
         })
     };
@@ -58,12 +60,12 @@ pub fn json_schema() -> Value {
     })
 }
 
-/// Schemas by the names of their types.
+/// Schemas by type name.
 #[derive(Default)]
 struct Definitions(Map<String, Value>);
 
 impl Definitions {
-    /// Defines a type and those that it consists of; the reference to it.
+    /// Adds a type and the types it consists of; returns a reference to it.
     fn reference<T: ToSchema>(&mut self) -> Value {
         let mut schemas = Vec::new();
         T::schemas(&mut schemas);
@@ -77,7 +79,7 @@ impl Definitions {
     }
 }
 
-/// Makes every reference one into this document.
+/// Rewrites all OpenAPI references to references into `$defs`.
 fn localize(schema: &mut Value) {
     match schema {
         Value::String(text) => {

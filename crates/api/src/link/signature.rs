@@ -1,7 +1,8 @@
-//! Signatures of a browser's key over commands and over the wish to start or end a loop.
+//! Signatures by a browser key over commands and over requests to start or cancel a loop.
 //!
-//! The browser signs a text, [`SignaturePayload`] as JSON; the server passes text and signature on without storing
-//! them, and the desktop holds both against the command and against the keys that its user authorized.
+//! The browser signs a text, [`SignaturePayload`] as JSON. The server forwards text and signature without
+//! storing them. The desktop compares the text with the command and verifies the signature with the keys that
+//! its user authorized.
 
 use std::fmt;
 use std::str::FromStr;
@@ -16,57 +17,58 @@ use utoipa::ToSchema;
 
 use super::{LinkCommand, QueryValue};
 
-/// A command that the server itself sends, about a browser key. Its method is `POST`.
+/// A command about a browser key that the server sends on its own behalf, with method `POST`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BrowserKeyCommand {
-    /// Its operation.
+    /// Operation id of the command.
     pub operation_id: &'static str,
-    /// Its path.
+    /// Request path of the command.
     pub path: &'static str,
 }
 
-/// Takes a key away.
+/// Revokes an authorized browser key.
 pub const REVOKE_KEY: BrowserKeyCommand = BrowserKeyCommand {
     operation_id: "browser_key_revoke",
     path: "/api/gateway/internal/browser-key/revoke",
 };
 
-/// Tells of a key that asks to be authorized.
+/// Announces a browser key that awaits authorization by the desktop's user.
 pub const REQUEST_KEY_APPROVAL: BrowserKeyCommand = BrowserKeyCommand {
     operation_id: "browser_key_approval_request",
     path: "/api/gateway/internal/browser-key/approval-request",
 };
 
-/// What every fingerprint begins with.
+/// Prefix of all fingerprints.
 const PREFIX: &str = "lg:";
-/// Characters of the digest in a fingerprint.
+/// Number of base64url characters of the digest in a fingerprint, 132 bits.
 const DIGEST_CHARS: usize = 22;
-/// Bytes of an Ed25519 public key.
+/// Length of an Ed25519 public key in bytes.
 const KEY_BYTES: usize = 32;
 
-/// A raw Ed25519 public key, 32 bytes; travels in standard base64. Not every such key is a point of the curve.
+/// A raw Ed25519 public key of 32 bytes, in standard base64 on the wire. Not checked to be a point on the
+/// curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct BrowserPublicKey([u8; KEY_BYTES]);
 
-/// A text that is no browser key.
+/// Error for a text that is not a browser key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum InvalidBrowserKey {
-    /// It is no standard base64.
+    /// The text is not standard base64.
     #[error("invalid base64 public key")]
     Base64,
-    /// It has not 32 bytes.
+    /// The decoded key does not have 32 bytes.
     #[error("unsupported public key length")]
     Length,
 }
 
 impl BrowserPublicKey {
-    /// The raw key.
+    /// Returns the raw bytes of the key.
     #[must_use]
     pub const fn as_bytes(&self) -> &[u8; KEY_BYTES] {
         &self.0
     }
 
-    /// What names the key: `lg:` and 22 characters of the digest.
+    /// Returns the fingerprint: `lg:` and 22 base64url characters of the key's SHA-256 digest.
     #[must_use]
     pub fn fingerprint(&self) -> Fingerprint {
         let digest = URL_SAFE_NO_PAD.encode(Sha256::digest(self.0));
@@ -84,6 +86,7 @@ impl FromStr for BrowserPublicKey {
     type Err = InvalidBrowserKey;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
+        // Standard base64 with padding, as `btoa` in the browser generates it.
         let bytes = STANDARD.decode(text).map_err(|_| InvalidBrowserKey::Base64)?;
         Ok(Self(bytes.try_into().map_err(|_| InvalidBrowserKey::Length)?))
     }
@@ -107,18 +110,18 @@ impl<'de> Deserialize<'de> for BrowserPublicKey {
     }
 }
 
-/// Name of a browser key: `lg:` and 16 to 64 characters of base64url.
+/// Fingerprint of a browser key: `lg:` and 16 to 64 base64url characters.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, ToSchema)]
 #[serde(transparent)]
 pub struct Fingerprint(String);
 
-/// A text that is no fingerprint.
+/// Error for a text that is not a fingerprint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("invalid fingerprint")]
 pub struct InvalidFingerprint;
 
 impl Fingerprint {
-    /// The text.
+    /// Returns the fingerprint as a string slice.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -132,6 +135,8 @@ impl FromStr for Fingerprint {
         let digest = text.strip_prefix(PREFIX).ok_or(InvalidFingerprint)?;
         let is_digest =
             digest.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+        // Wider than what `fingerprint` generates, so that a later version can use more characters of the
+        // digest.
         if is_digest && (16..=64).contains(&digest.len()) {
             Ok(Self(text.to_owned()))
         } else {
@@ -152,28 +157,28 @@ impl<'de> Deserialize<'de> for Fingerprint {
     }
 }
 
-/// What a browser signs, as JSON.
+/// Content that a browser signs, serialized as JSON.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SignaturePayload {
-    /// UUID of version 7, chosen by the browser.
+    /// UUID of version 7, generated by the browser.
     pub command_id: String,
-    /// Upper case.
+    /// HTTP method in upper case.
     pub method: String,
-    /// Without the query.
+    /// Request path without the query.
     pub path: String,
-    /// Pairs of name and value, sorted.
+    /// Query parameters as pairs of name and value, sorted.
     pub query: Vec<(String, String)>,
-    /// See [`body_hash`].
+    /// Hash of the signed body, see [`body_hash`].
     pub body_hash: String,
-    /// Seconds since the epoch.
+    /// Time of signing in seconds since the epoch.
     pub timestamp: i64,
-    /// Random.
+    /// Random text against replay of the signature.
     pub nonce: String,
 }
 
 impl SignaturePayload {
-    /// What a browser would sign for a command at a moment.
+    /// Returns the payload that a browser would sign for a command at a time.
     #[must_use]
     pub fn of(command: &LinkCommand, timestamp: i64, nonce: impl Into<String>) -> Self {
         let mut query = query_pairs(command);
@@ -189,7 +194,8 @@ impl SignaturePayload {
         }
     }
 
-    /// Whether this is about a command. Queries are compared without their order: it depends on the browser's locale.
+    /// Returns whether the payload matches a command. The order of query parameters is ignored: browsers sort
+    /// by locale.
     #[must_use]
     pub fn is_about(&self, command: &LinkCommand) -> bool {
         let mut signed = self.clone();
@@ -198,8 +204,10 @@ impl SignaturePayload {
     }
 }
 
-/// The part of a command's body that its signature covers: of the start and the end of a loop what the person wished,
-/// because the rest is the server's.
+/// Returns the part of a command's body that its signature covers.
+///
+/// For start and cancellation of a loop, this is only the user's intent: the server adds the other members,
+/// such as credentials, after the browser has signed.
 fn signed_body(command: &LinkCommand) -> Option<&Value> {
     const LOOP_PATHS: [&str; 2] = ["/api/gateway/orchestrator/loop", "/api/gateway/orchestrator/loop/kill"];
     let body = command.body.as_ref()?;
@@ -207,7 +215,7 @@ fn signed_body(command: &LinkCommand) -> Option<&Value> {
     Some(intent.unwrap_or(body))
 }
 
-/// Member of the body that starts or ends a loop and holds what the person signed.
+/// Member with the signed intent of the user, in the body of the routes that start or cancel a loop.
 pub const USER_INTENT: &str = "userIntent";
 
 fn path(command: &LinkCommand) -> &str {
@@ -222,14 +230,15 @@ fn query_pairs(command: &LinkCommand) -> Vec<(String, String)> {
     command.query.iter().flat_map(pairs).collect()
 }
 
-/// Canonical JSON by RFC 8785: keys sorted by UTF-16 code unit, no blanks, numbers as JavaScript writes them.
+/// Returns canonical JSON as of RFC 8785: keys sorted by UTF-16 code units, no whitespace, numbers as in
+/// JavaScript.
 #[must_use]
 pub fn canonical_json(value: &Value) -> String {
-    // It fails for numbers without a JSON form only, and a `Value` holds none.
+    // Fails only for numbers without a JSON representation (NaN, infinity), which a `Value` cannot have.
     serde_json_canonicalizer::to_string(value).unwrap_or_default()
 }
 
-/// base64url SHA-256 of the canonical JSON of a body; an absent one counts as `null`.
+/// Returns the base64url SHA-256 of a body's canonical JSON; an absent body counts as `null`.
 #[must_use]
 pub fn body_hash(body: Option<&Value>) -> String {
     URL_SAFE_NO_PAD.encode(Sha256::digest(canonical_json(body.unwrap_or(&Value::Null))))
@@ -242,12 +251,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn canonical_json_is_what_javascript_makes() {
+    fn canonical_json_matches_javascript() {
         let cases = [
             (json!(null), "null"),
             (json!([1.0, 0.1, -0.0, 1e21, 1e-7, 123_456_789]), "[1,0.1,0,1e+21,1e-7,123456789]"),
             (json!({"b": 1, "a": {"d": [], "c": null}}), r#"{"a":{"c":null,"d":[]},"b":1}"#),
-            // By code unit the pair of surrogates of U+1F600 sorts before U+FB33.
+            // The surrogate pair of U+1F600 sorts before U+FB33: its first code unit is U+D83D.
             (json!({"\u{fb33}": 1, "\u{1f600}": 2, "é": 3}), "{\"é\":3,\"\u{1f600}\":2,\"\u{fb33}\":1}"),
             (json!("a\"\\\u{8}\n\u{1f}/é"), r#""a\"\\\b\n\u001f/é""#),
         ];
@@ -257,18 +266,18 @@ mod tests {
     }
 
     #[test]
-    fn key_is_named_by_its_digest() {
+    fn fingerprint_is_derived_from_digest() {
         let key: BrowserPublicKey = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=".parse().unwrap();
         assert_eq!(key.fingerprint().as_str(), "lg:If4x36FUomFia_hUBG_SJx");
         assert_eq!("AAAA".parse::<BrowserPublicKey>(), Err(InvalidBrowserKey::Length));
         assert_eq!("?".parse::<BrowserPublicKey>(), Err(InvalidBrowserKey::Base64));
-        for bad in ["", "lg:", "lg:short", "xx:aaaaaaaaaaaaaaaaaaaa", "lg:aaaaaaaaaaaaaaaa/a"] {
-            assert!(bad.parse::<Fingerprint>().is_err(), "{bad}");
+        for invalid in ["", "lg:", "lg:short", "xx:aaaaaaaaaaaaaaaaaaaa", "lg:aaaaaaaaaaaaaaaa/a"] {
+            assert!(invalid.parse::<Fingerprint>().is_err(), "{invalid}");
         }
     }
 
     #[test]
-    fn payload_is_about_one_command_only() {
+    fn payload_matches_only_its_own_command() {
         let mut command = LinkCommand {
             command_id: "c".into(),
             method: "post".into(),
@@ -285,7 +294,7 @@ mod tests {
         );
         assert!(payload.is_about(&command));
         payload.query.reverse();
-        assert!(payload.is_about(&command), "in any order");
+        assert!(payload.is_about(&command), "query order is ignored");
         for change in [
             |command: &mut LinkCommand| command.command_id = "d".into(),
             |command: &mut LinkCommand| command.method = "PUT".into(),
@@ -300,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn wish_of_a_loop_is_signed_without_what_the_server_adds() {
+    fn signature_of_loop_covers_only_user_intent() {
         let mut command = LinkCommand {
             method: "POST".into(),
             path: "/api/gateway/orchestrator/loop".into(),
@@ -310,6 +319,6 @@ mod tests {
         let payload = SignaturePayload::of(&command, 1, "n");
         assert_eq!(payload.body_hash, body_hash(Some(&json!({"command": "plan"}))));
         command.path = "/api/gateway/git".into();
-        assert!(!payload.is_about(&command), "elsewhere the whole body counts");
+        assert!(!payload.is_about(&command), "other paths sign the whole body");
     }
 }

@@ -12,7 +12,7 @@ fn command() -> Value {
 }
 
 #[test]
-fn command_keeps_what_it_can_and_drops_the_rest() {
+fn command_members_of_wrong_type_are_dropped() {
     let command: LinkCommand = serde_json::from_value(command()).unwrap();
     assert_eq!(command.headers.len(), 1);
     assert_eq!(command.query["many"].values(), ["1", "2"]);
@@ -22,7 +22,7 @@ fn command_keeps_what_it_can_and_drops_the_rest() {
 }
 
 #[test]
-fn envelope_comes_first_and_the_payload_wins() {
+fn envelope_comes_first_and_payload_overrides_it() {
     let telemetry = Telemetry { timestamp: "then".into(), ..Telemetry::new(Severity::Info, "c", "m") };
     let frame = Frame::event(event::TELEMETRY, &telemetry);
     let names: Vec<&str> = frame.data.as_object().unwrap().keys().map(String::as_str).collect();
@@ -38,7 +38,7 @@ fn acknowledgement_has_no_envelope() {
 }
 
 #[test]
-fn only_objects_with_an_event_are_frames() {
+fn frame_must_be_object_with_event() {
     for text in ["[]", "", "null", "{}", r#"{"event":1}"#, r#"{"data":{}}"#, "{\"event\":\"x\""] {
         assert_eq!(Frame::parse(text), Err(InvalidFrame), "{text}");
     }
@@ -47,21 +47,21 @@ fn only_objects_with_an_event_are_frames() {
 }
 
 #[test]
-fn hello_needs_its_required_members() {
-    let whole = json!({
+fn hello_is_rejected_without_required_member() {
+    let complete = json!({
         "machineName": "m", "platform": "linux", "pluginVersion": "1.0.0", "supportedOperations": ["git_pr", 1],
         "maxInFlightCommands": 2, "gatewayId": "not a uuid", "capabilities": [],
     });
-    let hello = Hello::parse(&whole).unwrap();
+    let hello = Hello::parse(&complete).unwrap();
     assert_eq!(hello.gateway_id, None);
     assert_eq!(hello.supported_operations, ["git_pr"]);
     assert_eq!(hello.stored_capabilities()["desktopClientVersion"], Value::Null);
     for member in ["machineName", "platform", "pluginVersion", "supportedOperations", "maxInFlightCommands"] {
-        let mut without = whole.clone();
+        let mut without = complete.clone();
         without.as_object_mut().unwrap().remove(member);
         assert!(Hello::parse(&without).unwrap_err().to_string().contains(member), "{member}");
     }
-    let mut idle = whole;
+    let mut idle = complete;
     idle["maxInFlightCommands"] = json!(0);
     assert!(Hello::parse(&idle).is_err());
 }
@@ -73,7 +73,7 @@ fn unknown_nack_reason_is_an_internal_error() {
 }
 
 #[test]
-fn only_literal_truth_is_a_server_capability() {
+fn server_capability_requires_literal_true() {
     let ack = json!({
         "computeTargetId": "0190a5f3-c8b9-7f00-a1b2-c3d4e5f60718",
         "serverCapabilities": {"computeTargetSigning": "true", "agentSessionSync": true},
@@ -85,7 +85,7 @@ fn only_literal_truth_is_a_server_capability() {
 }
 
 #[test]
-fn last_event_is_known_by_its_data() {
+fn terminal_event_is_determined_by_type_and_data() {
     assert!(EventType::Done.is_terminal(&Value::Null));
     assert!(EventType::Error.is_terminal(&json!({"terminal": true})));
     assert!(!EventType::Error.is_terminal(&json!({"terminal": "true"})));
@@ -109,8 +109,8 @@ fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Reads a payload as everything it could be; the point is that none of it panics.
-fn read_as_everything(frame: &Frame) {
+/// Parses a payload as every payload type; none of them may panic.
+fn parse_as_all_types(frame: &Frame) {
     let _ = Hello::parse(&frame.data);
     let _ = frame.payload::<HelloAck>();
     let _ = frame.payload::<HelloNack>();
@@ -129,7 +129,7 @@ proptest! {
     fn arbitrary_text_never_panics(text in ".{0,200}", data in any_json()) {
         let _ = Frame::parse(&text);
         let frame = Frame { event: text, id: None, ack: None, data };
-        read_as_everything(&Frame::parse(&frame.to_text()).unwrap());
+        parse_as_all_types(&Frame::parse(&frame.to_text()).unwrap());
     }
 
     #[test]
@@ -137,7 +137,7 @@ proptest! {
         let mut data = command();
         let name = data.as_object().unwrap().keys().nth(member).unwrap().clone();
         data[&name] = value;
-        read_as_everything(&Frame { event: event::COMMAND.into(), id: None, ack: None, data });
+        parse_as_all_types(&Frame { event: event::COMMAND.into(), id: None, ack: None, data });
     }
 
     #[test]
@@ -150,11 +150,11 @@ proptest! {
     }
 
     #[test]
-    fn events_survive_the_way(sequence in 1_u64.., data in any_json(), id in ".{0,20}") {
+    fn events_survive_round_trip(sequence in 1_u64.., data in any_json(), id in ".{0,20}") {
         let sent = CommandEvent { command_id: id, sequence, event_type: EventType::Chunk, data };
         let text = Frame::event(event::COMMAND_EVENT, &sent).to_text();
         let received: CommandEvent = Frame::parse(&text).unwrap().payload().unwrap();
-        // Floating-point numbers may lose their last digit; everything else is exact.
+        // `data` is not compared: floating-point numbers may lose their last digit.
         prop_assert_eq!(received.command_id, sent.command_id);
         prop_assert_eq!(received.sequence, sent.sequence);
     }

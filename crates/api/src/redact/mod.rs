@@ -1,8 +1,8 @@
-//! The one redactor: everything that leaves the machine or reaches a log passes it.
+//! Redaction of secrets in everything that is logged, stored as diagnostics or sent to another machine.
 //!
-//! Order matters: ANSI sequences are removed first, then secrets, and only then is a text cut,
-//! because cutting first can leave half a secret behind. What a text without its secrets looks like
-//! is in `corpus.json`, for every place where one was found to hide.
+//! The order of the steps matters: ANSI sequences are removed first, then secrets, and text is truncated
+//! last, because truncation can leave half of a secret that no pattern matches. `corpus.json` lists notations
+//! in which secrets occur, with the expected results.
 
 mod named;
 mod names;
@@ -18,64 +18,65 @@ use serde_json::{Map, Value};
 
 pub use names::is_secret_name;
 
-/// Characters of a cleaned message.
+/// Maximum length of a cleaned message in characters.
 const MESSAGE_LIMIT: usize = 500;
-/// Options whose value is what a person wrote, and no business of diagnostics.
-const WRITTEN: [&str; 3] = ["--message", "--prompt", "-p"];
-/// Options whose value is a user with a password.
-const USERS: [&str; 3] = ["-u", "--user", "--proxy-user"];
-/// How often a text may be percent-encoded over.
+/// Options whose value is text of the user, which does not belong in diagnostics.
+const USER_TEXT_OPTIONS: [&str; 3] = ["--message", "--prompt", "-p"];
+/// Options whose value is `user:password`.
+const USER_OPTIONS: [&str; 3] = ["-u", "--user", "--proxy-user"];
+/// Maximum layers of percent-encoding that are decoded; bounds the work on hostile input.
 const MAX_ENCODINGS: usize = 4;
-/// Characters of an argument that is shown.
-const LONG_ARG: usize = 200;
+/// Maximum length of an argument in characters; a longer one is redacted entirely.
+const MAX_ARG: usize = 200;
 
-/// A user in a URL, whoever it is.
+/// User information in a URL, including user names that are not secret.
 static USER: LazyLock<Regex> = LazyLock::new(|| rules::compiled(rules::USER_IN_URL));
-/// Long words that are more likely a secret than prose. Never used on structured members such as
-/// a commit's hash.
+// Long words that are more likely a secret than prose. Not applied to structured members, where commit hashes
+// are expected.
 static HEX: LazyLock<Regex> = LazyLock::new(|| rules::compiled(r"(?-u:\b)[0-9a-fA-F]{20,}(?-u:\b)"));
 static BASE64: LazyLock<Regex> = LazyLock::new(|| rules::compiled(r"[A-Za-z0-9+/]{40,}={0,2}"));
-/// A part of a path as people name them, which chance does not.
+/// A path component in usual spelling; a random base64 string rarely consists of such components only.
 static NAME: LazyLock<Regex> =
     LazyLock::new(|| rules::compiled(r"^(?:(?:[A-Z]?[a-z]+)*[0-9]{0,4}|[A-Z]{1,20})$"));
-/// Absolute paths. What is behind a scheme is no path of this machine.
+// Absolute paths of this machine. A path after a URL's scheme does not match, because it follows a slash.
 static LOCAL_PATHS: LazyLock<Regex> =
     LazyLock::new(|| rules::compiled(r#"(^|[\s'"(=:])(?:/[^\s'"/:]+)+/([^\s'"/:]+)"#));
 
-/// Replaces everything that looks like a credential, and removes ANSI sequences, for a secret may
-/// have one inside.
+/// Redacts all credentials, after removing ANSI sequences, which may interrupt a secret.
 #[must_use]
 pub fn credentials(text: &str) -> String {
     rules::apply(&plain(text)).into_owned()
 }
 
-/// Cleans an error message: no ANSI, no credential, no user in a URL, no long hex or base64 word,
-/// 500 characters.
+/// Cleans an error message: removes ANSI sequences, credentials, user information in URLs and long hex or
+/// base64 words, and truncates it to 500 characters.
 #[must_use]
 pub fn message(text: &str) -> String {
     let text = credentials(text);
     let text = USER.replace_all(&text, "${1}***@");
     let text = HEX.replace_all(&text, "[REDACTED]");
-    let text = BASE64.replace_all(&text, |found: &Captures<'_>| {
-        if is_path(&found[0]) { found[0].to_owned() } else { "[REDACTED]".to_owned() }
+    let text = BASE64.replace_all(&text, |captures: &Captures<'_>| {
+        if is_path(&captures[0]) { captures[0].to_owned() } else { "[REDACTED]".to_owned() }
     });
     let cut: String = text.trim().chars().take(MESSAGE_LIMIT).collect();
     cut.trim_end().to_owned()
 }
 
-/// Cleans the cause of a failure that is answered: as [`message`], and of absolute paths only the
-/// last part stays.
+/// Cleans the cause of an error for a response: like [`message`], with absolute paths shortened to their last
+/// component.
 #[must_use]
 pub fn cause(text: &str) -> String {
     message(&LOCAL_PATHS.replace_all(text, "${1}…/${2}"))
 }
 
-/// Cleans a path or URL with its query, also of what is there percent-encoded. A text in which
-/// something was hidden so is answered decoded, on one line.
+/// Cleans a path or URL with its query, including percent-encoded secrets.
+///
+/// A text with a percent-encoded secret is returned decoded, on one line.
 #[must_use]
 pub fn target(text: &str) -> String {
     let mut cleaned = credentials(text);
     let mut decoded = cleaned.clone();
+    // Each iteration decodes one layer of percent-encoding, until the text no longer changes.
     for _ in 0..MAX_ENCODINGS {
         let next = strip_ansi(&percent_decode_str(&decoded).decode_utf8_lossy());
         if next == decoded {
@@ -83,38 +84,40 @@ pub fn target(text: &str) -> String {
         }
         decoded = match rules::apply(&next) {
             Cow::Borrowed(_) => next,
-            Cow::Owned(hidden) => {
-                cleaned = hidden.replace(['\n', '\t'], " ");
-                hidden
+            Cow::Owned(redacted) => {
+                cleaned = redacted.replace(['\n', '\t'], " ");
+                redacted
             }
         };
     }
     cleaned
 }
 
-/// Cleans a line of a log: no credential and no long hex word. Colours stay.
+/// Cleans a log line: redacts credentials and long hex words, and preserves colours.
 #[must_use]
 pub fn log_line(text: &str) -> String {
     let cleaned = rules::apply(text);
     match HEX.replace_all(&cleaned, "[REDACTED]") {
         Cow::Borrowed(_) => cleaned.into_owned(),
+        // The placeholder can change the surroundings of another secret such that a rule matches it now.
         Cow::Owned(cleaned) => rules::apply(&cleaned).into_owned(),
     }
 }
 
-/// Whether a text holds a private key, or a token with the mark of its maker. Passwords beside a name
-/// are not looked for: code and prose are full of their likes.
+/// Returns whether a text contains a private key or a token with the prefix of its vendor.
+///
+/// Named passwords are not detected: source code and documentation have many lookalikes.
 #[must_use]
 pub fn holds_key(text: &str) -> bool {
     rules::finds_key(text)
 }
 
-/// Whether a word that could be base64 is a path.
+/// Returns whether a base64-like word is a path.
 fn is_path(word: &str) -> bool {
     word.contains('/') && word.split('/').all(|part| NAME.is_match(part))
 }
 
-/// Removes ANSI escape sequences and the other control characters but line breaks and tabs.
+/// Removes ANSI escape sequences and all control characters except line breaks and tabs.
 #[must_use]
 pub fn strip_ansi(text: &str) -> String {
     plain(text).into_owned()
@@ -124,9 +127,10 @@ fn plain(text: &str) -> Cow<'_, str> {
     if !text.contains(|c: char| c.is_control() && !matches!(c, '\n' | '\t')) {
         return Cow::Borrowed(text);
     }
+    // A lone carriage return rewrites the current line, as progress bars do; each state becomes a line.
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
-    // By parts, because a sequence that was cut off would take the rest of the text with it, and
-    // because a tab is dropped like any other control character.
+    // Line by line, because `strip_ansi_escapes` drops everything after an incomplete sequence. It also drops
+    // tabs, so these are split off and appended again.
     let parts = text.split_inclusive(['\n', '\t']).map(|part| {
         let stripped = strip_ansi_escapes::strip_str(part);
         let tab = if part.ends_with('\t') { "\t" } else { "" };
@@ -136,7 +140,7 @@ fn plain(text: &str) -> Cow<'_, str> {
     Cow::Owned(parts.collect())
 }
 
-/// Cleans every string of a JSON document, also by the name of the member that holds it.
+/// Redacts all strings of a JSON document, also by the names of their members.
 #[must_use]
 pub fn json(value: Value) -> Value {
     match value {
@@ -147,15 +151,16 @@ pub fn json(value: Value) -> Value {
     }
 }
 
-/// What is behind an option that asks for a secret is one, and so is a user with a password.
+/// Redacts array elements. An element after an option such as `--token` is a secret, one after `-u` when it
+/// has the form `user:password`.
 fn elements(items: Vec<Value>) -> Vec<Value> {
-    let (mut hidden, mut user) = (false, false);
+    let (mut secret_follows, mut user_follows) = (false, false);
     let clean = |item: Value| {
         let text = item.as_str().unwrap_or_default();
-        let is_user = USERS.contains(&text);
-        let before = std::mem::replace(&mut hidden, is_secret_option(text));
-        let user = std::mem::replace(&mut user, is_user) && text.contains(':');
-        if (before || user) && item.is_string() { Value::from("[REDACTED]") } else { json(item) }
+        let is_user = USER_OPTIONS.contains(&text);
+        let is_secret = std::mem::replace(&mut secret_follows, is_secret_option(text));
+        let is_password = std::mem::replace(&mut user_follows, is_user) && text.contains(':');
+        if (is_secret || is_password) && item.is_string() { Value::from("[REDACTED]") } else { json(item) }
     };
     items.into_iter().map(clean).collect()
 }
@@ -164,59 +169,62 @@ fn object(members: Map<String, Value>) -> Map<String, Value> {
     let titles = ["name", "key", "header"];
     let title = titles.iter().find_map(|title| members.get(*title)?.as_str()).map(str::to_owned);
     let clean = |(name, value): (String, Value)| {
-        // {"name": "DB_PASSWORD", "value": …}
-        let called = title.as_deref().filter(|_| name == "value").unwrap_or(&name);
-        let hidden = value.as_str().and_then(|text| named::member(called, text));
-        let value = hidden.map_or_else(|| json(value), Value::String);
+        // A pair such as {"name": "DB_PASSWORD", "value": …}.
+        let member_name = title.as_deref().filter(|_| name == "value").unwrap_or(&name);
+        let redacted = value.as_str().and_then(|text| named::member(member_name, text));
+        let value = redacted.map_or_else(|| json(value), Value::String);
         (name, value)
     };
     members.into_iter().map(clean).collect()
 }
 
-/// Cleans a program's arguments, each by itself and by the option before it. What a person wrote,
-/// and what is longer than 200 characters, is left out as a whole.
+/// Redacts program arguments, each by its content and by the preceding option.
+///
+/// User text (the value of `--prompt` and similar options) and arguments of more than 200 characters are
+/// replaced entirely.
 #[must_use]
 pub fn args<'a>(args: impl IntoIterator<Item = Cow<'a, str>>) -> Vec<String> {
     let mut before = String::new();
     let clean = |arg: Cow<'a, str>| {
         let option = std::mem::replace(&mut before, arg.to_string());
-        let written = |option: &str| WRITTEN.contains(&option);
+        let has_user_text = |option: &str| USER_TEXT_OPTIONS.contains(&option);
         match arg.split_once('=') {
-            _ if written(&option) || is_secret_option(&option) => "[REDACTED]".to_owned(),
-            _ if USERS.contains(&option.as_str()) && arg.contains(':') => "[REDACTED]".to_owned(),
-            Some((name, _)) if written(name) => format!("{name}=[REDACTED]"),
-            _ if arg.chars().count() > LONG_ARG => "[REDACTED_LONG_ARG]".to_owned(),
+            _ if has_user_text(&option) || is_secret_option(&option) => "[REDACTED]".to_owned(),
+            _ if USER_OPTIONS.contains(&option.as_str()) && arg.contains(':') => "[REDACTED]".to_owned(),
+            Some((name, _)) if has_user_text(name) => format!("{name}=[REDACTED]"),
+            _ if arg.chars().count() > MAX_ARG => "[REDACTED_LONG_ARG]".to_owned(),
             _ => credentials(&arg),
         }
     };
     args.into_iter().map(clean).collect()
 }
 
-/// Whether the argument behind this one is a secret.
+/// Returns whether the argument after this one is a secret.
 fn is_secret_option(arg: &str) -> bool {
     arg.starts_with('-') && !arg.contains(['=', ' ']) && is_secret_name(arg)
 }
 
-/// The end of an output, for diagnostics: no ANSI, no credential, whole lines, at most `max_lines`
-/// lines and `max_bytes` bytes. `None` when nothing is left.
+/// Returns the end of an output for diagnostics: without ANSI sequences and credentials, in whole lines, at
+/// most `max_lines` lines and `max_bytes` bytes. Returns `None` when the result is blank.
 #[must_use]
 pub fn tail(text: &str, max_bytes: usize, max_lines: usize) -> Option<String> {
     let cleaned = credentials(text);
     let mut cut = cleaned.trim_end();
     if cut.len() > max_bytes {
         let mut start = cut.len() - max_bytes;
+        // Forward, so that the result does not exceed `max_bytes`.
         while !cut.is_char_boundary(start) {
             start += 1;
         }
         cut = after_the_cut(&cut[start..]);
     }
     let lines: Vec<&str> = cut.lines().collect();
-    let kept = lines[lines.len().saturating_sub(max_lines)..].join("\n");
-    (!kept.trim().is_empty()).then_some(kept)
+    let tail = lines[lines.len().saturating_sub(max_lines)..].join("\n");
+    (!tail.trim().is_empty()).then_some(tail)
 }
 
-/// A text whose beginning was cut off, from its first whole line on; when it is one line, from its
-/// first whole word on. A secret that was cut in two is not in it.
+/// Skips the incomplete first line of a text whose start was cut off, or the first word if it has only one
+/// line. The remains of a secret that was cut in two are thereby dropped.
 #[must_use]
 pub fn after_the_cut(text: &str) -> &str {
     text.split_once('\n').or_else(|| text.split_once(char::is_whitespace)).map_or(text, |(_, rest)| rest)

@@ -1,5 +1,5 @@
-//! Secrets that only their name gives away: what is called a password, a token or a key, and is
-//! given a value, in any of the notations in which programs write that down.
+//! Secrets that are recognizable only by name: the value of a password, token or key in the notations of
+//! configuration files, command lines, JSON and source code.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use super::names::{NameKind, kind};
 
 const REDACTED: &str = "[REDACTED]";
 
-/// What is behind a colon where there is no secret: nothing, or the name of a type.
+/// Values after a colon that are not secrets: type names, booleans and placeholders.
 const ORDINARY: [&str; 26] = [
     "any",
     "basic",
@@ -40,40 +40,44 @@ const ORDINARY: [&str; 26] = [
     "yes",
 ];
 
-/// A name that may mean a secret, and the sign behind which its value stands.
+// A name that may denote a secret, and the sign that separates it from its value. `names::kind` decides
+// whether it does.
 pub(super) const PATTERN: &str = concat!(
     r"(?i)(?P<name>[A-Z0-9_.-]*",
     r"(?:pass|pwd|_pw|secret|token|(?:api|access|secret|private|priv|signing|encryption|master|account|shared",
     r"|auth|session|deploy|ssh|license|service)[_.-]?key|credential|creds|cookie|auth|jwt|_pat|connection[_.-]?string)",
     r"[A-Z0-9_.-]*)",
     r"(?P<sign>",
-    // {"name": "DB_PASSWORD", "value": …}
+    // A pair such as {"name": "DB_PASSWORD", "value": …}.
     r#"\\*["']?\s*,?\s*\\*["']?value\\*["']?\s*[:=]\s*"#,
-    // ["--token", …]
+    // An argument list such as ["--token", …].
     r#"|\\*["']\s*,\s*"#,
     r#"|\\*["'`]?[ \t]*(?:=>|:=|==|=|:)[ \t]*"#,
-    // <password>…
+    // An XML element such as <password>…
     r"|>",
-    // --token …
+    // An option such as --token …
     r"|[ \t]+)",
 );
 
-/// Replaces the values of all secrets that the text names.
+/// Redacts the values of all names in a text that denote a secret.
 pub(super) fn replace<'a>(pattern: &Regex, text: &'a str) -> Cow<'a, str> {
     let mut cleaned = String::new();
     let mut done = 0;
     let mut at = 0;
-    while let Some(found) = pattern.captures_at(text, at) {
-        let (Some(whole), Some(name), Some(sign)) = (found.get(0), found.name("name"), found.name("sign"))
+    while let Some(captures) = pattern.captures_at(text, at) {
+        let (Some(whole), Some(name), Some(sign)) =
+            (captures.get(0), captures.name("name"), captures.name("sign"))
         else {
             break;
         };
         at = whole.end();
         let Some(kind) = kind(name.as_str()) else { continue };
-        let place = NameOccurrence { text, kind, name: name.range(), sign: sign.as_str(), at: whole.end() };
-        let Some(value) = place.secret() else { continue };
+        let occurrence =
+            NameOccurrence { text, kind, name: name.range(), sign: sign.as_str(), at: whole.end() };
+        let Some(value) = occurrence.secret() else { continue };
         cleaned.push_str(&text[done..value.start]);
         cleaned.push_str(REDACTED);
+        // Continue after the value, which may itself look like a name.
         (done, at) = (value.end, value.end.max(whole.end()));
     }
     if done == 0 {
@@ -83,27 +87,28 @@ pub(super) fn replace<'a>(pattern: &Regex, text: &'a str) -> Cow<'a, str> {
     Cow::Owned(cleaned)
 }
 
-/// The value of a member that has such a name, cleaned; `None` when its name says nothing.
+/// Redacts the value of a member by the member's name; returns `None` when it is not a secret.
 pub(super) fn member(name: &str, value: &str) -> Option<String> {
     let kind = kind(name)?;
     let secret = kind.without_scheme(value);
-    let known =
-        is_placeholder(secret) || is_ordinary(secret) || (kind == NameKind::Vague && !looks_made(secret));
-    (!known).then(|| format!("{}{REDACTED}", &value[..value.len() - secret.len()]))
+    let is_harmless = is_placeholder(secret)
+        || is_ordinary(secret)
+        || (kind == NameKind::Vague && !looks_generated(secret));
+    (!is_harmless).then(|| format!("{}{REDACTED}", &value[..value.len() - secret.len()]))
 }
 
-/// A name with its sign, where it stands.
+/// An occurrence of a secret's name in a text.
 struct NameOccurrence<'a> {
     text: &'a str,
     kind: NameKind,
     name: Range<usize>,
     sign: &'a str,
-    /// Where the value begins.
+    /// Byte offset of the value.
     at: usize,
 }
 
 impl NameOccurrence<'_> {
-    /// Where the secret is, if there is one.
+    /// Returns the byte range of the secret, if there is one.
     fn secret(&self) -> Option<Range<usize>> {
         let value = match self.sign.trim() {
             "" => self.of_option(),
@@ -113,26 +118,27 @@ impl NameOccurrence<'_> {
             sign => self.assigned(sign),
         }?;
         let text = &self.text[value.clone()];
-        let is_none = is_placeholder(text) || (self.sign != "=" && is_ordinary(text));
-        (!is_none).then_some(value)
+        // An assignment in a shell sets the literal value, so `token=none` is redacted as well.
+        let is_harmless = is_placeholder(text) || (self.sign != "=" && is_ordinary(text));
+        (!is_harmless).then_some(value)
     }
 
     fn is_option(&self) -> bool {
         self.text[self.name.clone()].starts_with('-')
     }
 
-    /// `--token v`
+    /// Value of an option: `--token v`.
     fn of_option(&self) -> Option<Range<usize>> {
         let value = self.quoted().unwrap_or_else(|| self.word());
         (self.is_option() && !self.text[value.clone()].starts_with(['-', '|', '<'])).then_some(value)
     }
 
-    /// `["--token", "v"]`
+    /// Next element of an argument list: `["--token", "v"]`.
     fn next_argument(&self) -> Option<Range<usize>> {
         self.quoted().filter(|_| self.is_option())
     }
 
-    /// `<password>v</password>`
+    /// Content of an XML element: `<password>v</password>`.
     fn of_element(&self) -> Option<Range<usize>> {
         let is_tag = self.text[..self.name.start].ends_with('<');
         let length = self.text[self.at..].find('<').filter(|_| is_tag)?;
@@ -143,9 +149,9 @@ impl NameOccurrence<'_> {
         let quoted_name = sign.starts_with(['\\', '"', '\'', '`']) || sign.contains("value");
         if let Some(value) = self.quoted() {
             let inner = &self.text[value.clone()];
-            // In a sentence a word may be in such quotes itself.
+            // In Markdown prose, backquotes may enclose an ordinary word: "token: `}`".
             let in_prose = self.text[..value.start].ends_with('`') && self.kind == NameKind::Token;
-            let vague = (self.kind == NameKind::Vague || in_prose) && !looks_made(inner);
+            let vague = (self.kind == NameKind::Vague || in_prose) && !looks_generated(inner);
             return (!vague).then(|| value.end - self.kind.without_scheme(inner).len()..value.end);
         }
         if let Some(block) = self.block() {
@@ -158,7 +164,7 @@ impl NameOccurrence<'_> {
         }
     }
 
-    /// `"password": 12345`; an object or array is redacted member by member.
+    /// Unquoted JSON value: `"password": 12345`. Objects and arrays are redacted by their own members.
     fn bare_member(&self) -> Option<Range<usize>> {
         let value = self.word();
         let text = &self.text[value.clone()];
@@ -171,26 +177,26 @@ impl NameOccurrence<'_> {
         let value = self.word();
         let word = &self.text[value.clone()];
         let line = self.rest_of_line();
-        let alone = value.end >= line.end;
+        let is_last_word = value.end >= line.end;
         let begins_line = self.begins_line();
-        // What a shell or a program prints of its environment.
+        // Output of `env`: the value extends to the end of the line and may contain spaces.
         let is_variable =
             self.sign == "=" && !self.text[self.name.clone()].contains(|c: char| c.is_lowercase());
         if begins_line && is_variable && self.kind != NameKind::Vague {
             return Some(line);
         }
         let assigned = self.sign == "=";
-        let sure = match self.kind {
-            NameKind::Vague => looks_made(word),
+        let is_secret = match self.kind {
+            NameKind::Vague => looks_generated(word),
             _ if assigned => true,
             NameKind::Password if begins_line && sign == ":" => return Some(line),
-            NameKind::Password => alone || !is_prose(word),
-            _ => (begins_line && alone && !word.contains('(')) || looks_made(word),
+            NameKind::Password => is_last_word || !is_prose(word),
+            _ => (begins_line && is_last_word && !word.contains('(')) || looks_generated(word),
         };
-        sure.then_some(value)
+        is_secret.then_some(value)
     }
 
-    /// The value of a header: one word behind a scheme that has one, else the whole line or string.
+    /// Value of a header: one word after a known scheme, otherwise the rest of the line or string.
     fn header(&self) -> Range<usize> {
         let line = self.rest_of_line();
         let text = &self.text[line.clone()];
@@ -202,7 +208,7 @@ impl NameOccurrence<'_> {
         NameOccurrence { at: start, sign: self.sign, name: self.name.clone(), ..*self }.word()
     }
 
-    /// From here to the end of the line, or of the string that the name begins.
+    /// Range up to the end of the line, or of the string literal that starts before the name.
     fn rest_of_line(&self) -> Range<usize> {
         let rest = &self.text[self.at..];
         let mut length = rest.find(['\n', '\r']).unwrap_or(rest.len());
@@ -215,14 +221,15 @@ impl NameOccurrence<'_> {
         self.at..self.at + rest[..length].trim_end().len()
     }
 
-    /// Whether nothing but what may be before a variable or a key is on the line.
+    /// Returns whether the name is the first on its line, apart from keywords and list markers.
     fn begins_line(&self) -> bool {
         let before = &self.text[..self.name.start];
         let before = before.rsplit('\n').next().unwrap_or_default().trim();
         matches!(before, "" | "-" | "export" | "set" | "setenv" | "declare -x" | "ENV" | "env")
     }
 
-    /// One word. A separator ends it where another member follows, for a password may hold one.
+    /// Range of one word. A separator ends it only if another member follows, because a password may contain
+    /// separators.
     fn word(&self) -> Range<usize> {
         let rest = &self.text[self.at..];
         if let Some(marker) = marker(rest) {
@@ -243,15 +250,16 @@ impl NameOccurrence<'_> {
             }
         }
         let word = rest[..length].trim_end_matches([')', ']', '}', '>', ',', ';', '.']);
-        // Were nothing else there, those would be the secret.
+        // A value that consists of trailing punctuation only is the secret itself.
         let length = if word.is_empty() { length } else { word.len() };
         self.at..self.at + length
     }
 
-    /// The inside of a string, also of one that is inside other strings, with as many
-    /// backslashes before its quotes. One that is cut off goes to the end of its line.
+    /// Content of a string literal, also within other strings, where quotes are escaped with backslashes. An
+    /// unterminated string ends with its line.
     fn quoted(&self) -> Option<Range<usize>> {
         let rest = &self.text[self.at..];
+        // Prefixes of string literals in Python, Rust, C# and shells, such as b"…" and $'…'.
         let prefix = rest.bytes().take(2).take_while(|byte| b"bBrRuU$@".contains(byte)).count();
         let slashes = rest[prefix..].bytes().take_while(|byte| *byte == b'\\').count();
         let quote = rest[prefix + slashes..].chars().next().filter(|c| matches!(c, '"' | '\'' | '`'))?;
@@ -266,7 +274,7 @@ impl NameOccurrence<'_> {
         Some(self.at + start..self.at + start + length)
     }
 
-    /// The lines below `password: |`, as far as they are indented.
+    /// Indented lines of a YAML block scalar, `password: |`.
     fn block(&self) -> Option<Range<usize>> {
         let rest = &self.text[self.at..];
         let (mark, below) = rest.split_once('\n')?;
@@ -284,23 +292,25 @@ impl NameOccurrence<'_> {
     }
 }
 
-/// Where the string ends whose quotes have so many backslashes before them.
+/// Returns the offset of the closing quote, which is preceded by `slashes` backslashes.
 fn closing(inside: &str, quote: char, slashes: usize) -> Option<usize> {
     inside.match_indices(quote).find_map(|(index, _)| {
         let before = inside[..index].len() - inside[..index].trim_end_matches('\\').len();
-        // A quote inside the string has more of them, one of an outer string has fewer.
+        // A quote inside the string has more backslashes, a quote of an enclosing string has fewer.
         let closes = before < slashes || before % (2 * (slashes + 1)) == slashes;
         closes.then(|| index - before.min(slashes))
     })
 }
 
-/// Whether a string that began on another line ends where its line does.
+/// Returns whether the quote at the start of `text` is the end of a statement or line.
+///
+/// Otherwise the quote more likely starts another string, and the multi-line match is not one literal.
 fn ends_its_line(text: &str, quote: char) -> bool {
     let after = text.trim_start_matches('\\').strip_prefix(quote);
     after.is_some_and(|after| after.is_empty() || after.starts_with(['\n', '\r', ',', ';', '}']))
 }
 
-/// Whether a separator is followed by something of its own: nothing, a blank, a string, or `name=`.
+/// Returns whether a new member follows a separator: the end, whitespace, a string or `name=`.
 fn begins_member(after: &str) -> bool {
     let Some(first) = after.chars().next() else { return true };
     if first.is_whitespace() || matches!(first, '"' | '\'' | '{' | '[' | '(' | '\\') {
@@ -310,7 +320,7 @@ fn begins_member(after: &str) -> bool {
     name.is_some_and(|end| end > 0 && after[end..].starts_with(['=', ':']))
 }
 
-/// The length of a replacement that is here already.
+/// Returns the length of an existing placeholder at the start of a text.
 fn marker(text: &str) -> Option<usize> {
     let inside = text.strip_prefix("[REDACTED")?;
     let end = inside.find(|c: char| !c.is_ascii_uppercase() && c != '_')?;
@@ -319,7 +329,7 @@ fn marker(text: &str) -> Option<usize> {
     is_whole.then(|| text.len() - after.len())
 }
 
-/// Whether a value says that there is none, or that it is elsewhere.
+/// Returns whether a value is a placeholder or a reference to a variable.
 fn is_placeholder(value: &str) -> bool {
     let value = value.trim();
     let variable = value.strip_prefix('$').map(|name| name.trim_matches(['{', '}']));
@@ -333,19 +343,19 @@ fn is_placeholder(value: &str) -> bool {
         || (value.starts_with('<') && value.ends_with('>'))
 }
 
-/// Whether a value is a word that says what kind of value belongs there.
+/// Returns whether a value is a word of [`ORDINARY`].
 fn is_ordinary(value: &str) -> bool {
     let word = value.trim().trim_end_matches([',', ';']).trim_start_matches('&');
     ORDINARY.contains(&word.to_ascii_lowercase().as_str())
 }
 
-/// Whether a word was made by a program: a digit in a word of some length, or a very long word.
-fn looks_made(word: &str) -> bool {
+/// Returns whether a word looks generated: at least 6 characters with a digit, or at least 20 characters.
+fn looks_generated(word: &str) -> bool {
     let is_call = word.contains(['(', '{']);
     !is_call && (word.len() >= 20 || (word.len() >= 6 && word.contains(|c: char| c.is_ascii_digit())))
 }
 
-/// Whether a word belongs to a sentence rather than being a password.
+/// Returns whether a word looks like prose: lower-case letters only.
 fn is_prose(word: &str) -> bool {
     word.trim_end_matches([',', '.', ':']).bytes().all(|byte| byte.is_ascii_lowercase())
 }

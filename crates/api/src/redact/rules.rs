@@ -1,4 +1,4 @@
-//! Secrets that are recognised by their own format, wherever they occur.
+//! Rules for secrets with a recognizable format, independent of their context.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -7,35 +7,37 @@ use regex::{Captures, Regex, RegexSet};
 
 use super::{named, vendors};
 
-/// What a match is replaced by.
+/// Replacement for the matches of a rule.
 enum Replacement {
-    /// This text, with the match's groups in it.
+    /// This template, in which groups of the match are expanded.
     Text(&'static str),
-    /// The same, when the match is held to be a secret.
+    /// This template, if the function considers the match a secret.
     TextIf(fn(&Captures<'_>) -> bool, &'static str),
-    /// The same for matches of this pattern; the rule's own is only a mark of them, which the
-    /// automaton of all rules reads faster.
+    /// This template, for matches of this pattern. The rule's own pattern only detects a characteristic part,
+    /// because the common automaton matches it faster.
     TextOf(&'static str, &'static str),
-    /// Whatever the names in the text say.
+    /// Redacts values by the names that precede them; see [`named`].
     Named,
 }
 
 use Replacement::{Named, Text, TextIf, TextOf};
 
-/// Passes over one text; two do for all that programs print.
+/// Maximum number of passes over a text. Texts of real programs need two; the limit bounds the work on
+/// hostile input.
 const MAX_PASSES: usize = 8;
 
-/// A call of curl up to its user: alone, among other short options, or in a list of arguments.
+/// Start of a curl command up to the user option: separate, combined with other short options, or in a list
+/// of arguments.
 macro_rules! curl_user {
     () => {
         r#"((?-u:\b)curl(?-u:\b)(?:\\\n|[^\n])*?[\s"',](?:-[A-Za-z]*[uU]|--user|--proxy-user)(?:\\*["'],?)?[ \t=]*"#
     };
 }
 
-/// Every rule, in the order in which they are applied: what encloses comes before what it holds.
-/// The boundaries of words are those of ASCII, because others make the automaton slow.
+// In order of application: rules for enclosing structures come first. Word boundaries are ASCII, because
+// Unicode boundaries make the automaton slow.
 static RULES: [(&str, Replacement); 25] = [
-    // A private key, also one whose end or beginning was cut off.
+    // Private key, possibly without its end.
     (
         concat!(
             r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----",
@@ -45,12 +47,13 @@ static RULES: [(&str, Replacement); 25] = [
         ),
         Text("[REDACTED_PRIVATE_KEY]"),
     ),
+    // Private key without its beginning.
     (
         r"(?:[A-Za-z0-9+/=]+(?:\\[nr]|\r?\n)+)+-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----",
         Text("[REDACTED_PRIVATE_KEY]"),
     ),
     (r"AGE-SECRET-KEY-1[A-Z0-9]{20,}", Text("[REDACTED_PRIVATE_KEY]")),
-    // User and password in a URL; the greedy middle takes a password with an @ in it.
+    // User and password in a URL. The match is greedy, because passwords may contain an @.
     (USER_IN_URL, TextIf(is_secret_user, "${1}[REDACTED]@")),
     (
         r#"(:(?:\\?/){2})[^\s/:@"'<>`\[]*:[^\s/"'<>`]*[^\s/"'<>`0-9\]:][^\s/"'<>`]*/[^\s"'<>`@]*@"#,
@@ -58,13 +61,13 @@ static RULES: [(&str, Replacement); 25] = [
     ),
     (r#"(?i)(%3A%2F%2F)(?:[^\s&"'/%]|%(?:2[0-9A-E]|3[0-9A-E]|[57][B-E]))+%40"#, Text("${1}[REDACTED]%40")),
     (vendors::WEBHOOK, Text("${1}[REDACTED]")),
-    // What only a URL calls so.
+    // Query parameters whose names mean a secret only in a URL.
     (
         r#"(?i)([?&](?:X-(?:Amz|Goog)-(?:Signature|Credential)|sig|signature|code|auth|pass)=)[^\s"'&\[][^\s"'&]*"#,
         Text("${1}[REDACTED]"),
     ),
     (named::PATTERN, Named),
-    // Files and programs that set a password behind a blank.
+    // Programs and file formats that separate the password by a space.
     (r"((?-u:\b)login\s+\S+\s+password\s+)[^\s\[]\S*", Text("${1}[REDACTED]")),
     (r"(?m)(^[ \t]*password[ \t]+)[^\s\[]\S*[ \t]*$", Text("${1}[REDACTED]")),
     (
@@ -77,10 +80,10 @@ static RULES: [(&str, Replacement); 25] = [
     ),
     (concat!(curl_user!(), r#"[^\s"':\\,]+:)[^\s"'\[\\](?:[^\s"'\\]|\\[^\s"'])*"#), Text("${1}[REDACTED]")),
     (r"((?-u:\b)[A-Za-z0-9_.-]+:)[^\s@/:\[]+(@(?:tcp|unix)\()", Text("${1}[REDACTED]${2}")),
-    // Credentials behind the name of their scheme.
+    // Credentials after the name of an authentication scheme.
     (r#"(?i)(?-u:\b)(Bearer(?:\s+|%20|:\s*))([^\s"'\\,;<>()\[\]{}`]+)"#, TextIf(is_token, "${1}[REDACTED]")),
     (r"(?i)(?-u:\b)(Basic\s+)([A-Za-z0-9+/=_-]{8,})", TextIf(is_encoded, "${1}[REDACTED]")),
-    // Keys with a mark of their maker.
+    // Keys with a vendor prefix.
     (
         r"gh[oprsu]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,}|(?-u:\b)v1\.[a-f0-9]{40}(?-u:\b)",
         Text("[REDACTED_GH_TOKEN]"),
@@ -90,15 +93,16 @@ static RULES: [(&str, Replacement); 25] = [
     (vendors::SLACK, Text("${1}[REDACTED_TOKEN]")),
     (vendors::TOKEN, Text("${1}[REDACTED_TOKEN]")),
     (vendors::INNER_MARK, TextOf(vendors::MARKED_TOKEN, "${1}[REDACTED_TOKEN]")),
-    // Last, because their marks are short enough to be in another key by chance.
+    // Last, because these prefixes are short enough to occur by chance in other keys.
     (r"(?:AKIA|ASIA|AROA|ABIA|ACCA|A3T[A-Z0-9])[A-Z0-9]{16}", Text("[REDACTED_AWS_KEY]")),
     (r"(^|[^A-Za-z0-9])sk-[A-Za-z0-9_-]{10,}", Text("${1}[REDACTED_SK_KEY]")),
 ];
 
-/// The user info of a URL: group 1 is `://`, group 2 user and password.
+/// User information of a URL: group 1 is `://`, group 2 is user and password.
 pub(super) const USER_IN_URL: &str = r#"(:(?:\\?/){2})([^\s/"'<>`]+)@"#;
 
-/// All rules in one automaton, so that text without a secret is read once; and each by itself.
+// One automaton of all rules, so that text without a secret is scanned once, and each rule as a regex of its
+// own.
 static COMPILED: LazyLock<(RegexSet, Vec<Regex>)> = LazyLock::new(|| {
     #[expect(clippy::expect_used, reason = "the patterns are constants, and a test compiles them all")]
     let set = RegexSet::new(RULES.iter().map(|(pattern, _)| pattern)).expect("constant patterns");
@@ -109,14 +113,13 @@ static COMPILED: LazyLock<(RegexSet, Vec<Regex>)> = LazyLock::new(|| {
     (set, RULES.iter().map(whole).collect())
 });
 
-/// A pattern of this program.
+/// Compiles a constant pattern.
 pub(super) fn compiled(pattern: &str) -> Regex {
     #[expect(clippy::expect_used, reason = "the patterns are constants, and a test compiles them all")]
     Regex::new(pattern).expect("constant pattern")
 }
 
-/// Replaces every secret that a rule knows, until no rule finds one: what takes a secret's place may
-/// uncover the one beside it.
+/// Applies the rules repeatedly until no rule matches: a replacement can expose an adjacent secret.
 pub(super) fn apply(text: &str) -> Cow<'_, str> {
     let mut text = Cow::Borrowed(text);
     for _ in 0..MAX_PASSES {
@@ -126,43 +129,45 @@ pub(super) fn apply(text: &str) -> Cow<'_, str> {
     text
 }
 
-/// Whether a rule finds a key: what it takes the place of is one by its shape alone, and not the
-/// placeholder of one.
+/// Returns whether a rule matches a key that is recognizable by its format alone and is not a placeholder.
 pub(super) fn finds_key(text: &str) -> bool {
     let (set, regexes) = &*COMPILED;
     set.matches(text).into_iter().any(|index| {
+        // Rules with the generic [REDACTED] rely on context, such as a URL or a command line.
         let (Text(template) | TextOf(_, template)) = RULES[index].1 else { return false };
-        template.contains("[REDACTED_")
-            && regexes[index].find_iter(text).any(|found| is_random(found.as_str()))
+        template.contains("[REDACTED_") && regexes[index].find_iter(text).any(|key| is_random(key.as_str()))
     })
 }
 
-/// Whether a word has the look of a key: long, with digits, and of many different characters.
+/// Returns whether a word looks like a random key: long, with digits and many different characters.
 fn is_random(word: &str) -> bool {
-    const SHORTEST: usize = 20;
-    const CHARACTERS: usize = 10;
+    const MIN_LENGTH: usize = 20;
+    const MIN_DISTINCT: usize = 10;
     let characters: std::collections::BTreeSet<char> =
         word.chars().filter(char::is_ascii_alphanumeric).collect();
-    word.len() >= SHORTEST
-        && characters.len() >= CHARACTERS
+    word.len() >= MIN_LENGTH
+        && characters.len() >= MIN_DISTINCT
         && characters.iter().any(char::is_ascii_digit)
+        // AWS documentation uses keys such as AKIAIOSFODNN7EXAMPLE.
         && !word.to_ascii_uppercase().contains("EXAMPLE")
 }
 
-/// Applies the rules that match; `None` when nothing changed.
+/// Applies all matching rules once; returns `None` when the text is unchanged.
 fn pass(text: &str) -> Option<String> {
     let (set, regexes) = &*COMPILED;
     let mut cleaned = Cow::Borrowed(text);
+    // The set matched the original text. If an earlier rule replaced the match since, this rule changes
+    // nothing; new matches are found in the next pass.
     for index in set.matches(text) {
         let (regex, (_, replacement)) = (&regexes[index], &RULES[index]);
         let replaced = match replacement {
             Text(template) | TextOf(_, template) => regex.replace_all(&cleaned, *template),
-            TextIf(is_secret, template) => regex.replace_all(&cleaned, |found: &Captures<'_>| {
+            TextIf(is_secret, template) => regex.replace_all(&cleaned, |captures: &Captures<'_>| {
                 let mut text = String::new();
-                if is_secret(found) {
-                    found.expand(template, &mut text);
+                if is_secret(captures) {
+                    captures.expand(template, &mut text);
                 } else {
-                    text.push_str(&found[0]);
+                    text.push_str(&captures[0]);
                 }
                 text
             }),
@@ -175,13 +180,13 @@ fn pass(text: &str) -> Option<String> {
     (cleaned != text).then(|| cleaned.into_owned())
 }
 
-/// Whether the user of a URL is more than the name that git's servers share.
-fn is_secret_user(found: &Captures<'_>) -> bool {
-    !matches!(&found[2], "git" | "***" | "[REDACTED]")
+/// Returns whether the user information of a URL is more than the shared user name `git` or a placeholder.
+fn is_secret_user(captures: &Captures<'_>) -> bool {
+    !matches!(&captures[2], "git" | "***" | "[REDACTED]")
 }
 
-/// Words that follow the name of a scheme in sentences about it.
-const ABOUT_A_SCHEME: [&str; 20] = [
+/// Words that follow the name of an authentication scheme in prose.
+const PROSE_AFTER_SCHEME: [&str; 20] = [
     "and",
     "auth",
     "authentication",
@@ -204,16 +209,17 @@ const ABOUT_A_SCHEME: [&str; 20] = [
     "with",
 ];
 
-fn is_token(found: &Captures<'_>) -> bool {
-    let word = found[2].trim_end_matches(['.', ':', '!', '?']);
-    // `realm="…"` belongs to the question for a token, not to the token.
+fn is_token(captures: &Captures<'_>) -> bool {
+    let word = captures[2].trim_end_matches(['.', ':', '!', '?']);
+    // `realm="…"` belongs to a challenge (`WWW-Authenticate`), not to a credential.
     let word = word.strip_suffix('=').unwrap_or(word);
-    !word.is_empty() && !ABOUT_A_SCHEME.contains(&word.to_ascii_lowercase().as_str())
+    !word.is_empty() && !PROSE_AFTER_SCHEME.contains(&word.to_ascii_lowercase().as_str())
 }
 
-/// Whether a word is encoded rather than written: a digit, padding, or a capital inside it.
-fn is_encoded(found: &Captures<'_>) -> bool {
-    let word = &found[2];
+/// Returns whether a word looks like base64 rather than prose: a digit, padding, or an upper-case letter
+/// inside.
+fn is_encoded(captures: &Captures<'_>) -> bool {
+    let word = &captures[2];
     word.chars().skip(1).any(|c| c.is_ascii_digit() || c.is_ascii_uppercase() || c == '=')
 }
 

@@ -7,7 +7,7 @@ use sha2::Digest;
 
 use super::*;
 
-/// A place where a secret hides, and what is left of it.
+/// A notation in which secrets occur, with the expected result.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CorpusEntry {
@@ -15,7 +15,7 @@ struct CorpusEntry {
     text: String,
     secret: String,
     cleaned: String,
-    /// The secrets of this kind, as a regular expression; any password when absent.
+    /// Regular expression for other secrets of this kind; any password when absent.
     like: Option<String>,
 }
 
@@ -28,41 +28,43 @@ fn corpus() -> Vec<CorpusEntry> {
 
 #[test]
 fn corpus_secrets_are_redacted() {
-    for hidden in corpus() {
-        assert!(hidden.text.contains(&hidden.secret), "{hidden:?}");
-        assert_eq!(credentials(&hidden.text), hidden.cleaned, "{}", hidden.place);
-        assert_eq!(credentials(&hidden.cleaned), hidden.cleaned, "again: {}", hidden.place);
+    for entry in corpus() {
+        assert!(entry.text.contains(&entry.secret), "{entry:?}");
+        assert_eq!(credentials(&entry.text), entry.cleaned, "{}", entry.place);
+        // Redacting a redacted text must not change it: texts pass through several layers that redact.
+        assert_eq!(credentials(&entry.cleaned), entry.cleaned, "again: {}", entry.place);
     }
 }
 
 #[test]
-fn no_other_secret_of_the_same_kind_survives_there() {
-    for hidden in corpus() {
-        let secrets = string_regex(hidden.like.as_deref().unwrap_or(ANY_PASSWORD)).unwrap();
+fn other_secrets_of_the_same_kind_are_redacted() {
+    for entry in corpus() {
+        let secrets = string_regex(entry.like.as_deref().unwrap_or(ANY_PASSWORD)).unwrap();
         let mut runner = TestRunner::new(Config { failure_persistence: None, ..Config::with_cases(32) });
         let outcome = runner.run(&secrets, |secret| {
-            let cleaned = credentials(&hidden.text.replace(&hidden.secret, &secret));
-            prop_assert_eq!(&cleaned, &hidden.cleaned, "{} was {}", hidden.place, secret);
-            prop_assert!(!message(&hidden.text.replace(&hidden.secret, &secret)).contains(&secret));
+            let cleaned = credentials(&entry.text.replace(&entry.secret, &secret));
+            prop_assert_eq!(&cleaned, &entry.cleaned, "{} was {}", entry.place, secret);
+            prop_assert!(!message(&entry.text.replace(&entry.secret, &secret)).contains(&secret));
+            // Proptest's panic message would not name the corpus entry.
             Ok(())
         });
-        outcome.unwrap_or_else(|error| panic!("{}: {error}", hidden.place));
+        outcome.unwrap_or_else(|error| panic!("{}: {error}", entry.place));
     }
 }
 
 #[test]
-fn every_place_is_clean_in_a_document_and_at_the_end_of_an_output_too() {
-    for hidden in corpus() {
-        let cleaned = json(json!({"logTail": hidden.text, "lines": [hidden.text]}));
-        assert_eq!(cleaned, json!({"logTail": hidden.cleaned, "lines": [hidden.cleaned]}));
-        let output = format!("first\n{}\nlast", hidden.text);
+fn corpus_secrets_are_redacted_in_json_and_in_tails() {
+    for entry in corpus() {
+        let cleaned = json(json!({"logTail": entry.text, "lines": [entry.text]}));
+        assert_eq!(cleaned, json!({"logTail": entry.cleaned, "lines": [entry.cleaned]}));
+        let output = format!("first\n{}\nlast", entry.text);
         let tail = tail(&output, 4096, 50).unwrap();
-        assert!(!tail.contains(&hidden.secret) && tail.ends_with("\nlast"), "{}: {tail}", hidden.place);
+        assert!(!tail.contains(&entry.secret) && tail.ends_with("\nlast"), "{}: {tail}", entry.place);
     }
 }
 
 #[test]
-fn ordinary_text_stays_as_it_is() {
+fn ordinary_text_is_unchanged() {
     for text in [
         "commit 0123456789abcdef0123456789abcdef01234567\nAuthor: Sam <sam@example.com>",
         "/home/sam/src/shop-loop-plan-7/.loopgate/work/plan.json",
@@ -87,9 +89,9 @@ fn ordinary_text_stays_as_it_is() {
     }
 }
 
-/// What programs print in masses; a rule that trips over it would make it useless.
+// Output that programs print in large amounts. False positives here would make logs and diffs unreadable.
 #[test]
-fn masses_of_hashes_and_encoded_bytes_stay_as_they_are() {
+fn hashes_and_base64_data_are_unchanged() {
     let mut digest = [7; 32];
     let (mut image, mut log) = (String::from("data:image/png;base64,"), String::new());
     for n in 0..512 {
@@ -99,15 +101,17 @@ fn masses_of_hashes_and_encoded_bytes_stay_as_they_are() {
         let (commit, uuid) = (&word[..40], uuid::Uuid::from_slice(&digest[..16]).unwrap());
         log.push_str(&format!("{commit} {word} {uuid} src/loop-{n}/a_b.{n}/{}.rs:{n}\n", &word[..12]));
     }
-    assert!(credentials(&image) == image, "an image changed");
+    assert!(credentials(&image) == image, "the image was changed");
     for line in log.lines() {
         assert_eq!(credentials(line), line);
     }
 }
 
 #[test]
-fn every_secret_of_a_shape_is_hidden_in_a_path_encoded_or_not() {
-    let shapes = corpus().into_iter().filter(|hidden| hidden.text.starts_with("saw "));
+fn formatted_secrets_are_redacted_in_plain_and_percent_encoded_paths() {
+    // Only tokens that are recognizable by their own format are redacted in a path: it has no names before
+    // values.
+    let shapes = corpus().into_iter().filter(|entry| entry.text.starts_with("saw "));
     for CorpusEntry { place, secret, .. } in shapes {
         let encoded: String = secret.bytes().map(|byte| format!("%{byte:02X}")).collect();
         let slashes = secret.replace('/', "%2F");
@@ -124,7 +128,7 @@ fn every_secret_of_a_shape_is_hidden_in_a_path_encoded_or_not() {
 }
 
 #[test]
-fn message_loses_every_user_and_long_words_but_no_path() {
+fn message_redacts_users_and_long_words_but_not_paths() {
     for (text, cleaned) in [
         ("\u{1b}[31mfailed\u{1b}[0m at 0123456789abcdef0123456789abcdef01234567", "failed at [REDACTED]"),
         ("clone https://a:b@h/x and ssh://git@h/y", "clone https://***@h/x and ssh://***@h/y"),
@@ -141,7 +145,7 @@ fn message_loses_every_user_and_long_words_but_no_path() {
 }
 
 #[test]
-fn each_rule_has_its_own_replacement() {
+fn replacement_names_kind_of_secret() {
     for (text, cleaned) in [
         ("https://user:secret@host/x", "https://[REDACTED]@host/x"),
         ("AKIAABCDEFGHIJKLMNOP", "[REDACTED_AWS_KEY]"),
@@ -175,7 +179,7 @@ fn cause_contains_no_local_path() {
 }
 
 #[test]
-fn document_is_cleaned_by_the_names_of_its_members() {
+fn json_is_redacted_by_member_name() {
     let cleaned = json(json!({
         "password": "hunter", "tokenUsage": {"inputTokens": 3}, "commitSha": "0123456789abcdef0123456789abcdef01234567",
         "headers": {"Authorization": "Bearer abc"}, "env": [{"name": "GH_TOKEN", "value": "abc"}],
@@ -192,15 +196,15 @@ fn document_is_cleaned_by_the_names_of_its_members() {
 }
 
 #[test]
-fn arguments_are_cleaned_one_by_one() {
+fn arguments_are_redacted_individually() {
     let long = "x".repeat(201);
-    let given = [
+    let arguments = [
         "-p",
-        "the wish",
+        "the request",
         "--model",
         "m",
         &long,
-        "--prompt=the wish",
+        "--prompt=the request",
         "--api-key",
         "abc",
         "--token=abc",
@@ -211,7 +215,7 @@ fn arguments_are_cleaned_one_by_one() {
         "/run/token",
     ];
     assert_eq!(
-        args(given.map(Cow::Borrowed)),
+        args(arguments.map(Cow::Borrowed)),
         [
             "-p",
             "[REDACTED]",
@@ -232,7 +236,7 @@ fn arguments_are_cleaned_one_by_one() {
 }
 
 #[test]
-fn tail_begins_with_a_whole_line_or_word() {
+fn tail_starts_at_line_or_word_boundary() {
     let text: String = (0..100).map(|n| format!("line {n}\n")).collect();
     let lines = tail(&text, 64, 50).unwrap();
     assert!(lines.starts_with("line ") && lines.ends_with("line 99") && lines.len() <= 64);
@@ -241,12 +245,12 @@ fn tail_begins_with_a_whole_line_or_word() {
 }
 
 #[test]
-fn log_line_keeps_its_colours() {
+fn log_line_preserves_colours() {
     let line = "\u{1b}[2mWARN\u{1b}[0m token=abc of 0123456789abcdef0123456789abcdef01234567\n";
     assert_eq!(log_line(line), "\u{1b}[2mWARN\u{1b}[0m token=[REDACTED] of [REDACTED]\n");
 }
 
-/// Words out of which texts are made that rules may trip over.
+/// Generates texts of fragments that rules react to.
 fn pieces() -> impl Strategy<Value = String> {
     let words = prop::sample::select(vec![
         "password",
@@ -327,7 +331,7 @@ proptest! {
     }
 
     #[test]
-    fn no_token_survives_its_surroundings(before in "[ -~]{0,40}", after in "[ -~]{0,40}") {
+    fn token_is_redacted_in_any_context(before in "[ -~]{0,40}", after in "[ -~]{0,40}") {
         let secret = "ghp_abcdefghijklmnopqrstuvwx";
         let text = format!("{before} {secret} {after}");
         prop_assert!(!credentials(&text).contains(secret));
@@ -335,7 +339,7 @@ proptest! {
     }
 
     #[test]
-    fn tail_keeps_its_limits(text in "(?s).{0,400}", bytes in 1usize..200, lines in 1usize..10) {
+    fn tail_respects_limits(text in "(?s).{0,400}", bytes in 1usize..200, lines in 1usize..10) {
         if let Some(tail) = tail(&text, bytes, lines) {
             prop_assert!(tail.lines().count() <= lines);
             prop_assert!(tail.len() <= bytes);
@@ -344,7 +348,7 @@ proptest! {
 }
 
 #[test]
-fn keys_are_found_and_their_placeholders_are_not() {
+fn holds_key_detects_keys_but_not_placeholders() {
     let key = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7\n-----END PRIVATE KEY-----\n";
     for text in [
         key,

@@ -1,13 +1,13 @@
-//! Tokens that carry the mark of their vendor: the prefixes, lengths and alphabets that vendors
-//! document and secret scanners publish, one line a kind.
+//! Tokens with a vendor-specific format: the prefixes, lengths and alphabets that vendors document and secret
+//! scanners publish, one kind per alternative.
 //!
-//! Kinds begin with literal text, so that ordinary text leaves the automaton at once; those whose mark
-//! stands further behind are looked for only where the mark is.
-//! Where the documented length is not fixed, more is taken, so that a longer token does not leave its
-//! end behind. Shapes that commit hashes, UUIDs or words share are left to the names beside them.
+//! Most kinds start with literal text, so that the automaton rejects ordinary text early. Kinds whose
+//! characteristic part occurs later are matched only after that part was detected.
+//! Where the documented length varies, the pattern accepts more, so that no end of a longer token remains.
+//! Formats shared with commit hashes, UUIDs or words are recognized by name only.
 
-/// What may be directly before a token: the end of a word, an underscore, a percent-encoded
-/// character, or an escape of a JSON string. It stays in the text.
+/// Allowed text directly before a token: a word boundary, an underscore, a percent-encoded character or an
+/// escape of a JSON string. It is preserved.
 macro_rules! left_edge {
     () => {
         r"((?-u:\b)|_|%[0-9A-Fa-f]{2}|\\[nrt])"
@@ -21,17 +21,17 @@ pub(super) const API_KEY: &str = concat!(
     r"|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,})",
 );
 
-/// Tokens of Slack.
+/// Tokens of Slack, with the prefixes of all token types.
 pub(super) const SLACK: &str =
     concat!(left_edge!(), r"(?:xox[a-z](?:\.xox[a-z])?-|xapp-|xwfp-)[A-Za-z0-9-]{10,}");
 
-/// Marks that are inside a token or at its end, in the order of [`MARKED_TOKEN`].
+/// Characteristic parts in the middle or at the end of a token, in the order of [`MARKED_TOKEN`].
 pub(super) const INNER_MARK: &str = concat!(
     r"[0-9]Q~|AZDO|\.atlasv1\.|NRAL|_mmk|[a-f0-9]-[a-f0-9]{8}-[a-f0-9]{8}|[a-f0-9]-us[0-9]",
     r"|[0-9]:A[A-Za-z0-9_-]{34}|\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27}",
 );
 
-/// The tokens with such a mark.
+/// Tokens that contain one of these parts.
 pub(super) const MARKED_TOKEN: &str = concat!(
     left_edge!(),
     "(?:",
@@ -45,7 +45,7 @@ pub(super) const MARKED_TOKEN: &str = concat!(
     ")",
 );
 
-/// Every other kind whose shape alone is enough.
+/// All other kinds that are recognizable by their format alone.
 pub(super) const TOKEN: &str = concat!(
     left_edge!(),
     "(?:",
@@ -59,11 +59,11 @@ pub(super) const TOKEN: &str = concat!(
     // Cloudflare: origin CA. Netlify, Render, Scalingo, Vercel.
     r"|v1\.0-[a-f0-9]{24}-[a-f0-9]{100,}|nfp_[A-Za-z0-9]{36,}|rnd_[A-Za-z0-9]{28,}|tk-us-[A-Za-z0-9_-]{48,}",
     r"|vercel_blob_rw_[A-Za-z0-9_]{30,}",
-    // GitLab: all kinds, the routable ones included; the registration token of runners.
+    // GitLab: all kinds, including routable tokens, and the registration token of runners.
     r"|gl(?:pat|dt|ft|imt|agent|oas|ptt|rt|rtr|soat|cbt|ffct|wt)-[A-Za-z0-9_-]{16,}(?:\.[A-Za-z0-9_-]+)*|GR1348941[A-Za-z0-9_-]{20,}",
     // Bitbucket and Atlassian.
     r"|AT(?:ATT|CTT|STT)3[A-Za-z0-9_=-]{20,}|ATBB[A-Za-z0-9_=-]{24,}",
-    // Registries of packages and images.
+    // Package and image registries.
     r"|npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{20,}|rubygems_[a-f0-9]{40,}|cio[A-Za-z0-9]{32}(?-u:\b)",
     r"|dckr_[po]at_[A-Za-z0-9_-]{20,}|oy2[a-z0-9]{43}(?-u:\b)|CLOJARS_[A-Za-z0-9]{50,}",
     r"|AKCp[A-Za-z0-9]{60,}|cmVmdGtu[A-Za-z0-9]{50,}|sgp_(?:[a-f0-9]{16}_|local_)?[a-f0-9]{40}",
@@ -85,27 +85,27 @@ pub(super) const TOKEN: &str = concat!(
     // Messages: Mailgun, Brevo, Twilio.
     r"|(?:pub)?key-[a-f0-9]{32}",
     r"|xkeysib-[a-f0-9]{64}-[A-Za-z0-9]{16}|(?:SK|AC)[a-f0-9]{32}(?-u:\b)",
-    // Work: Linear, Notion, Airtable, Postman, ReadMe, Typeform, Figma, Contentful, HubSpot.
+    // Project tools: Linear, Notion, Airtable, Postman, ReadMe, Typeform, Figma, Contentful, HubSpot.
     r"|lin_(?:api|oauth|wh)_[A-Za-z0-9]{30,}|ntn_[A-Za-z0-9]{40,}|secret_[A-Za-z0-9]{43}(?-u:\b)",
     r"|PMAK-[a-f0-9]{24}-[a-f0-9]{34}|rdme_[a-z0-9]{70}|tfp_[A-Za-z0-9_.=-]{40,}|fig[duo]r?_[A-Za-z0-9_-]{40,}",
     r"|CFPAT-[A-Za-z0-9_-]{43}|pat-[a-z]{2}[0-9]-[0-9a-f]{8}-[0-9a-f-]{27}|sl\.(?:u\.)?[A-Za-z0-9_=-]{130,}",
     r"|p8e-[A-Za-z0-9]{32}|fio-u-[A-Za-z0-9_=-]{60,}|00D[A-Za-z0-9]{12,15}![A-Za-z0-9._]{60,}",
-    // Money and shops: Square, Shopify, Plaid, Flutterwave, Duffel, EasyPost, Shippo.
+    // Payment and commerce: Square, Shopify, Plaid, Flutterwave, Duffel, EasyPost, Shippo.
     r"|sq0(?:csp|atp|idp)-[A-Za-z0-9_-]{20,}|EAAA[A-Za-z0-9_-]{60}(?-u:\b)|shp(?:at|ss|ca|pa|tka)_[a-fA-F0-9]{32}",
     r"|access-(?:sandbox|development|production)-[0-9a-f]{8}-[0-9a-f-]{27}|FLW(?:PUBK|SECK)(?:_TEST)?-[A-Za-z0-9]{30,}-X",
     r"|duffel_(?:test|live)_[A-Za-z0-9_=-]{43}|EZ[AT]K[A-Za-z0-9]{54}|shippo_(?:live|test)_[a-f0-9]{40}",
-    // Networks and people: Tailscale, Facebook, Twitter, Mapbox.
+    // Networks: Tailscale, Facebook, Twitter, Mapbox.
     r"|tskey-[a-z]+-[A-Za-z0-9_-]{20,}|EAA[MC][A-Za-z0-9]{100,}|A{21}[A-Za-z0-9]*%[A-Za-z0-9%]{40,}",
     r"|[ps]k\.eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}",
-    // Models: Hugging Face, Groq, Perplexity, Replicate, xAI, ElevenLabs, OpenAI's sessions.
+    // AI models: Hugging Face, Groq, Perplexity, Replicate, xAI, ElevenLabs, OpenAI sessions.
     r"|hf_[A-Za-z0-9]{30,}|api_org_[A-Za-z0-9]{30,}|gsk_[A-Za-z0-9]{40,}|pplx-[A-Za-z0-9]{40,}|r8_[A-Za-z0-9]{36,}",
     r"|xai-[A-Za-z0-9]{70,}|sk_[a-f0-9]{48}|sess-[A-Za-z0-9]{40}",
-    // A JSON web token, as it is and encoded once more.
+    // JSON Web Token, plain or base64-encoded once more.
     r"|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}(?:\.[A-Za-z0-9_-]+)*|ZXlK[A-Za-z0-9+/_-]{60,}={0,2}",
     ")",
 );
 
-/// Addresses that are a credential by themselves; the slashes may be escaped or encoded.
+/// Webhook URLs, which are credentials; the slashes may be escaped or percent-encoded.
 pub(super) const WEBHOOK: &str = concat!(
     r"(?i)((?:hooks\.slack(?:-gov)?\.com(?:\\?/|%2F)(?:services|workflows|triggers)",
     r"|discord(?:app)?\.com(?:\\?/|%2F)api(?:(?:\\?/|%2F)v[0-9]+)?(?:\\?/|%2F)webhooks",

@@ -1,4 +1,4 @@
-//! Extraction: a ticket's chat becomes pending learnings, in the background.
+//! Extraction of pending learnings from a ticket's chat, as a background job.
 
 mod assistant;
 
@@ -14,26 +14,26 @@ use crate::programs::LearningPrograms;
 use crate::status::{ExtractionStatus, State, StatusFile as _};
 use crate::worktree::Worktree;
 
-/// What is extracted from.
+/// Input of an extraction.
 #[derive(Debug, Clone)]
 pub struct TicketChat {
-    /// Its messages, in whatever form they are stored.
+    /// Messages of the chat in their stored form.
     pub text: String,
-    /// Where it is from.
+    /// Origin of the learnings.
     pub source: LearningSource,
-    /// Tab of the page that asked.
+    /// Tab of the page that requested the extraction; repeated in the status.
     pub active_tab: Option<String>,
 }
 
-/// Where a job stands.
+/// State of a background extraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ExtractionPhase {
     Running,
-    /// Only its result is still to be written.
+    /// The result is known and is being written.
     Ending,
 }
 
-/// Extractions, at most one a work directory. Clones share them.
+/// Extraction jobs, at most one per work directory. Clones share them.
 #[derive(Clone)]
 pub struct Extractions {
     programs: Option<Arc<dyn LearningPrograms>>,
@@ -45,7 +45,7 @@ impl Extractions {
         Self { programs, jobs: BackgroundJobs::default() }
     }
 
-    /// How the extraction stands. Blocks on the disk.
+    /// Returns the status of an extraction. Blocks on disk I/O.
     #[must_use]
     pub fn status(&self, work_dir: &Path) -> ExtractionStatus {
         match ExtractionStatus::read(work_dir, self.jobs.get(work_dir).is_some()) {
@@ -54,19 +54,21 @@ impl Extractions {
         }
     }
 
-    /// Begins to extract, unless that goes on already.
+    /// Starts an extraction, unless one is running.
     ///
     /// # Errors
-    /// When there is no assistant, or the status cannot be written; nothing is begun then.
+    /// Fails without starting when no assistant is configured or the status cannot be written.
     pub async fn start(&self, worktree: Worktree, chat: TicketChat) -> io::Result<()> {
         let Some(programs) = self.programs.clone() else {
             return Err(io::Error::other("no assistant is configured"));
         };
         let job = loop {
+            // A job that only writes its result has read an older chat: wait for it, then extract the current
+            // chat.
             match self.jobs.begin(&worktree.work_dir, ExtractionPhase::Running) {
                 Ok(job) => break job,
-                Err(other) if *other.borrow() == ExtractionPhase::Running => return Ok(()),
-                Err(other) => ended(other).await,
+                Err(running) if *running.borrow() == ExtractionPhase::Running => return Ok(()),
+                Err(running) => ended(running).await,
             }
         };
         let started = ExtractionStatus {
@@ -75,6 +77,7 @@ impl Extractions {
             ..ExtractionStatus::at(State::Processing, None)
         };
         let (status, work_dir) = (started.clone(), worktree.work_dir.clone());
+        // Before the job is spawned, so that a client that polls right after this call sees `processing`.
         spawn_blocking(move || status.write(&work_dir)).await??;
         tokio::spawn(async move {
             let command = programs.assistant(&worktree.root).await;
@@ -82,21 +85,24 @@ impl Extractions {
             job.publish(ExtractionPhase::Ending);
             let writing = spawn_blocking(move || {
                 let result = answer.and_then(|learnings| write(&worktree.work_dir, &learnings, &chat.source));
-                let end = match result {
+                let final_status = match result {
                     Ok(count) => {
                         ExtractionStatus { count: Some(count), ..started.ended(State::Completed, None) }
                     }
                     Err(reason) => started.ended(State::Error, Some(loopgate_api::redact::cause(&reason))),
                 };
-                end.note(&worktree.work_dir);
+                final_status.write_or_log(&worktree.work_dir);
+                // Inside the blocking task: the job must not end before its result is on disk.
                 drop(job);
             });
+            // Fails only when the task panicked or the runtime shuts down. A later reader of the status then
+            // reports an interruption.
             let _ = writing.await;
         });
         Ok(())
     }
 
-    /// Waits for the extraction that goes on; returns at once when there is none.
+    /// Waits until no extraction of the work directory is running.
     pub async fn ended(&self, work_dir: &Path) {
         if let Some(state) = self.jobs.get(work_dir) {
             ended(state).await;
@@ -104,7 +110,7 @@ impl Extractions {
     }
 }
 
-/// Leaves one pending file a learning, and counts them.
+/// Writes one pending file per learning; returns their number.
 fn write(
     work_dir: &Path,
     learnings: &[assistant::Learning],
@@ -113,7 +119,7 @@ fn write(
     let pending = Pending::of(work_dir);
     for learning in learnings {
         let written = pending.write(&learning.document(source));
-        written.map_err(|error| format!("A learning cannot be written: {error}"))?;
+        written.map_err(|error| format!("Failed to write a pending learning: {error}"))?;
     }
     Ok(learnings.len())
 }

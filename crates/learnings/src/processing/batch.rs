@@ -1,4 +1,4 @@
-//! Processing of all worktrees, one after the other.
+//! Processing of all worktrees, one at a time.
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -19,32 +19,32 @@ use crate::worktree::Worktree;
 const STATUS: &str = "batch-processing-status.json";
 const LOG: &str = "batch-process-learnings.log";
 
-/// What became of a request to process all worktrees.
+/// Result of a request to process all worktrees.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BatchStart {
-    /// One goes on.
+    /// A batch is already running.
     AlreadyProcessing(BatchStatus),
     /// No worktree has pending learnings.
     NothingPending,
-    /// No plugin has the script.
+    /// No plugin provides the script.
     NoScript,
-    /// It runs, in this process.
+    /// The batch was started in this process.
     Started {
-        /// Worktrees with pending learnings.
+        /// Number of worktrees with pending learnings.
         worktree_count: usize,
     },
 }
 
-/// The batch of this desktop; there is one at a time. Clones share it.
+/// The desktop's batch, of which at most one runs. Clones share it.
 #[derive(Clone)]
 pub struct Batch {
     directory: PathBuf,
     processing: Processing,
-    /// Whether one of this process runs.
+    /// Whether a batch of this process is running.
     running: Arc<Mutex<bool>>,
 }
 
-/// The status file: the status, and the process that works on it.
+/// Content of the status file: the status and the process that runs the batch.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct BatchFile {
@@ -52,7 +52,7 @@ struct BatchFile {
     status: BatchStatus,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pid: Option<u32>,
-    /// Tells the process from a later one with the same pid.
+    /// Start time of the process, because pids are reused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pid_started: Option<u64>,
 }
@@ -62,25 +62,26 @@ impl Batch {
         Self { directory, processing, running: Arc::default() }
     }
 
-    /// How the batch stands; one whose process is gone has failed. Blocks on the disk.
+    /// Returns the status; a batch whose process has exited counts as failed. Blocks on disk I/O.
     #[must_use]
     pub fn status(&self) -> BatchStatus {
         let running = *self.lock();
         self.read(running)
     }
 
-    /// Begins to process those of these worktrees that have anything pending. Blocks on the disk.
+    /// Starts processing the worktrees that have pending learnings. Blocks on disk I/O.
     ///
     /// # Errors
-    /// When the status cannot be written.
+    /// Fails when the status cannot be written.
     pub fn start(&self, worktrees: Vec<Worktree>) -> io::Result<BatchStart> {
+        // The lock is held until the status is written: two concurrent requests must not start two batches.
         let mut running = self.lock();
         let current = self.read(*running);
         if current.status == State::Processing {
             return Ok(BatchStart::AlreadyProcessing(current));
         }
-        let counted = worktrees.into_iter().map(|worktree| (pending_count(&worktree.work_dir), worktree));
-        let (counts, worktrees): (Vec<_>, Vec<_>) = counted.filter(|(count, _)| *count > 0).unzip();
+        let with_counts = worktrees.into_iter().map(|worktree| (pending_count(&worktree.work_dir), worktree));
+        let (counts, worktrees): (Vec<_>, Vec<_>) = with_counts.filter(|(count, _)| *count > 0).unzip();
         if worktrees.is_empty() {
             return Ok(BatchStart::NothingPending);
         }
@@ -114,34 +115,37 @@ impl Batch {
             let output = self.processing.run(&worktree, &script, &*programs).await;
             status.processed_worktrees = Some(done);
             let (batch, status) = (self.clone(), status.clone());
-            let noting = spawn_blocking(move || {
+            let write = spawn_blocking(move || {
                 if let Err(error) = batch.log(&worktree, output).and_then(|()| batch.write(&status)) {
-                    tracing::warn!(%error, "the progress of a batch of learnings cannot be written");
+                    tracing::warn!(%error, "failed to write progress of learnings batch");
                 }
             });
-            let _ = noting.await;
+            // A panic in the blocking task only loses one progress report; the batch continues.
+            let _ = write.await;
         }
         status.status = State::Completed;
         status.completed_at = Some(Timestamp::now());
-        let noting = spawn_blocking(move || {
+        let write = spawn_blocking(move || {
             let mut running = self.lock();
             if let Err(error) = self.write(&status) {
-                tracing::warn!(%error, "the end of a batch of learnings cannot be written");
+                tracing::warn!(%error, "failed to write final status of learnings batch");
             }
+            // Under the same lock as the status, so that `status` never sees one without the other.
             *running = false;
         });
-        let _ = noting.await;
+        let _ = write.await;
     }
 
     fn lock(&self) -> MutexGuard<'_, bool> {
         self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The status file, for who holds the lock.
+    /// Reads the status file; the caller holds the lock.
     fn read(&self, running: bool) -> BatchStatus {
         let text = std::fs::read(self.directory.join(STATUS)).unwrap_or_default();
         let BatchFile { status, pid, pid_started } = serde_json::from_slice(&text).unwrap_or_default();
         let is_alive = match (pid, pid_started) {
+            // The batch may run in another process that uses the same data directory.
             (Some(pid), _) if pid == std::process::id() => running,
             (Some(pid), Some(started)) => process::alive(pid, ProcessStart(started)),
             _ => false,

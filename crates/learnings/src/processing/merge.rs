@@ -1,4 +1,4 @@
-//! What the script does: merges the pending learnings of one work directory into the patterns.
+//! Merging of one work directory's pending learnings into the patterns; runs in the script's process.
 
 use std::path::Path;
 
@@ -10,30 +10,37 @@ use crate::pending::{LearningSource, Pending, PendingLearning};
 use crate::status::{ProcessingStatus, State, StatusFile as _};
 use crate::store::{MergeReport, PatternStore};
 
-/// Merges the pending learnings of a work directory into the patterns, and notes how that went. What agents left
-/// is given to `classify` first; `checkout` says where it was learned. Blocks on the disk.
+/// Merges the pending learnings of a work directory into the patterns and writes the processing status.
+///
+/// Learnings of agents are passed to `classify` first. `checkout` is the origin of learnings that do not
+/// state it. Blocks on disk I/O.
 ///
 /// # Errors
-/// Why nothing was merged, for a person; what is pending stays then.
+/// Returns an error message for the user; the pending files are then left in place.
 pub fn process(
     work_dir: &Path,
     store: &PatternStore,
     checkout: &LearningSource,
     classify: impl FnOnce(&[UnclassifiedLearning]) -> Result<Vec<Classification>, String>,
 ) -> Result<MergeReport, String> {
-    ProcessingStatus::at(State::Processing, None).note(work_dir);
+    ProcessingStatus::at(State::Processing, None).write_or_log(work_dir);
     let pending = Pending::of(work_dir);
     let (names, candidates): (Vec<_>, Vec<_>) = pending.take(checkout).into_iter().unzip();
-    let merged = merge(candidates, store, classify);
-    match &merged {
+    let report = merge(candidates, store, classify);
+    match &report {
         Ok(_) => {
+            // Removed only after the merge is on disk. After a crash in between, the source keys prevent a
+            // second merge.
             names.iter().for_each(|name| pending.remove(name));
             let processed = Some(names.len());
-            ProcessingStatus { processed, ..ProcessingStatus::at(State::Completed, None) }.note(work_dir);
+            ProcessingStatus { processed, ..ProcessingStatus::at(State::Completed, None) }
+                .write_or_log(work_dir);
         }
-        Err(message) => ProcessingStatus::at(State::Error, Some(redact::cause(message))).note(work_dir),
+        Err(message) => {
+            ProcessingStatus::at(State::Error, Some(redact::cause(message))).write_or_log(work_dir)
+        }
     }
-    merged
+    report
 }
 
 fn merge(
@@ -42,16 +49,17 @@ fn merge(
     classify: impl FnOnce(&[UnclassifiedLearning]) -> Result<Vec<Classification>, String>,
 ) -> Result<MergeReport, String> {
     let count = candidates.len();
-    let open = unclassified(&candidates);
-    let classifications = if open.is_empty() { Ok(Vec::new()) } else { classify(&open) };
+    let without_category = unclassified(&candidates);
     let classifications =
-        classifications.map_err(|reason| format!("The learnings cannot be classified: {reason}"))?;
+        if without_category.is_empty() { Ok(Vec::new()) } else { classify(&without_category) };
+    let classifications =
+        classifications.map_err(|reason| format!("Failed to classify the learnings: {reason}"))?;
     let candidates = apply(candidates, &classifications);
     let rejected = count - candidates.len();
     if candidates.is_empty() {
         return Ok(MergeReport { rejected, ..MergeReport::default() });
     }
-    let merged = store.merge(&candidates, Timestamp::now());
-    let merged = merged.map_err(|error| format!("The patterns cannot be written: {error}"))?;
-    Ok(MergeReport { rejected, ..merged })
+    let report = store.merge(&candidates, Timestamp::now());
+    let report = report.map_err(|error| format!("Failed to write the patterns: {error}"))?;
+    Ok(MergeReport { rejected, ..report })
 }

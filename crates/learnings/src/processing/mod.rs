@@ -1,7 +1,7 @@
 //! Processing: the script of the self-learning plugin merges the pending learnings of a worktree.
 //!
-//! The script runs on its own and outlives this process. It writes `processing-status.json`; what ends
-//! without a result is noted as failed here.
+//! The script is detached from this process and outlives it. It writes `processing-status.json`; if it exits
+//! without a result, this module records the failure.
 
 mod batch;
 mod merge;
@@ -25,36 +25,37 @@ use crate::worktree::Worktree;
 
 const LOG: &str = "process-learnings.log";
 const PLUGIN_MISSING: &str = "The self-learning plugin is not installed";
-/// How long the processing of one worktree may take.
-const TIME: Duration = Duration::from_secs(15 * 60);
-/// How long a script may go on after it has written its result.
-const EXIT_TIME: Duration = Duration::from_secs(10);
-/// Pause between two checks whether a detached process is alive.
+/// Timeout for one worktree: a classification request has a timeout of 5 minutes, and there can be several.
+const TIMEOUT: Duration = Duration::from_secs(15 * 60);
+/// Grace period for the script to exit after it has written its result.
+const EXIT_GRACE: Duration = Duration::from_secs(10);
+/// Interval at which a detached process is polled; it is not our child, so there is no exit notification.
 const POLL_PAUSE: Duration = Duration::from_millis(100);
+// Between SIGTERM and SIGKILL.
 const KILL_GRACE: Duration = Duration::from_secs(2);
 
-/// What became of a request to process a worktree.
+/// Result of a request to process a worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProcessingStart {
-    /// Nothing to do, and why.
+    /// There is nothing to process, for the given reason.
     Skipped(&'static str),
-    /// The script runs.
+    /// The script is running.
     Started {
-        /// Its process.
+        /// Pid of the script.
         pid: u32,
-        /// Where it prints to.
+        /// Log file with the script's output.
         log: PathBuf,
     },
-    /// No plugin has the script; the status says so.
+    /// No plugin provides the script; also recorded in the status.
     NoScript,
 }
 
-/// Processing of worktrees, at most one job a work directory. Clones share them.
+/// Processing jobs, at most one per work directory. Clones share them.
 #[derive(Clone)]
 pub struct Processing {
     programs: Option<Arc<dyn LearningPrograms>>,
     plugins: PluginDirs,
-    /// Each publishes the pid of its process once it has one.
+    /// Each job publishes its pid once the process is started.
     jobs: BackgroundJobs<Option<u32>>,
 }
 
@@ -63,16 +64,16 @@ impl Processing {
         Self { programs, plugins, jobs: BackgroundJobs::default() }
     }
 
-    /// How the processing stands. Blocks on the disk.
+    /// Returns the status of the processing. Blocks on disk I/O.
     #[must_use]
     pub fn status(&self, work_dir: &Path) -> ProcessingStatus {
         ProcessingStatus::read(work_dir, self.jobs.get(work_dir).is_some())
     }
 
-    /// Begins to process the pending learnings of a worktree, unless that goes on already.
+    /// Starts processing the pending learnings of a worktree, unless a job is running.
     ///
     /// # Errors
-    /// When the log cannot be written, or the script does not start.
+    /// Fails when the log cannot be written or the script cannot be started.
     pub async fn start(&self, worktree: Worktree) -> Result<ProcessingStart, StartError> {
         let log = worktree.work_dir.join(LOG);
         let job = match self.begin(&worktree.work_dir).await {
@@ -81,18 +82,19 @@ impl Processing {
         };
         let command = match self.prepare(&worktree).await {
             Ok(command) => command,
-            Err(nothing_started) => return Ok(nothing_started),
+            Err(not_started) => return Ok(not_started),
         };
         let (work_dir, log_file) = (worktree.work_dir.clone(), log.clone());
-        let spawning = spawn_blocking(move || {
-            ProcessingStatus::at(State::Processing, None).note(&work_dir);
+        let spawn = spawn_blocking(move || {
+            // Before the spawn: written later, it could overwrite the status of a fast script.
+            ProcessingStatus::at(State::Processing, None).write_or_log(&work_dir);
             let spawned = command.spawn_detached(&log_file);
             if let Err(error) = &spawned {
-                ProcessingStatus::at(State::Error, Some(error.to_string())).note(&work_dir);
+                ProcessingStatus::at(State::Error, Some(error.to_string())).write_or_log(&work_dir);
             }
             spawned
         });
-        let process = spawning.await.map_err(|error| StartError::Refused {
+        let process = spawn.await.map_err(|error| StartError::Refused {
             program: LOG.to_owned(),
             source: std::io::Error::other(error),
         })??;
@@ -105,47 +107,48 @@ impl Processing {
         Ok(ProcessingStart::Started { pid: process.pid, log })
     }
 
-    /// Begins to process once `ready` is done. The status is `waiting` until then, and ends as `completed` or
-    /// `error` in any case, because clients wait for it.
+    /// Starts processing when `ready` completes. The status is `waiting` until then, and always becomes
+    /// `completed` or `error` eventually, because clients poll for it.
     pub async fn start_after(&self, worktree: Worktree, ready: impl Future<Output = ()> + Send + 'static) {
         let work_dir = worktree.work_dir.clone();
-        note(&work_dir, ProcessingStatus::at(State::Waiting, None)).await;
+        write_status(&work_dir, ProcessingStatus::at(State::Waiting, None)).await;
         let processing = self.clone();
         tokio::spawn(async move {
             ready.await;
-            // A failure and a missing script are in the status already.
+            // Errors and a missing script are already recorded in the status.
             if let Ok(ProcessingStart::Skipped(_)) = processing.start(worktree).await {
-                let nothing =
+                let completed =
                     ProcessingStatus { processed: Some(0), ..ProcessingStatus::at(State::Completed, None) };
-                note(&work_dir, nothing).await;
+                write_status(&work_dir, completed).await;
             }
         });
     }
 
-    /// Takes the work directory; the pid of the process that works on it when one does.
+    /// Registers a job for the work directory; returns the pid of the running script when there is one.
     ///
-    /// A script that has written its result and not exited yet is waited for: what became pending after that
-    /// is for the next one.
+    /// Waits for a script that has written its result but not exited: it does not see learnings that were
+    /// added since, so a new script is needed for them.
     async fn begin(&self, work_dir: &Path) -> Result<BackgroundJob<Option<u32>>, u32> {
         loop {
-            let mut other = match self.jobs.begin(work_dir, None) {
+            let mut running = match self.jobs.begin(work_dir, None) {
                 Ok(job) => return Ok(job),
-                Err(other) => other,
+                Err(running) => running,
             };
-            let Ok(Some(pid)) = other.wait_for(Option::is_some).await.map(|pid| *pid) else { continue };
+            // The other job ended before it had a pid: try again.
+            let Ok(Some(pid)) = running.wait_for(Option::is_some).await.map(|pid| *pid) else { continue };
             let directory = work_dir.to_owned();
             let status = spawn_blocking(move || ProcessingStatus::read(&directory, true).status).await;
-            let goes_on = status.is_ok_and(|status| status == State::Processing);
-            if goes_on || timeout(EXIT_TIME, ended(other)).await.is_err() {
+            let is_running = status.is_ok_and(|status| status == State::Processing);
+            if is_running || timeout(EXIT_GRACE, ended(running)).await.is_err() {
                 return Err(pid);
             }
         }
     }
 
-    /// The command of the script, when there is something to process.
+    /// Returns the script's command, if there are pending learnings.
     async fn prepare(&self, worktree: &Worktree) -> Result<Command, ProcessingStart> {
         let (plugins, work_dir) = (self.plugins.clone(), worktree.work_dir.clone());
-        let looking = spawn_blocking(move || {
+        let check = spawn_blocking(move || {
             let pending = Pending::of(&work_dir);
             if !pending.exists() {
                 return Err(ProcessingStart::Skipped("No pending learnings directory"));
@@ -155,19 +158,19 @@ impl Processing {
             }
             plugins.processing_script().ok_or(ProcessingStart::NoScript)
         });
-        let script = looking.await.unwrap_or(Err(ProcessingStart::NoScript));
+        let script = check.await.unwrap_or(Err(ProcessingStart::NoScript));
         match (script, &self.programs) {
             (Ok(script), Some(programs)) => Ok(programs.script(&script, worktree).await),
             (Err(skipped @ ProcessingStart::Skipped(_)), _) => Err(skipped),
             _ => {
-                let missing = ProcessingStatus::at(State::Error, Some(PLUGIN_MISSING.to_owned()));
-                note(&worktree.work_dir, missing).await;
+                let error = ProcessingStatus::at(State::Error, Some(PLUGIN_MISSING.to_owned()));
+                write_status(&worktree.work_dir, error).await;
                 Err(ProcessingStart::NoScript)
             }
         }
     }
 
-    /// Processes a worktree to its end, after whatever works on it now.
+    /// Processes a worktree to completion, after any job that is running in it.
     async fn run(
         &self,
         worktree: &Worktree,
@@ -177,26 +180,28 @@ impl Processing {
         let job = loop {
             match self.jobs.begin(&worktree.work_dir, Some(std::process::id())) {
                 Ok(job) => break job,
-                Err(other) => ended(other).await,
+                Err(running) => ended(running).await,
             }
         };
-        note(&worktree.work_dir, ProcessingStatus::at(State::Processing, None)).await;
-        let output = programs.script(script, worktree).await.run(Limits::time(TIME)).await;
+        write_status(&worktree.work_dir, ProcessingStatus::at(State::Processing, None)).await;
+        let output = programs.script(script, worktree).await.run(Limits::time(TIMEOUT)).await;
         finish(worktree.work_dir.clone()).await;
         drop(job);
         output
     }
 }
 
-async fn note(work_dir: &Path, status: ProcessingStatus) {
+async fn write_status(work_dir: &Path, status: ProcessingStatus) {
     let work_dir = work_dir.to_owned();
-    let _ = spawn_blocking(move || status.note(&work_dir)).await;
+    // Fails only when the runtime shuts down; errors of the write itself are logged.
+    let _ = spawn_blocking(move || status.write_or_log(&work_dir)).await;
 }
 
-/// Waits until a detached process has exited; kills it when it takes too long.
+/// Waits until a detached process has exited; kills its process group after the timeout.
 async fn wait_for_exit(process: DetachedProcess) {
+    // Without a start time, a reused pid could not be distinguished from the script.
     let Some(started) = process.started else { return };
-    let deadline = Instant::now() + TIME;
+    let deadline = Instant::now() + TIMEOUT;
     while process::alive(process.pid, started) {
         if Instant::now() > deadline {
             process::kill_group(process.pid, started, KILL_GRACE).await;
@@ -206,13 +211,15 @@ async fn wait_for_exit(process: DetachedProcess) {
     }
 }
 
-/// Sees to it that a status is there after the script.
+/// Records a failure if the script has exited without writing a result.
 async fn finish(work_dir: PathBuf) {
-    let noting = spawn_blocking(move || {
+    let write = spawn_blocking(move || {
+        // Read as if the job were still running (`true`): an old timestamp must not hide that the result is
+        // missing.
         if ProcessingStatus::read(&work_dir, true).status == State::Processing {
-            let message = "The program ended without a result; its log says more";
-            ProcessingStatus::at(State::Error, Some(message.to_owned())).note(&work_dir);
+            let message = "The program exited without a result; see its log";
+            ProcessingStatus::at(State::Error, Some(message.to_owned())).write_or_log(&work_dir);
         }
     });
-    let _ = noting.await;
+    let _ = write.await;
 }

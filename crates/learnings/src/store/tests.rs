@@ -1,4 +1,4 @@
-//! Merging, uses, edits of people, and what a loop is told.
+//! Merging, uses, edits by the user, and the text for prompts.
 
 use jiff::ToSpan as _;
 use proptest::prelude::*;
@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 use super::*;
 use crate::pending::LearningSource;
 
-struct Place(tempfile::TempDir);
+struct TestStore(tempfile::TempDir);
 
-impl Place {
+impl TestStore {
     fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
@@ -43,7 +43,7 @@ impl Place {
         serde_json::from_slice::<Value>(&text).unwrap()["patterns"][id].clone()
     }
 
-    fn used(&self, summary: &str, verified: bool, at: Timestamp) -> usize {
+    fn record_use(&self, summary: &str, verified: bool, at: Timestamp) -> usize {
         self.store().count_uses(&[LearningUse { summary: summary.to_owned(), verified }], at).unwrap()
     }
 }
@@ -73,132 +73,132 @@ fn candidate(summary: &str, repo: &str) -> PendingLearning {
 }
 
 #[test]
-fn duplicates_are_merged_and_each_source_is_kept() {
-    let place = Place::new();
-    let report = place.learn(&["Run the migrations before the tests", "run migrations before the tests!"]);
+fn duplicates_are_merged_with_all_sources() {
+    let fixture = TestStore::new();
+    let report = fixture.learn(&["Run the migrations before the tests", "run migrations before the tests!"]);
     assert_eq!((report.added, report.merged), (1, 1));
-    let patterns = place.patterns();
+    let patterns = fixture.patterns();
     assert_eq!((patterns.len(), patterns[0].seen_count, patterns[0].id.as_str()), (1, 2, "P-001"));
-    let sources = place.record("P-001")["sources"].clone();
+    let sources = fixture.record("P-001")["sources"].clone();
     assert_eq!(sources.as_array().map(Vec::len), Some(2));
     assert_eq!(sources[0]["commit"], "0123abcd");
     assert_eq!(sources[0]["file"], "src/a.rs:42");
 }
 
 #[test]
-fn source_counts_once() {
-    let place = Place::new();
+fn source_is_counted_once() {
+    let fixture = TestStore::new();
     let learned = candidate("Run the migrations before the tests", "shop");
     for _ in 0..2 {
-        place.store().merge(std::slice::from_ref(&learned), day(0)).unwrap();
+        fixture.store().merge(std::slice::from_ref(&learned), day(0)).unwrap();
     }
-    assert_eq!(place.patterns()[0].seen_count, 1);
+    assert_eq!(fixture.patterns()[0].seen_count, 1);
 }
 
 #[test]
-fn contradictions_are_kept_side_by_side() {
-    let place = Place::new();
-    place.learn(&["Mock the database in tests of the shop"]);
-    let report = place.learn(&["Never mock the database in tests of the shop"]);
+fn contradicting_patterns_are_both_kept_for_review() {
+    let fixture = TestStore::new();
+    fixture.learn(&["Mock the database in tests of the shop"]);
+    let report = fixture.learn(&["Never mock the database in tests of the shop"]);
     assert_eq!((report.added, report.conflicts), (1, 1));
-    let flags: Vec<String> = place.patterns().into_iter().map(|pattern| pattern.flags).collect();
+    let flags: Vec<String> = fixture.patterns().into_iter().map(|pattern| pattern.flags).collect();
     assert_eq!(flags, ["[REVIEW]", "[REVIEW]"]);
-    assert_eq!(place.record("P-002")["conflictsWith"], json!(["P-001"]));
-    assert_eq!(place.record("P-001")["conflictsWith"], json!(["P-002"]));
+    assert_eq!(fixture.record("P-002")["conflictsWith"], json!(["P-001"]));
+    assert_eq!(fixture.record("P-001")["conflictsWith"], json!(["P-002"]));
 }
 
 #[test]
-fn what_a_person_wrote_stays() {
-    let place = Place::new();
-    place.learn(&["Run the migrations before the tests", "Use pnpm, not npm, for installs"]);
-    place.edit("medium", "high");
-    place.edit("Run the migrations", "Run the database migrations");
+fn edits_by_the_user_are_preserved() {
+    let fixture = TestStore::new();
+    fixture.learn(&["Run the migrations before the tests", "Use pnpm, not npm, for installs"]);
+    fixture.edit("medium", "high");
+    fixture.edit("Run the migrations", "Run the database migrations");
     let note = "# ask Kim about these\n";
-    std::fs::write(place.store().path(), format!("{note}{}", place.text())).unwrap();
-    place.learn(&["Keep money in cents, as whole numbers"]);
-    assert_eq!(place.used("Run the database migrations before the tests", false, day(1)), 1);
-    let patterns = place.patterns();
+    std::fs::write(fixture.store().path(), format!("{note}{}", fixture.text())).unwrap();
+    fixture.learn(&["Keep money in cents, as whole numbers"]);
+    assert_eq!(fixture.record_use("Run the database migrations before the tests", false, day(1)), 1);
+    let patterns = fixture.patterns();
     assert_eq!(patterns[0].summary, "Run the database migrations before the tests");
     assert_eq!(patterns[0].confidence, Confidence::High);
     assert_eq!(patterns[0].success_rate, Some(0.0));
-    assert!(place.text().starts_with(note));
+    assert!(fixture.text().starts_with(note));
     assert_eq!(patterns.len(), 3);
-    let backup = std::fs::read_to_string(place.0.path().join("learnings").join(BACKUP)).unwrap();
+    let backup = std::fs::read_to_string(fixture.0.path().join("learnings").join(BACKUP)).unwrap();
     assert!(backup.starts_with(note));
 }
 
 #[test]
-fn what_a_person_removed_is_not_learned_again() {
-    let place = Place::new();
-    place.learn(&["Run the migrations before the tests", "Use pnpm for installs in this repository"]);
-    let text = place.text();
-    let kept: Vec<&str> = text.lines().filter(|line| !line.contains("P-001")).collect();
-    std::fs::write(place.store().path(), kept.join("\n")).unwrap();
-    let report = place.learn(&["Run the migrations before tests", "Keep money in cents, as whole numbers"]);
+fn removed_pattern_is_not_learned_again() {
+    let fixture = TestStore::new();
+    fixture.learn(&["Run the migrations before the tests", "Use pnpm for installs in this repository"]);
+    let text = fixture.text();
+    let remaining: Vec<&str> = text.lines().filter(|line| !line.contains("P-001")).collect();
+    std::fs::write(fixture.store().path(), remaining.join("\n")).unwrap();
+    let report = fixture.learn(&["Run the migrations before tests", "Keep money in cents, as whole numbers"]);
     assert_eq!((report.skipped, report.added), (1, 1));
-    let ids: Vec<String> = place.patterns().into_iter().map(|pattern| pattern.id).collect();
+    let ids: Vec<String> = fixture.patterns().into_iter().map(|pattern| pattern.id).collect();
     assert_eq!(ids, ["P-002", "P-003"]);
-    // Whoever deletes the whole file begins anew.
-    std::fs::remove_file(place.store().path()).unwrap();
-    assert_eq!(place.learn(&["Run the migrations before tests"]).added, 1);
+    // Deleting the whole file resets the learnings.
+    std::fs::remove_file(fixture.store().path()).unwrap();
+    assert_eq!(fixture.learn(&["Run the migrations before tests"]).added, 1);
 }
 
 #[test]
-fn uses_raise_confidence_and_failures_lower_it() {
-    let place = Place::new();
-    place.learn(&["Run the migrations before the tests"]);
-    assert_eq!(place.patterns()[0].confidence, Confidence::Medium);
+fn successful_uses_raise_confidence_and_failures_lower_it() {
+    let fixture = TestStore::new();
+    fixture.learn(&["Run the migrations before the tests"]);
+    assert_eq!(fixture.patterns()[0].confidence, Confidence::Medium);
     for _ in 0..2 {
-        assert_eq!(place.used("run the migrations before the tests", true, day(1)), 1);
+        assert_eq!(fixture.record_use("run the migrations before the tests", true, day(1)), 1);
     }
-    let pattern = place.patterns().remove(0);
+    let pattern = fixture.patterns().remove(0);
     assert_eq!((pattern.confidence, pattern.flags.as_str()), (Confidence::High, ""));
     assert_eq!((pattern.success_rate, pattern.seen_count), (Some(1.0), 3));
-    assert_eq!(place.used("Something else that was never learned", true, day(1)), 0);
+    assert_eq!(fixture.record_use("Something else that was never learned", true, day(1)), 0);
     for _ in 0..6 {
-        place.used("run the migrations before the tests", false, day(2));
+        fixture.record_use("run the migrations before the tests", false, day(2));
     }
-    let pattern = place.patterns().remove(0);
+    let pattern = fixture.patterns().remove(0);
     assert_eq!((pattern.confidence, pattern.flags.as_str()), (Confidence::Low, "[REVIEW]"));
     assert_eq!(pattern.success_rate, Some(0.25));
 }
 
 #[test]
-fn file_stays_small_and_what_a_person_wrote_in_it() {
-    let place = Place::new();
-    place.learn(&["Use pnpm for installs in this repository"]);
-    place.edit("[UNTESTED]", "[PRUNE]");
+fn file_is_capped_without_dropping_edited_rows() {
+    let fixture = TestStore::new();
+    fixture.learn(&["Use pnpm for installs in this repository"]);
+    fixture.edit("[UNTESTED]", "[PRUNE]");
     let many: Vec<String> =
         (0..60).map(|n| format!("alpha{n} beta{n} gamma{n} delta{n} epsilon{n}")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
-    place.learn(&many);
-    let patterns = place.patterns();
-    assert_eq!(patterns.len(), PATTERNS_MOST);
+    fixture.learn(&many);
+    let patterns = fixture.patterns();
+    assert_eq!(patterns.len(), MAX_PATTERNS);
     assert_eq!(patterns[0].id, "P-001");
-    assert!(place.text().contains("patterns[50]{"));
+    assert!(fixture.text().contains("patterns[50]{"));
 }
 
 // DL-25
 #[test]
-fn newer_file_goes_before_the_older() {
-    let place = Place::new();
-    assert!(place.patterns().is_empty());
-    std::fs::write(place.0.path().join("older.toon"), "- Old habits\nmore\n\n* Second").unwrap();
-    let summaries: Vec<String> = place.patterns().into_iter().map(|pattern| pattern.summary).collect();
+fn current_file_takes_precedence_over_fallback() {
+    let fixture = TestStore::new();
+    assert!(fixture.patterns().is_empty());
+    std::fs::write(fixture.0.path().join("older.toon"), "- Old habits\nmore\n\n* Second").unwrap();
+    let summaries: Vec<String> = fixture.patterns().into_iter().map(|pattern| pattern.summary).collect();
     assert_eq!(summaries, ["Old habits", "Second"]);
-    place.learn(&["Run the migrations before the tests"]);
-    assert_eq!(place.patterns()[0].id, "P-001");
+    fixture.learn(&["Run the migrations before the tests"]);
+    assert_eq!(fixture.patterns()[0].id, "P-001");
 }
 
 #[test]
-fn brief_holds_what_matters_to_the_repository() {
-    let place = Place::new();
-    assert_eq!(place.store().brief("shop", 1000, day(0)), None);
-    place.learn(&["Run the migrations before the tests", "Use pnpm for installs in this repository"]);
+fn brief_contains_patterns_of_the_repository() {
+    let fixture = TestStore::new();
+    assert_eq!(fixture.store().brief("shop", 1000, day(0)), None);
+    fixture.learn(&["Run the migrations before the tests", "Use pnpm for installs in this repository"]);
     let other = candidate("Keep money in cents, as whole numbers", "bank");
-    place.store().merge(&[other], day(0)).unwrap();
-    place.used("Use pnpm for installs in this repository", true, day(1));
-    let brief = place.store().brief("shop", 1000, day(1)).unwrap();
+    fixture.store().merge(&[other], day(0)).unwrap();
+    fixture.record_use("Use pnpm for installs in this repository", true, day(1));
+    let brief = fixture.store().brief("shop", 1000, day(1)).unwrap();
     let lines: Vec<&str> = brief.lines().filter(|line| line.starts_with("- ")).collect();
     assert_eq!(
         lines,
@@ -207,76 +207,77 @@ fn brief_holds_what_matters_to_the_repository() {
             "- P-001 [medium] [UNTESTED] Run the migrations before the tests",
         ]
     );
-    assert_eq!(place.store().brief("garden", 1000, day(1)), None);
+    assert_eq!(fixture.store().brief("garden", 1000, day(1)), None);
 }
 
 #[test]
 fn broken_patterns_file_is_not_overwritten() {
-    let place = Place::new();
-    place.learn(&["Run the migrations before the tests"]);
-    std::fs::write(place.store().path(), b"\xff\xfe").unwrap();
+    let fixture = TestStore::new();
+    fixture.learn(&["Run the migrations before the tests"]);
+    std::fs::write(fixture.store().path(), b"\xff\xfe").unwrap();
     let learned = candidate("Keep money in cents, as whole numbers", "shop");
-    assert!(place.store().merge(&[learned], day(0)).is_err());
-    assert_eq!(std::fs::read(place.store().path()).unwrap(), b"\xff\xfe");
-    assert!(place.store().list().is_err());
-    assert_eq!(place.store().brief("shop", 1000, day(0)), None);
+    assert!(fixture.store().merge(&[learned], day(0)).is_err());
+    assert_eq!(std::fs::read(fixture.store().path()).unwrap(), b"\xff\xfe");
+    assert!(fixture.store().list().is_err());
+    assert_eq!(fixture.store().brief("shop", 1000, day(0)), None);
 }
 
 #[test]
 fn broken_records_are_not_overwritten() {
-    let place = Place::new();
-    place.learn(&["Run the migrations before the tests"]);
-    let (records, text) = (place.0.path().join("learnings").join(RECORDS), place.text());
+    let fixture = TestStore::new();
+    fixture.learn(&["Run the migrations before the tests"]);
+    let (records, text) = (fixture.0.path().join("learnings").join(RECORDS), fixture.text());
     std::fs::write(&records, "{\"patterns\": oops").unwrap();
     let learned = candidate("Keep money in cents, as whole numbers", "shop");
-    assert!(place.store().merge(&[learned], day(0)).is_err());
+    assert!(fixture.store().merge(&[learned], day(0)).is_err());
     assert_eq!(std::fs::read_to_string(&records).unwrap(), "{\"patterns\": oops");
-    assert_eq!(place.text(), text);
+    assert_eq!(fixture.text(), text);
 }
 
 #[test]
-fn crash_between_the_two_files_loses_nothing_and_adds_nothing_twice() {
-    let place = Place::new();
+fn crash_between_the_two_writes_neither_loses_nor_duplicates_patterns() {
+    let fixture = TestStore::new();
     let learned = [
         candidate("Run the migrations before the tests", "shop"),
         candidate("Keep money in cents, as whole numbers", "shop"),
     ];
-    place.store().merge(&learned[..1], day(0)).unwrap();
-    let records = place.0.path().join("learnings").join(RECORDS);
+    fixture.store().merge(&learned[..1], day(0)).unwrap();
+    let records = fixture.0.path().join("learnings").join(RECORDS);
     let before = std::fs::read(&records).unwrap();
-    place.store().merge(&learned, day(0)).unwrap();
+    fixture.store().merge(&learned, day(0)).unwrap();
+    // Simulates the crash by restoring the records from before the second merge.
     // The patterns are written first, so a crash leaves the older records.
     std::fs::write(&records, before).unwrap();
-    place.store().merge(&learned, day(0)).unwrap();
-    let summaries: Vec<String> = place.patterns().into_iter().map(|pattern| pattern.summary).collect();
+    fixture.store().merge(&learned, day(0)).unwrap();
+    let summaries: Vec<String> = fixture.patterns().into_iter().map(|pattern| pattern.summary).collect();
     assert_eq!(summaries, learned.map(|candidate| candidate.summary));
-    assert_eq!(place.record("P-002")["sources"].as_array().map(Vec::len), Some(1));
+    assert_eq!(fixture.record("P-002")["sources"].as_array().map(Vec::len), Some(1));
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn brief_never_passes_its_budget(count in 1usize..30, words in 3usize..40, tokens in 0usize..400) {
-        let place = Place::new();
+    fn brief_respects_token_budget(count in 1usize..30, words in 3usize..40, tokens in 0usize..400) {
+        let fixture = TestStore::new();
         let many: Vec<String> =
             (0..count).map(|n| (0..words).map(|word| format!("w{n}x{word}")).collect::<Vec<_>>().join(" ")).collect();
-        place.learn(&many.iter().map(String::as_str).collect::<Vec<_>>());
-        if let Some(brief) = place.store().brief("shop", tokens, day(0)) {
-            prop_assert!(brief.chars().count().div_ceil(LETTERS_A_TOKEN) <= tokens);
+        fixture.learn(&many.iter().map(String::as_str).collect::<Vec<_>>());
+        if let Some(brief) = fixture.store().brief("shop", tokens, day(0)) {
+            prop_assert!(brief.chars().count().div_ceil(CHARS_PER_TOKEN) <= tokens);
         }
     }
 
     #[test]
-    fn nothing_that_was_learned_is_lost(summaries in prop::collection::vec("(never )?[a-d]{1,3} [a-d]{1,3} [a-d]{1,3}", 1..20)) {
-        let place = Place::new();
-        let report = place.learn(&summaries.iter().map(String::as_str).collect::<Vec<_>>());
+    fn every_learning_is_added_or_merged(summaries in prop::collection::vec("(never )?[a-d]{1,3} [a-d]{1,3} [a-d]{1,3}", 1..20)) {
+        let fixture = TestStore::new();
+        let report = fixture.learn(&summaries.iter().map(String::as_str).collect::<Vec<_>>());
         prop_assert_eq!(report.added + report.merged, summaries.len());
-        let patterns = place.patterns();
+        let patterns = fixture.patterns();
         prop_assert_eq!(patterns.len(), report.added);
         for summary in &summaries {
-            let known = patterns.iter().any(|pattern| relation(&pattern.summary, summary) == Relation::Same);
-            prop_assert!(known, "{}", summary);
+            let exists = patterns.iter().any(|pattern| relation(&pattern.summary, summary) == Relation::Same);
+            prop_assert!(exists, "{}", summary);
         }
     }
 }
