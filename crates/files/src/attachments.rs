@@ -1,4 +1,4 @@
-//! Files that belong to a ticket, in the work directory of its worktree.
+//! Attachments of a ticket, in the work directory of its worktree.
 
 use std::fs::File;
 use std::io;
@@ -10,55 +10,55 @@ use thiserror::Error;
 
 use crate::plain_text::plain_text;
 
-/// Their directory in the work directory.
 const DIRECTORY: &str = "attachments";
 
-/// Where a ticket's attachments lie, whether the directory is there or not.
+/// Attachments directory of a ticket; it need not exist.
 #[derive(Debug, Clone)]
 pub struct Attachments(SandboxedPath);
 
-/// Why an attachment is not opened.
 #[derive(Debug, Error)]
 pub enum OpenAttachmentError {
-    /// Its path leads, as it is written or through a link, to somewhere else.
+    /// The path is outside of the attachments directory, lexically or through a symbolic link.
     #[error("Invalid path")]
     Escapes,
-    /// There is no such file.
+    /// The attachment does not exist.
     #[error("File not found")]
     Missing,
-    /// It cannot be read. The text names no path.
+    /// The attachment cannot be read. The message contains no path.
     #[error("{}", plain_text(.0))]
     Io(io::Error),
 }
 
 impl Attachments {
-    /// Those of a worktree. Looks at the disk.
+    /// Returns the attachments of a worktree. Reads the disk.
     ///
     /// # Errors
-    /// [`AccessDenied`] when a link leads them out of the sandbox.
+    /// Fails with [`AccessDenied`] when a symbolic link places the directory outside of the sandbox.
     pub fn of(sandbox: &Sandbox, worktree: &SandboxedPath) -> Result<Self, AccessDenied> {
         sandbox.check(worktree.as_path().join(WORK_DIR).join(DIRECTORY)).map(Self)
     }
 
-    /// The directory.
+    /// Returns the path of the attachments directory.
     #[must_use]
     pub const fn directory(&self) -> &SandboxedPath {
         &self.0
     }
 
-    /// Opens one of them for reading. Its real path is in the real directory. Blocks on the disk.
+    /// Opens an attachment for reading. Blocks on disk I/O.
     ///
     /// # Errors
-    /// See [`OpenAttachmentError`].
+    /// Fails with [`OpenAttachmentError`] when the path is outside of the directory, or the file is missing
+    /// or unreadable.
     pub fn open(&self, sandbox: &Sandbox, path: &str) -> Result<File, OpenAttachmentError> {
         let relative = inside(path)?;
         let file =
             sandbox.check(self.0.as_path().join(relative)).map_err(|_| OpenAttachmentError::Escapes)?;
+        // The sandbox check alone is not enough: a link could point to another file in the sandbox.
         if !file.canonical().starts_with(self.0.canonical()) {
             return Err(OpenAttachmentError::Escapes);
         }
         file.open_file().map_err(|error| match error.kind() {
-            _ if loopgate_home::led_away(&error) => OpenAttachmentError::Escapes,
+            _ if loopgate_home::escaped_via_symlink(&error) => OpenAttachmentError::Escapes,
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::InvalidFilename => {
                 OpenAttachmentError::Missing
             }
@@ -67,9 +67,10 @@ impl Attachments {
     }
 }
 
-/// A path that, as it is written, stays below where it begins.
+/// Normalizes a relative path lexically. Fails when it leaves its base.
 fn inside(path: &str) -> Result<PathBuf, OpenAttachmentError> {
     let mut clean = PathBuf::new();
+    // No file name contains a NUL: report an invalid path instead of a missing file.
     if path.contains('\0') {
         return Err(OpenAttachmentError::Escapes);
     }
@@ -91,8 +92,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn written_path_stays_inside() {
-        for (path, wanted) in [
+    fn path_is_normalized_and_stays_inside() {
+        for (path, expected) in [
             ("a.png", Some("a.png")),
             ("a/b.png", Some("a/b.png")),
             ("a/../b.png", Some("b.png")),
@@ -104,7 +105,7 @@ mod tests {
             ("/etc/passwd", None),
             ("a\0", None),
         ] {
-            assert_eq!(inside(path).ok(), wanted.map(PathBuf::from), "{path}");
+            assert_eq!(inside(path).ok(), expected.map(PathBuf::from), "{path}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The folders in a directory, for a person who picks one.
+//! Folder listing for a directory picker.
 
 use std::cmp::Reverse;
 use std::io;
@@ -9,85 +9,91 @@ use thiserror::Error;
 
 use crate::plain_text::plain_text;
 
-/// Folders in one answer.
+/// Maximum number of folders in a response.
 const MAX_FOLDERS: usize = 2000;
-/// What makes a folder a repository; a directory, or a file in a worktree.
-const GIT: &str = ".git";
+/// Entry that marks a repository: a directory, or a file in a worktree.
+const DOT_GIT: &str = ".git";
 
-/// A folder, or a link to one that the sandbox allows.
+/// A directory, or a symbolic link to a directory that the sandbox allows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Folder {
-    /// Its name.
+    /// File name, with invalid UTF-8 replaced.
     pub name: String,
-    /// Its path, in the form in which the directory was named: with `~` or absolute.
+    /// Path with a leading `~` if the requested path had one, else absolute.
     pub path: String,
-    /// Whether it is a repository or a worktree.
+    /// Whether the folder is a clone or a worktree.
     pub is_git_repo: bool,
 }
 
-/// Why there is no list.
+/// Why folders cannot be listed.
 #[derive(Debug, Error)]
 pub enum FoldersError {
-    /// Outside the sandbox.
+    /// The directory is outside of the sandbox.
     #[error(transparent)]
     Denied(#[from] AccessDenied),
-    /// It cannot be read. The text names no path.
+    /// The directory cannot be read. The message contains no path.
     #[error("{}", plain_text(.0))]
     Io(#[from] io::Error),
 }
 
-/// The visible folders in a directory, repositories first, at most 2000; none in a directory that does
-/// not exist. Blocks on the disk.
+/// Lists the visible folders in a directory, repositories first, at most 2000. A missing directory has none.
+/// Blocks on disk I/O.
 ///
 /// # Errors
-/// See [`FoldersError`].
-pub fn folders(sandbox: &Sandbox, given: &str) -> Result<Vec<Folder>, FoldersError> {
-    let directory = sandbox.check(given)?;
-    let opened = match directory.open_directory() {
+/// Fails with [`FoldersError`] when the directory is outside of the sandbox or cannot be read.
+pub fn folders(sandbox: &Sandbox, requested: &str) -> Result<Vec<Folder>, FoldersError> {
+    let directory = sandbox.check(requested)?;
+    let handle = match directory.open_directory() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             return Ok(Vec::new());
         }
         opened => opened?,
     };
-    let mut found = Vec::new();
-    for entry in opened.entries()? {
+    let mut folders = Vec::new();
+    for entry in handle.entries()? {
         let is_git_repo = match entry.kind {
             _ if entry.name.as_encoded_bytes().starts_with(b".") => None,
-            EntryKind::Directory => Some(opened.holds(&Path::new(&entry.name).join(GIT))),
-            EntryKind::Link => repository_behind(sandbox, &directory, &entry.name),
+            EntryKind::Directory => Some(handle.holds(&Path::new(&entry.name).join(DOT_GIT))),
+            EntryKind::Link => is_link_to_repository(sandbox, &directory, &entry.name),
             EntryKind::File | EntryKind::Other => None,
         };
         let Some(is_git_repo) = is_git_repo else { continue };
         let name = entry.name.to_string_lossy().into_owned();
-        found.push((Reverse(is_git_repo), name.to_lowercase(), name));
+        folders.push((Reverse(is_git_repo), name.to_lowercase(), name));
     }
-    // Of many, only those that are shown are put in order.
-    if found.len() > MAX_FOLDERS {
-        found.select_nth_unstable(MAX_FOLDERS);
-        found.truncate(MAX_FOLDERS);
+    // Partial selection first: only the folders that are returned need sorting.
+    if folders.len() > MAX_FOLDERS {
+        folders.select_nth_unstable(MAX_FOLDERS);
+        folders.truncate(MAX_FOLDERS);
     }
-    found.sort_unstable();
-    let parent = shown_parent(given, &directory);
+    folders.sort_unstable();
+    let parent = display_parent(requested, &directory);
     let folder = |(Reverse(is_git_repo), _, name): (Reverse<bool>, String, String)| Folder {
         path: joined(&parent, &name),
         name,
         is_git_repo,
     };
-    Ok(found.into_iter().map(folder).collect())
+    Ok(folders.into_iter().map(folder).collect())
 }
 
-/// Whether a link leads to a repository; `None` when it leads to no allowed directory.
-fn repository_behind(sandbox: &Sandbox, directory: &SandboxedPath, name: &std::ffi::OsStr) -> Option<bool> {
+/// Returns whether a symbolic link points to a repository; `None` when it does not point to an allowed
+/// directory.
+fn is_link_to_repository(
+    sandbox: &Sandbox,
+    directory: &SandboxedPath,
+    name: &std::ffi::OsStr,
+) -> Option<bool> {
+    // A link may point out of the sandbox, so its target is checked like a path of a request.
     let target = sandbox.check(directory.canonical().join(name)).ok()?;
     let target: Directory = target.open_directory().ok()?;
-    Some(target.kind(Path::new(GIT)).is_some())
+    Some(target.kind(Path::new(DOT_GIT)).is_some())
 }
 
-/// The directory as the caller named it: the `~` stays.
-fn shown_parent(given: &str, directory: &SandboxedPath) -> String {
+/// Formats the directory as the caller wrote it, with a leading `~` preserved.
+fn display_parent(requested: &str, directory: &SandboxedPath) -> String {
     let absolute = directory.as_path();
     let in_home = || absolute.strip_prefix(loopgate_home::expand_home("~")).ok();
-    match in_home().filter(|_| given.starts_with('~')) {
+    match in_home().filter(|_| requested.starts_with('~')) {
         Some(rest) => joined("~", &rest.to_string_lossy()),
         None => absolute.to_string_lossy().into_owned(),
     }

@@ -1,4 +1,4 @@
-//! Images that a person adds to a ticket, in the work directory of its worktree.
+//! Images that users attach to a ticket.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -9,28 +9,24 @@ use loopgate_home::Directory;
 
 use crate::attachments::Attachments;
 
-/// Names that are tried for one image before giving up.
-const NAME_TRIES: u32 = 16;
-/// Bytes that are enough to detect every kind.
-const HEAD: usize = 12;
+/// Number of attempts to find an unused file name.
+const NAME_ATTEMPTS: u32 = 16;
+/// Number of leading bytes that identify every supported format.
+const HEADER_BYTES: usize = 12;
 
-/// A kind of image that is taken.
+/// A supported image format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ImageKind {
-    /// PNG
     Png,
-    /// JPEG
     Jpeg,
-    /// GIF
     Gif,
-    /// WebP
     WebP,
 }
 
 impl ImageKind {
     const ALL: [Self; 4] = [Self::Png, Self::Jpeg, Self::Gif, Self::WebP];
 
-    /// The kind of a media type.
+    /// Returns the format for a media type.
     #[must_use]
     pub fn of_type(media_type: &str) -> Option<Self> {
         match media_type {
@@ -42,14 +38,14 @@ impl ImageKind {
         }
     }
 
-    /// Whether a file, at its beginning, really is of this kind; it is at its beginning again
-    /// afterwards. Blocks on the disk.
+    /// Returns whether the content of a file, positioned at its start, is of this format. Leaves the file at
+    /// its start. Blocks on disk I/O.
     ///
     /// # Errors
     /// Any failure of the file system.
-    pub fn is_that_of(self, file: &mut File) -> io::Result<bool> {
-        let mut head = Vec::with_capacity(HEAD);
-        file.by_ref().take(HEAD as u64).read_to_end(&mut head)?;
+    pub fn matches_content(self, file: &mut File) -> io::Result<bool> {
+        let mut head = Vec::with_capacity(HEADER_BYTES);
+        file.by_ref().take(HEADER_BYTES as u64).read_to_end(&mut head)?;
         file.rewind()?;
         Ok(match self {
             Self::Png => head.starts_with(b"\x89PNG\r\n\x1a\n"),
@@ -59,21 +55,21 @@ impl ImageKind {
         })
     }
 
-    /// The kind of a file at its beginning, by its first bytes; it is at its beginning again afterwards. Blocks on
-    /// the disk.
+    /// Detects the format of a file, positioned at its start. Leaves the file at its start. Blocks on disk
+    /// I/O.
     ///
     /// # Errors
     /// Any failure of the file system.
     pub fn of_file(file: &mut File) -> io::Result<Option<Self>> {
         for kind in Self::ALL {
-            if kind.is_that_of(file)? {
+            if kind.matches_content(file)? {
                 return Ok(Some(kind));
             }
         }
         Ok(None)
     }
 
-    const fn ending(self) -> &'static str {
+    const fn extension(self) -> &'static str {
         match self {
             Self::Png => "png",
             Self::Jpeg => "jpg",
@@ -83,22 +79,22 @@ impl ImageKind {
     }
 }
 
-/// An image that is in its place.
+/// An image that was saved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SavedImage {
-    /// Its name, which nothing of the sender's is part of.
+    /// Generated file name; contains nothing that the client sent.
     pub name: String,
-    /// Where it lies.
+    /// Absolute path of the file.
     pub path: PathBuf,
-    /// Bytes.
+    /// Size in bytes of the file.
     pub size: u64,
 }
 
 impl Attachments {
-    /// Puts images in their place, all of them or none. Blocks on the disk.
+    /// Saves images, all of them or none. Blocks on disk I/O.
     ///
     /// # Errors
-    /// Any failure of the file system; what was written before it is removed.
+    /// Any failure of the file system; images that were written before it are removed.
     pub fn save(&self, images: Vec<(ImageKind, File)>) -> io::Result<Vec<SavedImage>> {
         let directory = self.directory().make_directory()?;
         let mut saved = Vec::with_capacity(images.len());
@@ -107,6 +103,7 @@ impl Attachments {
                 Ok(image) => saved.push(image),
                 Err(error) => {
                     for image in saved {
+                        // Best-effort: the original error is the one to report.
                         let _ = directory.remove_file(OsStr::new(&image.name));
                     }
                     return Err(error);
@@ -117,17 +114,18 @@ impl Attachments {
     }
 
     fn save_one(&self, directory: &Directory, kind: ImageKind, file: &mut File) -> io::Result<SavedImage> {
-        let mut tries = 1;
+        let mut attempts = 1;
         loop {
             let name = format!(
                 "chat-img-{}-{:04x}.{}",
                 jiff::Timestamp::now().as_millisecond(),
                 rand::random::<u16>(),
-                kind.ending()
+                kind.extension()
             );
             match directory.write_new(OsStr::new(&name), file) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tries < NAME_TRIES => {
-                    tries += 1
+                // Two uploads in one millisecond collide with a probability of 1 in 65,536.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && attempts < NAME_ATTEMPTS => {
+                    attempts += 1
                 }
                 Err(error) => return Err(error),
                 Ok(size) => {
@@ -145,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_are_told_by_their_first_bytes() {
+    fn format_is_detected_from_first_bytes() {
         let heads: [(&[u8], Option<ImageKind>); 8] = [
             (b"\x89PNG\r\n\x1a\n and more", Some(ImageKind::Png)),
             (b"\xff\xd8\xff\xe0", Some(ImageKind::Jpeg)),
@@ -156,13 +154,13 @@ mod tests {
             (b"<svg", None),
             (b"", None),
         ];
-        for (head, wanted) in heads {
+        for (head, expected) in heads {
             let mut file = tempfile::tempfile().unwrap();
             file.write_all(head).unwrap();
             file.rewind().unwrap();
-            assert_eq!(ImageKind::of_file(&mut file).unwrap(), wanted, "{head:?}");
+            assert_eq!(ImageKind::of_file(&mut file).unwrap(), expected, "{head:?}");
             for kind in ImageKind::ALL {
-                assert_eq!(kind.is_that_of(&mut file).unwrap(), wanted == Some(kind), "{head:?}");
+                assert_eq!(kind.matches_content(&mut file).unwrap(), expected == Some(kind), "{head:?}");
             }
         }
         assert_eq!(ImageKind::of_type("image/svg+xml"), None);

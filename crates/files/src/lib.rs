@@ -1,9 +1,9 @@
-//! The files of this machine as a page sees them: folders, search by name, the images of a ticket,
-//! and runs that were sent as an archive; and the forms in which both are sent.
+//! Files of this machine for the page: folder listing, file search, ticket attachments, uploaded runs, and
+//! the multipart forms that uploads arrive in.
 //!
-//! A path from outside is opened through the sandbox alone, as a [`loopgate_home::SandboxedPath`].
-//! Runs are elsewhere, and are known by the form of their path. Knows nothing of HTTP, and starts no
-//! program.
+//! Paths from requests are opened only through the sandbox, as a [`loopgate_home::SandboxedPath`]. Uploaded
+//! runs are outside of it and identified by the format of their path. The crate knows nothing about HTTP and
+//! starts no programs.
 
 mod archive;
 mod attachments;

@@ -1,8 +1,8 @@
-//! Failures of the file system in words for a person.
+//! User-facing messages for file system errors.
 
 use std::io;
 
-/// What an error says, without paths and numbers.
+/// Describes an error without paths and error numbers.
 #[must_use]
 pub fn plain_text(error: &io::Error) -> String {
     match error.kind() {
@@ -11,7 +11,9 @@ pub fn plain_text(error: &io::Error) -> String {
         io::ErrorKind::NotADirectory => "not a directory".to_owned(),
         io::ErrorKind::IsADirectory => "is a directory".to_owned(),
         io::ErrorKind::StorageFull => "no space left".to_owned(),
-        _ if loopgate_home::led_away(error) => "the path changed meanwhile".to_owned(),
-        _ => "it could not be read".to_owned(),
+        _ if loopgate_home::escaped_via_symlink(error) => {
+            "a component of the path is a symbolic link".to_owned()
+        }
+        _ => "the file could not be accessed".to_owned(),
     }
 }

@@ -1,5 +1,5 @@
-//! Directories of runs that were sent as an archive: `run-viewer-<id>` in the system's directory
-//! for temporary files, for their owner alone, until they are removed or swept.
+//! Runs that users upload as an archive, extracted to private directories `run-viewer-<id>` in the system's
+//! temporary directory until they are removed or expire.
 
 use std::fs::File;
 use std::io;
@@ -13,63 +13,64 @@ use uuid::Uuid;
 
 use crate::archive::{self, UnpackError};
 
-/// Beginning of the name of every run's directory.
+/// Prefix of the name of a run directory.
 const PREFIX: &str = "run-viewer-";
-/// Names that begin so were uploads once; they are no runs.
-const NO_RUN: &str = "run-viewer-upload-";
-/// Bytes of a path that is taken for a run's.
+/// Prefix that earlier versions used for uploaded archives, which are not runs.
+const UPLOAD_PREFIX: &str = "run-viewer-upload-";
+/// Maximum length in bytes of the path of a run.
 const MAX_PATH: usize = 220;
-/// Files in one list.
+/// Maximum number of files in a listing.
 const MAX_FILES: usize = 20_000;
-/// Directories below each other that are listed.
+/// Maximum depth of directories in a listing.
 const MAX_DEPTH: usize = 64;
-/// Left out of lists, with everything below them.
-const LEFT_OUT: [&str; 2] = ["__MACOSX", ".DS_Store"];
-/// A run that was not touched for so long is swept.
-const SWEPT_AFTER: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+/// Metadata of macOS, excluded from listings with everything below it.
+const EXCLUDED: [&str; 2] = ["__MACOSX", ".DS_Store"];
+/// Age at which an unmodified run is removed: a week.
+const MAX_AGE: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// The directory of a run.
+/// Directory of an uploaded run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunDir {
-    /// Where temporary files lie.
+    /// Directory for temporary files.
     parent: PathBuf,
     name: String,
 }
 
-/// Why there is no run in an archive.
+/// Why no run was created from an archive.
 #[derive(Debug, Error)]
 pub enum RunError {
-    /// It is no archive by its first bytes.
+    /// The file does not have the signature of a zip archive.
     #[error("No zip file provided")]
     NoArchive,
-    /// There is no file in it.
+    /// The archive contains no files.
     #[error("Zip contains no files")]
     Empty,
-    /// It cannot be unpacked.
+    /// The archive cannot be extracted.
     #[error(transparent)]
     Unpack(#[from] UnpackError),
 }
 
 impl RunDir {
-    /// Unpacks an archive into a new directory. Nothing is left behind when that fails. Blocks on
-    /// the disk; ends early once `given_up` is set.
+    /// Extracts an archive into a new directory. Removes the directory on failure. Stops early once
+    /// `cancelled` is set. Blocks on disk I/O.
     ///
     /// # Errors
-    /// See [`RunError`].
-    pub fn unpack(file: &File, given_up: &AtomicBool) -> Result<Self, RunError> {
+    /// Fails with [`RunError`] when the file is not an archive, is empty, or cannot be extracted.
+    pub fn unpack(file: &File, cancelled: &AtomicBool) -> Result<Self, RunError> {
         if !archive::is_archive(file).map_err(UnpackError::Disk)? {
             return Err(RunError::NoArchive);
         }
         let run = Self { parent: std::env::temp_dir(), name: format!("{PREFIX}{}", Uuid::new_v4()) };
-        let unpacked = run.fill(file, given_up);
-        if unpacked.is_err() {
+        let result = run.fill(file, cancelled);
+        if result.is_err() {
+            // Best-effort: what remains is removed as an expired run later.
             let _ = run.remove();
         }
-        unpacked.map(|()| run)
+        result.map(|()| run)
     }
 
-    /// A path from outside that has the form of a run's directory, and is none of something else.
-    /// Looks at the disk.
+    /// Parses a path from a request. Returns `None` when it does not have the format of a run directory, or
+    /// is something else on the disk. Reads the disk.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::parse_in(&std::env::temp_dir(), text)
@@ -82,23 +83,23 @@ impl RunDir {
         let mut rest = Path::new(text).strip_prefix(parent).ok()?.components();
         let (Some(Component::Normal(name)), None) = (rest.next(), rest.next()) else { return None };
         let name = name.to_str()?.to_owned();
-        if !name.starts_with(PREFIX) || name.len() == PREFIX.len() || name.starts_with(NO_RUN) {
+        if !name.starts_with(PREFIX) || name.len() == PREFIX.len() || name.starts_with(UPLOAD_PREFIX) {
             return None;
         }
         let run = Self { parent: parent.to_owned(), name };
-        // A link, or a file, is no run; what is not there may be one that was removed.
-        let kind = run.path().symlink_metadata().ok().map(|found| found.is_dir());
-        (kind != Some(false)).then_some(run)
+        // A symbolic link or a file is not a run. A missing directory may be a run that was removed.
+        let is_directory = run.path().symlink_metadata().ok().map(|metadata| metadata.is_dir());
+        (is_directory != Some(false)).then_some(run)
     }
 
-    /// Where it lies.
+    /// Returns the path of the directory.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.parent.join(&self.name)
     }
 
-    /// Its files and links by their relative paths, in order; `None` when it is not there. Blocks on
-    /// the disk.
+    /// Lists the files and links as sorted relative paths; `None` when the directory does not exist. Blocks
+    /// on disk I/O.
     ///
     /// # Errors
     /// Any failure of the file system.
@@ -110,11 +111,12 @@ impl RunDir {
         };
         let mut files = Vec::new();
         list(&directory, "", MAX_DEPTH, &mut files)?;
+        // By UTF-16 code unit, the default order of JavaScript.
         files.sort_by(|one, other| one.encode_utf16().cmp(other.encode_utf16()));
         Ok(Some(files))
     }
 
-    /// Removes it with everything in it; one that is not there is removed. Blocks on the disk.
+    /// Removes the directory and its content. A missing directory is not an error. Blocks on disk I/O.
     ///
     /// # Errors
     /// Any failure of the file system.
@@ -125,30 +127,32 @@ impl RunDir {
         }
     }
 
-    /// Removes what was left behind by earlier uploads. Blocks on the disk.
+    /// Removes expired runs of earlier uploads. Blocks on disk I/O.
     pub fn remove_stale() {
-        Self::sweep_in(&std::env::temp_dir(), SystemTime::now());
+        Self::remove_stale_in(&std::env::temp_dir(), SystemTime::now());
     }
 
-    fn sweep_in(parent: &Path, now: SystemTime) {
+    fn remove_stale_in(parent: &Path, now: SystemTime) {
         let entries = Directory::of(parent).and_then(|parent| parent.entries()).unwrap_or_default();
         let directories = entries.into_iter().filter(|entry| entry.kind == EntryKind::Directory);
         for entry in directories {
             let path = parent.join(&entry.name);
+            // The temporary directory is shared with other programs and users, so only names of runs are
+            // considered.
             let Some(run) = path.to_str().and_then(|text| Self::parse_in(parent, text)) else { continue };
-            let touched = path.symlink_metadata().and_then(|found| found.modified());
-            let old =
-                touched.is_ok_and(|touched| now.duration_since(touched).is_ok_and(|age| age > SWEPT_AFTER));
-            if old && let Err(error) = run.remove() {
-                tracing::debug!(%error, "an old run cannot be removed");
+            let modified = path.symlink_metadata().and_then(|metadata| metadata.modified());
+            let is_stale =
+                modified.is_ok_and(|modified| now.duration_since(modified).is_ok_and(|age| age > MAX_AGE));
+            if is_stale && let Err(error) = run.remove() {
+                tracing::debug!(%error, "cannot remove expired run");
             }
         }
     }
 
-    fn fill(&self, file: &File, given_up: &AtomicBool) -> Result<(), RunError> {
+    fn fill(&self, file: &File, cancelled: &AtomicBool) -> Result<(), RunError> {
         let parent = Directory::of(&self.parent).map_err(UnpackError::Disk)?;
         let directory = parent.make_private_directory(Path::new(&self.name)).map_err(UnpackError::Disk)?;
-        archive::unpack(file, &directory, given_up)?;
+        archive::unpack(file, &directory, cancelled)?;
         let mut files = Vec::new();
         list(&directory, "", MAX_DEPTH, &mut files).map_err(UnpackError::Disk)?;
         if files.is_empty() { Err(RunError::Empty) } else { Ok(()) }
@@ -161,7 +165,7 @@ fn list(directory: &Directory, prefix: &str, depth: usize, files: &mut Vec<Strin
             break;
         }
         let name = entry.name.to_string_lossy();
-        if LEFT_OUT.contains(&name.as_ref()) {
+        if EXCLUDED.contains(&name.as_ref()) {
             continue;
         }
         match entry.kind {

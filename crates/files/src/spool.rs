@@ -1,5 +1,5 @@
-//! Bytes on their way through a file without a name: large bodies are never in memory, and nothing
-//! is left behind, however the program ends.
+//! Spooling through unnamed temporary files: large bodies are not held in memory, and the kernel frees the
+//! file when the process exits in any way.
 
 use std::fs::File;
 use std::io::{self, Seek as _, Write as _};
@@ -7,39 +7,40 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-/// Bytes that are written at once.
+/// Size in bytes of the write buffer. Larger writes save switches to a blocking thread.
 const CHUNK: usize = 128 * 1024;
 
-/// A file that is being filled.
+/// A spool that is being written.
 #[derive(Debug)]
 pub struct SpoolFile {
-    /// Absent after a failure.
+    /// `None` after a failed write.
     writer: Option<SpoolWriter>,
     length: u64,
 }
 
-/// What works on a thread that may wait for the disk.
+/// State that moves to a blocking thread for each write.
 #[derive(Debug)]
 struct SpoolWriter {
     file: File,
     hash: Option<Sha256>,
-    /// Bytes that are not written yet. Many forms may come at once: it never grows.
+    /// Bytes that are not written yet. Allocated once with a fixed capacity, because many uploads may run
+    /// concurrently.
     buffer: Vec<u8>,
 }
 
-/// A filled file, at its beginning.
+/// A complete spool, positioned at its start.
 #[derive(Debug)]
 pub struct Spool {
-    /// What was written.
+    /// Unnamed file with the content.
     pub file: File,
-    /// Bytes.
+    /// Length in bytes of the content.
     pub length: u64,
-    /// Lower-case hex of the hash that was fed, when there was one.
+    /// Lower-case hex digest, if a hash was passed to [`SpoolFile::create`].
     pub hash: Option<String>,
 }
 
 impl SpoolFile {
-    /// Makes the file, in this directory; everything that comes is fed to the hash.
+    /// Creates an unnamed file in `directory`. The content is fed to `hash`.
     ///
     /// # Errors
     /// Any failure of the file system.
@@ -49,17 +50,17 @@ impl SpoolFile {
         Ok(Self { writer: Some(SpoolWriter { file, hash, buffer: Vec::with_capacity(CHUNK) }), length: 0 })
     }
 
-    /// Adds bytes at its end.
+    /// Appends bytes to the spool.
     ///
     /// # Errors
-    /// Any failure of the file system; nothing can be added after it.
+    /// Any failure of the file system; further writes fail too.
     pub async fn write(&mut self, mut data: &[u8]) -> io::Result<()> {
         self.length += data.len() as u64;
         while !data.is_empty() {
             let buffer = &mut self.writer.as_mut().ok_or_else(broken)?.buffer;
-            let (now, later) = data.split_at(data.len().min(CHUNK - buffer.len()));
-            buffer.extend_from_slice(now);
-            data = later;
+            let (head, tail) = data.split_at(data.len().min(CHUNK - buffer.len()));
+            buffer.extend_from_slice(head);
+            data = tail;
             if buffer.len() == CHUNK {
                 self.flush().await?;
             }
@@ -67,10 +68,10 @@ impl SpoolFile {
         Ok(())
     }
 
-    /// Ends it.
+    /// Flushes the buffer and rewinds the file.
     ///
     /// # Errors
-    /// Any failure of the file system, also of an earlier write.
+    /// Any failure of the file system, including that of an earlier write.
     pub async fn finish(mut self) -> io::Result<Spool> {
         self.flush().await?;
         let Some(SpoolWriter { mut file, hash, .. }) = self.writer else { return Err(broken()) };
@@ -79,6 +80,8 @@ impl SpoolFile {
     }
 
     async fn flush(&mut self) -> io::Result<()> {
+        // Remains `None` when the write fails or panics, so that later writes fail too instead of leaving a
+        // gap.
         let mut writer = self.writer.take().ok_or_else(broken)?;
         let writer = spawn_blocking(move || {
             if let Some(hash) = &mut writer.hash {
@@ -93,16 +96,16 @@ impl SpoolFile {
     }
 }
 
-/// Work that may wait for the disk, on a thread of its own.
+/// Runs blocking disk I/O on the blocking thread pool.
 pub(crate) async fn spawn_blocking<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {
     tokio::task::spawn_blocking(work).await.map_err(|_| broken())?
 }
 
-/// An earlier write failed or panicked.
+/// Error after a write that failed or panicked.
 fn broken() -> io::Error {
-    io::Error::other("the spool is broken")
+    io::Error::other("an earlier write to the temporary file failed")
 }
 
 #[cfg(test)]
@@ -112,15 +115,15 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn form_round_trips_without_a_visible_file() {
+    async fn content_round_trips_without_a_visible_file() {
         let dir = tempfile::tempdir().unwrap();
-        let mut spooling = SpoolFile::create(dir.path(), Some(Sha256::new())).await.unwrap();
+        let mut spool_file = SpoolFile::create(dir.path(), Some(Sha256::new())).await.unwrap();
         let piece: Vec<u8> = (0..=255).cycle().take(100_000).collect();
         for _ in 0..7 {
-            spooling.write(&piece).await.unwrap();
+            spool_file.write(&piece).await.unwrap();
         }
         assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
-        let mut spool = spooling.finish().await.unwrap();
+        let mut spool = spool_file.finish().await.unwrap();
         let whole = piece.repeat(7);
         assert_eq!(spool.length, whole.len() as u64);
         assert_eq!(spool.hash.as_deref().unwrap(), hex::encode(Sha256::digest(&whole)));

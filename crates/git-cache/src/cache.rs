@@ -1,4 +1,4 @@
-//! The repositories that are cached.
+//! The set of cached repositories.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,28 +11,31 @@ use tokio::task::JoinSet;
 use crate::WatchError;
 use crate::repository::CachedRepository;
 
+/// Maximum number of cached repositories; documented in the README.
 const MAX_REPOSITORIES: usize = 16;
+/// Maximum number of watches of all repositories together, well below the usual per-user limit of the kernel.
 const MAX_WATCHES: usize = 40_000;
-/// An entry that was not used for so long is evicted with the next question.
+/// Time after its last use at which an entry is evicted by the next request.
 const MAX_IDLE: Duration = Duration::from_secs(600);
-/// A cached answer is given at most so long after git was asked for it.
+/// Maximum age of a cached result. Bounds how long unreported changes remain unseen.
 pub(crate) const MAX_AGE: Duration = Duration::from_secs(30);
-/// Pause before a repository that cannot be watched is tried again.
+/// Delay before another attempt to watch a repository that cannot be watched.
 const RETRY_AFTER: Duration = Duration::from_secs(60);
-/// The same for one that has just changed too much.
+/// Delay before another attempt to watch a repository that changed while it was opened.
 const RETRY_CHANGED_AFTER: Duration = Duration::from_millis(200);
 
-/// Answers about repositories, from memory while they are valid. See the [crate](crate) for what that means.
+/// Serves status and branches of repositories from memory while they are valid. See the [crate](crate) for
+/// the conditions.
 #[derive(Debug)]
 pub struct GitCache {
     git: Git,
     max_age: Duration,
     entries: Arc<Entries>,
-    /// Tasks that open repositories; aborted when the cache is dropped.
+    /// Tasks that open repositories; aborted on drop.
     opening: Mutex<JoinSet<()>>,
 }
 
-/// By the directory that is asked about.
+/// Entries by requested directory.
 type Entries = Mutex<HashMap<PathBuf, RepositoryEntry>>;
 
 #[derive(Debug)]
@@ -43,16 +46,17 @@ struct RepositoryEntry {
 
 #[derive(Debug)]
 enum EntryState {
-    /// Git is asked every time; opening may be tried from then on.
-    Closed { retry_at: Instant },
-    /// A task is opening it.
+    /// Git runs for each request; the repository may be opened from `retry_at` on.
+    Closed {
+        retry_at: Instant,
+    },
+    /// A task is opening the repository.
     Opening,
-    /// Its answers are cached.
     Open(Arc<CachedRepository>),
 }
 
 impl GitCache {
-    /// Nothing is cached yet.
+    /// Creates an empty cache.
     #[must_use]
     pub fn new(git: Git) -> Self {
         Self::with_max_age(git, MAX_AGE)
@@ -62,7 +66,7 @@ impl GitCache {
         Self { git, max_age, entries: Arc::default(), opening: Mutex::default() }
     }
 
-    /// As [`Git::status`].
+    /// Returns the status of a repository; see [`Git::status`].
     ///
     /// # Errors
     /// As [`Git::status`].
@@ -77,10 +81,10 @@ impl GitCache {
         status
     }
 
-    /// Branches and worktrees; a directory that is no repository has none.
+    /// Returns branches and worktrees; none for a directory that is not a repository.
     ///
     /// # Errors
-    /// [`GitError`] when git could not be asked.
+    /// Fails with [`GitError`] when git cannot be run.
     pub async fn branches(&self, directory: &Path) -> Result<Branches, GitError> {
         let listing = match self.repository(directory).await {
             Some(repository) => {
@@ -97,12 +101,14 @@ impl GitCache {
         Ok(Branches::of(listing, directory).await)
     }
 
-    /// The cached repository of a directory, if it was opened with the git program that would be run now.
+    /// Returns the cached repository of a directory, unless another git program would be run now than when it
+    /// was opened.
     pub(crate) async fn repository(&self, directory: &Path) -> Option<Arc<CachedRepository>> {
         let repository = {
             let now = Instant::now();
             let mut entries = lock(&self.entries);
-            entries.retain(|known, entry| known == directory || now - entry.last_used < MAX_IDLE);
+            // Eviction here needs no timer. The requested directory stays: it is in use.
+            entries.retain(|path, entry| path == directory || now - entry.last_used < MAX_IDLE);
             let entry = entries.get_mut(directory)?;
             entry.last_used = now;
             let EntryState::Open(repository) = &entry.state else { return None };
@@ -116,7 +122,7 @@ impl GitCache {
         Some(repository)
     }
 
-    /// Begins to open a repository, unless that is under way or has just failed.
+    /// Starts to open a repository, unless that is in progress or failed recently.
     fn open(&self, directory: &Path) {
         let now = Instant::now();
         let mut entries = lock(&self.entries);
@@ -133,16 +139,19 @@ impl GitCache {
         let (git, directory, max_age) = (self.git.clone(), directory.to_owned(), self.max_age);
         let entries = self.entries.clone();
         let mut opening = lock(&self.opening);
+        // Removes finished tasks, which the set would otherwise keep.
         while opening.try_join_next().is_some() {}
         opening.spawn(async move {
             let state = match CachedRepository::open(git, &directory, max_age).await {
                 Ok(repository) => EntryState::Open(Arc::new(repository)),
                 Err(error) => {
-                    tracing::debug!(%error, "a repository is not cached");
+                    tracing::debug!(%error, "repository not cached");
                     EntryState::closed(&error)
                 }
             };
             let mut entries = lock(&entries);
+            // The entry may have been evicted in the meantime; the watches are then dropped with the
+            // repository.
             if let Some(entry) = entries.get_mut(&directory) {
                 entry.state = state;
                 evict(&mut entries, &directory);
@@ -155,6 +164,7 @@ impl GitCache {
             return;
         }
         let mut entries = lock(&self.entries);
+        // A newer repository may have taken its place since the caller got this one.
         let entry = entries.get_mut(repository.directory());
         if let Some(entry) = entry
             .filter(|entry| matches!(&entry.state, EntryState::Open(open) if Arc::ptr_eq(open, repository)))
@@ -170,7 +180,7 @@ impl GitCache {
         opening.join_all().await;
     }
 
-    /// Allows to open every closed repository now.
+    /// Allows every closed repository to be opened immediately.
     #[cfg(test)]
     pub(crate) fn retry_now(&self) {
         for entry in lock(&self.entries).values_mut() {
@@ -195,7 +205,7 @@ impl EntryState {
     }
 }
 
-/// Evicts the entries that were used longest ago until the others are within the limits; `current` stays.
+/// Evicts the least recently used entries until the limits hold. `current` is retained.
 fn evict(entries: &mut HashMap<PathBuf, RepositoryEntry>, current: &Path) {
     loop {
         let watches: usize = entries.values().map(|entry| entry.state.watches()).sum();

@@ -1,8 +1,9 @@
-//! The files outside a repository that git reads: configuration, excludes and attributes of the user and
-//! of the system.
+//! Files outside a repository that git reads: configuration, excludes and attributes of the user and the
+//! system.
 //!
-//! These few files are not watched. They are compared by their metadata, as git compares files. One that
-//! changed a moment ago is not relied on, because its next change could bear the same time.
+//! These few files are not watched but compared by their metadata, as git compares files in its index. A file
+//! that changed within the resolution of its timestamps is not trusted: a second change could leave the same
+//! timestamp ("racy git").
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -14,20 +15,23 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::WatchError;
 
-/// Resolution of a file's times, on file systems that store nanoseconds and on those that do not.
-const FINE_GRAIN: Duration = Duration::from_millis(100);
-const COARSE_GRAIN: Duration = Duration::from_secs(2);
-/// Conditions of an inclusion that hold or not for as long as a repository stays where it is.
-const STEADY_CONDITIONS: [&str; 2] = ["includeif.gitdir:", "includeif.gitdir/i:"];
-/// Lines of `git var -l` that name files.
+/// Margin for timestamps on file systems that store nanoseconds. They advance with the kernel's timer tick,
+/// at most every 10 ms.
+const FINE_RESOLUTION: Duration = Duration::from_millis(100);
+/// Margin for timestamps on file systems that store seconds or, like FAT, two seconds.
+const COARSE_RESOLUTION: Duration = Duration::from_secs(2);
+/// Conditions of includes that depend only on the location of the repository, which does not change while it
+/// is cached.
+const LOCATION_CONDITIONS: [&str; 2] = ["includeif.gitdir:", "includeif.gitdir/i:"];
+/// Prefixes of lines of `git var -l` that contain paths of files.
 const FILE_VARIABLES: [&str; 4] =
     ["GIT_CONFIG_SYSTEM=", "GIT_CONFIG_GLOBAL=", "GIT_ATTR_SYSTEM=", "GIT_ATTR_GLOBAL="];
 
-/// Files with the metadata that they had.
+/// Paths with the metadata they had when they were read.
 #[derive(Debug)]
 pub(crate) struct ExternalFiles(Vec<(PathBuf, Option<FileVersion>)>);
 
-/// Metadata that changes with a file's content.
+/// Metadata that changes together with the content of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct FileVersion {
     device_and_inode: (u64, u64),
@@ -37,7 +41,8 @@ struct FileVersion {
 }
 
 impl ExternalFiles {
-    /// Reads the metadata of these files. `None` when one changed so recently that its next change may not show.
+    /// Reads the metadata of these files. Returns `None` when a file changed so recently that its next change
+    /// might not be visible in the metadata.
     pub(crate) fn read(files: impl IntoIterator<Item = PathBuf>) -> io::Result<Option<Self>> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let mut versions = Vec::new();
@@ -51,21 +56,21 @@ impl ExternalFiles {
         Ok(Some(Self(versions)))
     }
 
-    /// Whether all of them have the metadata that they had.
+    /// Returns whether the metadata of all files are unchanged.
     pub(crate) fn are_unchanged(&self) -> bool {
-        self.0.iter().all(|(path, before)| FileVersion::of(path).is_ok_and(|now| now == *before))
+        self.0.iter().all(|(path, before)| FileVersion::of(path).is_ok_and(|current| current == *before))
     }
 }
 
 impl FileVersion {
-    /// `None` when nothing is there. Symbolic links are followed.
+    /// Returns `None` when the file does not exist. Follows symbolic links.
     fn of(path: &Path) -> io::Result<Option<Self>> {
         match path.metadata() {
-            Ok(found) => Ok(Some(Self {
-                device_and_inode: (found.dev(), found.ino()),
-                size: found.size(),
-                modified: (found.mtime(), found.mtime_nsec()),
-                changed: (found.ctime(), found.ctime_nsec()),
+            Ok(metadata) => Ok(Some(Self {
+                device_and_inode: (metadata.dev(), metadata.ino()),
+                size: metadata.size(),
+                modified: (metadata.mtime(), metadata.mtime_nsec()),
+                changed: (metadata.ctime(), metadata.ctime_nsec()),
             })),
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
                 Ok(None)
@@ -76,17 +81,18 @@ impl FileVersion {
 
     fn is_recent(&self, now: Duration) -> bool {
         let (seconds, nanoseconds) = self.changed;
-        let grain = if nanoseconds == 0 { COARSE_GRAIN } else { FINE_GRAIN };
+        let resolution = if nanoseconds == 0 { COARSE_RESOLUTION } else { FINE_RESOLUTION };
+        // A negative time is before 1970, hence not recent.
         let (Ok(seconds), Ok(nanoseconds)) = (u64::try_from(seconds), u32::try_from(nanoseconds)) else {
             return false;
         };
         // A time in the future counts as recent.
-        now < Duration::new(seconds, nanoseconds) + grain
+        now < Duration::new(seconds, nanoseconds) + resolution
     }
 }
 
-/// The files outside a repository that git reads, from the output of `git config --list --show-origin -z` and
-/// `git var -l`. `own` are the configuration files of the repository.
+/// Returns the files outside a repository that git reads, given the output of `git config --list
+/// --show-origin -z` and `git var -l`. `own` contains the configuration files of the repository itself.
 pub(crate) fn paths(
     config: &[u8],
     variables: &[u8],
@@ -97,6 +103,7 @@ pub(crate) fn paths(
     let get = |name: &str| environment.get(OsStr::new(name)).filter(|value| !value.is_empty());
     let home = get("HOME").map(PathBuf::from);
     let mut files = Vec::new();
+    // Git reads this file without any configuration entry that refers to it.
     let user = get("XDG_CONFIG_HOME").map(PathBuf::from).or_else(|| Some(home.as_ref()?.join(".config")));
     files.extend(user.iter().map(|user| user.join("git/ignore")));
     files.extend(config_and_attribute_files(variables)?);
@@ -107,11 +114,10 @@ pub(crate) fn paths(
         let key = String::from_utf8_lossy(key);
         let is_include = key == "include.path" || (key.starts_with("includeif.") && key.ends_with(".path"));
         if is_include {
-            if key != "include.path" && !STEADY_CONDITIONS.iter().any(|condition| key.starts_with(condition))
+            if key != "include.path"
+                && !LOCATION_CONDITIONS.iter().any(|condition| key.starts_with(condition))
             {
-                return Err(WatchError::Unsupported(
-                    "configuration is included under a condition that may change",
-                ));
+                return Err(WatchError::Unsupported("conditional include that may change without an event"));
             }
             let from = origin.as_deref().and_then(Path::parent);
             files.push(resolve(value, home.as_deref(), from)?);
@@ -125,11 +131,15 @@ pub(crate) fn paths(
     Ok(files)
 }
 
-/// The configuration and attribute files of the user and the system, also those that do not exist.
+/// Returns the configuration and attribute files of the user and the system, even those that do not exist:
+/// creating one changes git's result.
 fn config_and_attribute_files(variables: &[u8]) -> Result<Vec<PathBuf>, WatchError> {
     let lines = || variables.split(|byte| *byte == b'\n');
+    // Git prints these variables since version 2.42.
     if !lines().any(|line| line.starts_with(b"GIT_CONFIG_GLOBAL=")) {
-        return Err(WatchError::Unsupported("this git does not print where its configuration is"));
+        return Err(WatchError::Unsupported(
+            "git does not print the paths of its configuration files; version 2.42 or newer is required",
+        ));
     }
     let path = |line: &[u8]| {
         let value =
@@ -139,16 +149,16 @@ fn config_and_attribute_files(variables: &[u8]) -> Result<Vec<PathBuf>, WatchErr
     Ok(lines().filter_map(path).collect())
 }
 
-/// Key and value of an entry.
+/// Splits an entry into key and value.
 fn split_entry(entry: &[u8]) -> (&[u8], &[u8]) {
     let end = entry.iter().position(|byte| *byte == b'\n').unwrap_or(entry.len());
     (&entry[..end], entry.get(end + 1..).unwrap_or_default())
 }
 
-/// A path as git understands it in its configuration.
+/// Resolves a path as git does in its configuration.
 fn resolve(value: &[u8], home: Option<&Path>, relative_to: Option<&Path>) -> Result<PathBuf, WatchError> {
     let path = Path::new(OsStr::from_bytes(value));
-    let ambiguous = WatchError::Unsupported("a path in the configuration may mean several places");
+    let ambiguous = WatchError::Unsupported("ambiguous path in the configuration");
     match (value, home, relative_to) {
         ([b'/', ..], ..) => Ok(path.to_owned()),
         ([b'~', b'/', rest @ ..], Some(home), _) => Ok(home.join(OsStr::from_bytes(rest))),
@@ -165,13 +175,13 @@ mod tests {
     const VARIABLES: &[u8] = b"core.bare=false\nGIT_EDITOR=vi\nGIT_ATTR_SYSTEM=/etc/gitattributes\n\
         GIT_CONFIG_SYSTEM=/etc/gitconfig\nGIT_CONFIG_GLOBAL=/home/ann/.gitconfig\n";
 
-    fn found(config: &[u8], variables: &[u8]) -> Result<Vec<PathBuf>, WatchError> {
+    fn listed(config: &[u8], variables: &[u8]) -> Result<Vec<PathBuf>, WatchError> {
         let environment = BTreeMap::from([("HOME".into(), "/home/ann".into())]);
         paths(config, variables, &environment, Path::new("/src/shop"), &["/src/shop/.git/config".into()])
     }
 
     #[test]
-    fn files_are_listed_even_if_they_do_not_exist() {
+    fn configuration_files_are_listed_even_if_missing() {
         let config = b"file:/home/ann/.gitconfig\0include.path\nmore\0\
             file:/home/ann/.gitconfig\0includeif.gitdir:~/src/.path\n~/src.config\0\
             file:.git/config\0core.excludesfile\n/etc/ignore\0file:.git/config\0core.bare\0\
@@ -185,11 +195,11 @@ mod tests {
             "/home/ann/more",
             "/home/ann/src.config",
         ];
-        assert_eq!(found(config, VARIABLES).unwrap(), expected.map(PathBuf::from));
+        assert_eq!(listed(config, VARIABLES).unwrap(), expected.map(PathBuf::from));
     }
 
     #[test]
-    fn ambiguous_paths_and_conditions_are_refused() {
+    fn ambiguous_paths_and_conditions_are_rejected() {
         for entry in [
             "includeif.onbranch:main.path\nx",
             "includeif.hasconfig:remote.*.url:x.path\nx",
@@ -199,20 +209,20 @@ mod tests {
             "include.path",
         ] {
             let config = format!("file:/home/ann/.gitconfig\0{entry}\0");
-            assert!(found(config.as_bytes(), VARIABLES).is_err(), "{entry}");
+            assert!(listed(config.as_bytes(), VARIABLES).is_err(), "{entry}");
         }
-        assert!(found(b"", b"GIT_EDITOR=vi\n").is_err(), "an old git");
+        assert!(listed(b"", b"GIT_EDITOR=vi\n").is_err(), "an old git");
     }
 
     #[test]
-    fn changes_are_detected_and_recent_files_refused() {
+    fn changes_are_detected_and_recent_files_rejected() {
         let dir = tempfile::tempdir().unwrap();
-        let (there, absent) = (dir.path().join("there"), dir.path().join("absent"));
-        std::fs::write(&there, "1").unwrap();
-        assert!(ExternalFiles::read([there]).unwrap().is_none(), "written just now");
-        let old = ExternalFiles::read([PathBuf::from("/"), absent.clone()]).unwrap().unwrap();
-        assert!(old.are_unchanged());
+        let (recent, absent) = (dir.path().join("recent"), dir.path().join("absent"));
+        std::fs::write(&recent, "1").unwrap();
+        assert!(ExternalFiles::read([recent]).unwrap().is_none(), "written just now");
+        let files = ExternalFiles::read([PathBuf::from("/"), absent.clone()]).unwrap().unwrap();
+        assert!(files.are_unchanged());
         std::fs::write(&absent, "").unwrap();
-        assert!(!old.are_unchanged());
+        assert!(!files.are_unchanged());
     }
 }

@@ -12,19 +12,18 @@ use std::io;
 use loopgate_tools::git::GitError;
 use thiserror::Error;
 
-/// Why a repository is not cached.
 #[derive(Debug, Error)]
 enum WatchError {
-    /// Something in it could change without an event.
+    /// Changes could occur without an event.
     #[error("{0}")]
     Unsupported(&'static str),
-    /// It changed while it was opened.
-    #[error("it changed while it was opened")]
+    /// The repository changed while it was being opened.
+    #[error("the repository changed while it was opened")]
     Changed,
-    /// Git did not say what there is to watch.
+    /// Git failed to report what has to be watched.
     #[error(transparent)]
     Git(#[from] GitError),
-    /// The file system, or the limit of watches.
+    /// The file system returned an error, or a limit on watches is reached.
     #[error(transparent)]
     Io(#[from] io::Error),
 }

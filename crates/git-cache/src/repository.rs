@@ -1,4 +1,4 @@
-//! One cached repository: its watches, and the last answers with the generation they are valid for.
+//! A cached repository: its watches, and the latest results with the generation for which they are valid.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -15,12 +15,12 @@ use crate::WatchError;
 use crate::external_files::{self, ExternalFiles};
 use crate::watch_state::{Generation, Layout, WatchState};
 
-/// A repository under watch.
+/// A repository that is being watched.
 #[derive(Debug)]
 pub(crate) struct CachedRepository {
     git: Git,
     directory: PathBuf,
-    /// The git program of the cached answers.
+    /// Git program that produced the cached results.
     program: PathBuf,
     max_age: Duration,
     validity: Arc<Validity>,
@@ -28,33 +28,33 @@ pub(crate) struct CachedRepository {
     listing: CacheSlot<BranchListing>,
 }
 
-/// What tells whether anything has changed. Blocks on the file system.
+/// Detects whether anything has changed. Blocks on file system I/O.
 #[derive(Debug)]
 struct Validity {
-    /// The directories that were opened, by device and inode.
+    /// Device and inode of the directories when the repository was opened.
     identities: [(PathBuf, Option<(u64, u64)>); 3],
     external: ExternalFiles,
-    /// `None` once it is not known any more what has changed.
+    /// `None` once changes are no longer tracked.
     watch: Mutex<Option<WatchState>>,
-    /// How many directories are watched; 0 once `watch` is `None`. Read without its lock, which is held
-    /// while directories are read.
+    /// Number of watched directories; 0 once `watch` is `None`. Separate from `watch`, whose lock is held
+    /// during I/O.
     watches: AtomicUsize,
 }
 
-/// The last answer. Whoever asks git holds the lock; the others wait for what it says.
+/// The latest result. Locked while git runs; concurrent requests wait and share the result.
 #[derive(Debug)]
 struct CacheSlot<T>(tokio::sync::Mutex<Option<CacheEntry<T>>>);
 
 #[derive(Debug)]
 struct CacheEntry<T> {
     value: Arc<T>,
-    asked_at: Instant,
-    /// The generation it describes; `None` when something changed while git was asked.
+    started_at: Instant,
+    /// Generation that the result describes; `None` when something changed while git ran.
     generation: Option<Generation>,
 }
 
 impl CachedRepository {
-    /// Begins to watch a repository.
+    /// Starts to watch a repository.
     pub(crate) async fn open(git: Git, directory: &Path, max_age: Duration) -> Result<Self, WatchError> {
         let program = git.executable().await;
         let repository = git.repository(directory).await?;
@@ -68,7 +68,7 @@ impl CachedRepository {
         let (_, ignored) = git.status_with_ignored(directory).await?;
         let validity = tokio::task::spawn_blocking(move || Validity::open(layout, files, ignored)).await;
         let validity = validity.map_err(io::Error::other)??;
-        // It was read before anything was watched.
+        // The configuration was read before anything was watched, so a change in between was not reported.
         if list_config(&git, &repository).await? != config {
             return Err(WatchError::Changed);
         }
@@ -84,32 +84,38 @@ impl CachedRepository {
     }
 
     pub(crate) async fn status(&self) -> Result<Arc<Status>, GitError> {
-        let asked_at = Instant::now();
+        let requested_at = Instant::now();
         let mut cached = self.status.0.lock().await;
         let before = self.generation().await;
-        if let Some(status) = cached.as_ref().and_then(|entry| entry.valid(asked_at, before, self.max_age)) {
+        if let Some(status) =
+            cached.as_ref().and_then(|entry| entry.valid(requested_at, before, self.max_age))
+        {
             return Ok(status);
         }
-        let asked_at = Instant::now();
+        // A second timestamp: waiting for the lock may have taken long, and a request is only served by a run
+        // of git that started after the request.
+        let started_at = Instant::now();
         let (status, ignored) = self.git.status_with_ignored(&self.directory).await?;
         let after = self.run_blocking(move |validity| validity.set_ignored(ignored)).await;
-        Ok(CacheEntry::store(&mut cached, status, asked_at, before, after))
+        Ok(CacheEntry::store(&mut cached, status, started_at, before, after))
     }
 
     pub(crate) async fn listing(&self) -> Result<Arc<BranchListing>, GitError> {
-        let asked_at = Instant::now();
+        let requested_at = Instant::now();
         let mut cached = self.listing.0.lock().await;
-        let before = self.generation().await.map(Generation::of_records);
-        if let Some(listing) = cached.as_ref().and_then(|entry| entry.valid(asked_at, before, self.max_age)) {
+        let before = self.generation().await.map(Generation::of_git_dir);
+        if let Some(listing) =
+            cached.as_ref().and_then(|entry| entry.valid(requested_at, before, self.max_age))
+        {
             return Ok(listing);
         }
-        let asked_at = Instant::now();
+        let started_at = Instant::now();
         let listing = self.git.listing(&self.directory).await?;
-        let after = self.generation().await.map(Generation::of_records);
-        Ok(CacheEntry::store(&mut cached, listing, asked_at, before, after))
+        let after = self.generation().await.map(Generation::of_git_dir);
+        Ok(CacheEntry::store(&mut cached, listing, started_at, before, after))
     }
 
-    /// Whether changes are still reported. Once `false`, it has to be reopened.
+    /// Returns whether changes are still tracked. Otherwise the repository has to be opened again.
     pub(crate) fn is_valid(&self) -> bool {
         self.watches() > 0
     }
@@ -145,25 +151,26 @@ impl CachedRepository {
 
 impl Validity {
     fn open(layout: Layout, files: Vec<PathBuf>, ignored: BTreeSet<PathBuf>) -> Result<Self, WatchError> {
-        let places = [&layout.root, &layout.own, &layout.common];
-        for place in places {
-            if !Watches::are_complete_on(place)? {
-                return Err(WatchError::Unsupported("the file system may change without an event"));
+        let directories = [&layout.root, &layout.own, &layout.common];
+        for directory in directories {
+            if !Watches::are_complete_on(directory)? {
+                return Err(WatchError::Unsupported("the file system does not report all changes"));
             }
         }
-        let identities = places.map(|place| (place.clone(), identity(place)));
+        let identities = directories.map(|path| (path.clone(), identity(path)));
         let external = ExternalFiles::read(files)?.ok_or(WatchError::Changed)?;
         let watch = WatchState::open(layout, ignored)?;
         let watches = AtomicUsize::new(watch.watches());
         Ok(Self { identities, external, watch: Mutex::new(Some(watch)), watches })
     }
 
-    /// The current generation; `None` once changes are not reported any more.
+    /// Returns the current generation; `None` once changes are no longer tracked.
     fn generation(&self) -> Option<Generation> {
         self.update(WatchState::read_events)
     }
 
-    /// As [`Self::generation`], after watching what is not ignored any more, and not watching what is.
+    /// As [`Self::generation`], after watching directories that are no longer ignored and removing the
+    /// watches of those that now are.
     fn set_ignored(&self, ignored: BTreeSet<PathBuf>) -> Option<Generation> {
         self.update(|watch| {
             watch.set_ignored(ignored)?;
@@ -177,17 +184,16 @@ impl Validity {
     ) -> Option<Generation> {
         let mut guard = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
         let watch = guard.as_mut()?;
-        let is_same = |(place, known): &(PathBuf, _)| identity(place) == *known;
+        let is_same = |(path, opened): &(PathBuf, _)| identity(path) == *opened;
         let generation = if self.identities.iter().all(is_same) && self.external.are_unchanged() {
-            update(watch)
-                .inspect_err(|error| tracing::debug!(%error, "a repository is not cached any more"))
-                .ok()
+            update(watch).inspect_err(|error| tracing::debug!(%error, "repository no longer cached")).ok()
         } else {
             None
         };
         let watches = if generation.is_some() { watch.watches() } else { 0 };
         self.watches.store(watches, Ordering::Release);
         if generation.is_none() {
+            // Dropping the state removes the watches, which count towards the limit of the user.
             *guard = None;
         }
         generation
@@ -201,22 +207,24 @@ impl<T> Default for CacheSlot<T> {
 }
 
 impl<T> CacheEntry<T> {
-    /// The answer, if git was asked for it after the question came, or if nothing has changed since.
-    fn valid(&self, question: Instant, now: Option<Generation>, max_age: Duration) -> Option<Arc<T>> {
-        let is_unchanged = || now.is_some() && self.generation == now && self.asked_at.elapsed() < max_age;
-        (self.asked_at > question || is_unchanged()).then(|| self.value.clone())
+    /// Returns the result if git was started for it after the request arrived, or if nothing has changed
+    /// since.
+    fn valid(&self, requested_at: Instant, current: Option<Generation>, max_age: Duration) -> Option<Arc<T>> {
+        let is_unchanged =
+            || current.is_some() && self.generation == current && self.started_at.elapsed() < max_age;
+        (self.started_at > requested_at || is_unchanged()).then(|| self.value.clone())
     }
 
     fn store(
         cached: &mut Option<Self>,
         value: T,
-        asked_at: Instant,
+        started_at: Instant,
         before: Option<Generation>,
         after: Option<Generation>,
     ) -> Arc<T> {
         let value = Arc::new(value);
         let generation = after.filter(|after| before == Some(*after));
-        *cached = Some(Self { value: value.clone(), asked_at, generation });
+        *cached = Some(Self { value: value.clone(), started_at, generation });
         value
     }
 }
@@ -224,11 +232,11 @@ impl<T> CacheEntry<T> {
 fn layout(repository: &Repository, directory: &Path) -> Result<Layout, WatchError> {
     let Repository { own, common, .. } = repository;
     if repository.bare || !repository.prefix.as_os_str().is_empty() {
-        return Err(WatchError::Unsupported("it is not the root of a working tree"));
+        return Err(WatchError::Unsupported("not the root of a working tree"));
     }
-    let is_inside = |records: &Path| records.starts_with(directory) && records != directory.join(".git");
+    let is_inside = |git_dir: &Path| git_dir.starts_with(directory) && git_dir != directory.join(".git");
     if is_inside(own) || is_inside(common) {
-        return Err(WatchError::Unsupported("the records lie within the working tree"));
+        return Err(WatchError::Unsupported("the git directory is inside the working tree"));
     }
     Ok(Layout { root: directory.to_owned(), own: own.clone(), common: common.clone() })
 }
@@ -237,6 +245,6 @@ async fn list_config(git: &Git, repository: &Arc<Repository>) -> Result<Vec<u8>,
     git.print_settings(repository, &["config", "--list", "--show-origin", "-z"]).await
 }
 
-fn identity(place: &Path) -> Option<(u64, u64)> {
-    place.metadata().ok().map(|found| (found.dev(), found.ino()))
+fn identity(directory: &Path) -> Option<(u64, u64)> {
+    directory.metadata().ok().map(|metadata| (metadata.dev(), metadata.ino()))
 }

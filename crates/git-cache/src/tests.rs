@@ -1,4 +1,4 @@
-//! Property: whatever changes between two questions, the cache answers as git does.
+//! The cache returns what git returns, whatever changes between two requests.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -103,11 +103,11 @@ const COMMANDS: [&str; 66] = [
     "config core.symlinks false",
 ];
 
-/// A change to a repository or its surroundings. One that is not possible at the time does nothing.
+/// A change of a repository or its surroundings; a no-op when impossible in the current state.
 #[derive(Debug, Clone)]
 enum Change {
     Write(PathBuf, u8),
-    /// As editors save: a new file is renamed to the name.
+    /// As editors save: a new file is renamed over the old one.
     Replace(PathBuf),
     Remove(PathBuf),
     Rename(PathBuf, PathBuf),
@@ -118,7 +118,7 @@ enum Change {
     Symlink(PathBuf, PathBuf),
     MakeDirectory(PathBuf),
     HardLink(PathBuf, PathBuf),
-    /// A file outside the working tree gets a second name inside, and is written through the first.
+    /// Creates a hard link in the working tree to a file outside of it, and writes through the outer path.
     HardLinkFromOutside(PathBuf),
     IgnoreRules(&'static str, &'static str),
     ExcludeRules(&'static str),
@@ -155,7 +155,7 @@ fn change() -> impl Strategy<Value = Change> {
         1 => path().prop_map(Change::MakeDirectory),
         2 => (select(&["", "src", "new"][..]), rules()).prop_map(|(place, text)| Change::IgnoreRules(place, text)),
     ];
-    let around = prop_oneof![
+    let surroundings = prop_oneof![
         2 => rules().prop_map(Change::ExcludeRules),
         2 => rules().prop_map(Change::GlobalExcludes),
         1 => (path(), path()).prop_map(|(from, to)| Change::HardLink(from, to)),
@@ -169,11 +169,11 @@ fn change() -> impl Strategy<Value = Change> {
         1 => Just(Change::DirtySubmodule),
         2 => Just(Change::RemoveSubmodule),
     ];
-    prop_oneof![10 => files, 8 => select(&COMMANDS[..]).prop_map(Change::Git), 3 => around]
+    prop_oneof![10 => files, 8 => select(&COMMANDS[..]).prop_map(Change::Git), 3 => surroundings]
 }
 
-/// A sandbox with a repository `shop` in it.
-struct World {
+/// A sandbox that contains a repository `shop`.
+struct CacheFixture {
     _directory: tempfile::TempDir,
     home: PathBuf,
     git: Git,
@@ -181,7 +181,7 @@ struct World {
     cache: GitCache,
 }
 
-impl World {
+impl CacheFixture {
     async fn new(max_age: Option<Duration>) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let home = directory.path().canonicalize().unwrap();
@@ -210,26 +210,27 @@ impl World {
             Some(max_age) => GitCache::with_max_age(git.clone(), max_age),
             None => GitCache::new(git.clone()),
         };
-        let world = Self { _directory: directory, home, git, programs, cache };
-        let shop = world.shop();
+        let fixture = Self { _directory: directory, home, git, programs, cache };
+        let shop = fixture.shop();
         fs::create_dir_all(shop.join("src/deep")).unwrap();
-        world.run(&shop, "init -q").await;
+        fixture.run(&shop, "init -q").await;
         for name in ["a", "b", "src/c", "src/deep/d"] {
             fs::write(shop.join(name), name.repeat(50)).unwrap();
         }
         fs::write(shop.join(".gitignore"), RULES[0]).unwrap();
-        world.run(&shop, "add .").await;
-        world.run(&shop, "commit -q -m First").await;
-        world
+        fixture.run(&shop, "add .").await;
+        fixture.run(&shop, "commit -q -m First").await;
+        fixture
     }
 
     fn shop(&self) -> PathBuf {
         self.home.join("shop")
     }
 
-    /// Runs git as a person does, without the cache; any exit code will do.
+    /// Runs git directly, without the cache. Accepts any exit code.
     async fn output(&self, directory: &Path, args: &[&str]) -> Output {
         let command = self.programs.command(Program::Git).await.directory(directory).args(args);
+        // Without this, `git status` refreshes the index, which is itself a change of the repository.
         command.env("GIT_OPTIONAL_LOCKS", "0").run(Limits::time(time::LOCAL)).await.unwrap()
     }
 
@@ -255,7 +256,7 @@ impl World {
             let path = tree.join(path);
             fs::create_dir_all(path.parent().unwrap()).map(|()| path)
         };
-        let done: io::Result<()> = match change {
+        let result: io::Result<()> = match change {
             Change::Write(path, size) => {
                 with_parent(path).and_then(|path| fs::write(path, "x".repeat((*size).into())))
             }
@@ -280,7 +281,7 @@ impl World {
             Change::Symlink(target, link) => symlink(target, in_tree(link)),
             Change::MakeDirectory(path) => fs::create_dir_all(in_tree(path)),
             Change::HardLink(from, to) => fs::hard_link(in_tree(from), in_tree(to))
-                .and_then(|()| fs::write(in_tree(to), "written under the second name")),
+                .and_then(|()| fs::write(in_tree(to), "written through the second link")),
             Change::HardLinkFromOutside(path) => {
                 let outside = self.home.join("outside");
                 fs::write(&outside, "before")
@@ -301,7 +302,8 @@ impl World {
                 Ok(())
             }
         };
-        drop(done);
+        // Impossible changes fail, which is part of the property: they must not affect the cache either.
+        drop(result);
     }
 
     async fn apply_with_git(&self, change: &Change, tree: &Path) {
@@ -309,13 +311,13 @@ impl World {
         match change {
             Change::Git(command) => self.run(tree, command).await,
             Change::AddWorktree(name) => {
-                let place = self.home.join(name);
-                self.run(&shop, &format!("worktree add -q -f {} HEAD", place.display())).await;
+                let path = self.home.join(name);
+                self.run(&shop, &format!("worktree add -q -f {} HEAD", path.display())).await;
             }
             Change::SwitchWorktree => self.run(&linked, "checkout -q -B feature/AB-1").await,
             Change::RemoveWorktree(name) => {
-                let place = self.home.join(name);
-                self.run(&shop, &format!("worktree remove --force {}", place.display())).await;
+                let path = self.home.join(name);
+                self.run(&shop, &format!("worktree remove --force {}", path.display())).await;
             }
             Change::PruneWorktree => {
                 let _ = fs::remove_dir_all(&linked);
@@ -332,13 +334,13 @@ impl World {
                 self.run(tree, &format!("submodule add -q -f {} library", source.display())).await;
             }
             Change::DirtySubmodule => drop(fs::write(tree.join("library/untracked"), "")),
-            Change::RemoveSubmodule => self.unnest(tree).await,
-            _ => unreachable!("{change:?} is done without git"),
+            Change::RemoveSubmodule => self.remove_nested(tree).await,
+            _ => unreachable!("{change:?} does not run git"),
         }
     }
 
-    /// Removes every repository from the tree, and every second name.
-    async fn unnest(&self, tree: &Path) {
+    /// Removes all nested repositories from the working tree, and all hard links.
+    async fn remove_nested(&self, tree: &Path) {
         self.run(tree, "rm -fq library").await;
         for nested in ["new", "library", "src/moved"] {
             let _ = fs::remove_dir_all(tree.join(nested));
@@ -346,10 +348,17 @@ impl World {
         self.run(tree, "worktree prune").await;
     }
 
-    /// Compares both answers with git's.
+    /// Compares status and branches with the output of git.
     async fn compare(&self, directory: &Path) -> Result<(), TestCaseError> {
+        // The step may have removed the worktree that it ran in. Without a directory there is no git process to
+        // compare with: the cache must return the error of an uncached call.
+        if !directory.exists() {
+            prop_assert!(self.cache.status(directory).await.is_err());
+            prop_assert!(self.cache.branches(directory).await.is_err());
+            return Ok(());
+        }
         let args = ["status", "--porcelain=v2", "--branch", "-z", "--untracked-files=normal"];
-        let expected = self.stdout(directory, &args).await.map(|printed| parse_status(&printed));
+        let expected = self.stdout(directory, &args).await.map(|output| parse_status(&output));
         let status = self.cache.status(directory).await.ok();
         prop_assert_eq!(status.as_deref(), expected.as_ref());
 
@@ -374,11 +383,11 @@ impl World {
                 expected.push((name, full.starts_with("refs/remotes/origin/"), date));
             }
         }
-        let mut listed: Vec<_> =
+        let mut branches: Vec<_> =
             listing.branches.iter().map(|b| (b.name.as_str(), b.remote, b.last_commit.as_deref())).collect();
-        listed.sort_unstable();
+        branches.sort_unstable();
         expected.sort_unstable();
-        prop_assert_eq!(listed, expected);
+        prop_assert_eq!(branches, expected);
         let default = match self.text(directory, &["symbolic-ref", "refs/remotes/origin/HEAD"]).await {
             Some(full) => full.strip_prefix("refs/remotes/origin/").map(str::to_owned),
             None => self.text(directory, &["branch", "--show-current"]).await,
@@ -400,10 +409,11 @@ impl World {
         Ok(())
     }
 
-    /// Lets the cache do what it does in the background, so that the next answers can be cached ones.
+    /// Completes the background work of the cache, so that the next results can come from the cache.
     async fn settle(&self, directory: &Path) {
         self.cache.retry_now();
-        // Opens what is closed, then what closed itself for it; then the answers are taken in.
+        // The first round opens closed repositories, the second one those that closed themselves due to the
+        // changes, and the third one caches the results.
         for _ in 0..3 {
             let _ = self.cache.status(directory).await;
             let _ = self.cache.branches(directory).await;
@@ -411,26 +421,27 @@ impl World {
         }
     }
 
-    /// Waits until the repository is watched and its answers are cached.
+    /// Waits until the repository is watched and its results are cached.
     async fn open(&self, directory: &Path) {
-        // Files that were written a moment ago are not relied on.
+        // Opening fails while the configuration files are too recent to be compared by metadata.
         while self.cache.repository(directory).await.is_none() {
             self.settle(directory).await;
         }
         self.settle(directory).await;
     }
 
-    /// Whether the next status comes from the cache.
+    /// Returns whether the next status comes from the cache: then both are the same allocation.
     async fn is_cached(&self, directory: &Path) -> bool {
-        let (Ok(one), Ok(other)) = (self.cache.status(directory).await, self.cache.status(directory).await)
+        let (Ok(first), Ok(second)) =
+            (self.cache.status(directory).await, self.cache.status(directory).await)
         else {
             return false;
         };
-        Arc::ptr_eq(&one, &other)
+        Arc::ptr_eq(&first, &second)
     }
 }
 
-/// A step: some changes, and whether they happen in the linked worktree.
+/// Changes, and whether they happen in the linked worktree.
 fn step() -> impl Strategy<Value = (Vec<Change>, bool)> {
     (proptest::collection::vec(change(), 1..3), proptest::bool::weighted(0.2))
 }
@@ -444,20 +455,20 @@ proptest! {
     })]
 
     #[test]
-    fn cached_answers_equal_gits(steps in proptest::collection::vec(step(), 20..40)) {
+    fn cached_results_equal_those_of_git(steps in proptest::collection::vec(step(), 20..40)) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let world = World::new(None).await;
-            let (shop, linked) = (world.shop(), world.home.join("shop-AB-1"));
+            let fixture = CacheFixture::new(None).await;
+            let (shop, linked) = (fixture.shop(), fixture.home.join("shop-AB-1"));
             for (changes, in_worktree) in &steps {
                 let tree = if *in_worktree && linked.join(".git").exists() { &linked } else { &shop };
-                world.settle(tree).await;
+                fixture.settle(tree).await;
                 for change in changes {
-                    world.apply(change, tree).await;
+                    fixture.apply(change, tree).await;
                 }
-                world.compare(tree).await?;
-                world.settle(tree).await;
-                world.compare(tree).await?;
+                fixture.compare(tree).await?;
+                fixture.settle(tree).await;
+                fixture.compare(tree).await?;
             }
             Ok::<_, TestCaseError>(())
         })?;
@@ -465,50 +476,51 @@ proptest! {
 }
 
 #[tokio::test]
-async fn answers_come_from_the_cache_until_something_changes() {
-    let world = World::new(None).await;
-    let shop = world.shop();
-    world.open(&shop).await;
-    assert!(world.is_cached(&shop).await);
+async fn results_are_cached_until_something_changes() {
+    let fixture = CacheFixture::new(None).await;
+    let shop = fixture.shop();
+    fixture.open(&shop).await;
+    assert!(fixture.is_cached(&shop).await);
     for path in ["a", "src/new", "target/ignored"] {
-        let before = world.cache.status(&shop).await.unwrap();
+        let before = fixture.cache.status(&shop).await.unwrap();
         fs::create_dir_all(shop.join(path).parent().unwrap()).unwrap();
         fs::write(shop.join(path), "changed").unwrap();
-        let after = world.cache.status(&shop).await.unwrap();
+        let after = fixture.cache.status(&shop).await.unwrap();
         assert!(!Arc::ptr_eq(&before, &after), "{path}");
-        assert_eq!(*after, world.git.status(&shop).await.unwrap());
-        world.open(&shop).await;
-        assert!(world.is_cached(&shop).await, "{path}");
+        assert_eq!(*after, fixture.git.status(&shop).await.unwrap());
+        fixture.open(&shop).await;
+        assert!(fixture.is_cached(&shop).await, "{path}");
     }
-    // By now the directory is known to be ignored, and is not watched.
-    let before = world.cache.status(&shop).await.unwrap();
+    // The previous status reported `target` as ignored, so it is not watched.
+    let before = fixture.cache.status(&shop).await.unwrap();
     fs::write(shop.join("target/more"), "").unwrap();
-    assert!(Arc::ptr_eq(&before, &world.cache.status(&shop).await.unwrap()));
+    assert!(Arc::ptr_eq(&before, &fixture.cache.status(&shop).await.unwrap()));
 }
 
 #[tokio::test]
-async fn unreported_changes_are_seen_after_the_maximum_age() {
-    let world = World::new(Some(Duration::ZERO)).await;
-    let (shop, outside) = (world.shop(), world.home.join("outside"));
-    world.open(&shop).await;
+async fn unreported_changes_are_seen_after_max_age() {
+    let fixture = CacheFixture::new(Some(Duration::ZERO)).await;
+    let (shop, outside) = (fixture.shop(), fixture.home.join("outside"));
+    fixture.open(&shop).await;
+    // The maximum age is zero, which replaces the wait of 30 seconds.
     fs::hard_link(shop.join("a"), &outside).unwrap();
-    fs::write(&outside, "written through the name outside").unwrap();
-    let status = world.cache.status(&shop).await.unwrap();
-    assert_eq!(*status, world.git.status(&shop).await.unwrap());
+    fs::write(&outside, "written through the outer path").unwrap();
+    let status = fixture.cache.status(&shop).await.unwrap();
+    assert_eq!(*status, fixture.git.status(&shop).await.unwrap());
     assert_eq!(status.changes.len(), 1);
 }
 
 #[tokio::test]
-async fn git_is_asked_every_time_where_a_change_could_go_unreported() {
-    let world = World::new(None).await;
-    let shop = world.shop();
-    world.open(&shop).await;
+async fn repository_with_unreported_changes_is_not_cached() {
+    let fixture = CacheFixture::new(None).await;
+    let shop = fixture.shop();
+    fixture.open(&shop).await;
     fs::hard_link(shop.join("a"), shop.join("second")).unwrap();
-    world.settle(&shop).await;
-    assert!(!world.is_cached(&shop).await, "a file has a second name");
+    fixture.settle(&shop).await;
+    assert!(!fixture.is_cached(&shop).await, "a file has two hard links");
     fs::remove_file(shop.join("second")).unwrap();
-    world.open(&shop).await;
-    assert!(world.is_cached(&shop).await);
-    world.settle(&shop.join("src")).await;
-    assert!(!world.is_cached(&shop.join("src")).await, "not the root of the working tree");
+    fixture.open(&shop).await;
+    assert!(fixture.is_cached(&shop).await);
+    fixture.settle(&shop.join("src")).await;
+    assert!(!fixture.is_cached(&shop.join("src")).await, "not the root of the working tree");
 }

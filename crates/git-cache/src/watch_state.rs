@@ -1,7 +1,7 @@
-//! The file-change events of one repository, counted into a [`Generation`].
+//! File-change events of one repository, counted into a [`Generation`].
 //!
-//! Watched are the directories of the working tree that git does not ignore, and those of the records.
-//! What could change without an event is refused.
+//! The watched directories are those of the working tree that git does not ignore, and those of the git
+//! directory. Repositories that could change without an event are rejected.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;
@@ -15,42 +15,42 @@ use loopgate_home::{EventKind, WatchId, WatchMask, Watches};
 
 use crate::WatchError;
 
-/// Watched directories of one repository.
+/// Maximum number of watched directories of one repository.
 const MAX_WATCHES: usize = 20_000;
-/// Names among the records, and that of the records themselves in a working tree.
-const GIT: &str = ".git";
+/// Names in a git directory, and of the git directory in a working tree.
+const DOT_GIT: &str = ".git";
 const INFO: &str = "info";
 const REFS: &str = "refs";
 const REFTABLE: &str = "reftable";
 const WORKTREES: &str = "worktrees";
 
-/// Where the parts of a repository are.
+/// Paths of a repository.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    /// The root of the working tree.
+    /// Root of the working tree.
     pub(crate) root: PathBuf,
-    /// The records of this worktree.
+    /// Git directory of this worktree.
     pub(crate) own: PathBuf,
-    /// The records that all worktrees share; the same directory in a clone.
+    /// Git directory that all worktrees share; in a clone the same as `own`.
     pub(crate) common: PathBuf,
 }
 
-/// How many changes there were. Equal generations: nothing changed between them.
+/// Counts changes. Equal generations mean that nothing changed in between.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Generation {
-    records: u64,
+    git_dir: u64,
     tree: u64,
 }
 
-/// Watches on a repository.
+/// Watches on a repository, and what they cover.
 #[derive(Debug)]
 pub(crate) struct WatchState {
     layout: Layout,
     watches: Watches,
     directories: HashMap<WatchId, WatchedDirectory>,
-    /// Directories of the working tree that git ignores, and that are not watched.
+    /// Directories of the working tree that git ignores; they are not watched.
     ignored: BTreeSet<PathBuf>,
-    /// The file system of the working tree.
+    /// Device of the working tree.
     device: u64,
     generation: Generation,
 }
@@ -58,18 +58,18 @@ pub(crate) struct WatchState {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum WatchArea {
     Tree,
-    OwnRecords,
-    CommonRecords,
+    OwnGitDir,
+    CommonGitDir,
 }
 
 #[derive(Debug, Clone)]
 struct WatchedDirectory {
-    part: WatchArea,
-    /// Relative to the part.
+    area: WatchArea,
+    /// Path relative to the area.
     path: PathBuf,
 }
 
-/// An event in a watched directory.
+/// An event of an entry in a watched directory.
 #[derive(Debug)]
 struct DirectoryEvent {
     directory: WatchedDirectory,
@@ -79,9 +79,9 @@ struct DirectoryEvent {
 }
 
 impl Generation {
-    /// What the answers that depend on the records alone are valid for.
-    pub(crate) const fn of_records(self) -> Self {
-        Self { records: self.records, tree: 0 }
+    /// Returns the part of the generation on which results depend that only use the git directory.
+    pub(crate) const fn of_git_dir(self) -> Self {
+        Self { git_dir: self.git_dir, tree: 0 }
     }
 }
 
@@ -95,36 +95,36 @@ impl WatchState {
             ignored,
             generation: Generation::default(),
         };
-        state.watch_records()?;
+        state.watch_git_dir()?;
         state.watch_tree(Path::new(""))?;
         Ok(state)
     }
 
-    /// How many directories are watched.
+    /// Returns the number of watched directories.
     pub(crate) fn watches(&self) -> usize {
         self.directories.len()
     }
 
-    /// The generation after all events that are queued.
+    /// Processes all queued events and returns the resulting generation.
     pub(crate) fn read_events(&mut self) -> Result<Generation, WatchError> {
         for event in self.drain()? {
-            match event.directory.part {
+            match event.directory.area {
                 WatchArea::Tree => self.handle_tree_event(&event)?,
-                WatchArea::OwnRecords | WatchArea::CommonRecords => self.handle_record_event(&event)?,
+                WatchArea::OwnGitDir | WatchArea::CommonGitDir => self.handle_git_dir_event(&event)?,
             }
         }
         Ok(self.generation)
     }
 
-    /// Takes what git ignores at a generation that still is the current one.
+    /// Sets the directories that git ignores. They must describe the current generation.
     pub(crate) fn set_ignored(&mut self, ignored: BTreeSet<PathBuf>) -> Result<(), WatchError> {
         let before = std::mem::replace(&mut self.ignored, ignored);
-        let unwatched: Vec<PathBuf> = before.difference(&self.ignored).cloned().collect();
+        let no_longer_ignored: Vec<PathBuf> = before.difference(&self.ignored).cloned().collect();
         for directory in self.ignored.difference(&before).cloned().collect::<Vec<_>>() {
             self.unwatch(WatchArea::Tree, &directory);
         }
-        for directory in unwatched {
-            // What happened in it until now was not reported.
+        for directory in no_longer_ignored {
+            // Earlier changes in this directory were not reported.
             self.generation.tree += 1;
             self.watch_tree(&directory)?;
         }
@@ -147,7 +147,8 @@ impl WatchState {
                     kind: event.kind,
                     is_directory: event.is_directory,
                 }),
-                // About the directory itself. Its parent reports it too, unless it is the topmost.
+                // The event is about the watched directory itself. The parent directory reports it as well,
+                // unless this is the root of an area.
                 None => root_changed |= directory.path.as_os_str().is_empty(),
             }
         });
@@ -156,15 +157,16 @@ impl WatchState {
 
     fn handle_tree_event(&mut self, event: &DirectoryEvent) -> Result<(), WatchError> {
         let path = event.directory.path.join(&event.name);
-        if event.name == GIT {
-            // A repository was created, removed or replaced.
+        if event.name == DOT_GIT {
+            // A repository was created, removed or replaced; its worktree is no longer part of this one.
             return Err(WatchError::Changed);
         }
         self.generation.tree += 1;
         match (event.is_directory, event.kind) {
             (true, EventKind::MovedAway) => self.unwatch(WatchArea::Tree, &path),
             (true, EventKind::Created) => self.watch_tree(&path)?,
-            (false, EventKind::Created) if has_other_names(&self.layout.root.join(&path)) => {
+            // Writes through the other hard links would not be reported.
+            (false, EventKind::Created) if has_other_links(&self.layout.root.join(&path)) => {
                 return Err(WatchError::Changed);
             }
             _ => {}
@@ -172,11 +174,11 @@ impl WatchState {
         Ok(())
     }
 
-    fn handle_record_event(&mut self, event: &DirectoryEvent) -> Result<(), WatchError> {
-        let WatchedDirectory { part, path } = &event.directory;
+    fn handle_git_dir_event(&mut self, event: &DirectoryEvent) -> Result<(), WatchError> {
+        let WatchedDirectory { area, path } = &event.directory;
         let name = event.name.as_bytes();
-        // Git writes new content under such a name, and does not read it. It touches a shared index
-        // whenever it reads it; its content never changes.
+        // Git writes new content to a lock file, which it never reads. It updates the mtime of a shared index
+        // each time it uses it, but never the content.
         let is_touch = name.starts_with(b"sharedindex.") && event.kind == EventKind::Modified;
         if name.ends_with(b".lock") || is_touch {
             return Ok(());
@@ -185,59 +187,59 @@ impl WatchState {
         if is_top && matches!(name, b"config" | b"config.worktree" | b"commondir" | b"gitdir") {
             return Err(WatchError::Changed);
         }
-        // Of other worktrees only the places and branches are listed.
+        // Only the locations and branches of other worktrees are part of a result.
         let is_other_worktree =
-            *part == WatchArea::CommonRecords && path.parent() == Some(Path::new(WORKTREES));
+            *area == WatchArea::CommonGitDir && path.parent() == Some(Path::new(WORKTREES));
         if is_other_worktree && !matches!(name, b"HEAD" | b"gitdir" | b"commondir") {
             return Ok(());
         }
-        self.generation.records += 1;
+        self.generation.git_dir += 1;
         let path = path.join(&event.name);
         match (event.is_directory, event.kind) {
-            (true, EventKind::MovedAway) => self.unwatch(*part, &path),
-            (true, EventKind::Created) => self.watch_record_directory(*part, &path)?,
+            (true, EventKind::MovedAway) => self.unwatch(*area, &path),
+            (true, EventKind::Created) => self.watch_git_subdirectory(*area, &path)?,
             _ => {}
         }
         Ok(())
     }
 
-    fn watch_records(&mut self) -> Result<(), WatchError> {
+    fn watch_git_dir(&mut self) -> Result<(), WatchError> {
         let is_clone = self.layout.own == self.layout.common;
-        let parts = [WatchArea::CommonRecords, WatchArea::OwnRecords];
-        for part in parts.into_iter().take(if is_clone { 1 } else { 2 }) {
-            let root = self.root(part).to_owned();
+        let areas = [WatchArea::CommonGitDir, WatchArea::OwnGitDir];
+        for area in areas.into_iter().take(if is_clone { 1 } else { 2 }) {
+            let root = self.root(area).to_owned();
             for name in ["HEAD", "index", "config", "config.worktree", "packed-refs"] {
                 if root.join(name).is_symlink() {
-                    return Err(WatchError::Unsupported("a record is a symbolic link"));
+                    return Err(WatchError::Unsupported("the git directory contains a symbolic link"));
                 }
             }
             if root.join(REFTABLE).exists() {
                 return Err(WatchError::Unsupported("refs are stored in reftables"));
             }
-            self.watch(part, Path::new(""), &root)?;
+            self.watch(area, Path::new(""), &root)?;
             for name in [REFS, INFO, WORKTREES] {
-                self.watch_record_directory(part, Path::new(name))?;
+                self.watch_git_subdirectory(area, Path::new(name))?;
             }
         }
         Ok(())
     }
 
-    /// Watches a directory of the records with those below it, if it is one that matters.
-    fn watch_record_directory(&mut self, part: WatchArea, path: &Path) -> Result<(), WatchError> {
+    /// Watches a directory of a git directory, including subdirectories, if results depend on it.
+    fn watch_git_subdirectory(&mut self, area: WatchArea, path: &Path) -> Result<(), WatchError> {
         let mut pending = vec![path.to_owned()];
         while let Some(path) = pending.pop() {
-            let absolute = self.root(part).join(&path);
+            let absolute = self.root(area).join(&path);
             if absolute.is_symlink() {
-                return Err(WatchError::Unsupported("a directory of records is a symbolic link"));
+                return Err(WatchError::Unsupported("the git directory contains a symbolic link"));
             }
-            if !self.is_record_directory(part, &path) || !self.watch(part, &path, &absolute)? {
+            if !self.is_relevant_git_subdirectory(area, &path) || !self.watch(area, &path, &absolute)? {
                 continue;
             }
             for entry in entries(&absolute)? {
                 let entry = entry?;
                 let kind = entry.file_type()?;
                 if kind.is_symlink() {
-                    return Err(WatchError::Unsupported("a record is a symbolic link"));
+                    return Err(WatchError::Unsupported("the git directory contains a symbolic link"));
                 }
                 if kind.is_dir() {
                     pending.push(path.join(entry.file_name()));
@@ -247,15 +249,15 @@ impl WatchState {
         Ok(())
     }
 
-    fn is_record_directory(&self, part: WatchArea, path: &Path) -> bool {
-        // The records of this worktree are a part of their own.
-        let is_own = part == WatchArea::CommonRecords && self.layout.common.join(path) == self.layout.own;
+    fn is_relevant_git_subdirectory(&self, area: WatchArea, path: &Path) -> bool {
+        // The git directory of this worktree is an area of its own.
+        let is_own = area == WatchArea::CommonGitDir && self.layout.common.join(path) == self.layout.own;
         let worktrees = Path::new(WORKTREES);
         let is_worktree = path == worktrees || path.parent() == Some(worktrees);
         !is_own && (is_worktree || path.starts_with(REFS) || path == Path::new(INFO))
     }
 
-    /// Watches a directory of the working tree with all below it that git does not ignore.
+    /// Watches a directory of the working tree and all directories below it that git does not ignore.
     fn watch_tree(&mut self, path: &Path) -> Result<(), WatchError> {
         let mut pending = vec![path.to_owned()];
         while let Some(path) = pending.pop() {
@@ -266,62 +268,63 @@ impl WatchState {
             for entry in entries(&absolute)? {
                 let entry = entry?;
                 let name = entry.file_name();
-                if name == GIT {
+                if name == DOT_GIT {
                     if path.as_os_str().is_empty() && !entry.file_type()?.is_symlink() {
                         continue;
                     }
-                    return Err(WatchError::Unsupported("another repository lies in the working tree"));
+                    return Err(WatchError::Unsupported("the working tree contains another repository"));
                 }
                 let metadata = match entry.metadata() {
                     Ok(metadata) => metadata,
+                    // Removed since it was listed, which the watch of the directory reports.
                     Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                     Err(error) => return Err(error.into()),
                 };
                 if metadata.is_dir() {
                     if metadata.dev() != self.device {
-                        return Err(WatchError::Unsupported("another file system lies in the working tree"));
+                        return Err(WatchError::Unsupported("the working tree contains a mount point"));
                     }
                     pending.push(path.join(name));
                 } else if metadata.is_file() && metadata.nlink() > 1 {
-                    return Err(WatchError::Unsupported("a file has a second name"));
+                    return Err(WatchError::Unsupported("a file has several hard links"));
                 }
             }
         }
         Ok(())
     }
 
-    /// Watches one directory; `false` when there is none.
-    fn watch(&mut self, part: WatchArea, path: &Path, absolute: &Path) -> Result<bool, WatchError> {
+    /// Watches one directory. Returns `false` when it does not exist.
+    fn watch(&mut self, area: WatchArea, path: &Path, absolute: &Path) -> Result<bool, WatchError> {
         if self.directories.len() >= MAX_WATCHES {
-            return Err(WatchError::Unsupported("it has too many directories"));
+            return Err(WatchError::Unsupported("too many directories"));
         }
         let Some(watch) = self.watches.add(absolute, WatchMask::Everything)? else { return Ok(false) };
-        self.directories.insert(watch, WatchedDirectory { part, path: path.to_owned() });
+        self.directories.insert(watch, WatchedDirectory { area, path: path.to_owned() });
         Ok(true)
     }
 
-    /// Removes the watches of a directory and those below it.
-    fn unwatch(&mut self, part: WatchArea, path: &Path) {
+    /// Removes the watches of a directory and of those below it.
+    fn unwatch(&mut self, area: WatchArea, path: &Path) {
         let watches = &self.watches;
         self.directories.retain(|watch, directory| {
-            let stays = directory.part != part || !directory.path.starts_with(path);
-            if !stays {
+            let is_outside = directory.area != area || !directory.path.starts_with(path);
+            if !is_outside {
                 watches.remove(*watch);
             }
-            stays
+            is_outside
         });
     }
 
-    fn root(&self, part: WatchArea) -> &Path {
-        match part {
+    fn root(&self, area: WatchArea) -> &Path {
+        match area {
             WatchArea::Tree => &self.layout.root,
-            WatchArea::OwnRecords => &self.layout.own,
-            WatchArea::CommonRecords => &self.layout.common,
+            WatchArea::OwnGitDir => &self.layout.own,
+            WatchArea::CommonGitDir => &self.layout.common,
         }
     }
 }
 
-/// The entries of a directory; none when it has been removed.
+/// Returns the entries of a directory; none when it was removed.
 fn entries(directory: &Path) -> io::Result<Box<dyn Iterator<Item = io::Result<DirEntry>>>> {
     match directory.read_dir() {
         Ok(entries) => Ok(Box::new(entries)),
@@ -332,7 +335,7 @@ fn entries(directory: &Path) -> io::Result<Box<dyn Iterator<Item = io::Result<Di
     }
 }
 
-/// Whether a file has other names; writes through those are not reported.
-fn has_other_names(path: &Path) -> bool {
-    path.symlink_metadata().is_ok_and(|found| found.is_file() && found.nlink() > 1)
+/// Returns whether a file has further hard links. Writes through those are not reported.
+fn has_other_links(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|metadata| metadata.is_file() && metadata.nlink() > 1)
 }

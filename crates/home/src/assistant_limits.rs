@@ -1,8 +1,8 @@
-//! Usage and rate limits that accounts of the assistant have met, with the times of their ends.
+//! Usage and rate limits of assistant accounts, and when they end.
 //!
-//! One file in the data directory, by account, which all loops of this machine share, so that a limit
-//! outlives the process that met it. When a limit has ended, one process at a time takes the [`Probe`]: it
-//! tries whether the account can be used again. Everything here blocks on the disk.
+//! One file in the data directory stores the limits by account. All loops of this machine share it, so a
+//! limit outlives the process that met it. After a limit has ended, one process at a time acquires the
+//! [`Probe`] and checks whether the account can be used again. All methods block on disk I/O.
 
 use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
@@ -16,41 +16,48 @@ use serde::{Deserialize, Serialize};
 use crate::files;
 use crate::json_file::{JsonFile, JsonFileError};
 
-/// Name of the file in the data directory.
-const FILE: &str = "assistant-limits.json";
-/// First wait for a limit whose end is unknown; it doubles each time the limit is still there.
+const FILE_NAME: &str = "assistant-limits.json";
+/// Backoff after the first refusal without an end; it doubles with each further one.
 const FIRST_BACKOFF: Duration = Duration::from_mins(5);
-/// Longest such wait.
+/// Upper bound of the backoff.
 const LONGEST_BACKOFF: Duration = Duration::from_hours(1);
-/// One part of this many of a back-off is left to chance, so that machines do not come back all at once.
+/// Backoffs are shortened by a random amount of up to one part in this many, so that machines that share an
+/// account do not retry simultaneously.
 const JITTER_PART: f64 = 10.0;
 
-/// A limit that an account has met.
+/// A limit that an account met.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AssistantLimit {
-    /// When it ends, or is tried again when nobody knows.
+    /// When the limit ends; if the end is unknown, when the next attempt is due.
     pub until: Timestamp,
-    /// What the assistant said.
+    /// Message of the assistant that reported the limit.
     pub reason: String,
-    /// How often in a row the end was unknown.
+    /// Number of consecutive refusals without an end.
     #[serde(default)]
     pub backoffs: u32,
 }
 
 impl AssistantLimit {
-    /// The limit after one more refusal at `now`. The later end wins; when the refusal names no end in the future,
-    /// the end that is known holds, or else a back-off.
+    /// Returns the limit after another refusal at `now`. The later end wins. A refusal without an end in the
+    /// future keeps the stored end if that is in the future, and otherwise starts a backoff.
     #[must_use]
-    pub fn after_refusal(known: Option<&Self>, end: Option<Timestamp>, reason: &str, now: Timestamp) -> Self {
-        let pending = known.filter(|known| known.until > now);
+    pub fn after_refusal(
+        current: Option<&Self>,
+        end: Option<Timestamp>,
+        reason: &str,
+        now: Timestamp,
+    ) -> Self {
+        let pending = current.filter(|current| current.until > now);
         match (end.filter(|end| *end > now), pending) {
             (Some(end), pending) if pending.is_none_or(|pending| end > pending.until) => {
                 Self { until: end, reason: reason.to_owned(), backoffs: 0 }
             }
             (_, Some(pending)) => pending.clone(),
             (_, None) => {
-                let backoffs = known.map_or(0, |known| known.backoffs);
+                let backoffs = current.map_or(0, |current| current.backoffs);
+                // The exponent is capped because the shift would overflow; ten doublings exceed the upper
+                // bound by far.
                 let wait = FIRST_BACKOFF.saturating_mul(1 << backoffs.min(10)).min(LONGEST_BACKOFF);
                 let wait = wait.mul_f64(1.0 - rand::random::<f64>() / JITTER_PART);
                 let until = now.checked_add(wait).unwrap_or(Timestamp::MAX);
@@ -60,74 +67,74 @@ impl AssistantLimit {
     }
 }
 
-/// The limits of all accounts.
+/// Content of the file: limits by account.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct AccountLimits {
     #[serde(default)]
     limits: BTreeMap<String, AssistantLimit>,
 }
 
-/// The stored limits of this machine's accounts.
+/// Store of the limits of this machine's accounts.
 #[derive(Debug)]
 pub struct AssistantLimits {
     file: JsonFile<AccountLimits>,
     data_dir: PathBuf,
 }
 
-/// The right to try an account after its limit; the system takes it back when its process ends.
+/// Exclusive right to try an account after its limit. A file lock, so the kernel releases it when the process
+/// exits.
 #[derive(Debug)]
 pub struct Probe {
     _lock: File,
 }
 
 impl AssistantLimits {
-    /// The limits that are stored in a data directory. A malformed file counts as none, and is moved aside by the
-    /// next change.
+    /// Opens the store of a data directory. A malformed file counts as empty; the next change moves it aside.
     #[must_use]
     pub fn in_data_dir(data_dir: &Path) -> Self {
-        let file = JsonFile::private(data_dir.join(FILE)).moving_malformed_aside();
+        let file = JsonFile::private(data_dir.join(FILE_NAME)).moving_malformed_aside();
         Self { file, data_dir: data_dir.to_owned() }
     }
 
-    /// The limit of an account, also when it has ended and nobody has tried the account since.
+    /// Returns the limit of an account, even after its end, until it is cleared.
     ///
     /// # Errors
     /// Any failure of the file system.
     pub fn get(&self, account: &str) -> io::Result<Option<AssistantLimit>> {
         match self.file.read() {
-            Ok(stored) => Ok(stored.and_then(|mut stored| stored.limits.remove(account))),
+            Ok(document) => Ok(document.and_then(|mut document| document.limits.remove(account))),
             Err(JsonFileError::Malformed { .. }) => Ok(None),
             Err(JsonFileError::Io(error)) => Err(error),
         }
     }
 
-    /// Stores that the account was refused; see [`AssistantLimit::after_refusal`].
+    /// Records a refusal; see [`AssistantLimit::after_refusal`].
     ///
     /// # Errors
-    /// Any failure of the file system; nothing is stored then.
+    /// Any failure of the file system; nothing is stored.
     pub fn store(&self, account: &str, end: Option<Timestamp>, reason: &str) -> io::Result<AssistantLimit> {
-        self.file.update(|stored| {
-            let limits = &mut stored.get_or_insert_default().limits;
+        self.file.update(|document| {
+            let limits = &mut document.get_or_insert_default().limits;
             let limit = AssistantLimit::after_refusal(limits.get(account), end, reason, Timestamp::now());
             limits.insert(account.to_owned(), limit.clone());
             Ok(limit)
         })
     }
 
-    /// Forgets the limit of an account, which can be used again.
+    /// Removes the limit of an account that can be used again.
     ///
     /// # Errors
     /// Any failure of the file system.
     pub fn clear(&self, account: &str) -> io::Result<()> {
-        self.file.update(|stored| {
-            if let Some(stored) = stored {
-                stored.limits.remove(account);
+        self.file.update(|document| {
+            if let Some(document) = document {
+                document.limits.remove(account);
             }
             Ok(())
         })
     }
 
-    /// Takes the right to try an account; `None` while another process has it.
+    /// Acquires the probe of an account. Returns `None` while another process holds it.
     ///
     /// # Errors
     /// Any failure of the file system.
@@ -135,6 +142,7 @@ impl AssistantLimits {
         let path = self.data_dir.join(format!("assistant-probe-{account}.lock"));
         files::create_private_dir(&self.data_dir)?;
         files::make_private(&path)?;
+        // Opened for appending because it is only locked; the file has no content.
         let lock = File::options().append(true).open(&path)?;
         match lock.try_lock() {
             Ok(()) => Ok(Some(Probe { _lock: lock })),
@@ -157,21 +165,21 @@ mod tests {
     }
 
     #[test]
-    fn later_end_wins_and_an_unknown_end_backs_off() {
-        let refuse = |known: Option<&AssistantLimit>, end: Option<i64>, now: i64| {
-            AssistantLimit::after_refusal(known, end.map(at), "why", at(now))
+    fn later_end_wins_and_unknown_end_backs_off() {
+        let refuse = |current: Option<&AssistantLimit>, end: Option<i64>, now: i64| {
+            AssistantLimit::after_refusal(current, end.map(at), "why", at(now))
         };
         let first = refuse(None, Some(100), 0);
         assert_eq!((first.until, first.backoffs), (at(100), 0));
         assert_eq!(refuse(Some(&first), Some(50), 1).until, at(100), "an earlier end");
         assert_eq!(refuse(Some(&first), Some(150), 1).until, at(150), "a later end");
-        assert_eq!(refuse(Some(&first), None, 1), first, "no end, while one is known");
+        assert_eq!(refuse(Some(&first), None, 1), first, "no end in the refusal, while one is stored");
         assert_eq!(refuse(Some(&first), Some(200), 101).until, at(200), "refused again after the end");
 
         let mut limit = None;
         let mut now = 0;
         for minutes in [5, 10, 20, 40, 60, 60] {
-            // The end that has just passed tells nothing.
+            // An end that is not in the future counts as unknown.
             let next = refuse(limit.as_ref(), Some(now), now);
             let wait = next.until.as_second() - at(now).as_second();
             assert!((minutes * 54 - 1..=minutes * 60).contains(&wait), "{minutes} minutes: {wait} s");
@@ -196,12 +204,12 @@ mod tests {
     }
 
     #[test]
-    fn malformed_file_counts_as_none_and_is_moved_aside() {
+    fn malformed_file_counts_as_empty_and_is_moved_aside() {
         let dir = tempfile::tempdir().unwrap();
         let limits = AssistantLimits::in_data_dir(dir.path());
-        std::fs::write(dir.path().join(FILE), r#"{"limits": {"a": 7}}"#).unwrap();
+        std::fs::write(dir.path().join(FILE_NAME), r#"{"limits": {"a": 7}}"#).unwrap();
         assert_eq!(limits.get("a").unwrap(), None);
-        std::fs::write(dir.path().join(FILE), "[]").unwrap();
+        std::fs::write(dir.path().join(FILE_NAME), "[]").unwrap();
         assert_eq!(limits.get("a").unwrap(), None);
         limits.store("a", Some(soon(60)), "why").unwrap();
         assert_eq!(limits.get("a").unwrap().unwrap().reason, "why");
@@ -210,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn one_probe_an_account() {
+    fn probe_is_exclusive_per_account() {
         let dir = tempfile::tempdir().unwrap();
         let limits = AssistantLimits::in_data_dir(dir.path());
         let probe = limits.try_probe("a").unwrap();
@@ -221,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn concurrent_writers_lose_nothing() {
+    fn concurrent_refusals_are_all_stored() {
         let dir = tempfile::tempdir().unwrap();
         std::thread::scope(|scope| {
             for writer in 0..4 {
@@ -236,7 +244,7 @@ mod tests {
         });
         let limits = AssistantLimits::in_data_dir(dir.path());
         let until = limits.get("shared").unwrap().unwrap().until;
-        assert!(until.as_second() >= soon(300).as_second(), "the latest end");
+        assert!(until.as_second() >= soon(300).as_second(), "the latest end wins");
         for writer in 0..4 {
             assert!(limits.get(&format!("own-{writer}")).unwrap().is_some());
         }

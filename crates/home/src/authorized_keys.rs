@@ -1,7 +1,7 @@
-//! Which browser keys may sign commands for this desktop: `authorized_keys.json`.
+//! Browser keys that may sign commands for this desktop: `authorized_keys.json`.
 //!
-//! A key enters by the user's hand alone. The control plane can only take keys away, and name those that ask. A file
-//! that cannot be read authorizes nobody, and is not replaced.
+//! Only the user can authorize a key. The control plane can only remove keys and propose new ones. A file
+//! that cannot be read authorizes no key, and is not replaced.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,69 +18,69 @@ use thiserror::Error;
 
 use crate::json_file::{JsonFile, JsonFileError};
 
-/// Name of the file in the state directory below the user's home.
-const FILE: &str = "authorized_keys.json";
-/// The version of the file that is read and written.
+const FILE_NAME: &str = "authorized_keys.json";
+/// Version of the file format.
 const VERSION: u64 = 1;
 
-/// Where a key came from.
+/// Origin of a browser key.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum KeySource {
-    /// The organization's list; goes when it is listed no more.
+    /// From the organization's list. Removed when the list no longer contains it.
     Org,
-    /// Entered by hand; only goes by hand.
+    /// Added manually. Only removed manually.
     Manual,
-    /// An older file does not tell.
+    /// Not recorded by an earlier version.
     #[default]
     #[serde(other)]
     Unknown,
 }
 
-/// A key with what is known of its owner.
+/// A browser key and its owner.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct BrowserKey {
-    /// Names the key.
+    /// Fingerprint of the public key.
     pub fingerprint: Fingerprint,
-    /// The key.
+    /// Ed25519 public key, base64.
     pub public_key_base64: BrowserPublicKey,
-    /// Whose it is, as the control plane says.
+    /// Name of the owner, as reported by the control plane.
     #[serde(default)]
     pub owner_name: String,
-    /// Their address.
+    /// Email address of the owner.
     #[serde(default)]
     pub owner_email: String,
-    /// When the user authorized it, ISO 8601; empty while it only asks.
+    /// When the user authorized the key, ISO 8601; empty while it is pending.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub authorized_at: String,
-    /// Where it came from.
+    /// Whether the key comes from the organization's list.
     #[serde(default)]
     pub source: KeySource,
-    /// Its id at the control plane.
+    /// Id of the key at the control plane.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_user_public_key_id: Option<String>,
-    /// Members of other versions.
+    /// Unknown members, written by other versions.
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
 
 impl BrowserKey {
-    /// Whether the key made a signature, in standard base64, over a text.
+    /// Returns whether a signature of the text, in standard base64, was created with this key.
     #[must_use]
     pub fn verifies(&self, text: &str, signature: &str) -> bool {
         let signature = STANDARD.decode(signature).ok().and_then(|bytes| Signature::from_slice(&bytes).ok());
         let key = VerifyingKey::from_bytes(self.public_key_base64.as_bytes()).ok();
         let (Some(key), Some(signature)) = (key, signature) else { return false };
+        // Strict verification rejects weak keys, for which one signature is valid for many texts.
         key.verify_strict(text.as_bytes(), &signature).is_ok()
     }
 
-    fn names_itself(&self) -> bool {
+    fn has_matching_fingerprint(&self) -> bool {
         self.public_key_base64.fingerprint() == self.fingerprint
     }
 }
 
-/// The file.
+/// Content of the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct KeyDocument {
@@ -88,7 +88,7 @@ struct KeyDocument {
     keys: Vec<BrowserKey>,
     #[serde(default)]
     rejected_fingerprints: Vec<Fingerprint>,
-    /// Keys that the control plane lists and the user has not decided about.
+    /// Keys that the control plane lists and the user has not decided on.
     #[serde(default)]
     pending_keys: Vec<BrowserKey>,
     #[serde(flatten)]
@@ -105,77 +105,77 @@ impl Default for KeyDocument {
 impl KeyDocument {
     fn checked(self) -> Result<Self, JsonFileError> {
         let malformed =
-            |reason: &str| JsonFileError::Malformed { file: FILE.to_owned(), reason: reason.to_owned() };
+            |reason: &str| JsonFileError::Malformed { file: FILE_NAME.to_owned(), reason: reason.to_owned() };
         if self.version != VERSION {
-            return Err(malformed("its version is not 1"));
+            return Err(malformed("its version is not supported"));
         }
-        if !self.keys.iter().all(BrowserKey::names_itself) {
+        // A mismatch could present the fingerprint of one key to the user and verify with another.
+        if !self.keys.iter().all(BrowserKey::has_matching_fingerprint) {
             return Err(malformed("a fingerprint does not match its key"));
         }
         Ok(self)
     }
 }
 
-/// Why a key was not authorized or rejected.
 #[derive(Debug, Error)]
 pub enum KeyDecisionError {
-    /// It is no browser key.
+    /// The text is not a valid browser key.
     #[error(transparent)]
     Key(#[from] InvalidBrowserKey),
-    /// Its fingerprint is that of another key.
+    /// The fingerprint belongs to another key.
     #[error("fingerprint mismatch")]
     FingerprintMismatch,
-    /// It is authorized already.
+    /// The key is already authorized.
     #[error("duplicate key")]
     Duplicate,
-    /// The text is no fingerprint.
+    /// The text is not a valid fingerprint.
     #[error(transparent)]
     Fingerprint(#[from] InvalidFingerprint),
-    /// No key with this fingerprint asks.
-    #[error("no such key asks to be authorized")]
+    /// No pending key has this fingerprint.
+    #[error("no pending key has this fingerprint")]
     Unknown,
     /// The file cannot be read or written.
     #[error(transparent)]
     File(#[from] JsonFileError),
 }
 
-/// The file. Everything here blocks on the disk.
+/// Store of authorized browser keys. All methods block on disk I/O.
 #[derive(Debug, Clone)]
 pub struct AuthorizedKeys {
     path: PathBuf,
 }
 
 impl AuthorizedKeys {
-    /// The file in the state directory of a user's home; neither need exist.
+    /// Refers to the file in the state directory of a user's home; neither need exist.
     #[must_use]
     pub fn of_home(home: &Path) -> Self {
-        Self { path: home.join(STATE_DIR).join(FILE) }
+        Self { path: home.join(STATE_DIR).join(FILE_NAME) }
     }
 
-    /// Where the file lies.
+    /// Returns the path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The keys that may sign; none when the file cannot be read, which is logged.
+    /// Returns the keys that may sign. An unreadable file is logged and yields none.
     #[must_use]
     pub fn usable(&self) -> Vec<BrowserKey> {
         self.authorized().unwrap_or_else(|error| {
-            tracing::error!(file = %self.path.display(), %error, "no browser key is authorized");
+            tracing::error!(file = %self.path.display(), %error, "cannot read authorized browser keys; no key is authorized");
             Vec::new()
         })
     }
 
-    /// The keys that may sign.
+    /// Returns the keys that may sign.
     ///
     /// # Errors
-    /// The file is there and cannot be read.
+    /// Fails when the file exists and cannot be read.
     pub fn authorized(&self) -> Result<Vec<BrowserKey>, JsonFileError> {
         Ok(self.read()?.keys)
     }
 
-    /// The keys that ask.
+    /// Returns the keys that await the user's decision.
     ///
     /// # Errors
     /// As [`AuthorizedKeys::authorized`].
@@ -183,10 +183,10 @@ impl AuthorizedKeys {
         Ok(self.read()?.pending_keys)
     }
 
-    /// Lets a key sign that its owner handed over. It is rejected no longer.
+    /// Authorizes a key that the user entered. Withdraws an earlier rejection.
     ///
     /// # Errors
-    /// [`KeyDecisionError`]; the file is unchanged then.
+    /// Fails with [`KeyDecisionError`]; the file is unchanged.
     pub fn authorize(
         &self,
         public_key: &str,
@@ -210,27 +210,27 @@ impl AuthorizedKeys {
         self.change(|document| add(document, key))
     }
 
-    /// Lets a key sign that asks.
+    /// Authorizes a pending key.
     ///
     /// # Errors
-    /// [`KeyDecisionError`]; the file is unchanged then.
+    /// Fails with [`KeyDecisionError`]; the file is unchanged.
     pub fn authorize_pending(&self, fingerprint: &str) -> Result<BrowserKey, KeyDecisionError> {
         let fingerprint: Fingerprint = fingerprint.parse()?;
         self.change(|document| {
             if document.keys.iter().any(|key| key.fingerprint == fingerprint) {
                 return Err(KeyDecisionError::Duplicate);
             }
-            let asking = document.pending_keys.iter().find(|key| key.fingerprint == fingerprint);
-            let key = asking.cloned().ok_or(KeyDecisionError::Unknown)?;
+            let pending = document.pending_keys.iter().find(|key| key.fingerprint == fingerprint);
+            let key = pending.cloned().ok_or(KeyDecisionError::Unknown)?;
             add(document, key.clone())?;
             Ok(key)
         })
     }
 
-    /// Notes that a key shall not sign, and need not be asked about again.
+    /// Rejects a key: it may not sign, and does not become pending again.
     ///
     /// # Errors
-    /// [`KeyDecisionError`]; the file is unchanged then.
+    /// Fails with [`KeyDecisionError`]; the file is unchanged.
     pub fn reject(&self, fingerprint: &str) -> Result<(), KeyDecisionError> {
         let fingerprint: Fingerprint = fingerprint.parse()?;
         self.change(|document| {
@@ -243,11 +243,12 @@ impl AuthorizedKeys {
         })
     }
 
-    /// Takes a key out; `false` when it was not in.
+    /// Removes a key. Returns `false` when it was not authorized.
     ///
     /// # Errors
-    /// The file cannot be read or written.
+    /// Fails when the file cannot be read or written.
     pub fn remove(&self, fingerprint: &Fingerprint) -> Result<bool, KeyDecisionError> {
+        // An update would create the state directory and a lock file for a no-op.
         if !self.path.exists() {
             return Ok(false);
         }
@@ -259,13 +260,15 @@ impl AuthorizedKeys {
         })
     }
 
-    /// Holds the file against the keys that the control plane lists for this desktop: keys of the organization that
-    /// are listed no more go, and new ones ask. Answers the fingerprints of those that did not ask before.
+    /// Reconciles the file with the keys that the control plane lists for this desktop: removes keys of the
+    /// organization that are no longer listed, and makes new ones pending. Returns the fingerprints of keys
+    /// that were not pending before.
     ///
     /// # Errors
-    /// The file cannot be read or written.
+    /// Fails when the file cannot be read or written.
     pub fn reconcile(&self, listed: Vec<BrowserKey>) -> Result<Vec<Fingerprint>, KeyDecisionError> {
-        let listed: Vec<BrowserKey> = listed.into_iter().filter(BrowserKey::names_itself).collect();
+        let listed: Vec<BrowserKey> =
+            listed.into_iter().filter(BrowserKey::has_matching_fingerprint).collect();
         if listed.is_empty() && !self.path.exists() {
             return Ok(Vec::new());
         }
@@ -273,19 +276,24 @@ impl AuthorizedKeys {
             let is_listed =
                 |key: &BrowserKey| listed.iter().any(|listed| listed.fingerprint == key.fingerprint);
             document.keys.retain(|key| key.source != KeySource::Org || is_listed(key));
+            // Earlier versions recorded no source. A listed key comes from the organization; the source of
+            // the others stays unknown, so they are never removed here.
             for key in &mut document.keys {
                 if key.source == KeySource::Unknown && is_listed(key) {
                     key.source = KeySource::Org;
                 }
             }
-            let known: Vec<Fingerprint> = document.keys.iter().map(|key| key.fingerprint.clone()).collect();
+            let authorized: Vec<Fingerprint> =
+                document.keys.iter().map(|key| key.fingerprint.clone()).collect();
             let rejected = &document.rejected_fingerprints;
-            let is_decided =
-                |key: &BrowserKey| known.contains(&key.fingerprint) || rejected.contains(&key.fingerprint);
-            let asking: Vec<BrowserKey> = listed.iter().filter(|key| !is_decided(key)).cloned().collect();
-            let before = std::mem::replace(&mut document.pending_keys, asking);
-            let asked = |key: &&BrowserKey| before.iter().any(|before| before.fingerprint == key.fingerprint);
-            let new = document.pending_keys.iter().filter(|key| !asked(key));
+            let is_decided = |key: &BrowserKey| {
+                authorized.contains(&key.fingerprint) || rejected.contains(&key.fingerprint)
+            };
+            let pending: Vec<BrowserKey> = listed.iter().filter(|key| !is_decided(key)).cloned().collect();
+            let before = std::mem::replace(&mut document.pending_keys, pending);
+            let was_pending =
+                |key: &&BrowserKey| before.iter().any(|before| before.fingerprint == key.fingerprint);
+            let new = document.pending_keys.iter().filter(|key| !was_pending(key));
             Ok(new.map(|key| key.fingerprint.clone()).collect())
         })
     }
@@ -310,9 +318,10 @@ impl AuthorizedKeys {
 }
 
 fn add(document: &mut KeyDocument, mut key: BrowserKey) -> Result<(), KeyDecisionError> {
-    if document.keys.iter().any(|known| known.fingerprint == key.fingerprint) {
+    if document.keys.iter().any(|existing| existing.fingerprint == key.fingerprint) {
         return Err(KeyDecisionError::Duplicate);
     }
+    // An explicit authorization overrides an earlier rejection.
     document.rejected_fingerprints.retain(|rejected| *rejected != key.fingerprint);
     document.pending_keys.retain(|pending| pending.fingerprint != key.fingerprint);
     key.authorized_at = now_iso();
@@ -349,16 +358,16 @@ mod tests {
     }
 
     #[test]
-    fn listed_key_asks_and_signs_once_the_user_says_so() {
+    fn listed_key_is_pending_until_the_user_authorizes_it() {
         let home = tempfile::tempdir().unwrap();
         let keys = AuthorizedKeys::of_home(home.path());
         let (signing, ada) = key(1);
         let name = ada.fingerprint.clone();
         assert_eq!(keys.reconcile(Vec::new()).unwrap(), []);
-        assert!(!keys.path().exists(), "nothing to write down");
+        assert!(!keys.path().exists(), "an empty list creates no file");
         assert_eq!(keys.reconcile(vec![ada.clone()]).unwrap(), std::slice::from_ref(&name));
-        assert_eq!(keys.reconcile(vec![ada]).unwrap(), [], "it has asked before");
-        assert_eq!(keys.authorized().unwrap(), [], "the control plane authorizes nobody");
+        assert_eq!(keys.reconcile(vec![ada]).unwrap(), [], "it is already pending");
+        assert_eq!(keys.authorized().unwrap(), [], "the control plane cannot authorize a key");
         keys.authorize_pending(name.as_str()).unwrap();
         let authorized = keys.authorized().unwrap();
         assert_eq!((authorized[0].owner_name.as_str(), authorized[0].source), ("Ada", KeySource::Org));
@@ -368,11 +377,11 @@ mod tests {
         assert!(!authorized[0].verifies("texts", &signature) && !authorized[0].verifies("text", "c2hvcnQ="));
         assert!(matches!(keys.authorize_pending(name.as_str()), Err(KeyDecisionError::Duplicate)));
         assert_eq!(keys.reconcile(Vec::new()).unwrap(), []);
-        assert_eq!(keys.authorized().unwrap(), [], "it went with the organization's list");
+        assert_eq!(keys.authorized().unwrap(), [], "it is no longer in the organization's list");
     }
 
     #[test]
-    fn rejected_key_does_not_ask_again_until_it_is_authorized() {
+    fn rejected_key_does_not_become_pending_again() {
         let home = tempfile::tempdir().unwrap();
         let keys = AuthorizedKeys::of_home(home.path());
         let (_, ada) = key(1);
@@ -384,27 +393,27 @@ mod tests {
         keys.authorize(&public, ada.fingerprint.as_str(), "Ada").unwrap();
         assert_eq!(fingerprints(&keys.authorized().unwrap()), [ada.fingerprint.as_str()]);
         keys.reconcile(Vec::new()).unwrap();
-        assert_eq!(keys.authorized().unwrap().len(), 1, "what was entered by hand stays");
+        assert_eq!(keys.authorized().unwrap().len(), 1, "a key that was added manually stays");
         assert!(keys.remove(&ada.fingerprint).unwrap() && !keys.remove(&ada.fingerprint).unwrap());
     }
 
     #[test]
-    fn key_that_does_not_fit_is_refused() {
+    fn invalid_key_or_fingerprint_is_rejected() {
         let home = tempfile::tempdir().unwrap();
         let keys = AuthorizedKeys::of_home(home.path());
         let (public, name) = (key(1).1.public_key_base64.to_string(), key(2).1.fingerprint);
-        let refused = |key: &str| keys.authorize(key, name.as_str(), "").unwrap_err().to_string();
-        assert_eq!(refused("no key"), "invalid base64 public key");
-        assert_eq!(refused("AAAA"), "unsupported public key length");
-        assert_eq!(refused(&public), "fingerprint mismatch");
+        let error_of = |key: &str| keys.authorize(key, name.as_str(), "").unwrap_err().to_string();
+        assert_eq!(error_of("no key"), "invalid base64 public key");
+        assert_eq!(error_of("AAAA"), "unsupported public key length");
+        assert_eq!(error_of(&public), "fingerprint mismatch");
         assert_eq!(keys.reject("Ada").unwrap_err().to_string(), "invalid fingerprint");
         let unknown = keys.authorize_pending(name.as_str()).unwrap_err();
-        assert_eq!(unknown.to_string(), "no such key asks to be authorized");
+        assert_eq!(unknown.to_string(), "no pending key has this fingerprint");
         assert!(!keys.path().exists());
     }
 
     #[test]
-    fn older_file_is_read_and_its_listed_keys_become_the_organizations() {
+    fn listed_keys_of_older_file_get_the_source_org() {
         let home = tempfile::tempdir().unwrap();
         let keys = AuthorizedKeys::of_home(home.path());
         let (_, ada) = key(1);
@@ -425,7 +434,7 @@ mod tests {
     }
 
     #[test]
-    fn file_that_cannot_be_read_authorizes_nobody_and_stays() {
+    fn unreadable_file_authorizes_no_key_and_is_not_replaced() {
         let home = tempfile::tempdir().unwrap();
         let keys = AuthorizedKeys::of_home(home.path());
         std::fs::create_dir_all(keys.path().parent().unwrap()).unwrap();

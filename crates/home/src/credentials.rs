@@ -1,7 +1,7 @@
-//! Who this desktop is and what it may call: gateway id, API key, signing key.
+//! Identity and keys of this desktop: gateway id, API key and signing key.
 //!
-//! Keys are sealed by the vault before they touch the disk and are never printed. A key from the
-//! environment is used only while none is stored.
+//! The vault encrypts keys before they are written to the disk, and they are never logged. An API key from
+//! the environment is used only while none is stored.
 
 use std::io;
 use std::sync::{Arc, PoisonError, RwLock};
@@ -20,25 +20,24 @@ use crate::data_dir::DataDir;
 use crate::vault::Vault;
 use crate::{files, secret_file};
 
-/// Variables that may hold an API key, for this process and for nothing that it starts.
+/// Environment variables that may contain an API key. They are not passed on to child processes.
 pub const API_KEY_VARIABLES: [&str; 2] = ["LOOPGATE_API_KEY", "ORCHESTRATOR_API_KEY"];
 
-/// Where an API key comes from.
+/// Origin of an API key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Provenance {
-    /// Made by a person.
+    /// Created by a user.
     UserCreated,
     /// Issued to this desktop and bound to its signing key.
     DesktopManaged,
 }
 
-/// The key for calls to the control plane.
+/// An API key for the control plane.
 #[derive(Debug, Clone)]
 pub struct ApiKey {
-    /// The key itself.
     pub secret: SecretString,
-    /// Where it comes from.
+    /// Who created the key.
     pub provenance: Provenance,
 }
 
@@ -48,7 +47,7 @@ struct IdentityFile {
     gateway_id: Uuid,
 }
 
-/// The file of sealed secrets.
+/// Content of `desktop-secrets.json`; encrypted values are base64.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct SealedSecretsFile {
@@ -76,11 +75,11 @@ impl std::fmt::Debug for Credentials {
 }
 
 impl Credentials {
-    /// Reads identity and keys, making them the first time.
+    /// Reads identity and keys. Creates them on first use.
     ///
     /// # Errors
-    /// A file system that refuses, a file that is [no secret](secret_file), or a signing key that the
-    /// vault cannot open: it is never replaced silently.
+    /// Fails when a file cannot be read or written, when a file [is not secret](secret_file), or when the
+    /// vault cannot decrypt the signing key, which is never replaced silently.
     pub fn open(dir: &DataDir) -> io::Result<Self> {
         let gateway_id = gateway_id(dir)?;
         let vault = Vault::open(&dir.file("vault.key"))?;
@@ -96,7 +95,8 @@ impl Credentials {
             }
         };
         let api_key = match &secrets.encrypted_api_key {
-            // A stored key that cannot be opened does not fall through to the environment.
+            // A stored key that cannot be decrypted must not fall back to the environment: the user would not
+            // notice that another key is in use.
             Some(sealed) => open_text(&vault, sealed).map(|secret| {
                 let provenance = secrets.api_key_provenance.unwrap_or(Provenance::UserCreated);
                 Arc::new(ApiKey { secret, provenance })
@@ -106,32 +106,33 @@ impl Credentials {
         Ok(Self { gateway_id, secrets_path, vault, signing_key, api_key: RwLock::new(api_key) })
     }
 
-    /// Stable id of this installation.
+    /// Returns the stable id of this installation.
     #[must_use]
     pub const fn gateway_id(&self) -> Uuid {
         self.gateway_id
     }
 
-    /// The public half of the signing key, SPKI PEM.
+    /// Returns the public signing key as SPKI PEM.
     #[must_use]
     pub fn public_key_pem(&self) -> String {
         self.signing_key.verifying_key().to_public_key_pem(LineEnding::LF).unwrap_or_default()
     }
 
-    /// The key for the control plane, when there is one.
+    /// Returns the API key for the control plane, if any.
     #[must_use]
     pub fn api_key(&self) -> Option<Arc<ApiKey>> {
         self.api_key.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Stores a key that was issued to this desktop.
+    /// Stores an API key that was issued to this desktop.
     ///
     /// # Errors
-    /// A file system that refuses; the former key then stays in force.
+    /// Any failure of the file system; the previous key stays in use.
     pub fn store_managed_key(&self, secret: SecretString) -> io::Result<()> {
         let mut secrets =
             secret_file::read_json::<SealedSecretsFile>(&self.secrets_path)?.unwrap_or_default();
-        // A file that went away comes back with everything that is in force.
+        // The file may have been removed while the process runs. Write the signing key in use too, or the
+        // next start would create another one.
         secrets.encrypted_signing_key = Some(seal_signing_key(&self.vault, &self.signing_key)?);
         let sealed = self.vault.seal(secret.expose_secret().as_bytes()).ok_or_else(cannot_seal)?;
         secrets.encrypted_api_key = Some(STANDARD.encode(sealed));
@@ -142,15 +143,16 @@ impl Credentials {
         Ok(())
     }
 
-    /// The three proof-of-possession headers for a call, when the key is bound to this desktop.
-    /// `path` is the URL's path without query.
+    /// Returns the proof-of-possession headers for a request; `None` when the API key is not bound to this
+    /// desktop. `path` is the path of the URL without the query.
     #[must_use]
     pub fn pop_headers(&self, method: &str, path: &str) -> Option<[(&'static str, String); 3]> {
         self.api_key().filter(|key| key.provenance == Provenance::DesktopManaged)?;
         let path = if path.is_empty() { "/" } else { path };
         let timestamp = jiff::Timestamp::now().as_second();
-        let signed = format!("{}\n{path}\n{timestamp}\n{}", method.to_uppercase(), self.gateway_id);
-        let signature = self.signing_key.sign(signed.as_bytes());
+        // Must equal the text that the control plane rebuilds from the request.
+        let payload = format!("{}\n{path}\n{timestamp}\n{}", method.to_uppercase(), self.gateway_id);
+        let signature = self.signing_key.sign(payload.as_bytes());
         Some([
             (POP_GATEWAY_HEADER, self.gateway_id.to_string()),
             (POP_TIMESTAMP_HEADER, timestamp.to_string()),
@@ -158,13 +160,13 @@ impl Credentials {
         ])
     }
 
-    /// Encrypts a small secret for the disk.
+    /// Encrypts a small secret for storage.
     #[must_use]
     pub fn seal(&self, plain: &[u8]) -> Option<Vec<u8>> {
         self.vault.seal(plain)
     }
 
-    /// Opens what [`Credentials::seal`] made; `None` for anything else.
+    /// Decrypts the output of [`Credentials::seal`]. Returns `None` for anything else.
     #[must_use]
     pub fn open_sealed(&self, sealed: &[u8]) -> Option<Vec<u8>> {
         self.vault.open_sealed(sealed)
@@ -208,8 +210,8 @@ fn open_signing_key(vault: &Vault, sealed: &str) -> io::Result<SigningKey> {
     let pem = open_text(vault, sealed).ok_or_else(|| {
         io::Error::new(
             io::ErrorKind::InvalidData,
-            "the signing key cannot be opened with vault.key; restore that file, or remove \
-             desktop-secrets.json to connect this desktop anew",
+            "the signing key cannot be decrypted with vault.key; restore that file, or remove \
+             desktop-secrets.json and connect this desktop again",
         )
     })?;
     SigningKey::from_pkcs8_pem(pem.expose_secret()).map_err(io::Error::other)
@@ -227,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_survive_a_restart_and_are_not_readable_on_disk() {
+    fn keys_survive_a_restart_and_are_encrypted_on_disk() {
         let dir = tempfile::tempdir().unwrap();
         let (id, pem) = {
             let data = DataDir::open(dir.path()).unwrap();
@@ -245,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_files_are_backed_up_before_they_are_replaced() {
+    fn malformed_files_are_moved_aside_before_they_are_replaced() {
         let dir = tempfile::tempdir().unwrap();
         let data = DataDir::open(dir.path()).unwrap();
         let before = Credentials::open(&data).unwrap();
@@ -253,16 +255,17 @@ mod tests {
             files::write_private(&data.file(name), b"{\"half\":").unwrap();
         }
         let after = Credentials::open(&data).unwrap();
+        // Neither identity can be read any more, so both are created again.
         assert_ne!(after.gateway_id(), before.gateway_id());
         assert_ne!(after.public_key_pem(), before.public_key_pem());
         let entries = std::fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path());
-        let kept: Vec<_> = entries.filter(|path| path.to_string_lossy().contains(".corrupt-")).collect();
-        assert_eq!(kept.len(), 2, "{kept:?}");
-        assert!(kept.iter().all(|path| std::fs::read(path).unwrap() == b"{\"half\":"));
+        let backups: Vec<_> = entries.filter(|path| path.to_string_lossy().contains(".corrupt-")).collect();
+        assert_eq!(backups.len(), 2, "{backups:?}");
+        assert!(backups.iter().all(|path| std::fs::read(path).unwrap() == b"{\"half\":"));
     }
 
     #[test]
-    fn new_key_is_stored_beside_the_signing_key_that_is_in_force() {
+    fn storing_a_key_preserves_the_signing_key() {
         let dir = tempfile::tempdir().unwrap();
         let data = DataDir::open(dir.path()).unwrap();
         let credentials = Credentials::open(&data).unwrap();
@@ -273,7 +276,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn readable_key_file_is_refused_with_its_path() {
+    fn key_file_readable_by_others_is_refused() {
         use std::os::unix::fs::PermissionsExt as _;
         let dir = tempfile::tempdir().unwrap();
         let data = DataDir::open(dir.path()).unwrap();

@@ -1,6 +1,8 @@
-//! The data directory: where it lies, who may enter it, and the lock that keeps a second process out.
+//! The data directory: its location, its permissions, and the lock that prevents a second process from using
+//! it.
 //!
-//! It holds keys: it must be owned by the user, contain no files of other users, and be outside of every sandbox.
+//! It contains keys, so it must be owned by the user, contain no files of other users, and not overlap the
+//! sandbox.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read as _, Write as _};
@@ -14,90 +16,90 @@ use thiserror::Error;
 use crate::files::{self, Audience};
 use crate::path_resolution::canonical_form;
 
-/// The one file that a person may keep elsewhere behind a link: it is read, and only ever replaced.
+/// The only file that may be a symbolic link, so that users can keep it with their dotfiles. It is only read
+/// or replaced.
 const SETTINGS: &str = "settings.toml";
-/// Where log files are added to, below the directory.
+/// Directory of log files, to which lines are appended.
 const LOGS: &str = "logs";
-/// Where files are replaced that a process may leave half-written when it is killed: the directory
-/// itself, and these below it.
-const WRITTEN: [&str; 2] = ["", "queue"];
-/// How long the lock of a process that was killed may stay with a program that it was just starting.
-const LAST_START: Duration = Duration::from_secs(2);
-/// Between two looks at such a lock; the system does not tell when it is free.
-const LOOK: Duration = Duration::from_millis(10);
+/// Directories in which files are replaced atomically, so that a killed process may leave temporary files:
+/// the data directory itself and these below it.
+const REPLACED_IN: [&str; 2] = ["", "queue"];
+/// How long the lock may outlive a killed process: a child process that it was just starting inherits the
+/// lock until it executes its program.
+const EXEC_TIME: Duration = Duration::from_secs(2);
+/// Interval between attempts to acquire such a lock; its release sends no notification.
+const LOCK_PAUSE: Duration = Duration::from_millis(10);
 
-/// Why the data directory cannot be used.
 #[derive(Debug, Error)]
 pub enum DataDirError {
-    /// The variable or flag holds a relative path.
+    /// `--home` or the environment variable contains a relative path.
     #[error("--home or {} must be an absolute path, not \"{}\"", env::HOME, .0.display())]
     NotAbsolute(PathBuf),
-    /// The system names no directory for the user's data.
+    /// The platform reports no data directory for the user.
     #[error("no data directory is known for this user; set {} to an absolute path", env::HOME)]
     NoHome,
     /// Another process holds the lock.
     #[error("another Loopgate is running with the data directory {}; stop it first, or choose another with --home", .0.display())]
     InUse(PathBuf),
-    /// Another user could read and change everything in it.
+    /// Another user owns the directory, and could read and change everything in it.
     #[error(
-        "the data directory {} belongs to another user of this machine; choose another with --home, or have it \
-         given to you with chown", .0.display()
+        "the data directory {} belongs to another user of this machine; choose another with --home, or change \
+         its owner with chown", .0.display()
     )]
     ForeignOwner(PathBuf),
-    /// An entry is a symlink, or belongs to another user.
-    #[error("{} {problem}; Loopgate would write through it: move it away and start again", path.display())]
+    /// An entry is a symbolic link, a pipe or a device, or belongs to another user.
+    #[error("{} {problem}, which is unsafe; move it elsewhere and start again", path.display())]
     Planted {
-        /// The entry.
+        /// Path of the entry.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Predicate of the message, such as "is a symbolic link".
         problem: &'static str,
     },
-    /// Repositories and loops could read the keys.
+    /// The data directory is in the sandbox, where repositories and loops could read the keys.
     #[error(
-        "the data directory {} lies in the sandbox {}, where repositories and loops could read the keys in it; \
+        "the data directory {} is in the sandbox {}, where repositories and loops could read the keys in it; \
          choose another sandbox with --sandbox, or another data directory with --home",
         data_dir.display(), sandbox.display()
     )]
     InSandbox {
-        /// The data directory.
+        /// Path of the data directory.
         data_dir: PathBuf,
-        /// The sandbox.
+        /// Path of the sandbox base directory.
         sandbox: PathBuf,
     },
-    /// As [`DataDirError::InSandbox`].
+    /// The sandbox is in the data directory.
     #[error(
-        "the sandbox {} lies in the data directory {}, which is for keys and records alone; choose another \
+        "the sandbox {} is in the data directory {}, which contains keys; choose another \
          sandbox with --sandbox",
         sandbox.display(), data_dir.display()
     )]
     AroundSandbox {
-        /// The data directory.
+        /// Path of the data directory.
         data_dir: PathBuf,
-        /// The sandbox.
+        /// Path of the sandbox base directory.
         sandbox: PathBuf,
     },
-    /// The file system refused.
+    /// The file system returned an error.
     #[error("cannot use the data directory {}: {source}", path.display())]
     Io {
-        /// The directory.
+        /// Path of the data directory.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the file system.
         source: io::Error,
     },
 }
 
-/// The data directory of the running process; holds the single-instance lock while it lives.
+/// The data directory of this process. Holds the single-instance lock until it is dropped.
 #[derive(Debug)]
 pub struct DataDir {
     path: PathBuf,
     _lock: File,
 }
 
-/// The default directory: `LOOPGATE_HOME`, else the platform's place
-/// for a user's data.
+/// Returns the default data directory: `LOOPGATE_HOME`, or the platform's directory for user data.
 ///
 /// # Errors
-/// A relative `LOOPGATE_HOME`, or a user without a home.
+/// Fails when `LOOPGATE_HOME` is a relative path, or the user has no home directory.
 pub fn default_data_dir() -> Result<PathBuf, DataDirError> {
     if let Some(path) = std::env::var_os(env::HOME).filter(|path| !path.is_empty()) {
         let path = PathBuf::from(path);
@@ -108,11 +110,11 @@ pub fn default_data_dir() -> Result<PathBuf, DataDirError> {
 }
 
 impl DataDir {
-    /// Makes the directory for the owner alone, takes its lock, and removes the temporary files that a
-    /// killed process left.
+    /// Creates the directory with mode 0700, acquires its lock, and removes temporary files that a killed
+    /// process left behind.
     ///
     /// # Errors
-    /// See [`DataDirError`].
+    /// Fails with [`DataDirError`] when the directory is unsafe, in use, or cannot be accessed.
     pub fn open(path: &Path) -> Result<Self, DataDirError> {
         if !path.is_absolute() {
             return Err(DataDirError::NotAbsolute(path.to_owned()));
@@ -127,6 +129,7 @@ impl DataDir {
         }
         match lock(&path.join("loopgate.lock")).map_err(io)? {
             Some(lock) => {
+                // Only the holder of the lock may do this: the files could belong to a running process.
                 remove_temporary_files(path).map_err(io)?;
                 Ok(Self { path: path.to_owned(), _lock: lock })
             }
@@ -134,22 +137,23 @@ impl DataDir {
         }
     }
 
-    /// The directory itself.
+    /// Returns the path of the directory.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Where logs are written.
+    /// Returns the directory of log files.
     #[must_use]
     pub fn logs(&self) -> PathBuf {
         self.path.join(LOGS)
     }
 
-    /// Refuses a sandbox that holds this directory or is in it, also through links.
+    /// Checks that the sandbox and this directory do not overlap, with symbolic links resolved.
     ///
     /// # Errors
-    /// [`DataDirError::InSandbox`], [`DataDirError::AroundSandbox`].
+    /// Fails with [`DataDirError::InSandbox`] when this directory is in the sandbox, and with
+    /// [`DataDirError::AroundSandbox`] when it contains the sandbox.
     pub fn keep_apart(&self, sandbox: &Path) -> Result<(), DataDirError> {
         let real = |path: &Path| canonical_form(path).unwrap_or_else(|| path.to_owned());
         let (data_dir, inner) = (self.path.clone(), real(sandbox));
@@ -164,14 +168,15 @@ impl DataDir {
         }
     }
 
-    /// A file directly in the directory.
+    /// Returns the path of a file directly in the directory.
     #[must_use]
     pub fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 }
 
-/// Whether a directory is the other one or one above it, by whatever name.
+/// Returns whether a directory is the other one or one of its ancestors. Compares inodes too, because a bind
+/// mount gives a directory a second path.
 fn holds(outer: &Path, inner: &Path) -> bool {
     inner.ancestors().any(|above| above == outer || same_file(above, outer))
 }
@@ -179,8 +184,8 @@ fn holds(outer: &Path, inner: &Path) -> bool {
 #[cfg(unix)]
 fn same_file(one: &Path, other: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
-    let number = |path: &Path| path.metadata().map(|found| (found.dev(), found.ino())).ok();
-    number(one).is_some_and(|found| number(other) == Some(found))
+    let inode = |path: &Path| path.metadata().map(|metadata| (metadata.dev(), metadata.ino())).ok();
+    inode(one).is_some_and(|inode_of_one| inode(other) == Some(inode_of_one))
 }
 
 #[cfg(not(unix))]
@@ -188,11 +193,11 @@ fn same_file(_: &Path, _: &Path) -> bool {
     false
 }
 
-/// Removes the permissions of other users; `false` when another user owns the directory.
+/// Removes the permissions of other users. Returns `false` when another user owns the directory.
 #[cfg(unix)]
 fn close_to_others(path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
-    // One handle for both: the name may be pointed elsewhere in between.
+    // One handle for check and change: the path could be redirected in between.
     let directory = File::open(path)?;
     let metadata = directory.metadata()?;
     if !metadata.is_dir() {
@@ -210,8 +215,8 @@ fn close_to_others(_: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Whether everything in a directory is the owner's, and what it seems to be. A directory that is
-/// missing, or no directory, is told by who uses it.
+/// Checks that all entries of a directory belong to the user and are no links, pipes or devices. A missing
+/// directory, or another file in its place, is reported by its user.
 fn check_entries(directory: &Path) -> io::Result<Result<(), DataDirError>> {
     let entries = match std::fs::read_dir(directory) {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
@@ -222,7 +227,7 @@ fn check_entries(directory: &Path) -> io::Result<Result<(), DataDirError>> {
     for entry in entries {
         let entry = entry?;
         let problem = match entry.metadata() {
-            // It went away meanwhile, as temporary files do.
+            // Removed since it was listed, as temporary files are.
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             metadata => problem_of(&metadata?, entry.file_name() == SETTINGS),
         };
@@ -233,7 +238,7 @@ fn check_entries(directory: &Path) -> io::Result<Result<(), DataDirError>> {
     Ok(Ok(()))
 }
 
-/// What is wrong with an entry, whose link was not followed.
+/// Returns why an entry is unsafe. The metadata are those of the entry itself, not of a link's target.
 #[cfg(unix)]
 fn problem_of(entry: &std::fs::Metadata, link_allowed: bool) -> Option<&'static str> {
     use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
@@ -241,7 +246,7 @@ fn problem_of(entry: &std::fs::Metadata, link_allowed: bool) -> Option<&'static 
     if entry.uid() != rustix::process::geteuid().as_raw() {
         Some("belongs to another user of this machine")
     } else if kind.is_symlink() && !link_allowed {
-        Some("is a link")
+        Some("is a symbolic link")
     } else if kind.is_fifo() || kind.is_block_device() || kind.is_char_device() {
         Some("is a pipe or a device")
     } else {
@@ -251,12 +256,12 @@ fn problem_of(entry: &std::fs::Metadata, link_allowed: bool) -> Option<&'static 
 
 #[cfg(not(unix))]
 fn problem_of(entry: &std::fs::Metadata, link_allowed: bool) -> Option<&'static str> {
-    (entry.is_symlink() && !link_allowed).then_some("is a link")
+    (entry.is_symlink() && !link_allowed).then_some("is a symbolic link")
 }
 
-/// Removes what a process left that was killed while it replaced a file. Call it with the lock.
+/// Removes temporary files of killed processes. The caller holds the lock.
 fn remove_temporary_files(path: &Path) -> io::Result<()> {
-    for directory in WRITTEN.map(|below| path.join(below)) {
+    for directory in REPLACED_IN.map(|below| path.join(below)) {
         let Ok(entries) = std::fs::read_dir(&directory) else { continue };
         for entry in entries {
             let entry = entry?;
@@ -268,41 +273,45 @@ fn remove_temporary_files(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Takes the lock and writes the own pid into its file; `None` while another process holds it.
-#[expect(clippy::disallowed_methods, reason = "there is no signal to wait for")]
+/// Acquires the lock and writes the process id to its file. Returns `None` while another process holds the
+/// lock.
+#[expect(clippy::disallowed_methods, reason = "the release of a lock sends no notification")]
 fn lock(path: &Path) -> io::Result<Option<File>> {
     let mut options = File::options();
     options.read(true).write(true).create(true).truncate(false);
     #[cfg(unix)]
+    // A planted link would make the lock truncate another file of the user.
     std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, rustix::fs::OFlags::NOFOLLOW.bits() as i32);
     let mut file = options.open(path)?;
-    let begun = Instant::now();
+    let started = Instant::now();
     while let Err(error) = file.try_lock() {
         match error {
             TryLockError::Error(error) => return Err(error),
-            TryLockError::WouldBlock if holder_lives(path) || begun.elapsed() > LAST_START => {
+            TryLockError::WouldBlock if holder_is_running(path) || started.elapsed() > EXEC_TIME => {
                 return Ok(None);
             }
-            TryLockError::WouldBlock => std::thread::sleep(LOOK),
+            TryLockError::WouldBlock => std::thread::sleep(LOCK_PAUSE),
         }
     }
+    // Only with the lock: until then the file contains the process id of its holder.
     file.set_len(0)?;
     file.write_all(std::process::id().to_string().as_bytes())?;
     Ok(Some(file))
 }
 
-/// Whether the process that took the lock still runs. One of which nothing is known does.
+/// Returns whether the process that acquired the lock is running. An unreadable process id counts as running.
 #[cfg(unix)]
-fn holder_lives(path: &Path) -> bool {
+fn holder_is_running(path: &Path) -> bool {
     use rustix::process::{Pid, test_kill_process};
     let mut text = String::new();
     let read = File::open(path).and_then(|file| file.take(16).read_to_string(&mut text));
     let pid = read.ok().and_then(|_| text.parse().ok()).and_then(Pid::from_raw);
+    // `ESRCH` is the only proof; `EPERM` means that the process exists.
     pid.is_none_or(|pid| test_kill_process(pid) != Err(rustix::io::Errno::SRCH))
 }
 
 #[cfg(not(unix))]
-fn holder_lives(_: &Path) -> bool {
+fn holder_is_running(_: &Path) -> bool {
     true
 }
 
@@ -310,15 +319,16 @@ fn holder_lives(_: &Path) -> bool {
 mod tests {
     use super::*;
 
-    /// As a child process does that was being started when its parent was killed.
+    /// The lock of a killed parent remains held while a child process that it was starting has not executed
+    /// its program.
     #[cfg(unix)]
     #[test]
-    fn lock_of_a_dead_process_is_awaited() {
+    fn lock_of_killed_process_is_awaited() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("loopgate.lock");
         let first = DataDir::open(dir.path()).unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), std::process::id().to_string());
-        // No process has this one.
+        // No process has this id: it exceeds the maximum of Linux (4,194,304).
         std::fs::write(&path, i32::MAX.to_string()).unwrap();
         let second = std::thread::spawn({
             let dir = dir.path().to_owned();
@@ -345,35 +355,35 @@ mod tests {
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o777)).unwrap();
         let opened = DataDir::open(&path).unwrap();
         assert_eq!(mode_of(&path), 0o700);
-        // As anything does that is written while it is gone.
+        // A write while the process runs creates a missing directory again, which must be private too.
         std::fs::remove_dir_all(&path).unwrap();
         files::write_private(&opened.file("some.json"), b"{}").unwrap();
         assert_eq!(mode_of(&path), 0o700);
     }
 
-    /// Only root can change the owner of a directory; other users test with one of root's.
+    // Only root can change the owner of a directory. Other users test with a directory that root owns.
     #[cfg(unix)]
     #[test]
     fn directory_or_file_of_another_user_is_refused() {
         let dir = tempfile::tempdir().unwrap();
-        let nobody = |path: &Path| std::os::unix::fs::chown(path, Some(65_534), None);
-        let Ok(()) = nobody(dir.path()) else {
-            let refused = close_to_others(Path::new("/")).unwrap();
-            return assert!(!refused, "it is root's");
+        let change_owner = |path: &Path| std::os::unix::fs::chown(path, Some(65_534), None);
+        let Ok(()) = change_owner(dir.path()) else {
+            let is_own = close_to_others(Path::new("/")).unwrap();
+            return assert!(!is_own, "owned by root");
         };
         let message = DataDir::open(dir.path()).unwrap_err().to_string();
         assert!(message.contains("belongs to another user"), "{message}");
         let own = dir.path().join("own");
         drop(DataDir::open(&own).unwrap());
         std::fs::write(own.join("desktop.db"), "").unwrap();
-        nobody(&own.join("desktop.db")).unwrap();
+        change_owner(&own.join("desktop.db")).unwrap();
         let message = DataDir::open(&own).unwrap_err().to_string();
         assert!(message.contains("desktop.db belongs to another user"), "{message}");
     }
 
     #[cfg(unix)]
     #[test]
-    fn planted_links_and_pipes_are_refused_and_not_followed() {
+    fn links_and_pipes_in_data_directory_are_refused() {
         use std::os::unix::fs::symlink;
         let dir = tempfile::tempdir().unwrap();
         let (target, logs) = (dir.path().join("target"), dir.path().join("data/logs"));
@@ -384,7 +394,7 @@ mod tests {
         {
             symlink(&target, data.join(name)).unwrap();
             let message = DataDir::open(&data).unwrap_err().to_string();
-            assert!(message.contains(&format!("{name} is a link")), "{message}");
+            assert!(message.contains(&format!("{name} is a symbolic link")), "{message}");
             std::fs::remove_file(data.join(name)).unwrap();
         }
         let mode = rustix::fs::Mode::from_raw_mode(0o600);
@@ -392,7 +402,7 @@ mod tests {
         rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
         assert!(DataDir::open(&data).unwrap_err().to_string().contains("pipe"));
         std::fs::remove_file(pipe).unwrap();
-        // A person may keep the settings with others.
+        // Users may keep the settings with their dotfiles.
         symlink(&target, data.join("settings.toml")).unwrap();
         drop(DataDir::open(&data).unwrap());
         assert_eq!(std::fs::read_to_string(&target).unwrap(), "precious");
@@ -401,24 +411,24 @@ mod tests {
     #[test]
     fn only_stale_temporary_files_are_removed() {
         let dir = tempfile::tempdir().unwrap();
-        let (mut left, mut kept) = (Vec::new(), Vec::new());
-        for below in WRITTEN {
+        let (mut stale, mut others) = (Vec::new(), Vec::new());
+        for below in REPLACED_IN {
             std::fs::create_dir_all(dir.path().join(below)).unwrap();
-            left.extend(
+            stale.extend(
                 [".loopgate-a1B2c3.part", ".tmpa1B2c3"].map(|name| dir.path().join(below).join(name)),
             );
-            kept.extend(["some.part", ".tmp", ".loopgate"].map(|name| dir.path().join(below).join(name)));
+            others.extend(["some.part", ".tmp", ".loopgate"].map(|name| dir.path().join(below).join(name)));
         }
-        for file in left.iter().chain(&kept) {
+        for file in stale.iter().chain(&others) {
             std::fs::write(file, "half").unwrap();
         }
         drop(DataDir::open(dir.path()).unwrap());
-        assert!(left.iter().all(|file| !file.exists()), "{left:?}");
-        assert!(kept.iter().all(|file| file.exists()), "{kept:?}");
+        assert!(stale.iter().all(|file| !file.exists()), "{stale:?}");
+        assert!(others.iter().all(|file| file.exists()), "{others:?}");
     }
 
     #[test]
-    fn sandbox_and_data_directory_lie_apart() {
+    fn data_directory_and_sandbox_must_not_overlap() {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().join(name);
         std::fs::create_dir_all(at("home/src")).unwrap();
@@ -440,7 +450,7 @@ mod tests {
             "around",
         ] {
             let message = data.keep_apart(&at(around)).unwrap_err().to_string();
-            assert!(message.contains("lies in the sandbox") && message.contains("home/data"), "{message}");
+            assert!(message.contains("is in the sandbox") && message.contains("home/data"), "{message}");
         }
         for inside in [
             "home/data/src",
@@ -449,7 +459,7 @@ mod tests {
             "home/inside/src",
         ] {
             let message = data.keep_apart(&at(inside)).unwrap_err().to_string();
-            assert!(message.contains("lies in the data directory"), "{message}");
+            assert!(message.contains("is in the data directory"), "{message}");
         }
     }
 
@@ -463,7 +473,7 @@ mod tests {
     }
 
     #[test]
-    fn relative_path_is_refused_by_name() {
+    fn relative_path_is_refused() {
         let error = DataDir::open(Path::new("relative")).unwrap_err().to_string();
         assert!(error.contains("LOOPGATE_HOME"), "{error}");
     }

@@ -1,4 +1,5 @@
-//! Files with environment variables, which are not committed and which programs in a worktree need as well.
+//! Files with environment variables, such as `.env`. They are not committed, and programs in a worktree need
+//! them too.
 
 use std::ffi::OsStr;
 use std::io;
@@ -6,17 +7,17 @@ use std::path::{Path, PathBuf};
 
 use crate::sandbox::{Directory, EntryKind};
 
-/// Bytes of such a file.
+/// Maximum size in bytes of a copied file.
 const MAX_SIZE: u64 = 1024 * 1024;
-/// Levels of directories that are searched.
+/// Maximum depth of searched directories.
 const MAX_DEPTH: usize = 8;
 
-/// Copies files of these names from a clone to the same places in its worktree, in all directories that both have.
-/// What exists in the worktree stays as it is. `node_modules` and hidden directories are not searched, and links are
-/// not followed. Blocks on the disk.
+/// Copies files with these names from a clone to the same directories of its worktree, where those exist.
+/// Existing files in the worktree are kept. `node_modules` and hidden directories are skipped, and symbolic
+/// links are not followed. Blocks on disk I/O.
 ///
 /// # Errors
-/// The first failure; files after it are not copied.
+/// Returns the first failure; the remaining files are not copied.
 pub fn copy_environment_files(from: &Directory, to: &Directory, names: &[&str]) -> io::Result<()> {
     let mut pending = vec![PathBuf::new()];
     while let Some(below) = pending.pop() {

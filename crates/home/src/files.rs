@@ -1,4 +1,4 @@
-//! Atomic writes of files, and private files that only the user can read.
+//! Atomic writes, file locks, and files and directories that only their owner can access.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{File, TryLockError};
@@ -6,34 +6,35 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// A temporary file is named so, with random letters and digits between.
+/// Prefix and suffix of temporary files; random alphanumeric characters are in between.
 const TEMPORARY: (&str, &str) = (".loopgate-", ".part");
-/// As files were named before [`TEMPORARY`], and temporary ones of other programs are.
-const FORMER_TEMPORARY: (&str, &str) = (".tmp", "");
-/// Letters and digits in such a name.
-const RANDOM: usize = 6;
-/// How long a lock is waited for. Its holders write a few small files each.
+/// Names that earlier versions used, and that `tempfile` uses by default.
+const LEGACY_TEMPORARY: (&str, &str) = (".tmp", "");
+/// Number of random characters in the name of a temporary file.
+const RANDOM_CHARS: usize = 6;
+/// How long to wait for a lock. Holders write a few small files, which takes milliseconds.
 pub const LOCK_TIME: Duration = Duration::from_secs(5);
-/// Pause between two tries.
+/// Interval between attempts to acquire a lock.
 const LOCK_PAUSE: Duration = Duration::from_millis(5);
 
-/// Who may read a file, or enter a directory.
+/// Who may read a file or enter a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Audience {
     Everybody,
     Owner,
 }
 
-/// Replaces a file in one step: temporary file in the same directory, sync, rename, sync of the directory.
-/// Missing parent directories are made.
+/// Replaces a file atomically and durably: temporary file in the same directory, fsync, rename, fsync of the
+/// directory. Missing parent directories are created.
 ///
 /// # Errors
-/// Any failure of the file system; what is in the file's place is whole then, and most likely the old content.
+/// Any failure of the file system. The old file is intact then, except when only the final sync of the
+/// directory failed.
 pub fn write_atomic(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write(path, bytes, Audience::Everybody)
 }
 
-/// As [`write_atomic`], readable by the owner alone.
+/// As [`write_atomic`], with mode 0600. Created parent directories have mode 0700.
 ///
 /// # Errors
 /// As [`write_atomic`].
@@ -41,24 +42,25 @@ pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     write(path, bytes, Audience::Owner)
 }
 
-/// Takes the lock of an open file; it is held until the file is closed. `path` is for the message.
+/// Locks an open file until it is closed. `path` is used in the error message.
 ///
 /// # Errors
-/// `TimedOut` when another program holds it for longer than `limit`; any failure of the file system.
+/// Fails with `TimedOut` when another process holds the lock for longer than `limit`, and on any failure of
+/// the file system.
 #[expect(
     clippy::disallowed_methods,
-    reason = "a lock gives no signal, and one that is waited for cannot be given up"
+    reason = "a blocking lock has no timeout, and the release of a lock sends no notification"
 )]
 pub fn lock(file: &File, path: &Path, limit: Duration) -> io::Result<()> {
-    let begun = Instant::now();
+    let started = Instant::now();
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(()),
             Err(TryLockError::Error(error)) => return Err(error),
-            Err(TryLockError::WouldBlock) if begun.elapsed() >= limit => {
+            Err(TryLockError::WouldBlock) if started.elapsed() >= limit => {
                 let name = path.file_name().unwrap_or_default().to_string_lossy();
                 let text = format!(
-                    "another program holds the lock {name} for more than {limit:?}; end it and try again"
+                    "timed out after {limit:?} waiting for {name}, which another process has locked; stop that process and retry"
                 );
                 return Err(io::Error::new(io::ErrorKind::TimedOut, text));
             }
@@ -67,7 +69,7 @@ pub fn lock(file: &File, path: &Path, limit: Duration) -> io::Result<()> {
     }
 }
 
-/// Makes a directory that only the owner may enter, as the parents that are made with it.
+/// Creates a directory with mode 0700; its missing parents get the same mode.
 ///
 /// # Errors
 /// Any failure of the file system.
@@ -81,8 +83,8 @@ pub fn create_private_dir(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes a file that another will fill for the owner alone, before it would be made for everybody. What
-/// is there already stays, and is for the owner alone from now on.
+/// Creates a file with mode 0600, or restricts an existing file to it and keeps its content. Call it before
+/// another library writes the file, which would create it with the default mode.
 ///
 /// # Errors
 /// Any failure of the file system.
@@ -98,8 +100,8 @@ pub fn make_private(path: &Path) -> io::Result<()> {
     options.open(path).map(drop)
 }
 
-/// Renames a file whose content cannot be used, so that nothing takes its place unseen; answers its
-/// new name, which says that it is corrupt and since when.
+/// Renames a file with unusable content to `<name>.corrupt-<milliseconds>`, so that it is not overwritten.
+/// Returns the new path.
 ///
 /// # Errors
 /// Any failure of the file system.
@@ -110,24 +112,24 @@ pub fn rename_corrupt(path: &Path) -> io::Result<PathBuf> {
     Ok(renamed)
 }
 
-/// The name under which a file with unusable content is kept.
+/// Returns the name under which a file with unusable content is preserved.
 pub(crate) fn corrupt_name(name: &OsStr) -> OsString {
     let mut corrupt = name.to_owned();
     corrupt.push(format!(".corrupt-{}", jiff::Timestamp::now().as_millisecond()));
     corrupt
 }
 
-/// Whether a name is one that [`write_atomic`] gives a file before it is whole. A process that was
-/// killed in between leaves it.
+/// Returns whether a name is that of a temporary file of [`write_atomic`]. A process that was killed during a
+/// write leaves one behind.
 pub(crate) fn is_temporary(name: &OsStr) -> bool {
-    let named = |(prefix, suffix): (&str, &str)| {
+    let matches = |(prefix, suffix): (&str, &str)| {
         let random = name.to_str()?.strip_prefix(prefix)?.strip_suffix(suffix)?;
-        Some(random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+        Some(random.len() == RANDOM_CHARS && random.bytes().all(|byte| byte.is_ascii_alphanumeric()))
     };
-    [TEMPORARY, FORMER_TEMPORARY].into_iter().any(|scheme| named(scheme) == Some(true))
+    [TEMPORARY, LEGACY_TEMPORARY].into_iter().any(|scheme| matches(scheme) == Some(true))
 }
 
-/// Makes a directory with its parents, where they are missing.
+/// Creates a directory and its missing parents.
 pub(crate) fn create_dirs(path: &Path, audience: Audience) -> io::Result<()> {
     let mut builder = std::fs::DirBuilder::new();
     #[cfg(unix)]
@@ -144,9 +146,9 @@ fn write(path: &Path, bytes: &[u8], audience: Audience) -> io::Result<()> {
     create_dirs(parent, audience)?;
     let (prefix, suffix) = TEMPORARY;
     let mut temporary = tempfile::Builder::new();
-    temporary.prefix(prefix).suffix(suffix).rand_bytes(RANDOM);
-    // The temporary file is made with mode 0600. Its own errors would name its path, which is
-    // nobody's business where errors are answered.
+    temporary.prefix(prefix).suffix(suffix).rand_bytes(RANDOM_CHARS);
+    // `tempfile` creates the file with mode 0600. Its errors contain the path of the temporary file, which
+    // must not reach an HTTP response, so only the kind is passed on.
     let mut file = temporary.tempfile_in(parent).map_err(|error| io::Error::from(error.kind()))?;
     file.as_file_mut().write_all(bytes)?;
     if audience == Audience::Everybody {
@@ -156,25 +158,24 @@ fn write(path: &Path, bytes: &[u8], audience: Audience) -> io::Result<()> {
             file.as_file().set_permissions(std::fs::Permissions::from_mode(0o644))?;
         }
     }
+    // Otherwise a power failure could leave the new name with incomplete content.
     file.as_file().sync_all()?;
     file.persist(path).map_err(|error| error.error)?;
     sync_directory(parent)
 }
 
-/// The directory that holds a file.
 fn parent(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// Makes the names in a directory outlive a loss of power: a rename is on the disk only when its
-/// directory is.
+/// Syncs a directory, which makes renames and new entries in it survive a power failure.
 ///
 /// # Errors
 /// Any failure of the file system.
 pub fn sync_directory(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     return sync_names(File::open(path)?);
-    // Elsewhere a directory cannot be opened to be flushed.
+    // Windows cannot open a directory for syncing.
     #[cfg(not(unix))]
     {
         let _ = path;
@@ -182,7 +183,7 @@ pub fn sync_directory(path: &Path) -> io::Result<()> {
     }
 }
 
-/// As [`sync_directory`], of one that is open. Some file systems cannot, and say so.
+/// As [`sync_directory`], for an open directory. Ignores file systems that cannot sync directories.
 #[cfg(unix)]
 pub(crate) fn sync_names(directory: impl std::os::fd::AsFd) -> io::Result<()> {
     use rustix::io::Errno;
@@ -197,12 +198,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn private_file_is_for_its_owner() {
+    fn private_file_has_mode_0600() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("a/b/secret");
         write_private(&path, b"one").unwrap();
         write_private(&path, b"two").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"two");
+        // The mode must hold after the second write too, which replaces the file.
         #[cfg(unix)]
         {
             use std::os::unix::fs::PermissionsExt as _;
@@ -216,21 +218,21 @@ mod tests {
     }
 
     #[test]
-    fn held_lock_times_out_with_its_holder() {
+    fn held_lock_times_out_and_error_names_it() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("repos.lock");
-        let (theirs, ours) = (File::create(&path).unwrap(), File::create(&path).unwrap());
-        theirs.lock().unwrap();
-        let error = lock(&ours, &path, Duration::ZERO).unwrap_err();
+        let (holder, waiter) = (File::create(&path).unwrap(), File::create(&path).unwrap());
+        holder.lock().unwrap();
+        let error = lock(&waiter, &path, Duration::ZERO).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
         assert!(error.to_string().contains("repos.lock"), "{error}");
-        drop(theirs);
-        lock(&ours, &path, Duration::ZERO).unwrap();
+        drop(holder);
+        lock(&waiter, &path, Duration::ZERO).unwrap();
     }
 
     #[cfg(unix)]
     #[test]
-    fn directories_made_for_a_private_file_are_private_too() {
+    fn parent_directories_of_private_file_are_private() {
         use std::os::unix::fs::PermissionsExt as _;
         let dir = tempfile::tempdir().unwrap();
         write_private(&dir.path().join("a/b/secret"), b"one").unwrap();
@@ -242,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn temporary_files_are_known_by_their_names() {
+    fn temporary_files_are_recognized_by_name() {
         for name in [".loopgate-a1B2c3.part", ".tmpXyZ012"] {
             assert!(is_temporary(name.as_ref()), "{name}");
         }
@@ -252,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn corrupt_file_is_kept_under_a_name_that_says_so() {
+    fn corrupt_file_is_renamed() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("keys.json");
         std::fs::write(&path, "{").unwrap();
@@ -264,7 +266,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn existing_file_is_made_private_and_keeps_its_content() {
+    fn make_private_keeps_existing_content() {
         use std::os::unix::fs::PermissionsExt as _;
         let dir = tempfile::tempdir().unwrap();
         let (old, new) = (dir.path().join("old"), dir.path().join("new"));

@@ -1,25 +1,24 @@
-//! Git's configuration files, read without starting git.
+//! Parser for git configuration files.
 //!
-//! Nothing is included and nothing is interpreted: what is in one file is listed in its order.
-//! The grammar is that of git-config(1), "Syntax".
+//! Includes are not followed and values are not interpreted: the entries of one file are listed in order. The
+//! grammar is in git-config(1), "Syntax".
 
 use std::fmt;
 
-/// A variable of a configuration file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigEntry {
-    /// Name of its section, in lower case.
+    /// Name of the section, in lower case.
     pub section: String,
-    /// The part in quotes after the section's name, as it is written.
+    /// Quoted part after the section name, unescaped; case-sensitive.
     pub subsection: Option<String>,
-    /// Its name, in lower case.
+    /// Name of the variable, in lower case.
     pub name: String,
-    /// Its value; `None` for a name alone, which means true.
+    /// Value of the variable; `None` for a name without `=`, which means true.
     pub value: Option<String>,
 }
 
 impl fmt::Display for ConfigEntry {
-    /// The whole key, as `git config --list` prints it.
+    /// Formats the full key, as `git config --list` prints it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.subsection {
             Some(subsection) => write!(f, "{}.{subsection}.{}", self.section, self.name),
@@ -29,17 +28,18 @@ impl fmt::Display for ConfigEntry {
 }
 
 impl ConfigEntry {
-    /// Whether it has this section and name, and no subsection.
+    /// Returns whether the entry has this section and name, and no subsection.
     #[must_use]
     pub fn is(&self, section: &str, name: &str) -> bool {
         self.section == section && self.subsection.is_none() && self.name == name
     }
 }
 
-/// Reads a configuration file; `None` when git would refuse it.
+/// Parses a configuration file. Returns `None` when git would reject it.
 #[must_use]
 pub fn parse_git_config(bytes: &[u8]) -> Option<Vec<ConfigEntry>> {
     let text = String::from_utf8_lossy(bytes);
+    // Git skips a byte order mark and accepts CRLF line endings.
     let text = text.strip_prefix('\u{feff}').unwrap_or(&text).replace("\r\n", "\n");
     let mut reader = ConfigReader { rest: &text };
     let mut entries = Vec::new();
@@ -76,23 +76,23 @@ impl<'a> ConfigReader<'a> {
         Some(next)
     }
 
-    fn take(&mut self, wanted: impl Fn(char) -> bool) -> &'a str {
-        let end = self.rest.find(|c| !wanted(c)).unwrap_or(self.rest.len());
+    fn take(&mut self, predicate: impl Fn(char) -> bool) -> &'a str {
+        let end = self.rest.find(|c| !predicate(c)).unwrap_or(self.rest.len());
         let (taken, rest) = self.rest.split_at(end);
         self.rest = rest;
         taken
     }
 
-    fn skip(&mut self, unwanted: impl Fn(char) -> bool) {
-        let _ = self.take(unwanted);
+    fn skip(&mut self, predicate: impl Fn(char) -> bool) {
+        let _ = self.take(predicate);
     }
 
-    /// The head of a section, behind its opening bracket.
+    /// Parses a section header after its opening bracket.
     fn section(&mut self) -> Option<(String, Option<String>)> {
         let name = self.take(|c| c.is_ascii_alphanumeric() || c == '-' || c == '.').to_ascii_lowercase();
         let blanks = self.take(|c| matches!(c, ' ' | '\t'));
         if self.peek() != Some('"') {
-            // The old form: a subsection behind a dot.
+            // The deprecated form `[section.subsection]`.
             let (section, subsection) = match name.split_once('.') {
                 Some((section, subsection)) => (section.to_owned(), Some(subsection.to_owned())),
                 None => (name, None),
@@ -112,8 +112,8 @@ impl<'a> ConfigReader<'a> {
         (self.next() == Some(']')).then_some((name, Some(subsection)))
     }
 
-    /// What follows a name: nothing, or a value behind an equals sign. `None` when it is neither.
-    #[expect(clippy::option_option, reason = "a malformed value is not a missing one")]
+    /// Parses the part after a name: nothing, or `=` and a value. Returns `None` when it is malformed.
+    #[expect(clippy::option_option, reason = "distinguishes a malformed value from a missing one")]
     fn value(&mut self) -> Option<Option<String>> {
         self.skip(|c| matches!(c, ' ' | '\t'));
         match self.next() {
@@ -126,7 +126,7 @@ impl<'a> ConfigReader<'a> {
             Some(_) => return None,
         }
         self.skip(|c| matches!(c, ' ' | '\t'));
-        let (mut value, mut quoted, mut kept) = (String::new(), false, 0);
+        let (mut value, mut quoted, mut length) = (String::new(), false, 0);
         loop {
             match self.next() {
                 None | Some('\n') if quoted => return None,
@@ -147,14 +147,14 @@ impl<'a> ConfigReader<'a> {
                 },
                 Some(blank @ (' ' | '\t')) if !quoted => {
                     value.push(blank);
-                    // Blanks at the end are none of the value.
+                    // Trailing whitespace is not part of the value, so the length is not updated.
                     continue;
                 }
                 Some(other) => value.push(other),
             }
-            kept = value.len();
+            length = value.len();
         }
-        value.truncate(kept);
+        value.truncate(length);
         Some(Some(value))
     }
 }
@@ -165,7 +165,7 @@ mod tests {
 
     use super::*;
 
-    fn listed(text: &str) -> Option<Vec<(String, Option<String>)>> {
+    fn parsed(text: &str) -> Option<Vec<(String, Option<String>)>> {
         let entries = parse_git_config(text.as_bytes())?;
         Some(entries.into_iter().map(|entry| (entry.to_string(), entry.value)).collect())
     }
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn sections_names_and_values_are_read() {
+    fn sections_names_and_values_are_parsed() {
         let text = "; a comment\n[core]\n\tBare = false # no\n[Remote \"Ori\\\"gin\"] url = \"a b ; c\" \n\
             [branch.old] merge=x\\\n y\n[x]\n  alone\n\tlast = a\\tb\\\\  ";
         let expected = vec![
@@ -185,15 +185,15 @@ mod tests {
             ("x.alone".to_owned(), None),
             entry("x.last", "a\tb\\"),
         ];
-        assert_eq!(listed(text), Some(expected));
+        assert_eq!(parsed(text), Some(expected));
     }
 
     #[test]
-    fn repository_that_git_refuses_is_refused() {
+    fn malformed_file_is_rejected() {
         for text in
             ["x = 1", "[a\nb = 1", "[a \"b]\n", "[a]\n1 = 2", "[a]\nb = \"c\n", "[a]\nb = \\x", "[a] b c"]
         {
-            assert_eq!(listed(text), None, "{text:?}");
+            assert_eq!(parsed(text), None, "{text:?}");
         }
     }
 
@@ -205,7 +205,7 @@ mod tests {
         }
 
         #[test]
-        fn written_value_is_read_back(
+        fn quoted_values_round_trip(
             entries in proptest::collection::vec(
                 ("[a-z]{1,8}", proptest::option::of("[^\n\r\0]{0,8}"), "[a-z][a-z0-9-]{0,8}", "[^\r\0\u{8}]{0,12}"),
                 0..6,

@@ -1,18 +1,19 @@
-//! Plugins that the assistant has installed: one directory a plugin, with one directory a version.
+//! Plugins that the assistant has installed: one directory per plugin, with one subdirectory per version.
 
 use std::path::{Path, PathBuf};
 
-/// The directory of the newest version of a plugin that has a file, given as a path relative to it. Blocks on
-/// the disk.
+/// Returns the directory of the newest version of a plugin that contains `file`, a path relative to that
+/// directory. Blocks on disk I/O.
 #[must_use]
 pub fn newest_version_with(plugin: &Path, file: &str) -> Option<PathBuf> {
     let entries = std::fs::read_dir(plugin).ok()?.flatten();
     let versions = entries.filter_map(|entry| Some((version(entry.file_name().to_str()?)?, entry.path())));
+    // An interrupted installation leaves a version directory without all of its files.
     let complete = versions.filter(|(_, path)| path.join(file).is_file());
     complete.max_by_key(|(version, _)| *version).map(|(_, path)| path)
 }
 
-/// The three numbers that a name begins with.
+/// Parses the three numbers at the start of a version; a suffix such as `-beta` is ignored.
 fn version(name: &str) -> Option<[u64; 3]> {
     let mut parts = name.splitn(3, '.');
     let mut whole = || parts.next()?.parse().ok();
@@ -28,7 +29,7 @@ mod tests {
 
     // PL-42
     #[test]
-    fn newest_complete_version_is_found() {
+    fn newest_complete_version_is_returned() {
         let dir = tempfile::tempdir().unwrap();
         for name in ["1.9.0", "1.10.2-beta", "2.0.0", "latest"] {
             std::fs::create_dir_all(dir.path().join(name)).unwrap();

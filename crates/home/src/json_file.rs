@@ -1,10 +1,11 @@
-//! JSON files that other programs read and write too.
+//! JSON files that other programs read and write concurrently.
 //!
-//! An update takes a lock that all processes share, reads the newest content under it, and replaces the
-//! file in one step: temporary file, fsync, rename, fsync of the directory. Members that the document's type
-//! does not know survive. Other programs may write in place, so text that is not JSON is read again until it is
-//! a second old; only then is it malformed. A malformed file is never overwritten: it is reported, or moved
-//! aside where the file's documentation says so. A file that cannot be read is never replaced.
+//! An update acquires a lock that all processes share, reads the current content under it, and replaces the
+//! file atomically: temporary file, fsync, rename, fsync of the directory. Members that the type of the
+//! document does not declare are preserved. Other programs may write in place, so text that is not JSON is
+//! read again until it has not changed for a second; only then is it malformed. A malformed file is never
+//! overwritten: an update fails, or moves it aside where that is documented for the file. A file that cannot
+//! be read is never replaced.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -22,43 +23,43 @@ use crate::files::{self, Audience};
 use crate::sandbox::{Directory, EntryKind, SandboxedPath};
 use crate::untrusted;
 
-/// How long another program may take between truncating a file and writing all of it.
+/// How long another program may take to write a file in place after truncating it.
 const WRITE_TIME: Duration = Duration::from_secs(1);
-/// Pause between two reads of a file that is being written.
+/// Interval between reads of a file that another program is writing.
 const READ_PAUSE: Duration = Duration::from_millis(10);
 
-/// A JSON file that holds one object. Everything here blocks on the disk.
+/// A JSON file that contains one object. All methods block on disk I/O.
 #[derive(Debug, Clone)]
 pub struct JsonFile<T> {
-    place: FileLocation,
+    location: FileLocation,
     max_bytes: u64,
-    moves_aside: bool,
+    moves_malformed_aside: bool,
     document: PhantomData<fn() -> T>,
 }
 
-/// Where a file is, and through which handle it is opened.
+/// Location of a file, and how its directory is opened.
 #[derive(Debug, Clone)]
 enum FileLocation {
-    /// In a working tree, opened as [`untrusted`] does. World-readable.
+    /// In a working tree, opened as in [`untrusted`]. World-readable.
     WorkingTree(PathBuf),
-    /// In a directory that the sandbox checked. For its owner alone.
+    /// In a directory that the sandbox checked. Mode 0600.
     Sandbox(SandboxedPath, OsString),
-    /// In a directory that the program chose. For its owner alone.
+    /// In a directory that Loopgate chose. Mode 0600.
     Private(PathBuf),
 }
 
-/// Why a file cannot be used.
 #[derive(Debug, Error)]
 pub enum JsonFileError {
-    /// The file system refused, or another process held the lock for too long (`TimedOut`). The file is unchanged.
+    /// The file system returned an error, or another process held the lock for too long (`TimedOut`). The
+    /// file is unchanged.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// It is no such document: other text, too large, a link, a pipe.
+    /// The file is not such a document: other text, too large, a symbolic link or a pipe.
     #[error("{file} is malformed: {reason}")]
     Malformed {
-        /// Its name, without its directory.
+        /// File name without the directory.
         file: String,
-        /// What is wrong with it.
+        /// Why it is malformed.
         reason: String,
     },
 }
@@ -75,107 +76,117 @@ impl From<JsonFileError> for io::Error {
 }
 
 impl<T: Serialize + DeserializeOwned> JsonFile<T> {
-    /// A file in a working tree, or in the state directory of the sandbox.
+    /// Refers to a file in a working tree or in the state directory of the sandbox.
     #[must_use]
     pub fn in_working_tree(path: PathBuf) -> Self {
         Self::at(FileLocation::WorkingTree(path))
     }
 
-    /// A file in a directory that the sandbox checked, for its owner alone. Missing directories are made.
+    /// Refers to a file with mode 0600 in a directory that the sandbox checked. Missing directories are
+    /// created.
     #[must_use]
     pub fn in_sandbox(directory: SandboxedPath, name: impl Into<OsString>) -> Self {
         Self::at(FileLocation::Sandbox(directory, name.into()))
     }
 
-    /// A file in a private directory, for its owner alone.
+    /// Refers to a file with mode 0600 in a private directory.
     #[must_use]
     pub fn private(path: PathBuf) -> Self {
         Self::at(FileLocation::Private(path))
     }
 
-    fn at(place: FileLocation) -> Self {
-        Self { place, max_bytes: untrusted::MAX_DOCUMENT, moves_aside: false, document: PhantomData }
+    fn at(location: FileLocation) -> Self {
+        Self {
+            location,
+            max_bytes: untrusted::MAX_DOCUMENT,
+            moves_malformed_aside: false,
+            document: PhantomData,
+        }
     }
 
-    /// With another limit than 8 MiB for what is read.
+    /// Sets the maximum size in bytes of the file; 8 MiB by default.
     #[must_use]
     pub const fn max_bytes(mut self, max_bytes: u64) -> Self {
         self.max_bytes = max_bytes;
         self
     }
 
-    /// An update renames a malformed file to `<name>.corrupt-<milliseconds>` and goes on as if there was
-    /// none, instead of failing.
+    /// Makes updates rename a malformed file to `<name>.corrupt-<milliseconds>` and continue with no
+    /// document, instead of failing.
     #[must_use]
     pub const fn moving_malformed_aside(mut self) -> Self {
-        self.moves_aside = true;
+        self.moves_malformed_aside = true;
         self
     }
 
-    /// Where it is.
+    /// Returns the path of the file.
     #[must_use]
     pub fn path(&self) -> PathBuf {
-        match &self.place {
+        match &self.location {
             FileLocation::WorkingTree(path) | FileLocation::Private(path) => path.clone(),
             FileLocation::Sandbox(directory, name) => directory.as_path().join(name),
         }
     }
 
-    /// The document; `None` when there is no file. Waits for a program that is writing it.
+    /// Reads the document; `None` when the file does not exist. Waits while another program is writing the
+    /// file.
     ///
     /// # Errors
-    /// [`JsonFileError`].
+    /// Fails with [`JsonFileError`] when the file cannot be read or is malformed.
     pub fn read(&self) -> Result<Option<T>, JsonFileError> {
         let read = || match self.directory() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             opened => self.read_in(&opened?),
         };
-        let document = read().map_err(|error| self.explained(error))?;
+        let document = read().map_err(|error| self.explain(error))?;
         document.map(|members| self.parse(members)).transpose()
     }
 
-    /// Changes the document under the lock, and stores it if it is another one then. `change` gets `None` when
-    /// there is no file, and nothing is stored when it leaves it so, or fails.
+    /// Changes the document under the lock and writes it if it has changed. `change` receives `None` when the
+    /// file does not exist. Nothing is written when `change` leaves it at `None` or fails.
     ///
     /// # Errors
-    /// What `change` fails with, and [`JsonFileError`]; the file is unchanged then.
+    /// Returns the error of `change`, or a [`JsonFileError`]; the file is unchanged.
     pub fn update<R, E: From<JsonFileError>>(
         &self,
         change: impl FnOnce(&mut Option<T>) -> Result<R, E>,
     ) -> Result<R, E> {
-        let failed = |error: io::Error| E::from(self.explained(error.into()));
-        let directory = self.make_directory().map_err(failed)?;
-        let _lock = self.lock_in(&directory).map_err(failed)?;
+        let to_error = |error: io::Error| E::from(self.explain(error.into()));
+        let directory = self.make_directory().map_err(to_error)?;
+        // Held from the read to the rename, which prevents lost updates.
+        let _lock = self.lock_in(&directory).map_err(to_error)?;
         let stored = self.read_in(&directory).and_then(|stored| {
             let parsed = stored.clone().map(|members| self.parse(members)).transpose()?;
             Ok(stored.zip(parsed))
         });
         let (stored, is_malformed) = match stored {
             Ok(stored) => (stored, false),
-            Err(error @ JsonFileError::Malformed { .. }) if self.moves_aside => {
-                tracing::warn!(%error, "begun anew with the next change");
+            Err(error @ JsonFileError::Malformed { .. }) if self.moves_malformed_aside => {
+                tracing::warn!(%error, "malformed file is replaced by the next change");
                 (None, true)
             }
-            Err(error) => return Err(self.explained(error).into()),
+            Err(error) => return Err(self.explain(error).into()),
         };
         let (members, mut document) = stored.unzip();
-        let before = document.as_ref().map(members_of).transpose().map_err(failed)?;
+        let before = document.as_ref().map(members_of).transpose().map_err(to_error)?;
         let result = change(&mut document)?;
-        let after = document.as_ref().map(members_of).transpose().map_err(failed)?;
+        let after = document.as_ref().map(members_of).transpose().map_err(to_error)?;
         if let Some(after) = after.filter(|after| before.as_ref() != Some(after)) {
-            let written = || {
+            // Nothing is written for an unchanged document, so a no-op update keeps the formatting of another
+            // program and triggers no file watchers.
+            let write = || {
                 if is_malformed {
                     self.move_aside(&directory)?;
                 }
                 let merged = merge(members.unwrap_or_default(), &before.unwrap_or_default(), after);
                 directory.replace_for(self.name()?, &serde_json::to_vec_pretty(&merged)?, self.audience())
             };
-            written().map_err(failed)?;
+            write().map_err(to_error)?;
         }
         Ok(result)
     }
 
-    /// Removes the file under the lock; `false` when there is none.
+    /// Removes the file under the lock. Returns `false` when it does not exist.
     ///
     /// # Errors
     /// [`JsonFileError::Io`].
@@ -188,27 +199,27 @@ impl<T: Serialize + DeserializeOwned> JsonFile<T> {
         match remove() {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(self.explained(error.into())),
+            Err(error) => Err(self.explain(error.into())),
         }
     }
 
-    /// Reads until the text is JSON, or has been there for a while.
+    /// Reads the file until its text is JSON or has not changed for `WRITE_TIME`.
     #[expect(
         clippy::disallowed_methods,
-        reason = "a program that writes in place gives no signal when it is done"
+        reason = "a program that writes in place sends no notification when it is done"
     )]
     fn read_in(&self, directory: &Directory) -> Result<Option<Map<String, Value>>, JsonFileError> {
-        let begun = Instant::now();
+        let started = Instant::now();
         loop {
             match self.read_once(directory)? {
                 FileContent::Missing => return Ok(None),
                 FileContent::Document(members) => return Ok(Some(members)),
-                FileContent::NoJson { modified, .. }
-                    if is_recent(modified) && begun.elapsed() < WRITE_TIME =>
+                FileContent::InvalidJson { modified, .. }
+                    if is_recent(modified) && started.elapsed() < WRITE_TIME =>
                 {
                     std::thread::sleep(READ_PAUSE);
                 }
-                FileContent::NoJson { reason, .. } | FileContent::NoDocument(reason) => {
+                FileContent::InvalidJson { reason, .. } | FileContent::NotADocument(reason) => {
                     return Err(self.malformed(reason));
                 }
             }
@@ -223,9 +234,9 @@ impl<T: Serialize + DeserializeOwned> JsonFile<T> {
                 return match directory.kind(name) {
                     None if error.kind() == io::ErrorKind::NotFound => Ok(FileContent::Missing),
                     Some(EntryKind::Link | EntryKind::Other) => {
-                        Ok(FileContent::NoDocument("it is no regular file".into()))
+                        Ok(FileContent::NotADocument("it is not a regular file".into()))
                     }
-                    // Not a file that may be replaced.
+                    // Not a malformed document: a directory cannot be moved aside safely.
                     Some(EntryKind::Directory) => Err(io::ErrorKind::IsADirectory.into()),
                     None | Some(EntryKind::File) => Err(error),
                 };
@@ -235,12 +246,12 @@ impl<T: Serialize + DeserializeOwned> JsonFile<T> {
         let mut text = Vec::new();
         file.take(self.max_bytes + 1).read_to_end(&mut text)?;
         if text.len() as u64 > self.max_bytes {
-            return Ok(FileContent::NoDocument(format!("it has more than {} bytes", self.max_bytes)));
+            return Ok(FileContent::NotADocument(format!("it is larger than {} bytes", self.max_bytes)));
         }
         Ok(match serde_json::from_slice(&text) {
             Ok(Value::Object(members)) => FileContent::Document(members),
-            Ok(_) => FileContent::NoDocument("it is no JSON object".into()),
-            Err(error) => FileContent::NoJson { reason: error.to_string(), modified },
+            Ok(_) => FileContent::NotADocument("it is not a JSON object".into()),
+            Err(error) => FileContent::InvalidJson { reason: error.to_string(), modified },
         })
     }
 
@@ -252,12 +263,12 @@ impl<T: Serialize + DeserializeOwned> JsonFile<T> {
         let name = self.name()?;
         let renamed = files::corrupt_name(name);
         directory.rename(name, &renamed)?;
-        tracing::warn!(file = %name.display(), moved_to = %renamed.display(), "a malformed file was moved aside");
+        tracing::warn!(file = %name.display(), moved_to = %renamed.display(), "malformed file moved aside");
         Ok(())
     }
 
     fn directory(&self) -> io::Result<Directory> {
-        match &self.place {
+        match &self.location {
             FileLocation::WorkingTree(path) => untrusted::directory(parent(path)?),
             FileLocation::Sandbox(directory, _) => directory.open_directory(),
             FileLocation::Private(path) => Directory::of(parent(path)?),
@@ -265,7 +276,7 @@ impl<T: Serialize + DeserializeOwned> JsonFile<T> {
     }
 
     fn make_directory(&self) -> io::Result<Directory> {
-        match &self.place {
+        match &self.location {
             FileLocation::WorkingTree(path) => untrusted::make_directory(parent(path)?),
             FileLocation::Sandbox(directory, _) => directory.make_directory(),
             FileLocation::Private(path) => {
@@ -275,8 +286,9 @@ impl<T: Serialize + DeserializeOwned> JsonFile<T> {
         }
     }
 
-    /// Takes the lock that all processes share; it is held until the file is closed.
+    /// Acquires the lock that all processes share. It is held until the returned file is closed.
     fn lock_in(&self, directory: &Directory) -> io::Result<File> {
+        // A separate file, because a rename replaces the inode of the document and with it any lock on it.
         let path = Path::new(self.name()?).with_extension("lock");
         let file = directory.append_file(path.as_os_str())?;
         files::lock(&file, &path, files::LOCK_TIME)?;
@@ -284,7 +296,7 @@ impl<T: Serialize + DeserializeOwned> JsonFile<T> {
     }
 
     fn name(&self) -> io::Result<&OsStr> {
-        match &self.place {
+        match &self.location {
             FileLocation::WorkingTree(path) | FileLocation::Private(path) => {
                 path.file_name().ok_or_else(|| io::ErrorKind::InvalidInput.into())
             }
@@ -293,7 +305,7 @@ impl<T: Serialize + DeserializeOwned> JsonFile<T> {
     }
 
     const fn audience(&self) -> Audience {
-        match &self.place {
+        match &self.location {
             FileLocation::WorkingTree(_) => Audience::Everybody,
             FileLocation::Sandbox(..) | FileLocation::Private(_) => Audience::Owner,
         }
@@ -304,10 +316,10 @@ impl<T: Serialize + DeserializeOwned> JsonFile<T> {
         JsonFileError::Malformed { file, reason }
     }
 
-    /// Says what a link in the way means.
-    fn explained(&self, error: JsonFileError) -> JsonFileError {
+    /// Replaces the error for a symbolic link in the path by a message that names the file.
+    fn explain(&self, error: JsonFileError) -> JsonFileError {
         match error {
-            JsonFileError::Io(error) if crate::sandbox::led_away(&error) => {
+            JsonFileError::Io(error) if crate::sandbox::escaped_via_symlink(&error) => {
                 let name = self.name().unwrap_or_default().to_string_lossy();
                 let text = format!("{name} is behind a symbolic link, which is not followed");
                 io::Error::other(text).into()
@@ -317,17 +329,17 @@ impl<T: Serialize + DeserializeOwned> JsonFile<T> {
     }
 }
 
-/// What one read of a file found.
+/// Result of reading a file once.
 enum FileContent {
     Missing,
     Document(Map<String, Value>),
-    /// It may be half-written.
-    NoJson {
+    /// Not valid JSON; another program may still be writing it.
+    InvalidJson {
         reason: String,
         modified: SystemTime,
     },
-    /// It will not become a document.
-    NoDocument(String),
+    /// Not a document, whatever else is written to it.
+    NotADocument(String),
 }
 
 fn parent(path: &Path) -> io::Result<&Path> {
@@ -337,12 +349,12 @@ fn parent(path: &Path) -> io::Result<&Path> {
 fn members_of<T: Serialize>(document: &T) -> io::Result<Map<String, Value>> {
     match serde_json::to_value(document)? {
         Value::Object(members) => Ok(members),
-        _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "the document is no JSON object")),
+        _ => Err(io::Error::new(io::ErrorKind::InvalidInput, "the document is not a JSON object")),
     }
 }
 
-/// The stored members with the changes from `before` to `after`. Those that neither knows stay, all in their
-/// places.
+/// Applies the changes from `before` to `after` to the stored members. Members that are in neither keep their
+/// value and position.
 fn merge(
     stored: Map<String, Value>,
     before: &Map<String, Value>,
@@ -360,7 +372,7 @@ fn merge(
     merged
 }
 
-/// A time in the future counts as recent: the clock was set back.
+/// A time in the future counts as recent: the clock may have been set back.
 fn is_recent(modified: SystemTime) -> bool {
     !modified.elapsed().is_ok_and(|age| age >= WRITE_TIME)
 }

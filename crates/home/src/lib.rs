@@ -1,8 +1,8 @@
-//! What this desktop keeps for itself: its directories, settings, identity, keys and the list of
-//! its repositories, and the sandbox around the paths that come from outside.
+//! Persistent state of a desktop: data directory, settings, identity, keys and the list of managed
+//! repositories; and the sandbox that checks paths from requests.
 //!
-//! Everything here is on the local disk and belongs to one user. Nothing here starts a program
-//! or speaks to the network.
+//! Everything in this crate is on the local disk and belongs to one user. The crate starts no programs and
+//! does not use the network.
 
 mod assistant_limits;
 mod authorized_keys;
@@ -45,7 +45,7 @@ pub use project_files::ProjectFiles;
 pub use repos::{AddRepoError, Repos, ReposError, ReposFile};
 pub use repository::{Repository, RepositoryError, RepositoryHandles, origin_of_chosen};
 pub use sandbox::{
-    AccessDenied, DirEntry, Directory, EntryKind, Sandbox, SandboxedPath, canonical_path, led_away,
+    AccessDenied, DirEntry, Directory, EntryKind, Sandbox, SandboxedPath, canonical_path, escaped_via_symlink,
 };
 pub use sessions::{Session, SessionNote, Sessions};
 pub use settings::{

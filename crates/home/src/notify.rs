@@ -1,5 +1,4 @@
-//! How the user is notified of loops and of requests that wait for approval: the table
-//! `[notify]` of the settings.
+//! Notifications about loops and pending approvals: the table `[notify]` of the settings.
 
 use std::path::Path;
 
@@ -7,19 +6,19 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::path_resolution::expand_home;
 
-/// Seconds that a command may take when nothing else is said.
+/// Default timeout of the command in seconds.
 const DEFAULT_TIMEOUT: u64 = 30;
 
-/// What happens when a loop has ended or waits for a person, or a request waits for approval.
+/// How the user is notified when a loop has finished or needs input, or a request awaits approval.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Notify {
-    /// Whether the desktop shows a notification.
+    /// Whether a desktop notification is shown.
     pub desktop: bool,
-    /// A program with its arguments that is run; empty for none.
+    /// A program and its arguments to run; empty for none.
     #[serde(deserialize_with = "program", skip_serializing_if = "Vec::is_empty")]
     pub command: Vec<String>,
-    /// Seconds that the command may take.
+    /// Timeout of the command in seconds.
     pub timeout_seconds: u64,
 }
 
@@ -30,17 +29,19 @@ impl Default for Notify {
 }
 
 impl Notify {
-    /// With the program's path in full.
+    /// Validates the table and expands `~` in the path of the program.
     pub(crate) fn normalized(mut self) -> Result<Self, String> {
+        // A timeout of zero would terminate every command immediately.
         if self.timeout_seconds == 0 {
             return Err("notify.timeout_seconds must be at least 1".to_owned());
         }
         let Some(program) = self.command.first_mut() else { return Ok(self) };
         let expanded = expand_home(program);
+        // A relative path would depend on the working directory; a bare name is searched on `PATH`.
         let is_bare = !program.contains(std::path::MAIN_SEPARATOR);
         if program.trim().is_empty() || !(is_bare || Path::new(&expanded).is_absolute()) {
             return Err(format!(
-                "notify.command (--notify-command) must begin with an absolute path or the name of a program, \
+                "notify.command (--notify-command) must begin with an absolute path or the name of a program on PATH, \
                  not \"{program}\""
             ));
         }
@@ -49,17 +50,17 @@ impl Notify {
     }
 }
 
-/// A list of words, or the program alone.
+/// Deserializes a program without arguments, or a list of program and arguments.
 fn program<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged, expecting = "expected the path of a program, or a list of it and its arguments")]
-    enum Words {
-        Alone(String),
-        All(Vec<String>),
+    enum Command {
+        Program(String),
+        ProgramAndArguments(Vec<String>),
     }
-    Ok(match Words::deserialize(deserializer)? {
-        Words::Alone(program) => vec![program],
-        Words::All(words) => words,
+    Ok(match Command::deserialize(deserializer)? {
+        Command::Program(program) => vec![program],
+        Command::ProgramAndArguments(command) => command,
     })
 }
 
@@ -67,30 +68,30 @@ fn program<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D:
 mod tests {
     use super::*;
 
-    fn read(toml: &str) -> Result<Notify, String> {
+    fn parse(toml: &str) -> Result<Notify, String> {
         let notify: Notify = toml_edit::de::from_str(toml).map_err(|error| error.to_string())?;
         notify.normalized()
     }
 
     #[test]
-    fn program_is_a_path_or_a_list() {
-        assert_eq!(read("").unwrap(), Notify::default());
-        assert_eq!(read("command = \"/opt/tell\"").unwrap().command, ["/opt/tell"]);
-        assert_eq!(read("command = [\"tell\", \"-v\"]").unwrap().command, ["tell", "-v"]);
-        let at_home = read("command = \"~/tell\"").unwrap().command;
+    fn command_is_a_program_or_a_list() {
+        assert_eq!(parse("").unwrap(), Notify::default());
+        assert_eq!(parse("command = \"/opt/alert\"").unwrap().command, ["/opt/alert"]);
+        assert_eq!(parse("command = [\"alert\", \"-v\"]").unwrap().command, ["alert", "-v"]);
+        let at_home = parse("command = \"~/alert\"").unwrap().command;
         assert!(Path::new(&at_home[0]).is_absolute(), "{at_home:?}");
     }
 
     #[test]
-    fn invalid_program_is_refused() {
+    fn invalid_value_is_rejected() {
         for (toml, word) in [
-            ("command = \"bin/tell\"", "absolute"),
+            ("command = \"bin/alert\"", "absolute"),
             ("command = \"\"", "absolute"),
             ("command = 5", "path of a program"),
             ("timeout_seconds = 0", "at least 1"),
             ("desktp = false", "desktp"),
         ] {
-            let error = read(toml).unwrap_err();
+            let error = parse(toml).unwrap_err();
             assert!(error.contains(word), "{toml}: {error}");
         }
     }

@@ -1,26 +1,24 @@
-//! Origins of the relay, the API and the web app: scheme, host and port, nothing else.
+//! Origins of the relay, the API and the web app: scheme, host and port only.
 
 use thiserror::Error;
 use url::{Host, Url};
 
-/// A text that is no usable origin; the message names its subject.
+/// Why a text is not a usable origin. The message begins with its subject.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum InvalidOrigin {
-    /// Blank.
     #[error("{0} is required")]
     Missing(&'static str),
-    /// Not a URL.
     #[error("{0} must be a valid URL")]
     NotAUrl(&'static str),
-    /// Plain HTTP to another machine.
+    /// Unencrypted HTTP to a host that is not loopback.
     #[error("{0} must use https (http is allowed only for localhost/127.0.0.1 in local development)")]
     NotSecure(&'static str),
 }
 
-/// Reduces a URL to its origin. `subject` begins the message of an error, for example `Origin`.
+/// Reduces a URL to its origin. `subject` starts the error message, for example `Origin`.
 ///
 /// # Errors
-/// See [`InvalidOrigin`].
+/// Fails with [`InvalidOrigin`] when the text is blank, not a URL, or uses plain HTTP to another machine.
 pub fn normalize_origin(text: &str, subject: &'static str) -> Result<String, InvalidOrigin> {
     let text = text.trim();
     if text.is_empty() {
@@ -46,15 +44,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_origin_is_kept() {
-        let kept = |text| normalize_origin(text, "Origin").unwrap();
-        assert_eq!(kept(" https://app.example.test:443/path?x "), "https://app.example.test");
-        assert_eq!(kept("http://127.0.0.1:8080/"), "http://127.0.0.1:8080");
-        assert_eq!(kept("http://[::1]:1"), "http://[::1]:1");
+    fn url_is_reduced_to_its_origin() {
+        let origin = |text| normalize_origin(text, "Origin").unwrap();
+        assert_eq!(origin(" https://app.example.test:443/path?x "), "https://app.example.test");
+        assert_eq!(origin("http://127.0.0.1:8080/"), "http://127.0.0.1:8080");
+        assert_eq!(origin("http://[::1]:1"), "http://[::1]:1");
     }
 
     #[test]
-    fn plain_http_stays_on_this_machine() {
+    fn plain_http_is_refused_except_on_loopback() {
         assert_eq!(
             normalize_origin("http://app.example.test", "Origin"),
             Err(InvalidOrigin::NotSecure("Origin"))

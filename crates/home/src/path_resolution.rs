@@ -1,13 +1,14 @@
-//! The forms of a path: as it is written, and where it leads once symbolic links are resolved.
+//! Path resolution: expansion of `~`, lexical normalization, and resolution of symbolic links in paths that
+//! need not exist.
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 
-/// Links followed on the way of one path; as many as the kernel follows.
+/// Maximum number of symbolic links in a path; Linux has the same limit.
 const MAX_LINKS: usize = 40;
 
-/// Expands a leading `~` or `~/`; `~user` stays as it is.
+/// Expands a leading `~` or `~/`. `~user` is not expanded.
 #[must_use]
 pub fn expand_home(path: &str) -> PathBuf {
     let rest = match path {
@@ -21,7 +22,7 @@ pub fn expand_home(path: &str) -> PathBuf {
     }
 }
 
-/// Removes `.` and `..` without asking the disk; `None` for a relative path.
+/// Removes `.` and `..` components without reading the disk. Returns `None` for a relative path.
 pub(crate) fn lexically_absolute(path: &Path) -> Option<PathBuf> {
     if !path.is_absolute() {
         return None;
@@ -39,9 +40,10 @@ pub(crate) fn lexically_absolute(path: &Path) -> Option<PathBuf> {
     Some(clean)
 }
 
-/// The real path, in its true casing. What does not exist is added as it is written, also behind a
-/// link that leads nowhere yet: a later write through that link would land there. `None` when the
-/// way is no way: links in a circle, or `..` behind something that is no directory.
+/// Resolves symbolic links and the true casing of a path. Components that do not exist are appended as
+/// written, also behind a dangling link: a later write through that link would create its target. Returns
+/// `None` when the path cannot be resolved: a cycle of links, or `..` after a component that is not a
+/// directory.
 pub(crate) fn canonical_form(path: &Path) -> Option<PathBuf> {
     match path.canonicalize() {
         Ok(canonical) => Some(canonical),
@@ -49,9 +51,8 @@ pub(crate) fn canonical_form(path: &Path) -> Option<PathBuf> {
     }
 }
 
-/// Whether a path is in a directory, or a link on its way or what it leads to does. Touches the disk.
-///
-/// What may be written there decides then what is found under the path.
+/// Returns whether a path, a symbolic link on it, or its target is in `directory`: write access to the
+/// directory then controls what the path refers to. Reads the disk.
 #[must_use]
 pub fn leads_through(path: &Path, directory: &Path) -> bool {
     let (Some(directory), Ok(path)) = (canonical_form(directory), std::path::absolute(path)) else {
@@ -63,19 +64,20 @@ pub fn leads_through(path: &Path, directory: &Path) -> bool {
             return true;
         }
         if walk.ahead.pop().and_then(|step| walk.take(step)).is_none() {
-            // Once more through the system, which knows the true casing.
+            // On a case-insensitive file system the walk keeps the casing of the links; `canonicalize`
+            // returns the true one.
             return path.canonicalize().is_ok_and(|target| target.starts_with(&directory));
         }
     }
 }
 
-/// A way from the root, one component after the other.
+/// Resolution of a path, one component at a time.
 struct PathWalk {
-    /// Where the way has led so far; exists, and holds no link.
+    /// The path resolved so far. It exists and contains no symbolic links.
     reached: PathBuf,
-    /// What follows and does not exist.
+    /// Components after `reached` that do not exist.
     missing: Vec<OsString>,
-    /// What is still to be walked, the next component last.
+    /// Remaining steps in reverse order.
     ahead: Vec<ResolutionStep>,
     links: usize,
 }
@@ -98,13 +100,13 @@ impl PathWalk {
         while let Some(step) = walk.ahead.pop() {
             walk.take(step)?;
         }
-        // Once more through the system, which knows the true casing.
+        // The walk keeps the casing of the links; `canonicalize` returns the true one.
         let mut canonical = walk.reached.canonicalize().ok()?;
         canonical.extend(&walk.missing);
         Some(canonical)
     }
 
-    /// Puts the steps of a path before those that are still ahead.
+    /// Queues the components of a path before the remaining steps.
     fn add(&mut self, path: &Path) {
         let mut root = PathBuf::new();
         let mut steps = Vec::new();
@@ -149,7 +151,7 @@ impl PathWalk {
                 self.add(&next.read_link().ok()?);
             }
             Ok(_) => self.reached = next,
-            // What cannot be looked at cannot be entered either.
+            // An entry without access counts as missing: nothing below it can be opened either.
             Err(error)
                 if matches!(
                     error.kind(),
@@ -197,11 +199,11 @@ mod tests {
     }
 
     #[test]
-    fn home_is_expanded_by_component() {
+    fn tilde_is_expanded_only_as_a_whole_component() {
         let home = etcetera::home_dir().unwrap();
         assert_eq!(expand_home("~"), home);
         assert_eq!(expand_home("~/x"), home.join("x"));
-        assert_eq!(expand_home("~//etc"), home.join("etc"), "stays below the home");
+        assert_eq!(expand_home("~//etc"), home.join("etc"), "stays below the home directory");
         assert_eq!(expand_home("~other/x"), Path::new("~other/x"));
     }
 }

@@ -1,4 +1,4 @@
-//! The five external programs, by the keys under which settings and capabilities name them.
+//! The five external programs, and the keys under which settings and capabilities refer to them.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -7,31 +7,29 @@ use serde::{Deserialize, Serialize};
 
 use crate::path_resolution::leads_through;
 
-/// One of the five programs that the user brings.
+/// An external program that the user installs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Program {
-    /// The coding assistant.
+    /// The AI coding assistant.
     #[serde(rename = "assistant")]
     Assistant,
-    /// The code host's command line.
+    /// Command-line program of the code host.
     #[serde(rename = "codeHost")]
     CodeHost,
-    /// The second tool, which reviews.
+    /// The second AI program, which reviews.
     #[serde(rename = "reviewer")]
     Reviewer,
-    /// Python 3.
     #[serde(rename = "python3")]
     Python3,
-    /// Git.
     #[serde(rename = "git")]
     Git,
 }
 
 impl Program {
-    /// Every program.
+    /// Every program that settings can refer to.
     pub const ALL: [Self; 5] = [Self::Assistant, Self::CodeHost, Self::Reviewer, Self::Python3, Self::Git];
 
-    /// The key in settings and on the wire.
+    /// Returns the key in settings and on the wire.
     #[must_use]
     pub const fn key(self) -> &'static str {
         match self {
@@ -43,7 +41,7 @@ impl Program {
         }
     }
 
-    /// The default executable.
+    /// Returns the name of the default executable.
     #[must_use]
     pub const fn executable(self) -> &'static str {
         match self {
@@ -55,7 +53,7 @@ impl Program {
         }
     }
 
-    /// How a person gets it: a command, or a page, and what to do then.
+    /// Returns how to install the program: a command or a URL, and the next step.
     #[must_use]
     pub const fn installation(self) -> &'static str {
         match self {
@@ -68,30 +66,30 @@ impl Program {
     }
 }
 
-/// Where a program is that a person chose.
+/// Path of a program that the user selected.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum ProgramPath {
-    /// Whatever is there is meant.
+    /// Runs whatever program is at this path.
     Plain(PathBuf),
-    /// A way through links, which counts only while it leads where it led when it was chosen. The
-    /// way matters too: some programs look at the name by which they were started.
+    /// A path with symbolic links, valid only while it resolves to the same target as when it was selected.
+    /// The path is kept because some programs depend on the name by which they are started.
     Pinned {
-        /// What is started.
+        /// Path that is executed.
         path: PathBuf,
-        /// The file behind the links.
+        /// Canonical path of the file.
         target: PathBuf,
     },
 }
 
 impl ProgramPath {
-    /// The way that leads to this file.
+    /// Creates a pinned path when `path` differs from its canonical form `target`.
     #[must_use]
     pub fn new(path: PathBuf, target: PathBuf) -> Self {
         if path == target { Self::Plain(path) } else { Self::Pinned { path, target } }
     }
 
-    /// The file that is meant.
+    /// Returns the canonical path of the program.
     #[must_use]
     pub fn target(&self) -> &Path {
         match self {
@@ -99,22 +97,23 @@ impl ProgramPath {
         }
     }
 
-    /// Whether the way or the file is in a directory, or leads through it. Looks at the disk.
+    /// Returns whether the path or its target is in a directory, or resolves through it. Reads the disk.
     #[must_use]
     pub fn leads_through(&self, directory: &Path) -> bool {
-        let way = match self {
+        let path = match self {
             Self::Plain(path) | Self::Pinned { path, .. } => path,
         };
-        leads_through(way, directory) || leads_through(self.target(), directory)
+        // Write access to either of them is enough to replace the program.
+        leads_through(path, directory) || leads_through(self.target(), directory)
     }
 
-    /// What is to be started; `None` when the way leads elsewhere by now. Looks at the disk.
+    /// Returns the path to execute; `None` when it no longer resolves to the pinned target. Reads the disk.
     #[must_use]
     pub fn way(&self) -> Option<&Path> {
         match self {
             Self::Plain(path) => Some(path),
             Self::Pinned { path, target } => {
-                path.canonicalize().is_ok_and(|found| found == *target).then_some(path.as_path())
+                path.canonicalize().is_ok_and(|canonical| canonical == *target).then_some(path.as_path())
             }
         }
     }

@@ -1,7 +1,7 @@
-//! The list of managed repositories, `repos.json`, which other programs read and write too.
+//! List of managed repositories, `repos.json`, which other programs read and write too.
 //!
-//! A malformed file is moved aside by the first read, which begins a new one. Whatever works in the sandbox
-//! can write the file, so an entry counts only while the sandbox allows its path.
+//! The first read moves a malformed file aside and creates an empty one. Programs in the sandbox can write
+//! the file, so entries whose path the sandbox does not allow are ignored.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,41 +19,38 @@ use crate::path_resolution::expand_home;
 use crate::sandbox::{Sandbox, SandboxedPath};
 use crate::settings::SettingsStore;
 
-/// The member of the file that holds the settings.
+/// Name of the member that contains the settings.
 const SETTINGS: &str = "settings";
 
-/// Content of `repos.json`.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct ReposFile {
-    /// The repositories.
+    /// Managed repositories that the sandbox allows.
     pub repos: Vec<ManagedRepo>,
-    /// Their settings.
+    /// Settings that apply to all repositories.
     pub settings: ReposSettings,
 }
 
-/// Why the list cannot be used.
 #[derive(Debug, Error)]
 pub enum ReposError {
-    /// No sandbox base directory is set.
+    /// No sandbox base directory is configured.
     #[error("Server not configured — complete onboarding")]
     NotConfigured,
-    /// The file system refused.
+    /// The file system returned an error.
     #[error("{0}")]
     Io(#[from] io::Error),
 }
 
-/// Why a repository cannot be added.
 #[derive(Debug, Error)]
 pub enum AddRepoError {
-    /// It is in the list.
+    /// The repository is already in the list.
     #[error("Repository already configured")]
-    AlreadyThere,
-    /// The list cannot be used.
+    AlreadyManaged,
+    /// The list cannot be read or written.
     #[error(transparent)]
     Repos(#[from] ReposError),
 }
 
-/// The file as it is stored, with entries and members of others.
+/// The file as stored, including entries and members that other programs wrote.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct ReposDocument {
     #[serde(default)]
@@ -62,7 +59,7 @@ struct ReposDocument {
     others: Map<String, Value>,
 }
 
-/// The list, shared by gateway and runtime.
+/// The repository list, shared by gateway and runtime.
 #[derive(Debug)]
 pub struct Repos {
     settings: Arc<SettingsStore>,
@@ -70,25 +67,25 @@ pub struct Repos {
 }
 
 impl Repos {
-    /// The list below the settings' sandbox base directory.
+    /// Creates a list for the sandbox base directory of the settings.
     #[must_use]
     pub const fn new(settings: Arc<SettingsStore>, sandbox: Arc<Sandbox>) -> Self {
         Self { settings, sandbox }
     }
 
-    /// Where the file lies; `None` while no sandbox is set.
+    /// Returns the path of the file; `None` while no sandbox is configured.
     #[must_use]
     pub fn path(&self) -> Option<PathBuf> {
         self.settings.get().orchestrator_dir().map(|dir| dir.join("config").join("repos.json"))
     }
 
-    /// The list as it is now, without the entries that the sandbox does not allow; a missing file is
-    /// made, empty.
+    /// Reads the list, without entries that the sandbox does not allow. Creates an empty file when it is
+    /// missing.
     ///
     /// # Errors
-    /// See [`ReposError`].
+    /// Fails with [`ReposError`] when no sandbox is configured or the file cannot be read.
     pub fn list(&self) -> Result<ReposFile, ReposError> {
-        let mut list = tolerant(&self.stored()?);
+        let mut list = parse_entries(&self.stored()?);
         list.repos.retain(|repo| self.allows(repo));
         Ok(list)
     }
@@ -97,10 +94,10 @@ impl Repos {
         self.sandbox.check(&repo.path).is_ok()
     }
 
-    /// Adds a repository.
+    /// Adds a repository to the list.
     ///
     /// # Errors
-    /// See [`AddRepoError`].
+    /// Fails with [`AddRepoError`] when the repository is already in the list or the file cannot be written.
     pub fn add(
         &self,
         path: &SandboxedPath,
@@ -113,44 +110,45 @@ impl Repos {
             deployment,
             added_at: loopgate_api::time::now_iso(),
         };
-        let there = self.change(|entries, _| {
-            let there = entries.iter().filter_map(path_of).any(|known| same_place(known, &repo.path));
-            if !there {
+        // Checked under the lock, so that concurrent requests cannot add the same repository twice.
+        let exists = self.change(|entries, _| {
+            let exists = entries.iter().filter_map(path_of).any(|listed| is_same_path(listed, &repo.path));
+            if !exists {
                 entries.push(json!(repo));
             }
-            there
+            exists
         })?;
-        if there { Err(AddRepoError::AlreadyThere) } else { Ok(repo) }
+        if exists { Err(AddRepoError::AlreadyManaged) } else { Ok(repo) }
     }
 
-    /// Removes a repository; answers whether it was there.
+    /// Removes a repository. Returns whether it was in the list.
     ///
     /// # Errors
-    /// See [`ReposError`].
+    /// Fails with [`ReposError`] when no sandbox is configured or the file cannot be written.
     pub fn remove(&self, path: &str) -> Result<bool, ReposError> {
         let path = shorten_home(&expand_home(path));
         self.change(|entries, _| {
             let before = entries.len();
-            entries.retain(|entry| !path_of(entry).is_some_and(|known| same_place(known, &path)));
+            entries.retain(|entry| !path_of(entry).is_some_and(|listed| is_same_path(listed, &path)));
             entries.len() != before
         })
     }
 
-    /// Changes how a repository is run; without any members left, nothing says so any more. Answers the members as
-    /// they are then, or `None` when the repository is not in the list.
+    /// Changes the deployment members of a repository and returns them; `None` when the repository is not in
+    /// the list. The `deployment` object is removed when it becomes empty.
     ///
     /// # Errors
-    /// See [`ReposError`].
+    /// Fails with [`ReposError`] when no sandbox is configured or the file cannot be written.
     pub fn update_deployment(
         &self,
         path: &str,
         change: impl FnOnce(&mut Map<String, Value>),
     ) -> Result<Option<Map<String, Value>>, ReposError> {
         self.change(|entries, _| {
-            let is_meant = |entry: &&mut Value| {
-                path_of(entry).is_some_and(|known| known == path || same_place(known, path))
+            let has_path = |entry: &&mut Value| {
+                path_of(entry).is_some_and(|listed| listed == path || is_same_path(listed, path))
             };
-            let entry = entries.iter_mut().find(is_meant)?.as_object_mut()?;
+            let entry = entries.iter_mut().find(has_path)?.as_object_mut()?;
             let mut members = entry.get("deployment").and_then(Value::as_object).cloned().unwrap_or_default();
             change(&mut members);
             if members.is_empty() {
@@ -162,15 +160,16 @@ impl Repos {
         })
     }
 
-    /// Changes the settings of the list.
+    /// Changes the settings in the file.
     ///
     /// # Errors
-    /// See [`ReposError`].
+    /// Fails with [`ReposError`] when no sandbox is configured or the file cannot be written.
     pub fn update_settings(&self, change: impl FnOnce(&mut ReposSettings)) -> Result<(), ReposError> {
         self.change(|_, others| {
             let mut settings = settings_of(others);
             change(&mut settings);
-            // Over what is there: a member of another type than was expected stays as well.
+            // Extend the stored object: members that are unknown, or that have an unexpected type, are
+            // preserved.
             match (others.get_mut(SETTINGS), json!(settings)) {
                 (Some(Value::Object(stored)), Value::Object(changed)) => stored.extend(changed),
                 (_, changed) => drop(others.insert(SETTINGS.to_owned(), changed)),
@@ -178,10 +177,11 @@ impl Repos {
         })
     }
 
-    /// Sets and confirms the worktree parent when it is missing or outside the sandbox.
+    /// Sets the worktree parent directory to the sandbox base directory when it is missing or outside the
+    /// sandbox, and marks it as confirmed.
     ///
     /// # Errors
-    /// See [`ReposError`].
+    /// Fails with [`ReposError`] when no sandbox is configured or the file cannot be written.
     pub fn seed(&self) -> Result<(), ReposError> {
         let base = self.settings.get().sandbox_base_directory.clone().ok_or(ReposError::NotConfigured)?;
         let settings = self.list()?.settings;
@@ -198,34 +198,35 @@ impl Repos {
         })
     }
 
-    /// The clone of a repository that is in the list, by the URL of its `origin`.
+    /// Finds the clone of a listed repository by the URL of its `origin` remote. An exact match takes
+    /// precedence over one that differs in case.
     ///
     /// # Errors
-    /// See [`ReposError`].
+    /// Fails with [`ReposError`] when the list cannot be read.
     pub fn find(&self, name: &RepoFullName) -> Result<Option<PathBuf>, ReposError> {
-        let named = self.named()?;
-        let exact = named.iter().find(|(_, origin)| origin == name);
+        let clones = self.clones_with_origin()?;
+        let exact = clones.iter().find(|(_, origin)| origin == name);
         Ok(exact
-            .or_else(|| named.iter().find(|(_, origin)| origin.same_as(name)))
+            .or_else(|| clones.iter().find(|(_, origin)| origin.same_as(name)))
             .map(|(path, _)| path.clone()))
     }
 
-    /// The full names of the repositories that are in the list and have an `origin`.
+    /// Returns the full names of all listed repositories that have an `origin` remote.
     ///
     /// # Errors
-    /// See [`ReposError`].
+    /// Fails with [`ReposError`] when the list cannot be read.
     pub fn full_names(&self) -> Result<Vec<RepoFullName>, ReposError> {
-        Ok(self.named()?.into_iter().map(|(_, origin)| origin).collect())
+        Ok(self.clones_with_origin()?.into_iter().map(|(_, origin)| origin).collect())
     }
 
-    fn named(&self) -> Result<Vec<(PathBuf, RepoFullName)>, ReposError> {
+    fn clones_with_origin(&self) -> Result<Vec<(PathBuf, RepoFullName)>, ReposError> {
         let list = self.list()?;
         let paths = list.repos.iter().map(|repo| expand_home(&repo.path));
         Ok(paths.filter_map(|path| self.sandbox.origin_of(&path).map(|origin| (path, origin))).collect())
     }
 
-    /// Parents under which the worktrees of a repository may lie, the preferred one first:
-    /// environment, setting, the repository's own parent.
+    /// Returns the directories that may contain worktrees of a repository, the preferred one first:
+    /// environment variable, setting, parent directory of the repository.
     #[must_use]
     pub fn worktree_parents(&self, repository: &Path) -> Vec<PathBuf> {
         let own = repository.parent().map(Path::to_owned);
@@ -234,13 +235,13 @@ impl Repos {
         parents
     }
 
-    /// The configured ones: environment, setting.
+    /// Returns the configured worktree parents: environment variable, setting.
     #[must_use]
     pub fn named_worktree_parents(&self) -> Vec<PathBuf> {
         let from_environment = std::env::var(env::WORKTREE_PARENT).ok();
         let from_settings = self.list().ok().and_then(|list| list.settings.worktree_parent_dir);
-        let named = [from_environment, from_settings].into_iter().flatten();
-        named.filter(|dir| !dir.trim().is_empty()).map(|dir| expand_home(dir.trim())).collect()
+        let configured = [from_environment, from_settings].into_iter().flatten();
+        configured.filter(|dir| !dir.trim().is_empty()).map(|dir| expand_home(dir.trim())).collect()
     }
 
     fn file(&self) -> Result<JsonFile<ReposDocument>, ReposError> {
@@ -248,26 +249,26 @@ impl Repos {
         Ok(JsonFile::in_working_tree(path).moving_malformed_aside())
     }
 
-    /// The document; an empty one when it is missing or malformed.
+    /// Reads the document; an empty one is created when it is missing or malformed.
     fn stored(&self) -> Result<ReposDocument, ReposError> {
         let file = self.file()?;
         match file.read() {
             Ok(Some(document)) => Ok(document),
             Ok(None) | Err(JsonFileError::Malformed { .. }) => {
-                let begun = file.update(|document| {
-                    let known = document.get_or_insert_with(ReposDocument::empty);
+                // Under the lock another process may have created the file already; keep what it wrote.
+                let created = file.update(|document| {
+                    let current = document.get_or_insert_with(ReposDocument::empty);
                     Ok::<_, JsonFileError>(ReposDocument {
-                        repos: known.repos.clone(),
-                        others: known.others.clone(),
+                        repos: current.repos.clone(),
+                        others: current.others.clone(),
                     })
                 });
-                Ok(begun.map_err(io::Error::from)?)
+                Ok(created.map_err(io::Error::from)?)
             }
             Err(error) => Err(io::Error::from(error).into()),
         }
     }
 
-    /// Changes the entries and the other members of the file.
     fn change<T>(
         &self,
         change: impl FnOnce(&mut Vec<Value>, &mut Map<String, Value>) -> T,
@@ -286,8 +287,9 @@ impl ReposDocument {
     }
 }
 
-/// Keeps the entries that can be read and skips the others.
-fn tolerant(document: &ReposDocument) -> ReposFile {
+/// Parses each entry separately, so that a malformed one does not hide the others. An entry with only a
+/// usable path keeps that path.
+fn parse_entries(document: &ReposDocument) -> ReposFile {
     let entries = document.repos.as_deref().unwrap_or_default();
     let repos = entries
         .iter()
@@ -309,7 +311,7 @@ fn path_of(entry: &Value) -> Option<&str> {
     entry.get("path").and_then(Value::as_str)
 }
 
-/// Writes a path at or below the home directory with a leading `~`.
+/// Formats a path at or below the home directory with a leading `~`.
 fn shorten_home(path: &Path) -> String {
     let Ok(home) = etcetera::home_dir() else { return path.to_string_lossy().into_owned() };
     match path.strip_prefix(&home) {
@@ -319,9 +321,10 @@ fn shorten_home(path: &Path) -> String {
     }
 }
 
-fn same_place(one: &str, other: &str) -> bool {
+fn is_same_path(one: &str, other: &str) -> bool {
     let trimmed = |path: &str| expand_home(path.trim_end_matches('/'));
     let (one, other) = (trimmed(one), trimmed(other));
+    // Canonical paths are compared only when both exist; entries may refer to a clone that was removed.
     one == other || matches!((one.canonicalize(), other.canonicalize()), (Ok(one), Ok(other)) if one == other)
 }
 
@@ -331,7 +334,7 @@ mod tests {
     use crate::files;
     use crate::settings::Overrides;
 
-    fn place() -> (tempfile::TempDir, Arc<SettingsStore>, Repos, Arc<Sandbox>) {
+    fn fixture() -> (tempfile::TempDir, Arc<SettingsStore>, Repos, Arc<Sandbox>) {
         let dir = tempfile::tempdir().unwrap();
         let base = dir.path().join("box");
         std::fs::create_dir_all(&base).unwrap();
@@ -351,20 +354,20 @@ mod tests {
 
     #[test]
     fn repository_is_found_by_its_origin() {
-        let (dir, _, repos, sandbox) = place();
+        let (dir, _, repos, sandbox) = fixture();
         let clone = clone_of(dir.path(), "shop", "git@github.com:Acme/Shop.git");
         repos.add(&sandbox.check(&clone).unwrap(), None, None).unwrap();
         assert_eq!(repos.find(&"acme/shop".parse().unwrap()).unwrap(), Some(clone.clone()));
         assert_eq!(repos.find(&"other/shop".parse().unwrap()).unwrap(), None);
         let again = repos.add(&sandbox.check(&clone).unwrap(), None, None);
-        assert!(matches!(again, Err(AddRepoError::AlreadyThere)));
+        assert!(matches!(again, Err(AddRepoError::AlreadyManaged)));
         assert!(repos.remove(&clone.to_string_lossy()).unwrap());
         assert!(!repos.remove(&clone.to_string_lossy()).unwrap());
     }
 
     #[test]
     fn concurrent_writers_lose_no_entry() {
-        let (dir, _, repos, sandbox) = place();
+        let (dir, _, repos, sandbox) = fixture();
         std::thread::scope(|scope| {
             for n in 0..10 {
                 let clone = clone_of(dir.path(), &format!("r{n}"), "x/y");
@@ -377,7 +380,7 @@ mod tests {
 
     #[test]
     fn malformed_file_is_moved_aside() {
-        let (_dir, _, repos, _) = place();
+        let (_dir, _, repos, _) = fixture();
         let path = repos.path().unwrap();
         files::write_atomic(&path, b"{").unwrap();
         assert!(repos.list().unwrap().repos.is_empty());
@@ -390,10 +393,11 @@ mod tests {
     }
 
     #[test]
-    fn changes_by_other_processes_are_read_and_kept() {
-        let (dir, _, repos, _) = place();
+    fn changes_by_other_processes_are_read_and_preserved() {
+        let (dir, _, repos, _) = fixture();
         assert!(repos.list().unwrap().repos.is_empty());
         let entry = serde_json::json!({"path": dir.path().join("box/a"), "deployment": {"detectedAt": "x"}});
+        // The deployment member and the second entry were written by another program.
         let document = serde_json::json!({"repos": [entry, {"nope": 1}], "settings": {"z": 1}});
         std::fs::write(repos.path().unwrap(), document.to_string()).unwrap();
         assert_eq!(repos.list().unwrap().repos.len(), 1);
@@ -403,8 +407,8 @@ mod tests {
     }
 
     #[test]
-    fn entry_outside_of_the_sandbox_is_not_there_and_stays_in_the_file() {
-        let (dir, _, repos, _) = place();
+    fn entry_outside_the_sandbox_is_ignored_and_stays_in_the_file() {
+        let (dir, _, repos, _) = fixture();
         let inside = clone_of(dir.path(), "shop", "git@github.com:acme/shop.git");
         let outside = clone_of(dir.path(), "../secret", "git@github.com:acme/secret.git");
         let document = serde_json::json!({"repos": [{"path": outside}, {"path": inside}]});
@@ -419,12 +423,13 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn non_file_is_moved_aside_without_blocking() {
-        let (dir, _, repos, sandbox) = place();
+    fn pipe_and_device_are_moved_aside_without_blocking() {
+        let (dir, _, repos, sandbox) = fixture();
         let path = repos.path().unwrap();
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         rustix::fs::mkfifoat(rustix::fs::CWD, &path, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
         assert!(repos.list().unwrap().repos.is_empty());
+        // A device behind a link would never end when read.
         std::fs::remove_file(&path).unwrap();
         std::os::unix::fs::symlink("/dev/zero", &path).unwrap();
         let clone = clone_of(dir.path(), "shop", "x/y");
@@ -442,7 +447,7 @@ mod tests {
     #[test]
     fn symlinked_directory_is_not_followed() {
         for link in [".loopgate", ".loopgate/config"] {
-            let (dir, _, repos, sandbox) = place();
+            let (dir, _, repos, sandbox) = fixture();
             let outside = dir.path().join("outside");
             std::fs::create_dir_all(outside.join("config")).unwrap();
             let link = dir.path().join("box").join(link);

@@ -1,10 +1,10 @@
-//! What a repository is, decided without git: the nearest working tree or bare repository at or
-//! above a directory, never above the sandbox.
+//! Discovery of a repository without git: the nearest working tree or bare repository at or above a
+//! directory, never above the sandbox base directory.
 //!
-//! Everything that git would follow from there is followed here first: the records of the working
-//! tree, those that it shares with others, and where it borrows objects. All of it has to be in the
-//! sandbox, and the records have to name the working tree that names them. What was looked at is held
-//! open, so that git can be given the same directories.
+//! Every path that git would follow from there is checked first: the git directory, the common directory and
+//! alternate object directories. All of them must be in the sandbox, and the git directory must refer back to
+//! the working tree that refers to it. The checked directories stay open, so that git can be given the same
+//! ones.
 
 use std::ffi::OsStr;
 use std::io;
@@ -17,15 +17,15 @@ use thiserror::Error;
 use crate::git_config::{ConfigEntry, parse_git_config};
 use crate::sandbox::{Directory, EntryKind, Sandbox, SandboxedPath};
 
-/// Bytes of a file that holds one path.
+/// Maximum size in bytes of a file that contains one path, such as `.git` or `commondir`: twice `PATH_MAX`.
 const MAX_POINTER: u64 = 8 * 1024;
-/// Bytes of a configuration file.
+/// Maximum size in bytes of a configuration or alternates file.
 const MAX_CONFIG: u64 = 1024 * 1024;
-/// Repositories that borrow objects from each other in a row; as many as git follows.
+/// Maximum depth of alternates that refer to further alternates; git has the same limit.
 const MAX_ALTERNATES: usize = 5;
 
-/// Records that git opens, where they are.
-const RECORDS: [&str; 18] = [
+/// Files and directories that git opens in a git directory.
+const GIT_DIR_ENTRIES: [&str; 18] = [
     "HEAD",
     "config",
     "config.worktree",
@@ -45,51 +45,51 @@ const RECORDS: [&str; 18] = [
     "shallow",
     "worktrees",
 ];
-/// Files of a working tree that git reads by itself.
-const RULES: [&str; 4] = [".gitattributes", ".gitignore", ".gitmodules", ".mailmap"];
+/// Files that git reads in a working tree on its own.
+const WORKING_TREE_FILES: [&str; 4] = [".gitattributes", ".gitignore", ".gitmodules", ".mailmap"];
 
-/// Why a directory is no repository that git is started in.
+/// Why git is not started in a directory.
 #[derive(Debug, Error)]
 pub enum RepositoryError {
-    /// None is there, or none that is in the sandbox.
+    /// No repository was found in the sandbox.
     #[error("not a git repository")]
     None,
-    /// One is there that is not used; the reason.
-    #[error("this repository is not used: {0}")]
+    /// A repository was found but is unsafe to use; contains the reason.
+    #[error("unsafe repository: {0}")]
     Refused(String),
-    /// The disk refused.
+    /// The file system returned an error.
     #[error("the repository could not be read: {0}")]
     Disk(#[from] io::Error),
 }
 
-/// A repository whose every part is in the sandbox.
+/// A repository of which every part is in the sandbox.
 #[derive(Debug)]
 pub struct Repository {
-    /// Root of the working tree; the records themselves when it is bare.
+    /// Root of the working tree; the git directory itself for a bare repository.
     pub root: PathBuf,
-    /// The directory that was asked about, below the root.
+    /// Path of the requested directory relative to the root.
     pub prefix: PathBuf,
-    /// The records of this working tree.
+    /// Git directory of this working tree (`git rev-parse --git-dir`).
     pub own: PathBuf,
-    /// The records that all its working trees share.
+    /// Git directory that all worktrees share (`git rev-parse --git-common-dir`).
     pub common: PathBuf,
-    /// Whether it has no working tree.
+    /// Whether the repository has no working tree.
     pub bare: bool,
-    /// What its own configuration files say, those of the working tree last. Files that they include
-    /// are not among it.
+    /// Entries of the repository's own configuration files, those of `config.worktree` last. Included files
+    /// are not read.
     pub config: Vec<ConfigEntry>,
-    /// The three directories, held open.
+    /// Open handles of the three directories.
     pub handles: RepositoryHandles,
 }
 
-/// The directories of a repository as they were found.
+/// Directories of a repository, opened when they were checked.
 #[derive(Debug)]
 pub struct RepositoryHandles {
-    /// [`Repository::root`].
+    /// Open handle of [`Repository::root`].
     pub root: Directory,
-    /// [`Repository::own`].
+    /// Open handle of [`Repository::own`].
     pub own: Directory,
-    /// [`Repository::common`].
+    /// Open handle of [`Repository::common`].
     pub common: Directory,
 }
 
@@ -98,46 +98,50 @@ fn refused<T>(reason: impl Into<String>) -> Result<T, RepositoryError> {
 }
 
 impl Sandbox {
-    /// The repository whose working tree has its root here, or the bare one that is here. Touches the
-    /// disk.
+    /// Returns the repository whose working tree has its root at this directory, or the bare repository at
+    /// it. Reads the disk.
     #[must_use]
     pub fn repository_at(&self, directory: &Path) -> Option<Repository> {
         self.repository(directory).ok().filter(Repository::is_root)
     }
 
-    /// The repository that the `origin` remote of a clone or worktree names. Touches the disk.
+    /// Returns the full name from the URL of the `origin` remote of a clone or worktree. Reads the disk.
     #[must_use]
     pub fn origin_of(&self, checkout: &Path) -> Option<RepoFullName> {
         self.repository_at(checkout)?.origin()
     }
 
-    /// The repository that a directory belongs to. Touches the disk.
+    /// Returns the repository that a directory belongs to. Reads the disk.
     ///
     /// # Errors
-    /// [`RepositoryError`]
+    /// Fails with [`RepositoryError`] when the directory is in no repository, or in one that is unsafe to
+    /// use.
     pub fn repository(&self, directory: &Path) -> Result<Repository, RepositoryError> {
-        let Ok(asked) = self.check(directory) else { return Err(RepositoryError::None) };
-        let base = Directory::of(asked.base())?;
-        let mut at = asked.below_base();
+        let Ok(requested) = self.check(directory) else { return Err(RepositoryError::None) };
+        let base = Directory::of(requested.base())?;
+        let mut at = requested.below_base();
         loop {
             let handle = match base.directory(at) {
-                Err(error) if at == asked.below_base() && error.kind() == io::ErrorKind::NotFound => {
+                Err(error) if at == requested.below_base() && error.kind() == io::ErrorKind::NotFound => {
                     return Err(RepositoryError::None);
                 }
                 opened => opened?,
             };
-            let root = asked.base().join(at);
-            // A place that is denied is not looked into from below either, and whoever works in a
-            // repository can add everything in it, keys too.
+            let root = requested.base().join(at);
+            // The deny list holds for directories above the requested one as well. A repository that contains
+            // the data directory is refused because `git add` could stage the keys.
             if self.denies(&root) || self.holds_data_dir(&root) {
                 return Err(RepositoryError::None);
             }
-            let prefix = || asked.below_base().strip_prefix(at).unwrap_or(Path::new("")).to_owned();
+            let prefix = || requested.below_base().strip_prefix(at).unwrap_or(Path::new("")).to_owned();
             match handle.kind(Path::new(".git")) {
                 None if is_bare(&handle) => {
-                    // Within a working tree it is a file like others, which somebody else wrote.
+                    // Inside another working tree these files may be committed content, and their
+                    // configuration can run programs.
                     if at.ancestors().skip(1).any(|above| base.holds(&above.join(".git"))) {
-                        return refused("it is a bare repository inside another one's working tree");
+                        return refused(
+                            "it is a bare repository inside the working tree of another repository",
+                        );
                     }
                     if !prefix().as_os_str().is_empty() {
                         return Err(RepositoryError::None);
@@ -147,7 +151,7 @@ impl Sandbox {
                 None => {}
                 Some(EntryKind::Directory) => {
                     let own = handle.directory(Path::new(".git"))?;
-                    return self.with_records(root.clone(), prefix(), handle, root.join(".git"), own);
+                    return self.with_git_dir(root.clone(), prefix(), handle, root.join(".git"), own);
                 }
                 Some(EntryKind::File) => return self.linked(root, prefix(), handle),
                 Some(EntryKind::Link | EntryKind::Other) => {
@@ -159,7 +163,7 @@ impl Sandbox {
         }
     }
 
-    /// A working tree whose `.git` is a file: a linked worktree, or a submodule.
+    /// Opens a working tree whose `.git` is a file: a linked worktree or a submodule.
     fn linked(
         &self,
         root: PathBuf,
@@ -167,37 +171,37 @@ impl Sandbox {
         handle: Directory,
     ) -> Result<Repository, RepositoryError> {
         let pointer = read_path(&handle, ".git")?;
-        let target = pointer.as_deref().and_then(|pointer| strip_word(pointer, b"gitdir:"));
+        let target = pointer.as_deref().and_then(|pointer| strip_keyword(pointer, b"gitdir:"));
         let Some(target) = target else { return refused("its .git file cannot be read") };
-        let own = self.records(&root.join(target))?;
-        let repository = self.with_records(
+        let own = self.checked_git_dir(&root.join(target))?;
+        let repository = self.with_git_dir(
             root.clone(),
             prefix,
             handle,
             own.canonical().to_owned(),
             own.open_directory()?,
         )?;
-        let named = match read_path(&repository.handles.own, "gitdir")? {
-            // A linked worktree: its records name the file that names them.
-            Some(back) => repository.own.join(back).parent().map(Path::to_owned),
-            // A submodule: its configuration names its working tree.
+        let working_tree = match read_path(&repository.handles.own, "gitdir")? {
+            // A linked worktree: `gitdir` contains the path of the worktree's `.git` file.
+            Some(dot_git) => repository.own.join(dot_git).parent().map(Path::to_owned),
+            // A submodule: `core.worktree` contains the path of its working tree.
             None => repository.setting("core", "worktree").map(|worktree| repository.own.join(worktree)),
         };
-        let named = named.and_then(|named| named.canonicalize().ok());
-        if named.as_ref() != Some(&root) {
-            return refused("its records belong to another working tree");
+        let working_tree = working_tree.and_then(|path| path.canonicalize().ok());
+        if working_tree.as_ref() != Some(&root) {
+            return refused("its git directory belongs to another working tree");
         }
         Ok(repository)
     }
 
     fn bare(&self, root: PathBuf, handle: Directory) -> Result<Repository, RepositoryError> {
         let own = handle.directory(Path::new(""))?;
-        let mut repository = self.with_records(root.clone(), PathBuf::new(), handle, root, own)?;
+        let mut repository = self.with_git_dir(root.clone(), PathBuf::new(), handle, root, own)?;
         repository.bare = true;
         Ok(repository)
     }
 
-    fn with_records(
+    fn with_git_dir(
         &self,
         root: PathBuf,
         prefix: PathBuf,
@@ -206,15 +210,18 @@ impl Sandbox {
         own: Directory,
     ) -> Result<Repository, RepositoryError> {
         if self.denies(&own_path) {
-            return refused("its records lie where nothing may be read");
+            return refused("its git directory is in a denied directory");
         }
-        if RULES.iter().any(|name| handle.kind(Path::new(name)) == Some(EntryKind::Other)) {
-            return refused("a file of rules in it is no file");
+        // A pipe here would make git hang, and a device would never end.
+        if WORKING_TREE_FILES.iter().any(|name| handle.kind(Path::new(name)) == Some(EntryKind::Other)) {
+            return refused(
+                ".gitattributes, .gitignore, .gitmodules or .mailmap is a pipe, socket or device",
+            );
         }
         check_kinds(&own)?;
         let (common_path, common) = match read_path(&own, "commondir")? {
             Some(pointer) => {
-                let place = self.records(&own_path.join(pointer))?;
+                let place = self.checked_git_dir(&own_path.join(pointer))?;
                 let common = place.open_directory()?;
                 check_kinds(&common)?;
                 (place.canonical().to_owned(), common)
@@ -231,9 +238,9 @@ impl Sandbox {
         Ok(Repository { root, prefix, own: own_path, common: common_path, bare: false, config, handles })
     }
 
-    /// Where a file of a repository says that records lie.
-    fn records(&self, place: &Path) -> Result<SandboxedPath, RepositoryError> {
-        self.check(place).or_else(|_| refused("its records lie outside of the sandbox"))
+    /// Checks the path of a git directory that a file of the repository contains.
+    fn checked_git_dir(&self, place: &Path) -> Result<SandboxedPath, RepositoryError> {
+        self.check(place).or_else(|_| refused("its git directory is outside of the sandbox"))
     }
 
     fn check_alternates(
@@ -242,20 +249,22 @@ impl Sandbox {
         handle: &Directory,
         depth: usize,
     ) -> Result<(), RepositoryError> {
-        let Some(listed) = read(handle, "info/alternates", MAX_CONFIG)? else { return Ok(()) };
-        for line in listed.split(|byte| *byte == b'\n') {
+        let Some(alternates) = read(handle, "info/alternates", MAX_CONFIG)? else { return Ok(()) };
+        for line in alternates.split(|byte| *byte == b'\n') {
             if line.is_empty() || line.starts_with(b"#") {
                 continue;
             }
             let place = objects.join(OsStr::from_bytes(line));
-            // One in quotes is not read; git knows them, and hardly anybody writes them.
+            // Git accepts quoted paths in alternates; they are rare, and unquoting is not worth a second
+            // parser.
             let allowed = if line.starts_with(b"\"") { None } else { self.check(&place).ok() };
             let Some(allowed) = allowed else {
-                return refused("it borrows objects from outside of the sandbox");
+                return refused("its alternates refer to a directory outside of the sandbox");
             };
             if depth >= MAX_ALTERNATES {
-                return refused("it borrows objects over too many others");
+                return refused(format!("its alternates are nested more than {MAX_ALTERNATES} levels deep"));
             }
+            // Git ignores alternates that do not exist.
             match allowed.open_directory() {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 opened => self.check_alternates(allowed.canonical(), &opened?, depth + 1)?,
@@ -266,46 +275,48 @@ impl Sandbox {
 }
 
 impl Repository {
-    /// The clone that a worktree belongs to: where the shared records are told by.
+    /// Returns the root of the clone that a worktree belongs to, which identifies its common directory.
     #[must_use]
     pub fn clone_root(&self) -> &Path {
-        let holder = self.common.parent().filter(|_| self.common.ends_with(".git"));
-        holder.unwrap_or(&self.common)
+        let root = self.common.parent().filter(|_| self.common.ends_with(".git"));
+        root.unwrap_or(&self.common)
     }
 
-    /// Whether a directory is the root of its working tree, and not one below it.
+    /// Returns whether the requested directory is the root of the working tree.
     #[must_use]
     pub fn is_root(&self) -> bool {
         self.prefix.as_os_str().is_empty()
     }
 
-    /// The repository that its `origin` remote names.
+    /// Returns the full name from the URL of the `origin` remote.
     #[must_use]
     pub fn origin(&self) -> Option<RepoFullName> {
         origin_in(&self.config)
     }
 
-    /// The branch that the remote's HEAD names, else the one that is checked out in the clone.
+    /// Returns the branch of `refs/remotes/origin/HEAD`; without it, the branch that is checked out in the
+    /// clone.
     #[must_use]
     pub fn default_branch(&self) -> Option<String> {
-        let named = |file: &str, prefix: &str| {
+        let branch_in = |file: &str, prefix: &str| {
             let bytes = self.handles.common.read(Path::new(file), MAX_POINTER).ok()?;
             let text = String::from_utf8(bytes).ok()?;
             Some(text.trim().strip_prefix("ref: ")?.strip_prefix(prefix)?.to_owned())
         };
-        named("refs/remotes/origin/HEAD", "refs/remotes/origin/").or_else(|| named("HEAD", "refs/heads/"))
+        branch_in("refs/remotes/origin/HEAD", "refs/remotes/origin/")
+            .or_else(|| branch_in("HEAD", "refs/heads/"))
     }
 
-    /// The last value of a variable without a subsection, in the repository's own files.
+    /// Returns the last value of a variable without a subsection, from the repository's own files.
     #[must_use]
     pub fn setting(&self, section: &str, name: &str) -> Option<&str> {
-        let found = self.config.iter().rev().find(|entry| entry.is(section, name))?;
-        found.value.as_deref()
+        let entry = self.config.iter().rev().find(|entry| entry.is(section, name))?;
+        entry.value.as_deref()
     }
 }
 
-/// The repository that the `origin` remote of a clone names, wherever the clone lies: for a place that the
-/// person chose. Touches the disk.
+/// Returns the full name from the URL of the `origin` remote of a clone outside or inside the sandbox. Only
+/// for paths that the user chose. Reads the disk.
 #[must_use]
 pub fn origin_of_chosen(clone: &Path) -> Option<RepoFullName> {
     let bytes = Directory::of(clone).ok()?.read(Path::new(".git/config"), MAX_CONFIG).ok()?;
@@ -319,33 +330,33 @@ fn origin_in(config: &[ConfigEntry]) -> Option<RepoFullName> {
     RepoFullName::from_remote_url(url.value.as_deref()?)
 }
 
-/// Whether a directory has what makes git take it for a bare repository.
+/// Returns whether git would take a directory for a bare repository.
 fn is_bare(directory: &Directory) -> bool {
     ["HEAD", "objects", "refs"].iter().all(|name| directory.holds(Path::new(name)))
 }
 
-fn check_kinds(records: &Directory) -> Result<(), RepositoryError> {
-    let odd =
-        |name: &&&str| matches!(records.kind(Path::new(name)), Some(EntryKind::Link | EntryKind::Other));
-    match RECORDS.iter().find(odd) {
-        Some(name) => refused(format!("{name} among its records is neither a file nor a directory")),
+fn check_kinds(git_dir: &Directory) -> Result<(), RepositoryError> {
+    let is_special =
+        |name: &&&str| matches!(git_dir.kind(Path::new(name)), Some(EntryKind::Link | EntryKind::Other));
+    match GIT_DIR_ENTRIES.iter().find(is_special) {
+        Some(name) => refused(format!("{name} in its git directory is neither a file nor a directory")),
         None => Ok(()),
     }
 }
 
-/// A file of records; `None` when there is none.
-fn read(directory: &Directory, name: &str, most: u64) -> Result<Option<Vec<u8>>, RepositoryError> {
-    match directory.read(Path::new(name), most) {
+/// Reads a file of a git directory; `None` when it does not exist.
+fn read(directory: &Directory, name: &str, max_bytes: u64) -> Result<Option<Vec<u8>>, RepositoryError> {
+    match directory.read(Path::new(name), max_bytes) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound && !directory.holds(Path::new(name)) => {
             Ok(None)
         }
         Err(error) if error.kind() == io::ErrorKind::NotADirectory => Ok(None),
-        Err(error) => refused(format!("{name} among its records cannot be read: {error}")),
+        Err(error) => refused(format!("{name} cannot be read: {error}")),
     }
 }
 
-/// The path in a file that holds nothing else.
+/// Reads a file that contains exactly one path.
 fn read_path(directory: &Directory, name: &str) -> Result<Option<PathBuf>, RepositoryError> {
     let Some(bytes) = read(directory, name, MAX_POINTER)? else { return Ok(None) };
     Ok(Some(PathBuf::from(OsStr::from_bytes(bytes.trim_ascii_end()))))
@@ -353,12 +364,11 @@ fn read_path(directory: &Directory, name: &str) -> Result<Option<PathBuf>, Repos
 
 fn read_config(directory: &Directory, name: &str) -> Result<Vec<ConfigEntry>, RepositoryError> {
     let Some(bytes) = read(directory, name, MAX_CONFIG)? else { return Ok(Vec::new()) };
-    parse_git_config(&bytes).map_or_else(|| refused(format!("{name} among its records is malformed")), Ok)
+    parse_git_config(&bytes).map_or_else(|| refused(format!("{name} in its git directory is malformed")), Ok)
 }
 
-/// The path after a keyword and whitespace.
-fn strip_word(path: &Path, word: &[u8]) -> Option<PathBuf> {
-    let rest = path.as_os_str().as_bytes().strip_prefix(word)?.trim_ascii_start();
+fn strip_keyword(path: &Path, keyword: &[u8]) -> Option<PathBuf> {
+    let rest = path.as_os_str().as_bytes().strip_prefix(keyword)?.trim_ascii_start();
     (!rest.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(rest)))
 }
 

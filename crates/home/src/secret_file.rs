@@ -1,5 +1,5 @@
-//! Files that hold a secret. One that others can read is no secret, and one that others can write is
-//! not the owner's: it is refused with the reason, and used in no case.
+//! Files that contain a secret. A file that other users can read or write is rejected with the reason and
+//! never used.
 
 use std::fs::File;
 use std::io::{self, Read as _};
@@ -11,10 +11,10 @@ use thiserror::Error;
 use crate::files;
 use crate::sandbox::Sandbox;
 
-/// Bytes of such a file; every key and token is far shorter.
+/// Maximum size in bytes; keys and tokens are far shorter.
 const MAX_BYTES: u64 = 64 * 1024;
 
-/// Why a file with a secret is not used. Shows nothing of its content.
+/// Why a secret file is rejected. The message contains nothing of its content.
 #[derive(Debug, Error)]
 #[error("{} {problem}", path.display())]
 pub struct SecretFileError {
@@ -24,15 +24,15 @@ pub struct SecretFileError {
 
 #[derive(Debug, Error)]
 enum SecretFileProblem {
-    #[error("is a link; name the file that it leads to")]
+    #[error("is a symbolic link; use the path of its target")]
     Link,
-    #[error("is no regular file")]
+    #[error("is not a regular file")]
     NotRegular,
-    #[error("belongs to another user of this machine; whoever owns it could change it")]
+    #[error("belongs to another user of this machine, who could change it")]
     ForeignOwner,
-    #[error("is open to other users of this machine (mode {0:03o}); close it with: chmod 600")]
-    Open(u32),
-    #[error("lies in the sandbox, where repositories and loops could read it; move it elsewhere")]
+    #[error("is accessible to other users of this machine (mode {0:03o}); restrict it with: chmod 600")]
+    Accessible(u32),
+    #[error("is in the sandbox, where repositories and loops could read it; move it elsewhere")]
     InSandbox,
     #[error("is empty")]
     Empty,
@@ -48,24 +48,25 @@ impl From<SecretFileError> for io::Error {
     }
 }
 
-/// Reads a file with a secret, which only its owner may be able to read and write; `None` when there
-/// is none. Never waits for what a pipe may bring.
+/// Reads a secret file, which only its owner may be able to read and write. Returns `None` when it does not
+/// exist. Does not block on a pipe.
 ///
 /// # Errors
-/// When it is not such a file, or is empty.
+/// Fails with [`SecretFileError`] when the file is not regular, is accessible to other users, is empty, or
+/// has more than 64 KiB.
 pub fn read(path: &Path) -> Result<Option<Vec<u8>>, SecretFileError> {
-    match opened(path).and_then(content) {
+    match open(path).and_then(read_to_end) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(SecretFileProblem::Io(error)) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(problem) => Err(SecretFileError { path: path.to_owned(), problem }),
     }
 }
 
-/// Reads a document as [`read`] does. One that makes no sense is [kept aside](files::keep_aside) with a
-/// warning that names it, and counts as missing.
+/// Reads a JSON document as [`read`] does. A malformed one is [renamed](files::rename_corrupt), logged, and
+/// counts as missing.
 ///
 /// # Errors
-/// As [`read`], but for an empty file.
+/// As [`read`], except that an empty file counts as malformed.
 pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, SecretFileError> {
     let bytes = match read(path) {
         Err(SecretFileError { problem: SecretFileProblem::Empty, .. }) => Some(Vec::new()),
@@ -79,21 +80,21 @@ pub fn read_json<T: DeserializeOwned>(path: &Path) -> Result<Option<T>, SecretFi
                 path: path.to_owned(),
                 problem: SecretFileProblem::Io(error),
             })?;
-            // Where it went wrong, and not what is there.
+            // Log the position only: the message of the parser may quote the secret.
             let (line, column) = (error.line(), error.column());
             tracing::warn!(
-                file = %path.display(), kept_as = %aside.display(), line, column,
-                "a file with secrets could not be read; it was kept aside, and is made anew"
+                file = %path.display(), moved_to = %aside.display(), line, column,
+                "malformed secret file moved aside; a new one is created"
             );
             Ok(None)
         }
     }
 }
 
-/// Refuses a place for a secret that is in the sandbox, as it is written or as it is.
+/// Rejects a path for a secret that is in the sandbox, as written or with symbolic links resolved.
 ///
 /// # Errors
-/// When it does.
+/// Fails with [`SecretFileError`] when the path is in the sandbox.
 pub fn check_outside(path: &Path, sandbox: &Sandbox) -> Result<(), SecretFileError> {
     let inside = sandbox.contains(path);
     if inside {
@@ -104,11 +105,13 @@ pub fn check_outside(path: &Path, sandbox: &Sandbox) -> Result<(), SecretFileErr
 }
 
 #[cfg(unix)]
-fn opened(path: &Path) -> Result<File, SecretFileProblem> {
+fn open(path: &Path) -> Result<File, SecretFileProblem> {
     use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 
     use rustix::fs::OFlags;
 
+    // `NONBLOCK` because opening a pipe would wait for a writer. The checks below use the open file, which
+    // cannot be swapped.
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY;
     let file = File::options().read(true).custom_flags(flags.bits() as i32).open(path);
     let file = file.map_err(|error| match error.raw_os_error() {
@@ -122,15 +125,15 @@ fn opened(path: &Path) -> Result<File, SecretFileProblem> {
     } else if metadata.uid() != rustix::process::geteuid().as_raw() {
         Err(SecretFileProblem::ForeignOwner)
     } else if mode & 0o077 != 0 {
-        Err(SecretFileProblem::Open(mode))
+        Err(SecretFileProblem::Accessible(mode))
     } else {
         Ok(file)
     }
 }
 
-/// Elsewhere the directory decides who may read.
 #[cfg(not(unix))]
-fn opened(path: &Path) -> Result<File, SecretFileProblem> {
+fn open(path: &Path) -> Result<File, SecretFileProblem> {
+    // Without Unix permissions the access rights of the directory apply.
     let metadata = path.symlink_metadata().map_err(SecretFileProblem::Io)?;
     if metadata.is_symlink() {
         Err(SecretFileProblem::Link)
@@ -141,9 +144,10 @@ fn opened(path: &Path) -> Result<File, SecretFileProblem> {
     }
 }
 
-fn content(file: File) -> Result<Vec<u8>, SecretFileProblem> {
+fn read_to_end(file: File) -> Result<Vec<u8>, SecretFileProblem> {
     let mut bytes = Vec::new();
     file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(SecretFileProblem::Io)?;
+    // An empty file is usually one that was created but never filled; it must not count as an empty secret.
     if bytes.trim_ascii().is_empty() {
         Err(SecretFileProblem::Empty)
     } else if bytes.len() as u64 > MAX_BYTES {
@@ -167,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn secret_file_of_other_users_is_refused() {
+    fn secret_file_accessible_to_others_is_rejected() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("token");
         assert!(read(&path).unwrap().is_none());
@@ -183,18 +187,18 @@ mod tests {
         assert!(read(&path).is_ok());
         let link = dir.path().join("link");
         symlink(&path, &link).unwrap();
-        assert!(refusal(&link).contains("is a link"));
-        assert!(refusal(dir.path()).contains("no regular file"));
+        assert!(refusal(&link).contains("is a symbolic link"));
+        assert!(refusal(dir.path()).contains("not a regular file"));
     }
 
     #[test]
-    fn pipe_a_device_and_an_empty_file_are_no_secrets() {
+    fn pipe_device_and_empty_file_are_rejected() {
         let dir = tempfile::tempdir().unwrap();
         let pipe = dir.path().join("pipe");
         let mode = rustix::fs::Mode::from_raw_mode(0o600);
         rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, mode, 0).unwrap();
-        assert!(refusal(&pipe).contains("no regular file"));
-        assert!(refusal(Path::new("/dev/zero")).contains("no regular file"));
+        assert!(refusal(&pipe).contains("not a regular file"));
+        assert!(refusal(Path::new("/dev/zero")).contains("not a regular file"));
         let (empty, large) = (dir.path().join("empty"), dir.path().join("large"));
         files::write_private(&empty, b" \n").unwrap();
         assert!(refusal(&empty).contains("is empty"));
@@ -202,12 +206,12 @@ mod tests {
         assert!(refusal(&large).contains("larger"));
     }
 
-    /// Only root can change the owner of a file; other users test with one of root's.
     #[test]
-    fn file_of_another_user_is_refused() {
+    fn secret_file_of_another_user_is_rejected() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("token");
         files::write_private(&path, b"token").unwrap();
+        // Only root can change the owner of a file. Other users test with a file that root owns.
         let foreign = if std::os::unix::fs::chown(&path, Some(65_534), None).is_ok() {
             path
         } else {
@@ -223,14 +227,14 @@ mod tests {
         for broken in ["{\"sealed\":", "", "[1]"] {
             files::write_private(&path, broken.as_bytes()).unwrap();
             assert!(read_json::<std::collections::BTreeMap<String, String>>(&path).unwrap().is_none());
-            let kept = std::fs::read_dir(dir.path()).unwrap().next().unwrap().unwrap().path();
-            assert_eq!(std::fs::read_to_string(&kept).unwrap(), broken);
-            std::fs::remove_file(kept).unwrap();
+            let renamed = std::fs::read_dir(dir.path()).unwrap().next().unwrap().unwrap().path();
+            assert_eq!(std::fs::read_to_string(&renamed).unwrap(), broken);
+            std::fs::remove_file(renamed).unwrap();
         }
     }
 
     #[test]
-    fn secret_lies_outside_of_the_sandbox() {
+    fn secret_file_in_the_sandbox_is_rejected() {
         let dir = tempfile::tempdir().unwrap();
         let base = dir.path().join("box");
         std::fs::create_dir(&base).unwrap();
@@ -241,7 +245,7 @@ mod tests {
         let sandbox = Sandbox::new(Arc::new(settings), &dir.path().join("data"));
         for inside in ["box/token", "link/token", "box/out/token", "box/missing/token", "x/../box/token"] {
             let message = check_outside(&dir.path().join(inside), &sandbox).unwrap_err().to_string();
-            assert!(message.contains("lies in the sandbox"), "{message}");
+            assert!(message.contains("is in the sandbox"), "{message}");
         }
         for outside in ["token", "box-not/token", "box/../token"] {
             check_outside(&dir.path().join(outside), &sandbox).unwrap();

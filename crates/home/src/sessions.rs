@@ -1,6 +1,6 @@
-//! The sessions that the page keeps of tickets, `sessions.json`, beside the list of repositories.
+//! Sessions that the page stores for tickets, in `sessions.json` in the state directory of the sandbox.
 //!
-//! Read from the disk each time. A malformed file counts as empty, and is moved aside by the next change.
+//! The file is read on every access. A malformed file counts as empty; the next change moves it aside.
 
 use std::io;
 use std::path::PathBuf;
@@ -15,7 +15,7 @@ use crate::json_file::{JsonFile, JsonFileError};
 use crate::path_resolution::expand_home;
 use crate::settings::SettingsStore;
 
-/// The file as it is stored, with entries and members of others.
+/// The file as stored, including entries and members that other programs wrote.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct SessionsDocument {
     #[serde(default)]
@@ -24,19 +24,19 @@ struct SessionsDocument {
     others: Map<String, Value>,
 }
 
-/// Work on a ticket, as the page remembers it. Members that are not known here are kept.
+/// Work on a ticket, as recorded by the page. Unknown members are preserved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Session {
-    /// Ticket; one session each.
+    /// Id of the ticket. A ticket has at most one session.
     pub ticket_id: String,
-    /// What the page last said of it.
+    /// Members of the latest note.
     #[serde(flatten)]
     pub note: SessionNote,
-    /// When it was first noted, ISO 8601.
+    /// Time of the first note, ISO 8601.
     #[serde(default)]
     pub started_at: String,
-    /// When it was last noted, ISO 8601.
+    /// Time of the latest note, ISO 8601.
     #[serde(default)]
     pub last_accessed_at: String,
     /// Members that other programs wrote.
@@ -44,37 +44,37 @@ pub struct Session {
     pub more: Map<String, Value>,
 }
 
-/// What a page says of a session.
+/// The members of a session that the page supplies.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionNote {
-    /// The repository.
+    /// Path of the repository, possibly with a leading `~`.
     #[serde(default)]
     pub repo_path: String,
-    /// The ticket's worktree.
+    /// Path of the ticket's worktree, possibly with a leading `~`.
     pub worktree_path: String,
-    /// A process that works on it. Shown, never signalled.
+    /// Id of a process that works on the ticket. Displayed only; never signalled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<u64>,
-    /// Further repositories that it looks at.
+    /// Paths of further repositories that the ticket refers to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_repo_paths: Option<Vec<String>>,
-    /// Branch that the work began at.
+    /// Branch that the worktree was created from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub base_branch: Option<String>,
-    /// Ticket that this one belongs to.
+    /// Id of the parent ticket.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent_ticket_id: Option<String>,
-    /// Loop.
+    /// Id of the loop that works on the ticket.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loop_id: Option<String>,
-    /// Document.
+    /// Id of the document at the control plane.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artifact_id: Option<String>,
 }
 
 impl SessionNote {
-    /// Takes what a newer note says, and keeps what it is silent about.
+    /// Overwrites the members that a newer note contains and keeps the others.
     fn update(&mut self, newer: Self) {
         *self = Self {
             pid: newer.pid.or(self.pid),
@@ -89,60 +89,63 @@ impl SessionNote {
     }
 }
 
-/// The sessions. Everything here blocks on the disk.
+/// The session store. All methods block on disk I/O.
 #[derive(Debug)]
 pub struct Sessions {
     settings: Arc<SettingsStore>,
 }
 
 impl Sessions {
-    /// The sessions below the settings' sandbox base directory.
+    /// Creates a store for the sandbox base directory of the settings.
     #[must_use]
     pub const fn new(settings: Arc<SettingsStore>) -> Self {
         Self { settings }
     }
 
-    /// Where the file lies; `None` while no sandbox is set.
+    /// Returns the path of the file; `None` while no sandbox is configured.
     #[must_use]
     pub fn path(&self) -> Option<PathBuf> {
         self.settings.get().orchestrator_dir().map(|dir| dir.join(SESSIONS_JSON))
     }
 
-    /// Every session, as the file has it. Changes nothing.
+    /// Returns all stored sessions. Does not change the file.
     #[must_use]
     pub fn all(&self) -> Vec<Session> {
         let document = self.file().and_then(|file| Ok(file.read()?)).ok().flatten().unwrap_or_default();
         document.sessions.iter().flatten().filter_map(session).collect()
     }
 
-    /// The sessions whose worktree is there; the file forgets the others.
+    /// Returns the sessions whose worktree exists, and removes the others from the file.
     ///
     /// # Errors
-    /// When the file cannot be written.
-    pub fn living(&self) -> io::Result<Vec<Session>> {
-        let is_living = |session: &Session| expand_home(&session.note.worktree_path).is_dir();
-        let (living, gone): (Vec<_>, Vec<_>) = self.all().into_iter().partition(is_living);
-        if !gone.is_empty() {
+    /// Fails when the file cannot be written.
+    pub fn with_existing_worktree(&self) -> io::Result<Vec<Session>> {
+        let has_worktree = |session: &Session| expand_home(&session.note.worktree_path).is_dir();
+        let (existing, stale): (Vec<_>, Vec<_>) = self.all().into_iter().partition(has_worktree);
+        if !stale.is_empty() {
             self.change(|entries| {
-                entries.retain(|entry| session(entry).is_none_or(|session| is_living(&session)));
+                // Checked again under the lock: another process may have changed the file since it was read.
+                // Entries that cannot be parsed stay.
+                entries.retain(|entry| session(entry).is_none_or(|session| has_worktree(&session)));
             })?;
         }
-        Ok(living)
+        Ok(existing)
     }
 
-    /// Notes a session. One that is known keeps its beginning and what the note does not say.
+    /// Creates or updates the session of a ticket. An existing session keeps its start time and the members
+    /// that the note omits.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// Fails when the file cannot be written.
     pub fn note(&self, ticket_id: &str, note: SessionNote) -> io::Result<()> {
         self.change(|entries| {
             let now = now_iso();
             let of_ticket = |entry: &Value| session(entry).filter(|session| session.ticket_id == ticket_id);
             match entries.iter_mut().find_map(|entry| Some((of_ticket(entry)?, entry))) {
-                Some((mut known, entry)) => {
-                    known.note.update(note);
-                    known.last_accessed_at = now;
-                    *entry = json!(known);
+                Some((mut stored, entry)) => {
+                    stored.note.update(note);
+                    stored.last_accessed_at = now;
+                    *entry = json!(stored);
                 }
                 None => entries.push(json!(Session {
                     ticket_id: ticket_id.to_owned(),
@@ -155,10 +158,10 @@ impl Sessions {
         })
     }
 
-    /// Forgets the session of a ticket, if there is one.
+    /// Removes the session of a ticket, if present.
     ///
     /// # Errors
-    /// When the file cannot be written.
+    /// Fails when the file cannot be written.
     pub fn forget(&self, ticket_id: &str) -> io::Result<()> {
         let is_others = |entry: &Value| session(entry).is_none_or(|session| session.ticket_id != ticket_id);
         self.change(|entries| entries.retain(is_others))
@@ -178,7 +181,6 @@ impl Sessions {
     }
 }
 
-/// An entry that can be read.
 fn session(entry: &Value) -> Option<Session> {
     Session::deserialize(entry).ok()
 }
@@ -191,7 +193,7 @@ mod tests {
     use crate::settings::Overrides;
     use crate::untrusted;
 
-    fn place() -> (tempfile::TempDir, Sessions) {
+    fn fixture() -> (tempfile::TempDir, Sessions) {
         let dir = tempfile::tempdir().unwrap();
         let base = dir.path().join("box");
         std::fs::create_dir(&base).unwrap();
@@ -216,10 +218,10 @@ mod tests {
     #[test]
     fn malformed_file_is_moved_aside() {
         for broken in ["{", "[]", r#"{"sessions":1}"#] {
-            let (_dir, sessions) = place();
+            let (_dir, sessions) = fixture();
             let path = sessions.path().unwrap();
             untrusted::write(&path, broken.as_bytes()).unwrap();
-            assert!(sessions.all().is_empty() && sessions.living().unwrap().is_empty());
+            assert!(sessions.all().is_empty() && sessions.with_existing_worktree().unwrap().is_empty());
             assert_eq!(std::fs::read_to_string(&path).unwrap(), broken, "reading changes nothing");
             note(&sessions).unwrap();
             assert_eq!(sessions.all().len(), 1);
@@ -232,19 +234,21 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn pipes_do_not_block_and_links_are_not_followed() {
-        let (dir, sessions) = place();
+        let (dir, sessions) = fixture();
         let state = dir.path().join("box/.loopgate");
         std::fs::create_dir(&state).unwrap();
+        // Opening a pipe for reading would block forever without a writer.
         let mode = rustix::fs::Mode::from_raw_mode(0o600);
         rustix::fs::mkfifoat(rustix::fs::CWD, sessions.path().unwrap(), mode).unwrap();
         assert!(sessions.all().is_empty());
         note(&sessions).unwrap();
         assert_eq!(sessions.all().len(), 1);
 
+        // From here on the state directory is a symbolic link to a directory outside of the sandbox.
         let outside = dir.path().join("outside");
         std::fs::rename(&state, &outside).unwrap();
         std::os::unix::fs::symlink(&outside, &state).unwrap();
-        assert!(sessions.all().is_empty(), "it lies outside now");
+        assert!(sessions.all().is_empty(), "the file is outside of the sandbox");
         let before = names(&outside);
         note(&sessions).unwrap_err();
         assert_eq!(names(&outside), before);

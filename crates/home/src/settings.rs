@@ -1,7 +1,7 @@
-//! Settings: one TOML file that people edit, read into memory and kept there.
+//! Settings: one TOML file that users edit, cached in memory.
 //!
-//! What a flag or a variable says is over the file and is never written to it. Writing back
-//! touches only the keys that changed, so comments and order survive.
+//! Command-line flags and environment variables override the file and are never written to it. An update
+//! rewrites only the keys that changed, so comments and order survive.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -21,99 +21,99 @@ use crate::path_resolution::expand_home;
 use crate::program::{Program, ProgramPath};
 use crate::{files, normalize_origin};
 
-/// What a person can set. Missing members have their defaults.
+/// User-configurable settings. Missing members have defaults.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// The one directory that paths from outside must be in; none means that nothing is allowed.
+    /// The directory that paths of requests must be in. Without it no path is allowed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sandbox_base_directory: Option<PathBuf>,
-    /// Whether set-up was finished by hand.
+    /// Whether the user completed the set-up manually.
     pub onboarding_completed: bool,
-    /// Origin of the control plane's API.
+    /// Origin of the API of the control plane.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub api_origin: Option<String>,
-    /// Origin of the relay; the API's when absent.
+    /// Origin of the relay; defaults to that of the API.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relay_origin: Option<String>,
-    /// Origin of the web app; the API's when absent.
+    /// Origin of the web app; defaults to that of the API.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub web_app_origin: Option<String>,
-    /// Whether loopback origins are refused.
+    /// Whether loopback origins are rejected.
     pub prod_origins_only: bool,
-    /// Whether the desktop connects to its control plane.
+    /// Whether the desktop connects to the control plane.
     pub cloud_connection_enabled: bool,
-    /// Whether commands of the control plane are refused for now.
+    /// Whether commands of the control plane are rejected temporarily.
     pub cloud_commands_paused: bool,
     /// Whether commands of the control plane must be signed by an authorized browser key.
     pub command_signing_required: bool,
-    /// Operations up to this tier pass without asking.
+    /// Operations up to this risk tier need no approval.
     pub default_approval_tier: RiskTier,
-    /// Thresholds an operation.
+    /// Thresholds for single operations, which override the default tier.
     pub auto_approval_rules: BTreeMap<OperationId, RiskTier>,
-    /// Paths of the five programs, where the ones on PATH are not meant.
+    /// Paths of the external programs; without an entry the program is searched on `PATH`.
     pub binary_paths: BTreeMap<Program, ProgramPath>,
-    /// Further agents that answer beside the assistant and the reviewer, by their ids.
+    /// Additional agents, by id; the assistant and the reviewer need no entry.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub agents: BTreeMap<ProviderId, AgentProgram>,
     /// Preferred port of the gateway.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
-    /// File that holds the gateway token for an external executor.
+    /// File with the gateway token for an external executor.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gateway_token_file: Option<PathBuf>,
-    /// How log lines are written; text when absent.
+    /// Format of log lines; text when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub log_format: Option<LogFormat>,
-    /// How many loops may run at once; none means as many as are asked for.
+    /// Maximum number of concurrent loops; unlimited when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_loops: Option<u32>,
-    /// Megabytes of memory that must be free for a further loop.
+    /// Megabytes of memory that must be free to start another loop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_free_memory_mb: Option<u64>,
-    /// Whether deliveries leave out what looks like secrets, dependencies and build output.
+    /// Whether deliveries exclude files that look like secrets, dependencies or build output.
     pub hold_back_files: bool,
-    /// Whether loops wait for the end of the assistant's usage and rate limits, instead of failing.
+    /// Whether loops wait for the end of the assistant's usage and rate limits instead of failing.
     pub wait_for_limits: bool,
-    /// US dollars that a loop may spend; none or 0 means no limit.
+    /// Spending limit of a loop in US dollars; absent or 0 means unlimited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_spend_usd: Option<Usd>,
-    /// Whether chats are learned from, and loops are given what was learned.
+    /// Whether learnings are extracted from chats and provided to loops.
     pub learnings_enabled: bool,
     /// Hours that a loop of the control plane waits for its owner's approval.
     pub loop_approval_hours: u32,
-    /// Seconds that one run of a repository's tests may take at the end of a loop.
+    /// Timeout in seconds of one run of a repository's tests at the end of a loop.
     pub test_time_limit_seconds: u32,
-    /// How long worktrees of loops are kept.
+    /// How long worktrees of finished loops are retained.
     pub worktree_retention: WorktreeRetention,
-    /// Notifications about loops.
+    /// Notifications about loops and approvals.
     pub notify: Notify,
 }
 
-/// The program of an agent that speaks the Agent Client Protocol on its standard input and output.
+/// Program of an agent that speaks the Agent Client Protocol on standard input and output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgentProgram {
-    /// Its absolute path, or its name on the PATH.
+    /// Absolute path, or name on `PATH`.
     pub program: String,
-    /// Its arguments.
+    /// Arguments of the program.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub args: Vec<String>,
-    /// Whether it may work in repositories that the person does not trust, because it starts nothing that a
-    /// repository brings along.
+    /// Whether the agent may work in repositories that the user does not trust, because it runs nothing that
+    /// a repository contains.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub any_repository: bool,
 }
 
-/// How many days the worktree of an ended loop is kept; `None` keeps it for ever. One with work
-/// that is nowhere else stays whatever this says.
+/// Number of days that the worktree of a finished loop is retained; `None` means forever. A worktree with
+/// work that exists nowhere else is retained regardless.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct WorktreeRetention {
-    /// After a loop that did its work.
+    /// After a loop that completed.
     #[serde(rename = "completed_days", with = "days")]
     pub completed: Option<u32>,
-    /// After any other end, or when the loop is unknown.
+    /// After any other terminal status, or when the loop is unknown.
     #[serde(rename = "other_days", with = "days")]
     pub other: Option<u32>,
 }
@@ -124,7 +124,7 @@ impl Default for WorktreeRetention {
     }
 }
 
-/// A number of days, or `"forever"`.
+/// Serializes a number of days, or `"forever"` for `None`.
 mod days {
     use serde::de::Error as _;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -135,30 +135,30 @@ mod days {
     #[serde(untagged)]
     enum Days {
         Count(u32),
-        Word(String),
+        Text(String),
     }
 
-    #[expect(clippy::ref_option, reason = "the signature that serde asks for")]
+    #[expect(clippy::ref_option, reason = "required by serde")]
     pub fn serialize<S: Serializer>(days: &Option<u32>, serializer: S) -> Result<S::Ok, S::Error> {
-        days.map_or_else(|| Days::Word(FOREVER.to_owned()), Days::Count).serialize(serializer)
+        days.map_or_else(|| Days::Text(FOREVER.to_owned()), Days::Count).serialize(serializer)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
         match Days::deserialize(deserializer) {
             Ok(Days::Count(days)) => Ok(Some(days)),
-            Ok(Days::Word(word)) if word == FOREVER => Ok(None),
+            Ok(Days::Text(text)) if text == FOREVER => Ok(None),
             _ => Err(D::Error::custom("expected a number of days, or \"forever\"")),
         }
     }
 }
 
-/// How log lines are written.
+/// Format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
-    /// One readable line an entry.
+    /// One readable line per event.
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
@@ -196,13 +196,13 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Whether set-up is complete: said so by hand, or a sandbox and an API key are there.
+    /// Returns whether the set-up is complete: marked as such, or with a sandbox and an API key.
     #[must_use]
     pub fn setup_complete(&self, has_api_key: bool) -> bool {
         self.onboarding_completed || (self.sandbox_base_directory.is_some() && has_api_key)
     }
 
-    /// The directory of the desktop's own files inside the sandbox.
+    /// Returns the directory of Loopgate's own files inside the sandbox.
     #[must_use]
     pub fn orchestrator_dir(&self) -> Option<PathBuf> {
         self.sandbox_base_directory.as_ref().map(|base| base.join(loopgate_api::names::STATE_DIR))
@@ -243,72 +243,73 @@ impl Settings {
     }
 }
 
-/// Values that are over the file for the life of the process.
+/// Values that override the file for the lifetime of the process.
 #[derive(Debug, Clone, Default)]
 pub struct Overrides {
-    /// `--sandbox`.
+    /// Value of `--sandbox`, absolute or with a leading `~`.
     pub sandbox_base_directory: Option<PathBuf>,
-    /// `--api-origin`.
+    /// Value of `--api-origin`, a URL.
     pub api_origin: Option<String>,
-    /// The relay's origin.
+    /// Origin of the relay, a URL.
     pub relay_origin: Option<String>,
-    /// `--web-origin`.
+    /// Value of `--web-origin`, a URL.
     pub web_app_origin: Option<String>,
-    /// Production origins only.
+    /// Whether loopback origins are rejected.
     pub prod_origins_only: Option<bool>,
-    /// `--max-loops`.
+    /// Value of `--max-loops`, a number of loops.
     pub max_loops: Option<u32>,
-    /// `--min-free-memory`.
+    /// Value of `--min-free-memory`, in megabytes.
     pub min_free_memory_mb: Option<u64>,
-    /// `--wait-for-limits`.
+    /// Value of `--wait-for-limits`, a Boolean.
     pub wait_for_limits: Option<bool>,
-    /// `--max-spend-usd`.
+    /// Value of `--max-spend-usd`, in US dollars.
     pub max_spend_usd: Option<Usd>,
-    /// `--notify-desktop`.
+    /// Value of `--notify-desktop`, a Boolean.
     pub notify_desktop: Option<bool>,
-    /// `--notify-command`.
+    /// Value of `--notify-command`, a program without arguments.
     pub notify_command: Option<String>,
 }
 
 /// Why settings cannot be read or written.
 #[derive(Debug, Error)]
 pub enum SettingsError {
-    /// The file is no TOML of the right shape.
+    /// The file is not valid TOML, or has an unknown key or a value of the wrong type.
     #[error("{} cannot be read as settings: {message}", path.display())]
     Malformed {
-        /// The file.
+        /// Path of the settings file.
         path: PathBuf,
-        /// What the parser said, with the line.
+        /// Message of the parser, with the line.
         message: String,
     },
-    /// A value breaks its rule.
+    /// A value violates its constraint; contains the message.
     #[error("{0}")]
     Invalid(String),
-    /// The file system refused.
+    /// The file system returned an error.
     #[error("cannot use {}: {source}", path.display())]
     Io {
-        /// The file.
+        /// Path of the settings file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the file system.
         source: io::Error,
     },
 }
 
-/// The settings of the process, shared by every room.
+/// Settings of the process, shared by all of its parts.
 #[derive(Debug)]
 pub struct SettingsStore {
     path: PathBuf,
     overrides: Overrides,
-    /// What the file says, without overrides; the lock makes updates one at a time.
+    /// Settings of the file without overrides. The lock serializes updates.
     stored: Mutex<Settings>,
     effective: watch::Sender<Arc<Settings>>,
 }
 
 impl SettingsStore {
-    /// Reads the file; a missing one gives the defaults.
+    /// Reads the file. A missing file yields the defaults.
     ///
     /// # Errors
-    /// See [`SettingsError`].
+    /// Fails with [`SettingsError`] when the file cannot be read or is malformed, or when an override is
+    /// invalid.
     pub fn open(path: &Path, overrides: Overrides) -> Result<Self, SettingsError> {
         let stored = match std::fs::read_to_string(path) {
             Ok(text) => parse(path, &text)?,
@@ -324,28 +325,29 @@ impl SettingsStore {
         })
     }
 
-    /// The settings in force. Cheap: a reference to what is in memory.
+    /// Returns the effective settings. Cheap: clones an `Arc`.
     #[must_use]
     pub fn get(&self) -> Arc<Settings> {
         self.effective.borrow().clone()
     }
 
-    /// Tells of every change.
+    /// Returns a receiver that is notified of every change.
     #[must_use]
     pub fn subscribe(&self) -> watch::Receiver<Arc<Settings>> {
         self.effective.subscribe()
     }
 
-    /// Changes the file and then what is in force. Blocks on the disk.
+    /// Changes the file and then the effective settings. Blocks on disk I/O.
     ///
     /// # Errors
-    /// See [`SettingsError`]; nothing has changed then.
+    /// Fails with [`SettingsError`] when a value is invalid or the file cannot be written; nothing changes.
     pub fn update(&self, change: impl FnOnce(&mut Settings)) -> Result<(), SettingsError> {
         let mut stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
         let mut next = stored.clone();
         change(&mut next);
         let next = next.normalized()?;
         let effective = overlay(&next, &self.overrides)?;
+        // Write before publishing: settings in use must survive a restart.
         self.write_back(&next)?;
         *stored = next;
         self.effective.send_replace(Arc::new(effective));
@@ -354,17 +356,20 @@ impl SettingsStore {
 
     fn write_back(&self, next: &Settings) -> Result<(), SettingsError> {
         let malformed = |message: String| SettingsError::Malformed { path: self.path.clone(), message };
+        // Read again, because the user may have edited the file since it was loaded. A missing file counts as
+        // empty.
         let text = std::fs::read_to_string(&self.path).unwrap_or_default();
         let mut document: DocumentMut =
             text.parse().map_err(|e: toml_edit::TomlError| malformed(e.to_string()))?;
         let before: Settings = toml_edit::de::from_str(&text).map_err(|e| malformed(e.to_string()))?;
-        let written = |settings| toml_edit::ser::to_document(settings).map_err(|e| malformed(e.to_string()));
-        let (before, wanted) = (written(&before)?, written(next)?);
-        for (key, _) in before.iter().filter(|(key, _)| !wanted.contains_key(key)) {
+        let to_document =
+            |settings| toml_edit::ser::to_document(settings).map_err(|e| malformed(e.to_string()));
+        let (before, after) = (to_document(&before)?, to_document(next)?);
+        for (key, _) in before.iter().filter(|(key, _)| !after.contains_key(key)) {
             document.remove(key);
         }
-        for (key, item) in wanted.iter() {
-            // How a person wrote a value that stays is left alone.
+        for (key, item) in after.iter() {
+            // Keep the user's formatting of values that do not change.
             if before.get(key).map(ToString::to_string) != Some(item.to_string()) {
                 document[key] = item.clone();
             }
@@ -385,20 +390,22 @@ fn parse(path: &Path, text: &str) -> Result<Settings, SettingsError> {
 
 fn overlay(stored: &Settings, overrides: &Overrides) -> Result<Settings, SettingsError> {
     let mut settings = stored.clone();
-    let over = overrides.clone();
-    settings.sandbox_base_directory = over.sandbox_base_directory.or(settings.sandbox_base_directory);
-    settings.api_origin = over.api_origin.or(settings.api_origin);
+    let overrides = overrides.clone();
+    settings.sandbox_base_directory = overrides.sandbox_base_directory.or(settings.sandbox_base_directory);
+    settings.api_origin = overrides.api_origin.or(settings.api_origin);
+    // These defaults are not stored, so they follow a later change of the API origin.
     settings.web_app_origin =
-        over.web_app_origin.or(settings.web_app_origin).or_else(|| settings.api_origin.clone());
+        overrides.web_app_origin.or(settings.web_app_origin).or_else(|| settings.api_origin.clone());
     settings.relay_origin =
-        over.relay_origin.or(settings.relay_origin).or_else(|| settings.api_origin.clone());
-    settings.max_loops = over.max_loops.or(settings.max_loops);
-    settings.min_free_memory_mb = over.min_free_memory_mb.or(settings.min_free_memory_mb);
-    settings.wait_for_limits = over.wait_for_limits.unwrap_or(settings.wait_for_limits);
-    settings.max_spend_usd = over.max_spend_usd.or(settings.max_spend_usd);
-    settings.notify.desktop = over.notify_desktop.unwrap_or(settings.notify.desktop);
-    settings.notify.command = over.notify_command.map_or(settings.notify.command, |program| vec![program]);
-    settings.prod_origins_only = over.prod_origins_only.unwrap_or(settings.prod_origins_only);
+        overrides.relay_origin.or(settings.relay_origin).or_else(|| settings.api_origin.clone());
+    settings.max_loops = overrides.max_loops.or(settings.max_loops);
+    settings.min_free_memory_mb = overrides.min_free_memory_mb.or(settings.min_free_memory_mb);
+    settings.wait_for_limits = overrides.wait_for_limits.unwrap_or(settings.wait_for_limits);
+    settings.max_spend_usd = overrides.max_spend_usd.or(settings.max_spend_usd);
+    settings.notify.desktop = overrides.notify_desktop.unwrap_or(settings.notify.desktop);
+    settings.notify.command =
+        overrides.notify_command.map_or(settings.notify.command, |program| vec![program]);
+    settings.prod_origins_only = overrides.prod_origins_only.unwrap_or(settings.prod_origins_only);
     settings.normalized()
 }
 
@@ -407,7 +414,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comments_of_people_survive_an_update() {
+    fn user_comments_survive_an_update() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("settings.toml");
         std::fs::write(&path, "# mine\napi_origin = \"https://api.example.test/\" # why\n").unwrap();
@@ -425,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn flag_overrides_the_file_and_is_not_saved() {
+    fn override_takes_precedence_and_is_not_saved() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("settings.toml");
         let overrides =
@@ -446,8 +453,8 @@ mod tests {
         )
         .unwrap();
         let store = SettingsStore::open(&path, Overrides::default()).unwrap();
-        let kept = store.get().worktree_retention;
-        assert_eq!(kept, WorktreeRetention { completed: Some(0), other: None });
+        let retention = store.get().worktree_retention;
+        assert_eq!(retention, WorktreeRetention { completed: Some(0), other: None });
         store.update(|s| s.onboarding_completed = true).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(text.contains("# at once") && text.contains("\"forever\""), "{text}");
@@ -457,7 +464,7 @@ mod tests {
     }
 
     #[test]
-    fn parse_error_names_its_line() {
+    fn parse_error_names_the_unknown_key() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("settings.toml");
         std::fs::write(&path, "sandbx = 1\n").unwrap();

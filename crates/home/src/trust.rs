@@ -1,8 +1,8 @@
-//! Which programs of which repositories the person agreed to run: `trust.json` in the data directory.
+//! Programs of repositories that the user agreed to run: `trust.json` in the data directory.
 //!
-//! Agreed to is content, not a place: each part is written down by its name and a digest of what it
-//! says, so that a part that changes is asked about again, and a branch that was agreed to stays so. The command
-//! that runs a repository's tests is agreed to apart from that, by its text.
+//! Trust applies to content, not to a path: each part is stored as its name and a digest of its content. A
+//! part that changes needs consent again, and content of a branch that was trusted before stays trusted. The
+//! command that runs a repository's tests is trusted separately, by its text.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -14,23 +14,22 @@ use serde_json::{Map, Value};
 
 use crate::json_file::{JsonFile, JsonFileError};
 
-/// Name of the file in the data directory.
-const FILE: &str = "trust.json";
+const FILE_NAME: &str = "trust.json";
 
-/// A clone, with the parts of it that the person agreed to run.
+/// A clone, and its parts that the user agreed to run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TrustedRepository {
-    /// The clone, with links resolved; its worktrees count as it does.
+    /// Root of the clone with symbolic links resolved. Its worktrees share the entry.
     pub path: PathBuf,
-    /// Each part: a digest, a blank and its name.
+    /// Trusted parts, each as digest, space and name.
     pub parts: BTreeSet<String>,
-    /// The command by which loops may run the repository's tests.
+    /// Command with which loops may run the repository's tests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test_command: Option<String>,
-    /// When the person last agreed; RFC 3339.
+    /// Time of the latest consent, RFC 3339.
     pub trusted_at: String,
-    /// Members of other versions.
+    /// Unknown members, written by other versions.
     #[serde(flatten)]
     other: Map<String, Value>,
 }
@@ -42,75 +41,76 @@ struct TrustDocument {
     other: Map<String, Value>,
 }
 
-/// The file. Everything here blocks on the disk.
+/// Store of trusted repositories. All methods block on disk I/O.
 #[derive(Debug, Clone)]
 pub struct TrustStore {
     path: PathBuf,
 }
 
 impl TrustStore {
-    /// The file of a data directory, which need not exist.
+    /// Refers to the file of a data directory, which need not exist.
     #[must_use]
     pub fn new(data_dir: &Path) -> Self {
-        Self { path: data_dir.join(FILE) }
+        Self { path: data_dir.join(FILE_NAME) }
     }
 
-    /// Where the file lies.
+    /// Returns the path of the file.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Whether the person agreed to every one of these parts of a clone. Nobody agreed to nothing.
+    /// Returns whether the user trusts all of these parts of a clone. An empty set is not trusted: there was
+    /// no consent.
     #[must_use]
     pub fn trusts(&self, clone: &Path, parts: &BTreeSet<String>) -> bool {
-        !parts.is_empty() && self.known(clone).is_some_and(|known| parts.is_subset(&known.parts))
+        !parts.is_empty() && self.known(clone).is_some_and(|repository| parts.is_subset(&repository.parts))
     }
 
-    /// The command by which the person lets loops run the tests of a clone.
+    /// Returns the command with which loops may run the tests of a clone.
     #[must_use]
     pub fn test_command(&self, clone: &Path) -> Option<String> {
         self.known(clone)?.test_command
     }
 
-    /// Everything that the person agreed to of a clone.
+    /// Returns the stored entry of a clone. An unreadable file is logged and yields `None`.
     #[must_use]
     pub fn known(&self, clone: &Path) -> Option<TrustedRepository> {
         let repositories = self.list().unwrap_or_else(|error| {
-            tracing::error!(file = %self.path.display(), %error, "cannot be read; no repository is trusted");
+            tracing::error!(file = %self.path.display(), %error, "cannot read trusted repositories; no repository is trusted");
             Vec::new()
         });
         repositories.into_iter().find(|repository| repository.path == clone)
     }
 
-    /// Everything that was agreed to.
+    /// Returns all stored entries.
     ///
     /// # Errors
-    /// When the file is there and cannot be read.
+    /// Fails when the file exists and cannot be read.
     pub fn list(&self) -> io::Result<Vec<TrustedRepository>> {
         Ok(self.file().read()?.unwrap_or_default().repositories)
     }
 
-    /// Writes down that these parts of a clone may run, beside those that may already.
+    /// Trusts these parts of a clone, in addition to those that are already trusted.
     ///
     /// # Errors
-    /// When the file cannot be read or written.
+    /// Fails when the file cannot be read or written.
     pub fn trust(&self, clone: &Path, parts: BTreeSet<String>) -> io::Result<()> {
-        self.change_one(clone, |known| known.parts.extend(parts))
+        self.change_one(clone, |repository| repository.parts.extend(parts))
     }
 
-    /// Writes down the command by which loops may run the tests of a clone; `None` takes it away.
+    /// Sets the command with which loops may run the tests of a clone; `None` removes it.
     ///
     /// # Errors
     /// As [`TrustStore::trust`].
     pub fn set_test_command(&self, clone: &Path, command: Option<&str>) -> io::Result<()> {
-        self.change_one(clone, |known| known.test_command = command.map(str::to_owned))
+        self.change_one(clone, |repository| repository.test_command = command.map(str::to_owned))
     }
 
     fn change_one(&self, clone: &Path, change: impl FnOnce(&mut TrustedRepository)) -> io::Result<()> {
         self.change(|repositories| {
-            let known = repositories.iter().position(|repository| repository.path == clone);
-            let at = known.unwrap_or_else(|| {
+            let position = repositories.iter().position(|repository| repository.path == clone);
+            let index = position.unwrap_or_else(|| {
                 repositories.push(TrustedRepository {
                     path: clone.to_owned(),
                     parts: BTreeSet::new(),
@@ -120,23 +120,24 @@ impl TrustStore {
                 });
                 repositories.len() - 1
             });
-            let repository = &mut repositories[at];
+            let repository = &mut repositories[index];
             change(repository);
             repository.trusted_at = now_iso();
+            // Removing the only item of consent leaves nothing to list or revoke.
             if repository.parts.is_empty() && repository.test_command.is_none() {
-                repositories.remove(at);
+                repositories.remove(index);
             }
         })
     }
 
-    /// Withdraws what was agreed to of a clone; whether there was anything.
+    /// Removes the entry of a clone. Returns whether there was one.
     ///
     /// # Errors
     /// As [`TrustStore::trust`].
     pub fn revoke(&self, clone: &Path) -> io::Result<bool> {
         self.change(|repositories| {
             let before = repositories.len();
-            repositories.retain(|known| known.path != clone);
+            repositories.retain(|repository| repository.path != clone);
             repositories.len() != before
         })
     }
@@ -171,8 +172,8 @@ mod tests {
         assert!(
             store.trusts(clone, &parts(&["1 hook"])) && store.trusts(clone, &parts(&["1 hook", "2 filter"]))
         );
-        assert!(!store.trusts(clone, &parts(&["9 hook", "2 filter"])), "it says something else now");
-        assert!(!store.trusts(clone, &parts(&[])), "nobody was asked");
+        assert!(!store.trusts(clone, &parts(&["9 hook", "2 filter"])), "its content has changed");
+        assert!(!store.trusts(clone, &parts(&[])), "an empty set needs consent too");
         assert!(!store.trusts(other, &parts(&["1 hook"])));
         store.trust(clone, parts(&["9 hook"])).unwrap();
         assert!(
@@ -183,20 +184,20 @@ mod tests {
     }
 
     #[test]
-    fn file_that_cannot_be_read_trusts_nobody_and_is_not_replaced() {
+    fn unreadable_file_trusts_nothing_and_is_not_replaced() {
         let dir = tempfile::tempdir().unwrap();
         let store = TrustStore::new(dir.path());
         for broken in ["{", r#"{"repositories":{}}"#] {
-            std::fs::write(dir.path().join(FILE), broken).unwrap();
+            std::fs::write(dir.path().join(FILE_NAME), broken).unwrap();
             assert!(!store.trusts(Path::new("/x"), &parts(&["1 hook"])));
             assert_eq!(store.test_command(Path::new("/x")), None);
             assert!(store.trust(Path::new("/x"), parts(&["1 hook"])).is_err());
-            assert_eq!(std::fs::read_to_string(dir.path().join(FILE)).unwrap(), broken);
+            assert_eq!(std::fs::read_to_string(dir.path().join(FILE_NAME)).unwrap(), broken);
         }
     }
 
     #[test]
-    fn test_command_is_agreed_to_apart_from_the_parts() {
+    fn test_command_is_trusted_separately_from_parts() {
         let dir = tempfile::tempdir().unwrap();
         let store = TrustStore::new(dir.path());
         let clone = Path::new("/src/shop");
@@ -211,7 +212,7 @@ mod tests {
         assert_eq!(store.test_command(clone), None);
         store.set_test_command(clone, Some("make test")).unwrap();
         store.set_test_command(clone, None).unwrap();
-        assert_eq!(store.list().unwrap(), [], "nothing is left to list");
+        assert_eq!(store.list().unwrap(), [], "an entry without parts and command is removed");
     }
 
     #[test]
@@ -220,11 +221,11 @@ mod tests {
         let store = TrustStore::new(dir.path());
         let older =
             r#"{"later":1,"repositories":[{"path":"/x","parts":["1 hook"],"trustedAt":"then","more":2}]}"#;
-        std::fs::write(dir.path().join(FILE), older).unwrap();
+        std::fs::write(dir.path().join(FILE_NAME), older).unwrap();
         assert!(store.trusts(Path::new("/x"), &parts(&["1 hook"])));
         store.set_test_command(Path::new("/x"), Some("make test")).unwrap();
         let written: Value =
-            serde_json::from_str(&std::fs::read_to_string(dir.path().join(FILE)).unwrap()).unwrap();
+            serde_json::from_str(&std::fs::read_to_string(dir.path().join(FILE_NAME)).unwrap()).unwrap();
         assert_eq!(written["later"], 1);
         assert_eq!(written["repositories"][0]["more"], 2);
         assert_eq!(written["repositories"][0]["testCommand"], "make test");

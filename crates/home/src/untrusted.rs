@@ -1,9 +1,9 @@
-//! Files in working trees, where a repository or a loop may have put anything under any name.
+//! Access to files in working trees, where a repository or a loop may have placed anything under any name.
 //!
-//! Each is opened relative to its working tree's handle: through no link, regular files only, up to
-//! a size, and without blocking on a pipe. The working tree is the part of a path before `.loopgate`;
-//! without that component, the directory that contains the file. Everything
-//! here blocks on the disk.
+//! Each file is opened relative to the handle of its working tree, without following symbolic links. Only
+//! regular files are opened, reads are limited in size, and opening never blocks on a pipe. The working tree
+//! is the part of a path before `.loopgate`; without that component, it is the directory that contains the
+//! file. All functions block on disk I/O.
 
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
@@ -16,29 +16,29 @@ use serde::de::DeserializeOwned;
 use crate::files::{self, Audience};
 use crate::sandbox::{DirEntry, Directory, EntryKind};
 
-/// Most bytes of a document such as a plan.
+/// Maximum size in bytes of a document such as a plan.
 pub const MAX_DOCUMENT: u64 = 8 * 1024 * 1024;
 
 /// Opens a regular file for reading.
 ///
 /// # Errors
-/// Any failure of the file system; [`crate::led_away`] recognises a link in the path, and anything but a
-/// regular file counts as not found.
+/// Any failure of the file system. [`crate::escaped_via_symlink`] recognizes a symbolic link in the path. Fails with
+/// `NotFound` when the path is not a regular file.
 pub fn open(path: &Path) -> io::Result<File> {
     let (root, below) = split(path);
     Directory::of(root)?.open_file(below)
 }
 
-/// Reads a regular file whole, of at most so many bytes.
+/// Reads a whole regular file of at most `max_bytes` bytes.
 ///
 /// # Errors
-/// As [`open`]; `FileTooLarge` when it holds more.
-pub fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+/// As [`open`]; `FileTooLarge` when the file has more than `max_bytes` bytes.
+pub fn read(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
     let (root, below) = split(path);
-    Directory::of(root)?.read(below, most)
+    Directory::of(root)?.read(below, max_bytes)
 }
 
-/// Reads a text of at most [`MAX_DOCUMENT`] bytes.
+/// Reads a UTF-8 text of at most [`MAX_DOCUMENT`] bytes.
 ///
 /// # Errors
 /// As [`read`]; `InvalidData` when it is not UTF-8.
@@ -47,13 +47,14 @@ pub fn read_text(path: &Path) -> io::Result<String> {
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
 
-/// Reads a JSON document of at most [`MAX_DOCUMENT`] bytes; `None` when there is none that can be read.
+/// Reads a JSON document of at most [`MAX_DOCUMENT`] bytes. Returns `None` when the file is missing,
+/// unreadable or malformed.
 #[must_use]
 pub fn read_json<T: DeserializeOwned>(path: &Path) -> Option<T> {
     serde_json::from_slice(&read(path, MAX_DOCUMENT).ok()?).ok()
 }
 
-/// Size, times and identity of a regular file.
+/// Returns size, times and inode of a regular file.
 ///
 /// # Errors
 /// As [`open`].
@@ -61,14 +62,15 @@ pub fn metadata(path: &Path) -> io::Result<Metadata> {
     open(path)?.metadata()
 }
 
-/// What is at a path; `None` when nothing is, or when a link is on the way.
+/// Returns the kind of the entry at a path; `None` when the path does not exist or a component before the
+/// last one is a symbolic link.
 #[must_use]
 pub fn kind(path: &Path) -> Option<EntryKind> {
     let (root, below) = split(path);
     Directory::of(root).ok()?.kind(below)
 }
 
-/// Whether a regular file is at a path.
+/// Returns whether a path is a regular file.
 #[must_use]
 pub fn is_file(path: &Path) -> bool {
     kind(path) == Some(EntryKind::File)
@@ -83,43 +85,46 @@ pub fn directory(path: &Path) -> io::Result<Directory> {
     Directory::of(root)?.directory(below)
 }
 
-/// The entries of a directory; none when it cannot be read.
+/// Returns the entries of a directory; none when it cannot be read.
 #[must_use]
 pub fn entries(path: &Path) -> Vec<DirEntry> {
     directory(path).and_then(|directory| directory.entries()).unwrap_or_default()
 }
 
-/// Makes a directory with its parents, and opens it.
+/// Creates a directory and its missing parents, and opens it.
 ///
 /// # Errors
 /// As [`open`].
 pub fn make_directory(path: &Path) -> io::Result<Directory> {
     let (root, below) = split(path);
+    // The root itself is chosen by Loopgate and trusted; only the components below it are opened without
+    // following symbolic links.
     std::fs::create_dir_all(root)?;
     Directory::of(root)?.make_directory(below)
 }
 
-/// Makes a directory that only the owner may enter, with its parents, and opens it.
+/// Creates a directory with mode 0700 and its missing parents, and opens it.
 ///
 /// # Errors
 /// As [`open`].
 pub fn make_private_directory(path: &Path) -> io::Result<Directory> {
     let (root, below) = split(path);
     std::fs::create_dir_all(root)?;
-    let made = Directory::of(root)?.make_private_directory(below)?;
-    made.make_private()?;
-    Ok(made)
+    let directory = Directory::of(root)?.make_private_directory(below)?;
+    // The mode of `mkdir` does not apply to a directory that existed before.
+    directory.make_private()?;
+    Ok(directory)
 }
 
-/// Puts a file in the place of what has its name, in one step. Missing directories are made.
+/// Replaces a file atomically. Missing parent directories are created.
 ///
 /// # Errors
-/// As [`open`]; what is in the file's place is whole then, and most likely the old content.
+/// As [`open`]. On failure the old file is intact, except when only the final sync of the directory failed.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     replace(path, bytes, Audience::Everybody)
 }
 
-/// As [`write`], readable by the owner alone.
+/// As [`write`], with mode 0600.
 ///
 /// # Errors
 /// As [`write`].
@@ -127,8 +132,8 @@ pub fn write_private(path: &Path, bytes: &[u8]) -> io::Result<()> {
     replace(path, bytes, Audience::Owner)
 }
 
-/// Opens a regular file for reading, and for writing at its end. A missing one is made, for its owner alone, with the
-/// directories above it.
+/// Opens a regular file for reading and appending. Creates it with mode 0600 and its missing parent
+/// directories when it does not exist.
 ///
 /// # Errors
 /// As [`open`].
@@ -137,7 +142,7 @@ pub fn append(path: &Path) -> io::Result<File> {
     directory.append_file(name)
 }
 
-/// Locks a file, which is created when it is missing, until the returned handle is dropped.
+/// Locks a file, which is created when missing, until the returned handle is dropped.
 ///
 /// # Errors
 /// As [`open`], and as [`files::lock`].
@@ -147,7 +152,7 @@ pub fn lock(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Removes a file or a link.
+/// Removes a file or a symbolic link.
 ///
 /// # Errors
 /// As [`open`].
@@ -156,7 +161,7 @@ pub fn remove(path: &Path) -> io::Result<()> {
     directory.remove_file(name)
 }
 
-/// Gives a file or a link another name in its directory.
+/// Renames a file or a symbolic link within its directory.
 ///
 /// # Errors
 /// As [`open`].
@@ -187,14 +192,15 @@ fn name_of(below: &Path) -> io::Result<&OsStr> {
     below.file_name().ok_or_else(|| io::ErrorKind::InvalidInput.into())
 }
 
-/// The working tree, and what follows in it. A `.loopgate` in a loop's own work directory belongs to
-/// the same working tree.
+/// Splits a path into the root of the working tree and the path below it.
 fn split(path: &Path) -> (&Path, &Path) {
-    let holder = path.ancestors().find(|at| {
+    // A driver keeps a nested `.loopgate` in the work directory of a loop. The outer one marks the working
+    // tree; otherwise the trusted root would be a directory that the loop can replace by a symbolic link.
+    let state_dir = path.ancestors().find(|at| {
         let is_state = at.file_name() == Some(OsStr::new(STATE_DIR));
         is_state && !at.parent().is_some_and(|above| above.ends_with(WORK_DIR))
     });
-    let root = holder.unwrap_or(path).parent().unwrap_or(path);
+    let root = state_dir.unwrap_or(path).parent().unwrap_or(path);
     let below = path.strip_prefix(root).unwrap_or(Path::new(""));
     (if root.as_os_str().is_empty() { Path::new(".") } else { root }, below)
 }

@@ -1,8 +1,10 @@
-//! A JSON file that other processes write at the same time, that does not fit on the disk, and whose writer
-//! is killed.
+//! JSON files under concurrent writes by several processes, on a full disk, and when the writer is killed.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-#![expect(clippy::disallowed_methods, reason = "this crate is below the one that starts programs")]
+#![allow(clippy::unwrap_used, reason = "a failed precondition fails the test")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "loopgate-tools, which starts programs, depends on this crate"
+)]
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
@@ -51,6 +53,8 @@ fn full_disk_fails_the_change_and_leaves_the_file() {
     let path = dir.path().join("list.json");
     let before = json!({"list": ["old"], "unknown": "x".repeat(100)});
     write(&path, &before);
+    // A file size limit stands in for a full disk. With `SIGXFSZ` ignored the write fails with `EFBIG` ("File
+    // too large").
     let writer = Command::new("sh")
         .args(["-c", "trap '' XFSZ; exec \"$0\" \"$@\"", WRITER])
         .arg(&path)
@@ -69,7 +73,7 @@ fn full_disk_fails_the_change_and_leaves_the_file() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// The writer is killed by the byte after the limit. The next one succeeds.
+    /// The kernel kills the writer at the first byte over the limit. The next writer must succeed.
     #[test]
     fn kill_at_any_byte_leaves_the_old_or_the_new_document(
         entries in proptest::collection::vec("[a-z\"é]{0,8}", 0..6),

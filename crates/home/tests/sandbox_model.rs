@@ -1,5 +1,5 @@
-//! The sandbox against a model: a small tree in memory with a resolver that can be read at a
-//! glance. Any tree of directories, files and links, any path, one verdict.
+//! Model test of the sandbox: compares its decisions with a small in-memory file tree and a simple resolver,
+//! for arbitrary trees of directories, files and symbolic links and arbitrary paths.
 #![cfg(unix)]
 #![allow(missing_docs, clippy::unwrap_used, reason = "a test")]
 
@@ -11,31 +11,31 @@ use std::sync::Arc;
 use loopgate_home::{Overrides, Sandbox, SettingsStore};
 use proptest::prelude::*;
 
-/// Components below the root of the test; that root itself is the empty place.
+/// Path components relative to the root of the test; empty for the root itself.
 type Components = Vec<String>;
 
-const BOX: &str = "box";
-/// Denied, although it is in the box.
+const BASE: &str = "box";
+/// Denied data directory inside the base directory.
 const SECRET: &str = "secret";
 const MAX_LINKS: usize = 40;
 
 #[derive(Debug, Clone)]
 enum FileNode {
     Directory,
-    /// Its content is its place.
+    /// A file whose content is its path.
     File,
-    /// Where it leads: from the root of the test, or from its own directory.
+    /// Target of the link, relative to the root of the test or to the link's directory.
     Link {
         absolute: bool,
         to: Components,
     },
 }
 
-/// Nodes by place. A node whose parent is no directory is not part of the tree.
+/// Nodes by path. Nodes whose parent is not a directory are dropped.
 #[derive(Debug, Clone)]
 struct ModelTree(BTreeMap<Components, FileNode>);
 
-/// Where a path leads.
+/// Result of resolving a path.
 #[derive(Debug, PartialEq, Eq)]
 struct ResolvedPath {
     place: Components,
@@ -43,14 +43,14 @@ struct ResolvedPath {
 }
 
 impl ModelTree {
-    fn new(wished: Vec<(Components, FileNode)>) -> Self {
+    fn new(nodes: Vec<(Components, FileNode)>) -> Self {
         let mut tree = Self(BTreeMap::new());
         for place in
-            [vec![], vec![BOX.to_owned()], vec!["out".to_owned()], vec![BOX.to_owned(), SECRET.to_owned()]]
+            [vec![], vec![BASE.to_owned()], vec!["out".to_owned()], vec![BASE.to_owned(), SECRET.to_owned()]]
         {
             tree.0.insert(place, FileNode::Directory);
         }
-        for (place, node) in wished {
+        for (place, node) in nodes {
             let parent = &place[..place.len() - 1];
             if matches!(tree.0.get(parent), Some(FileNode::Directory)) && !tree.0.contains_key(&place) {
                 tree.0.insert(place, node);
@@ -74,7 +74,7 @@ impl ModelTree {
         }
     }
 
-    /// Follows a path step by step. `None` when the way is no way.
+    /// Resolves a path component by component. Returns `None` when it cannot be resolved.
     fn real(&self, path: &[String]) -> Option<ResolvedPath> {
         let mut at = ResolvedPath { place: vec![], exists: true };
         let mut ahead: Vec<String> = path.iter().rev().cloned().collect();
@@ -84,7 +84,7 @@ impl ModelTree {
             match step.as_str() {
                 "." => {}
                 ".." if at.exists && matches!(here, Some(FileNode::Directory)) => {
-                    // Above the root of the test nothing is part of the model.
+                    // The model does not cover anything above the root of the test.
                     at.place.pop()?;
                 }
                 ".." => return None,
@@ -115,14 +115,14 @@ impl ModelTree {
         let written = lexical(path)?;
         let real = self.real(&written)?;
         let denied = |place: &[String]| {
-            place.len() >= 2 && place[0].eq_ignore_ascii_case(BOX) && place[1].eq_ignore_ascii_case(SECRET)
+            place.len() >= 2 && place[0].eq_ignore_ascii_case(BASE) && place[1].eq_ignore_ascii_case(SECRET)
         };
-        let inside = real.place.first().is_some_and(|first| first == BOX);
+        let inside = real.place.first().is_some_and(|first| first == BASE);
         (inside && !denied(&written) && !denied(&real.place)).then_some(real)
     }
 }
 
-/// `.` and `..` removed as they are written; `None` above the root of the test.
+/// Removes `.` and `..` lexically. Returns `None` above the root of the test.
 fn lexical(path: &[String]) -> Option<Components> {
     let mut clean = Vec::new();
     for part in path {
@@ -143,7 +143,7 @@ fn name() -> impl Strategy<Value = String> {
 }
 
 fn start() -> impl Strategy<Value = String> {
-    prop::sample::select(vec![BOX, BOX, BOX, "out", "box-evil"]).prop_map(Into::into)
+    prop::sample::select(vec![BASE, BASE, BASE, "out", "box-evil"]).prop_map(Into::into)
 }
 
 fn place() -> impl Strategy<Value = Components> {
@@ -172,9 +172,9 @@ fn node() -> impl Strategy<Value = FileNode> {
 }
 
 fn sandbox(root: &Path) -> Sandbox {
-    let overrides = Overrides { sandbox_base_directory: Some(root.join(BOX)), ..Overrides::default() };
+    let overrides = Overrides { sandbox_base_directory: Some(root.join(BASE)), ..Overrides::default() };
     let settings = SettingsStore::open(&root.join("settings.toml"), overrides).unwrap();
-    Sandbox::new(Arc::new(settings), &root.join(BOX).join(SECRET))
+    Sandbox::new(Arc::new(settings), &root.join(BASE).join(SECRET))
 }
 
 proptest! {
@@ -193,23 +193,23 @@ proptest! {
         for (start, rest) in paths {
             let path: Vec<String> = std::iter::once(start).chain(rest).collect();
             let given = root.join(path.join("/"));
-            let wanted = tree.allows(&path);
-            let found = sandbox.check(&given);
-            prop_assert_eq!(found.is_ok(), wanted.is_some(), "{:?} in {:?}", path, tree);
-            let (Ok(found), Some(wanted)) = (found, wanted) else { continue };
-            prop_assert_eq!(found.canonical(), root.join(wanted.place.join("/")), "{:?} in {:?}", path, tree);
-            // What is opened is what was checked.
-            let node = tree.0.get(&wanted.place).filter(|_| wanted.exists);
-            match (found.open_file(), node) {
+            let expected = tree.allows(&path);
+            let checked = sandbox.check(&given);
+            prop_assert_eq!(checked.is_ok(), expected.is_some(), "{:?} in {:?}", path, tree);
+            let (Ok(checked), Some(expected)) = (checked, expected) else { continue };
+            prop_assert_eq!(checked.canonical(), root.join(expected.place.join("/")), "{:?} in {:?}", path, tree);
+            // The opened file must be the one that was checked.
+            let node = tree.0.get(&expected.place).filter(|_| expected.exists);
+            match (checked.open_file(), node) {
                 (Ok(mut file), Some(FileNode::File)) => {
                     let mut content = String::new();
                     file.read_to_string(&mut content).unwrap();
-                    prop_assert_eq!(content, wanted.place.join("/"));
+                    prop_assert_eq!(content, expected.place.join("/"));
                 }
                 (Err(_), Some(FileNode::Directory) | None) => {}
                 (opened, node) => prop_assert!(false, "{:?}: {:?} for {:?}", path, opened, node),
             }
-            prop_assert_eq!(found.open_directory().is_ok(), matches!(node, Some(FileNode::Directory)));
+            prop_assert_eq!(checked.open_directory().is_ok(), matches!(node, Some(FileNode::Directory)));
         }
     }
 }

@@ -84,9 +84,6 @@ pub struct WorkdirArgs {
 pub struct ValidatePlanArgs {
     #[command(flatten)]
     place: WorkdirArgs,
-    /// Ignored, accepted for compatibility; the structure is built in
-    #[arg(long, hide = true)]
-    schema_path: Option<PathBuf>,
 }
 
 /// Arguments of `plan check`.
@@ -145,10 +142,7 @@ impl PlanCommand {
     pub fn run(self) -> ExitCode {
         let result = match self {
             Self::Build(args) => build::build(&args.workdir),
-            Self::Validate(args) => {
-                let _ = args.schema_path;
-                Ok(structure::report(&args.place.workdir).to_string())
-            }
+            Self::Validate(args) => Ok(structure::report(&args.place.workdir).to_string()),
             Self::Check(args) => Ok(text_check::report(&args.prd, &args.place.workdir)),
             Self::ExtractMd(args) => extract(&args.plan),
             Self::Tick(args) => tick::tick(&args.place.workdir, &args.task),

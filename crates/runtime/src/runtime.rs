@@ -72,7 +72,6 @@ pub struct RuntimeConfig {
     pub loopgate_exe: PathBuf,
     /// Directory with one folder per plugin; PLAN and EXECUTE need the folder `code`.
     pub plugin_dirs: PathBuf,
-    pub version: String,
     pub timing: RuntimeTiming,
 }
 
@@ -155,7 +154,6 @@ impl Runtime {
             api_origin,
             loopgate_exe,
             plugin_dirs,
-            version: _,
             timing,
         } = config;
         let sockets = data_dir.join("run");

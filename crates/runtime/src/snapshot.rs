@@ -35,7 +35,7 @@ pub struct Snapshot {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_place: Option<usize>,
     /// Activity of a running loop.
-    #[serde(rename = "stillness", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "stall", skip_serializing_if = "Option::is_none")]
     pub activity: Option<Activity>,
     /// Error of a report that the control plane rejected permanently.
     #[serde(skip_serializing_if = "Option::is_none")]

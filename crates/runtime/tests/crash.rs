@@ -335,7 +335,7 @@ fn leftovers_of_a_kill_after_the_last_report_are_removed() {
     drop(instance);
     // The state after a crash before the token was deleted and the directory removed.
     let leftovers = "INSERT INTO loop_token SELECT * FROM kept; \
-                UPDATE job SET to_clear = 1, record = json_set(record, '$.passingDir', '/nowhere')";
+                UPDATE job SET to_clear = 1, record = json_set(record, '$.tempDir', '/nowhere')";
     outer.block_on(desktop.change_records(leftovers));
     let instance = RuntimeInstance::start(&desktop);
     instance.block_on(desktop.has_none("job WHERE to_clear"));

@@ -13,15 +13,15 @@ fn body() -> Vec<u8> {
     [head, PNG, b"\r\n--edge--\r\n"].concat()
 }
 
-/// A body whose bytes come in pieces; before each of them the reader is let wait once.
+/// A body that yields chunks and returns `Pending` once before each of them.
 struct ChunkedBody {
-    left: Vec<Bytes>,
+    remaining: Vec<Bytes>,
     ready: bool,
 }
 
 impl ChunkedBody {
     fn of(body: &[u8], size: usize) -> Self {
-        Self { left: body.chunks(size).rev().map(Bytes::copy_from_slice).collect(), ready: false }
+        Self { remaining: body.chunks(size).rev().map(Bytes::copy_from_slice).collect(), ready: false }
     }
 }
 
@@ -30,17 +30,17 @@ impl Stream for ChunkedBody {
 
     fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         self.ready = !self.ready;
-        if self.ready && !self.left.is_empty() {
+        if self.ready && !self.remaining.is_empty() {
             context.waker().wake_by_ref();
             return Poll::Pending;
         }
-        Poll::Ready(self.left.pop().map(Ok))
+        Poll::Ready(self.remaining.pop().map(Ok))
     }
 }
 
-/// However a body is cut, the same is read, whether its reader waits or not.
+// Boundaries and content can be split at any byte, with or without a pause of the stream.
 #[tokio::test]
-async fn pieces_of_every_size_make_the_same_form() {
+async fn form_is_parsed_from_chunks_of_any_size() {
     let dir = tempfile::tempdir().unwrap();
     let body = body();
     for size in 1..=body.len() {
@@ -55,13 +55,13 @@ async fn pieces_of_every_size_make_the_same_form() {
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 0);
 }
 
-/// A body that is there at once, in frames of any size.
-fn at_once(body: &[u8], size: usize) -> impl Stream<Item = Result<Bytes, Infallible>> + Send + 'static {
+/// A body that is ready immediately, in frames of `size` bytes.
+fn ready_body(body: &[u8], size: usize) -> impl Stream<Item = Result<Bytes, Infallible>> + Send + 'static {
     let frames: Vec<_> = body.chunks(size).map(Bytes::copy_from_slice).map(Ok).collect();
     stream::iter(frames)
 }
 
-/// Large contents are no heads, however large the frames are in which they come.
+// The step limit must not apply to content, even when one frame is larger than the limit.
 #[tokio::test]
 async fn large_parts_are_read_from_frames_of_any_size() {
     let dir = tempfile::tempdir().unwrap();
@@ -77,17 +77,17 @@ async fn large_parts_are_read_from_frames_of_any_size() {
         body.extend_from_slice(b"\r\n");
     }
     body.extend_from_slice(b"--edge--\r\n");
-    for size in [1000, PIECE, 2 * MAX_STEP, body.len()] {
-        let form = MultipartForm::new(TYPE, at_once(&body, size)).unwrap();
+    for size in [1000, PIECE_SIZE, 2 * MAX_STEP, body.len()] {
+        let form = MultipartForm::new(TYPE, ready_body(&body, size)).unwrap();
         let images = form.images(dir.path()).await.unwrap_or_else(|error| panic!("{size}: {error}"));
         let sizes: Vec<u64> = images.iter().map(|image| image.file.metadata().unwrap().len()).collect();
         assert_eq!(sizes, [picture.len() as u64; 2], "{size}");
     }
 }
 
-/// A head that does not end is not read for long.
+// An endless part header must not fill the memory.
 #[tokio::test]
-async fn endless_head_is_refused_early() {
+async fn unterminated_part_header_is_rejected_early() {
     let dir = tempfile::tempdir().unwrap();
     let begin = Bytes::from_static(b"--edge\r\nContent-Disposition: form-data; name=\"");
     let read = Arc::new(AtomicUsize::new(0));
@@ -97,7 +97,7 @@ async fn endless_head_is_refused_early() {
         Bytes::from(vec![b'x'; 1000])
     });
     let body = stream::once(std::future::ready(begin)).chain(endless).map(Ok::<_, Infallible>);
-    let refused = MultipartForm::new(TYPE, body).unwrap().images(dir.path()).await;
-    assert!(matches!(refused, Err(FormError::Broken)));
-    assert!(read.load(Ordering::Relaxed) <= MAX_STEP + PIECE);
+    let result = MultipartForm::new(TYPE, body).unwrap().images(dir.path()).await;
+    assert!(matches!(result, Err(FormError::Broken)));
+    assert!(read.load(Ordering::Relaxed) <= MAX_STEP + PIECE_SIZE);
 }

@@ -1,4 +1,4 @@
-//! Archives of every kind, and what is taken for a run's directory.
+//! Valid and malicious archives, and recognition of run directories.
 
 use std::io::{Cursor, Seek as _, Write as _};
 
@@ -33,7 +33,7 @@ fn refusal(file: &File) -> String {
 }
 
 #[test]
-fn files_and_directories_come_out_for_their_owner_alone() {
+fn extracted_files_are_private() {
     let run = unpack(&zipped(|zip| {
         zip.start_file("nested/trace.log", options().unix_permissions(0o777)).unwrap();
         zip.write_all(b"trace").unwrap();
@@ -47,10 +47,10 @@ fn files_and_directories_come_out_for_their_owner_alone() {
     assert_eq!(run.files().unwrap().unwrap(), ["nested/trace.log", "state.json"]);
     assert_eq!(std::fs::read(run.path().join("nested/trace.log")).unwrap(), b"trace");
     #[cfg(unix)]
-    for (name, wanted) in [("", 0o700), ("nested", 0o700), ("nested/trace.log", 0o600)] {
+    for (name, expected) in [("", 0o700), ("nested", 0o700), ("nested/trace.log", 0o600)] {
         use std::os::unix::fs::PermissionsExt as _;
         let mode = run.path().join(name).metadata().unwrap().permissions().mode() & 0o777;
-        assert_eq!(mode, wanted, "{name}");
+        assert_eq!(mode, expected, "{name}");
     }
     assert_eq!(RunDir::parse(run.path().to_str().unwrap()), Some(run.clone()));
     run.remove().unwrap();
@@ -59,7 +59,7 @@ fn files_and_directories_come_out_for_their_owner_alone() {
 }
 
 #[test]
-fn archive_with_links_or_special_files_is_refused() {
+fn archive_with_unsafe_paths_or_links_is_rejected() {
     for name in ["../evil", "a/../../evil", "/etc/evil", "C:/evil", "C:evil", "a\\..\\evil", "a\0b", ".."] {
         let archive = zipped(|zip| {
             zip.start_file("fine", options()).unwrap();
@@ -77,7 +77,7 @@ fn archive_with_links_or_special_files_is_refused() {
 }
 
 #[test]
-fn damaged_and_empty_archives_have_their_own_errors() {
+fn damaged_and_empty_archives_are_distinguished() {
     assert_eq!(refusal(&file(b"no archive")), "No zip file provided");
     assert_eq!(refusal(&file(b"")), "No zip file provided");
     assert_eq!(refusal(&file(b"PK\x03\x04 and then nothing")), "Invalid zip file");
@@ -89,12 +89,13 @@ fn damaged_and_empty_archives_have_their_own_errors() {
         zip.write_all(&[7; 1000]).unwrap();
     });
     io::Read::read_to_end(&mut whole, &mut bytes).unwrap();
+    // Byte 34 is in the compressed data, after the 30-byte header and the name.
     bytes[34] ^= 0xff;
-    assert_eq!(refusal(&file(&bytes)), "Invalid zip file", "a checksum does not fit");
+    assert_eq!(refusal(&file(&bytes)), "Invalid zip file", "checksum mismatch");
 }
 
 #[test]
-fn archive_over_a_limit_is_refused() {
+fn archive_over_a_limit_is_rejected() {
     let many = zipped(|zip| {
         for n in 0..=20_000 {
             zip.start_file(n.to_string(), options()).unwrap();
@@ -107,14 +108,15 @@ fn archive_over_a_limit_is_refused() {
             zip.write_all(&vec![0; 1024 * 1024]).unwrap();
         }
     });
-    assert_eq!(refusal(&bomb), "Zip contents too large", "a thousand bytes for each");
-    let given_up = AtomicBool::new(true);
+    assert_eq!(refusal(&bomb), "Zip contents too large", "compression ratio of about 1000");
+    // A request that was dropped sets the flag.
+    let cancelled = AtomicBool::new(true);
     let one = zipped(|zip| zip.start_file("a", options()).unwrap());
-    assert_eq!(RunDir::unpack(&one, &given_up).unwrap_err().to_string(), "Unpacking took too long");
+    assert_eq!(RunDir::unpack(&one, &cancelled).unwrap_err().to_string(), "Unpacking took too long");
 }
 
 #[test]
-fn only_the_directory_itself_is_a_run() {
+fn only_a_run_directory_is_parsed_as_run() {
     let dir = tempfile::tempdir().unwrap();
     let parent = dir.path();
     std::fs::create_dir(parent.join("run-viewer-1")).unwrap();
@@ -126,7 +128,7 @@ fn only_the_directory_itself_is_a_run() {
         assert_eq!(parse(name).unwrap().path(), parent.join(name));
     }
     let long = format!("run-viewer-{}", "x".repeat(220));
-    let odd = [
+    let invalid = [
         "",
         "run-viewer-",
         "run-viewer-1/sub",
@@ -140,7 +142,7 @@ fn only_the_directory_itself_is_a_run() {
         "run-viewer-\0",
         &long,
     ];
-    for name in odd {
+    for name in invalid {
         assert_eq!(parse(name), None, "{name}");
     }
     assert_eq!(RunDir::parse_in(parent, "run-viewer-1"), None);
@@ -148,17 +150,18 @@ fn only_the_directory_itself_is_a_run() {
 }
 
 #[test]
-fn old_runs_are_swept_and_nothing_else() {
+fn only_expired_runs_are_removed() {
     let dir = tempfile::tempdir().unwrap();
-    let old = SystemTime::now() - SWEPT_AFTER - Duration::from_secs(60);
+    let old = SystemTime::now() - MAX_AGE - Duration::from_secs(60);
     for (name, touched) in [("run-viewer-old", old), ("run-viewer-new", SystemTime::now()), ("other", old)] {
         let path = dir.path().join(name);
         std::fs::create_dir(&path).unwrap();
         std::fs::write(path.join("file"), "").unwrap();
         File::open(&path).unwrap().set_modified(touched).unwrap();
     }
-    RunDir::sweep_in(dir.path(), SystemTime::now());
-    let mut left: Vec<_> = std::fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
-    left.sort();
-    assert_eq!(left, ["other", "run-viewer-new"]);
+    RunDir::remove_stale_in(dir.path(), SystemTime::now());
+    let mut remaining: Vec<_> =
+        std::fs::read_dir(dir.path()).unwrap().map(|e| e.unwrap().file_name()).collect();
+    remaining.sort();
+    assert_eq!(remaining, ["other", "run-viewer-new"]);
 }

@@ -1,4 +1,4 @@
-//! The file names of one tree, updated from file-change events.
+//! Index of the file names of one tree, updated from file-change events.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
@@ -14,51 +14,54 @@ use super::rules::RULES_FILE;
 use super::walk::{DepthLimit, Root, WalkResult};
 use super::watch::{TreeChange, Watch, parent};
 
-/// Changed directories that are read one by one; with more, walking the tree anew is faster.
+/// Maximum number of changed directories that are read one by one. With more, walking the whole tree is
+/// faster.
 const MAX_REREAD: usize = 200;
-/// Files of one index; what a walk finds beyond is dropped.
+/// Maximum number of files in an index; the result is marked as truncated beyond it.
 const MAX_FILES: usize = 200_000;
 
-/// Files and known directories of a tree.
+/// Files and directories of a tree, as last read.
 #[derive(Debug, Default)]
 struct Tree {
-    /// By directory; those without files are missing.
+    /// Listings by directory. Directories without files have none.
     listings: BTreeMap<Box<str>, DirectoryListing>,
     directories: BTreeSet<Box<str>>,
     files: usize,
-    /// Whether there is more in it than is known.
-    cut: bool,
+    /// Whether the tree contains more than was read.
+    truncated: bool,
 }
 
-/// An index of one tree.
+/// Index of one tree.
 pub(super) struct Index {
     root: Root,
-    /// Device and inode of the directory that was read.
+    /// Device and inode of the root that was read.
     identity: (u64, u64),
     read_at: Instant,
-    /// Its holder applies the events to the tree; the others wait for that.
+    /// Locked while events are applied to the tree; concurrent searches wait for that.
     watch: Mutex<Watch>,
     tree: RwLock<Tree>,
 }
 
-/// An answer.
+/// Result of a search in an index.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct IndexResult {
     pub(super) best: TopMatches,
-    /// Whether files were left out.
-    pub(super) cut: bool,
+    /// Whether the index does not contain all files of the tree.
+    pub(super) truncated: bool,
 }
 
 impl Index {
-    /// Walks the tree, and watches it with at most `max_watches` watches.
+    /// Walks the tree and watches it with at most `max_watches` watches.
     pub(super) fn read(root: Root, max_watches: usize) -> std::io::Result<Self> {
+        // Taken before the walk: the age counts from its start, and a root that is replaced during the walk
+        // has another identity.
         let (identity, read_at) = (root.handle().identity()?, Instant::now());
         let watch = Watch::new(max_watches);
         let tree = Tree::read(&root, &watch);
         Ok(Self { root, identity, read_at, watch: Mutex::new(watch), tree: RwLock::new(tree) })
     }
 
-    /// Whether it can be updated. One that cannot serves a single search.
+    /// Returns whether the index can be updated. Otherwise it serves a single search.
     pub(super) fn is_updatable(&self) -> bool {
         self.watch.lock().unwrap_or_else(PoisonError::into_inner).is_complete()
     }
@@ -67,17 +70,18 @@ impl Index {
         self.tree.read().unwrap_or_else(PoisonError::into_inner).files
     }
 
-    /// The best matches in the tree as it is now.
+    /// Returns the best matches in the indexed tree.
     pub(super) fn search(&self, query: &SearchQuery) -> IndexResult {
         let tree = self.tree.read().unwrap_or_else(PoisonError::into_inner);
-        IndexResult { best: query.best(tree.listings.values()), cut: tree.cut }
+        IndexResult { best: query.best(tree.listings.values()), truncated: tree.truncated }
     }
 
-    /// Applies the queued events. `false` when the tree has to be walked anew: they are too many, the
-    /// index has its maximal age, or `now`, the directory that has its name at this moment, is another one.
-    pub(super) fn refresh(&self, now: (u64, u64), max_age: Duration) -> bool {
+    /// Applies the queued events. Returns `false` when the tree has to be walked again: too many changes, an
+    /// index of the maximum age, or a root directory that was replaced. `current` is the identity of the
+    /// directory that is now at the path of the root.
+    pub(super) fn refresh(&self, current: (u64, u64), max_age: Duration) -> bool {
         let watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
-        if now != self.identity || self.read_at.elapsed() >= max_age {
+        if current != self.identity || self.read_at.elapsed() >= max_age {
             return false;
         }
         let changes = watch.changes();
@@ -87,7 +91,7 @@ impl Index {
         if changes.contains(&TreeChange::Everything) {
             return false;
         }
-        let mut void = BTreeSet::new();
+        let mut removed = BTreeSet::new();
         let mut stale = BTreeSet::new();
         for change in changes {
             match change {
@@ -99,7 +103,7 @@ impl Index {
                         Some(parent) => stale.insert(parent.into()),
                         None => return false,
                     };
-                    void.insert(directory);
+                    removed.insert(directory);
                 }
                 TreeChange::Everything => return false,
             }
@@ -107,12 +111,13 @@ impl Index {
         if stale.len() > MAX_REREAD {
             return false;
         }
+        // Removals come first: a directory that was replaced is then read again as a new entry of its parent.
         let mut tree = self.tree.write().unwrap_or_else(PoisonError::into_inner);
-        for directory in &void {
-            tree.forget(directory, &watch);
+        for directory in &removed {
+            tree.remove(directory, &watch);
         }
         for directory in &stale {
-            tree.read_again(directory, &self.root, &watch);
+            tree.reread(directory, &self.root, &watch);
         }
         watch.is_complete()
     }
@@ -122,42 +127,44 @@ impl Tree {
     fn read(root: &Root, watch: &Watch) -> Self {
         let mut tree = Self::default();
         tree.directories.insert("".into());
-        let found = root.walk("", DepthLimit::Tree, &|directory, handle| {
+        let walked = root.walk("", DepthLimit::Tree, &|directory, handle| {
             watch.add(directory, &root.watched_path(directory, handle));
         });
-        tree.add(found, root, watch);
+        tree.add(walked, root, watch);
         tree
     }
 
-    /// Reads one directory again, with the directories in it that are not known yet.
-    fn read_again(&mut self, directory: &str, root: &Root, watch: &Watch) {
-        // One that was forgotten, or is not part of the tree, is read from its parent if at all.
+    /// Reads one directory again, and walks subdirectories that are new.
+    fn reread(&mut self, directory: &str, root: &Root, watch: &Watch) {
+        // A directory that was removed from the tree is read through its parent, if it still belongs to the
+        // tree.
         if !self.directories.contains(directory) {
             return;
         }
-        let found = root.walk(directory, DepthLimit::Directory, &|_, _| {});
-        let now: BTreeSet<Box<str>> = found.directories.iter().cloned().collect();
+        let walked = root.walk(directory, DepthLimit::Directory, &|_, _| {});
+        let current: BTreeSet<Box<str>> = walked.directories.iter().cloned().collect();
         let before: Vec<Box<str>> = self.children(directory).cloned().collect();
-        for gone in before.iter().filter(|known| !now.contains(*known)) {
-            self.forget(gone, watch);
+        for removed in before.iter().filter(|child| !current.contains(*child)) {
+            self.remove(removed, watch);
         }
         self.remove_listing(directory);
-        let new: Vec<_> = now.into_iter().filter(|child| !self.directories.contains(child)).collect();
-        self.add(WalkResult { directories: Vec::new(), ..found }, root, watch);
+        let new: Vec<_> = current.into_iter().filter(|child| !self.directories.contains(child)).collect();
+        self.add(WalkResult { directories: Vec::new(), ..walked }, root, watch);
         for child in new {
             let enter = |directory: &str, handle: &Directory| {
                 watch.add(directory, &root.watched_path(directory, handle));
             };
-            let mut found = root.walk(&child, DepthLimit::Tree, &enter);
-            found.directories.push(child);
-            self.add(found, root, watch);
+            // A subdirectory without files has no listing, but must be known to the next comparison.
+            let mut walked = root.walk(&child, DepthLimit::Tree, &enter);
+            walked.directories.push(child);
+            self.add(walked, root, watch);
         }
     }
 
-    fn add(&mut self, found: WalkResult, root: &Root, watch: &Watch) {
-        self.cut |= found.cut;
-        self.directories.extend(found.directories);
-        for (directory, names) in found.names {
+    fn add(&mut self, walked: WalkResult, root: &Root, watch: &Watch) {
+        self.truncated |= walked.truncated;
+        self.directories.extend(walked.directories);
+        for (directory, names) in walked.names {
             let listing = names.pack(&directory);
             if listing.iter().any(|name| name.text() == RULES_FILE)
                 && let Ok(handle) = root.handle().directory(Path::new(&*directory))
@@ -165,7 +172,7 @@ impl Tree {
                 watch.add_rules(&directory, &root.watched_path(&directory, &handle));
             }
             if self.files + listing.files() as usize > MAX_FILES {
-                self.cut = true;
+                self.truncated = true;
                 continue;
             }
             self.files += listing.files() as usize;
@@ -173,13 +180,13 @@ impl Tree {
         }
     }
 
-    /// Forgets a directory and everything below it.
-    fn forget(&mut self, directory: &str, watch: &Watch) {
+    /// Removes a directory and everything below it.
+    fn remove(&mut self, directory: &str, watch: &Watch) {
         let below = self.below(directory);
-        for gone in below {
-            watch.remove(&gone);
-            self.directories.remove(&gone);
-            self.remove_listing(&gone);
+        for path in below {
+            watch.remove(&path);
+            self.directories.remove(&path);
+            self.remove_listing(&path);
         }
     }
 
@@ -189,17 +196,17 @@ impl Tree {
         }
     }
 
-    /// The known directories right below one.
+    /// Returns the direct subdirectories of a directory.
     fn children<'a>(&'a self, directory: &'a str) -> impl Iterator<Item = &'a Box<str>> {
-        self.directories.iter().filter(move |known| parent(known) == Some(directory))
+        self.directories.iter().filter(move |path| parent(path) == Some(directory))
     }
 
-    /// A known directory and the known ones below it.
+    /// Returns a directory and all directories below it.
     fn below(&self, directory: &str) -> Vec<Box<str>> {
         let prefix = format!("{directory}/");
         let from = (Bound::Included(prefix.as_str()), Bound::Unbounded);
         let inside = self.directories.range::<str, _>(from);
-        let inside = inside.take_while(|known| known.starts_with(&prefix)).cloned();
+        let inside = inside.take_while(|path| path.starts_with(&prefix)).cloned();
         self.directories.get(directory).cloned().into_iter().chain(inside).collect()
     }
 }

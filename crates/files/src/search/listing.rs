@@ -1,22 +1,22 @@
-//! The names of one directory's files, packed into one string.
+//! Names of the files of one directory, packed into one string.
 //!
-//! A tree of 100,000 files is a few megabytes this way, and looking for a text in all names of a
-//! directory is one search in one text.
+//! A tree of 100,000 files takes a few megabytes this way, and a directory is searched by a single substring
+//! search.
 
-/// Stands before, between and behind the names; no name holds it.
-const BETWEEN: char = '/';
+/// Delimits the names: before, between and after them. Cannot occur in a name.
+const DELIMITER: char = '/';
 
-/// The files of one directory.
+/// Files of one directory.
 #[derive(Debug)]
 pub(super) struct DirectoryListing {
-    /// The directory, relative to the tree's root; empty for the root itself.
+    /// Path of the directory relative to the root of the tree; empty for the root.
     directory: Box<str>,
-    /// Characters of the directory with the slash behind it.
+    /// Length in characters of the directory and the slash after it.
     directory_length: u32,
     files: u32,
-    /// `/a.rs/b.rs/`
+    /// The delimited names, for example `/a.rs/b.rs/`.
     names: Box<str>,
-    /// The same in lower case, where that is not the same.
+    /// `names` in lower case; `None` when equal.
     folded: Option<Box<str>>,
     folded_directory: Option<Box<str>>,
 }
@@ -25,12 +25,12 @@ pub(super) struct DirectoryListing {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Name<'a> {
     pub(super) listing: &'a DirectoryListing,
-    /// Byte offset in the names.
+    /// Byte offset of the start of the name in `names`.
     begin: usize,
     end: usize,
 }
 
-/// Names as they are gathered.
+/// Collects the names of a directory.
 #[derive(Debug, Default)]
 pub(super) struct ListingBuilder {
     names: String,
@@ -39,7 +39,7 @@ pub(super) struct ListingBuilder {
 
 impl ListingBuilder {
     pub(super) fn add(&mut self, name: &str) {
-        self.names.push(BETWEEN);
+        self.names.push(DELIMITER);
         self.names.push_str(name);
         self.files += 1;
     }
@@ -54,7 +54,7 @@ impl ListingBuilder {
     }
 
     pub(super) fn pack(mut self, directory: &str) -> DirectoryListing {
-        self.names.push(BETWEEN);
+        self.names.push(DELIMITER);
         let folded = |text: &str| Some(fold(text)).filter(|folded| folded != text).map(Into::into);
         let length = if directory.is_empty() { 0 } else { directory.chars().count() + 1 };
         DirectoryListing {
@@ -81,34 +81,35 @@ impl DirectoryListing {
         self.folded_directory.as_deref().unwrap_or(&self.directory)
     }
 
-    /// Characters of the directory with the slash behind it.
+    /// Returns the length in characters of the directory and the slash after it.
     pub(super) const fn directory_length(&self) -> usize {
         self.directory_length as usize
     }
 
-    /// All names in lower case, each between two slashes.
+    /// Returns all names in lower case, delimited by slashes.
     pub(super) fn folded_names(&self) -> &str {
         self.folded.as_deref().unwrap_or(&self.names)
     }
 
-    /// The name that a byte of the names belongs to; the slash before a name is part of it.
+    /// Returns the name that contains a byte offset of `names`. The slash before a name belongs to it.
     pub(super) fn name_at(&self, offset: usize) -> Name<'_> {
         let names = self.names.as_bytes();
         let slash = if names.get(offset) == Some(&b'/') {
             offset
         } else {
+            // The first byte is a delimiter, so there always is one before the offset.
             memchr::memrchr(b'/', &names[..offset]).unwrap_or_default()
         };
         self.name_after(slash)
     }
 
     fn name_after(&self, slash: usize) -> Name<'_> {
-        let begin = slash + BETWEEN.len_utf8();
+        let begin = slash + DELIMITER.len_utf8();
         let length = memchr::memchr(b'/', &self.names.as_bytes()[begin..]).unwrap_or_default();
         Name { listing: self, begin, end: begin + length }
     }
 
-    /// All names, in no order.
+    /// Returns all names in no particular order.
     pub(super) fn iter(&self) -> impl Iterator<Item = Name<'_>> {
         let mut slash = 0;
         std::iter::from_fn(move || {
@@ -130,35 +131,36 @@ impl<'a> Name<'a> {
         &self.listing.folded_names()[self.begin..self.end]
     }
 
-    /// Offset of the slash behind it.
+    /// Returns the offset of the slash after the name.
     pub(super) const fn end(&self) -> usize {
         self.end
     }
 
-    /// Characters of the whole path.
+    /// Returns the length of the whole path in characters.
     pub(super) fn path_length(&self) -> usize {
         self.listing.directory_length as usize + self.text().chars().count()
     }
 
-    /// The path relative to the tree's root.
+    /// Returns the path relative to the root of the tree.
     pub(super) fn path(&self) -> String {
         let mut path = String::new();
         self.write_path(&mut path);
         path
     }
 
-    /// Replaces a text by the path.
+    /// Overwrites `path` with the path of the file, to reuse its allocation.
     pub(super) fn write_path(&self, path: &mut String) {
         path.clear();
         if !self.listing.directory.is_empty() {
             path.push_str(&self.listing.directory);
-            path.push(BETWEEN);
+            path.push(DELIMITER);
         }
         path.push_str(self.text());
     }
 }
 
-/// Lower case, character by character, wherever that keeps the length: offsets stay the same.
+/// Converts to lower case by character, but only where that keeps the length in bytes: offsets into the
+/// folded text are also valid in the original.
 pub(super) fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
@@ -179,18 +181,18 @@ mod tests {
 
     #[test]
     fn file_names_round_trip() {
-        let mut gathered = ListingBuilder::default();
+        let mut builder = ListingBuilder::default();
         for name in ["b.rs", "Größe.TXT", "a"] {
-            gathered.add(name);
+            builder.add(name);
         }
-        let listing = gathered.pack("src/Über");
+        let listing = builder.pack("src/Über");
         let paths: Vec<_> = listing.iter().map(|name| name.path()).collect();
         assert_eq!(paths, ["src/Über/b.rs", "src/Über/Größe.TXT", "src/Über/a"]);
         let folded: Vec<_> = listing.iter().map(|name| name.folded()).collect();
         assert_eq!(folded, ["b.rs", "größe.txt", "a"]);
         assert_eq!(listing.folded_directory(), "src/über");
-        let found = listing.folded_names().find("öße").unwrap();
-        assert_eq!(listing.name_at(found).text(), "Größe.TXT");
+        let offset = listing.folded_names().find("öße").unwrap();
+        assert_eq!(listing.name_at(offset).text(), "Größe.TXT");
         assert_eq!(listing.name_at(0).text(), "b.rs");
         assert_eq!(listing.name_at(0).path_length(), "src/Über/b.rs".chars().count());
         assert_eq!(ListingBuilder::default().pack("").iter().count(), 0);

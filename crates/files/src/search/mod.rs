@@ -1,13 +1,13 @@
-//! Finding files by a piece of their path.
+//! File search by a substring of the path.
 //!
-//! The names of a tree are walked once and then indexed in memory. Each search reads the queued
-//! file-change events first and re-reads the directories that changed; without watches, it walks the tree.
-//! What git ignores is skipped.
+//! A tree is walked once, and its file names are then indexed in memory. Each search first applies the queued
+//! file-change events and reads changed directories again; a tree that cannot be watched is walked at each
+//! search. Files that git ignores are skipped.
 //!
-//! An index is not older than the search for changes in the tree. Rules outside the tree (`.gitignore`
-//! of directories above it, `info/exclude`, the user's excludes) are not watched, nor are the changes of other
-//! machines to a network file system: they are seen after 30 seconds ([`MAX_AGE`]) at the latest, when the
-//! tree is walked anew. Indexes that nobody uses are evicted.
+//! A search sees all earlier changes in the tree. Ignore rules outside of the tree (`.gitignore` of parent
+//! directories, `info/exclude`, the user's excludes file) and changes by other machines to a network file
+//! system are not watched; they are seen after at most 30 seconds ([`MAX_AGE`]), when the tree is walked
+//! again. Idle indexes are evicted.
 
 mod index;
 mod listing;
@@ -29,25 +29,26 @@ use self::index::Index;
 use self::rank::SearchQuery;
 use self::walk::{DenyPredicate, Root};
 
-/// An index is used at most so long after its tree was walked.
+/// Maximum age of an index since its tree was walked. Bounds how long unwatched changes remain unseen.
 const MAX_AGE: Duration = Duration::from_secs(30);
-/// An index that was not used for so long is evicted.
+/// Time after its last use at which an index is evicted.
 const MAX_IDLE: Duration = Duration::from_secs(600);
-/// Pause between two evictions.
+/// Interval between evictions of idle indexes.
 const EVICT_EVERY: Duration = Duration::from_secs(60);
-/// Indexes, and files in all of them. The one that was used last stays in any case.
+/// Maximum number of indexes. The most recently used one is never evicted.
 const MAX_INDEXES: usize = 16;
+/// Maximum number of files in all indexes together, which bounds their memory.
 const MAX_FILES: usize = 400_000;
-/// Watches on one tree: the system has a limited number, which editors want as well. A tree with more
-/// directories is read with every search.
+/// Maximum number of watches on one tree: the per-user limit of the system is shared with editors. A tree
+/// with more directories is walked at each search.
 const MAX_WATCHES: usize = 20_000;
 
-/// What a search found.
+/// Result of a search.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Matches {
-    /// Paths relative to the directory, with slashes, best first.
+    /// Paths relative to the directory, with forward slashes, best match first.
     pub files: Vec<String>,
-    /// Whether more matched, or the tree was too large to be looked at as a whole.
+    /// Whether there are more matches, or the tree was too large to be searched completely.
     pub truncated: bool,
 }
 
@@ -58,7 +59,7 @@ pub struct FileSearch {
     indexes: Arc<Indexes>,
     max_watches: usize,
     max_age: Duration,
-    /// Evicts idle indexes; runs while there are any, and is aborted when this is dropped.
+    /// Task that evicts idle indexes. Runs while there are indexes; aborted on drop.
     evictor: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -67,11 +68,11 @@ struct Indexes {
     slots: Mutex<HashMap<PathBuf, Arc<Slot>>>,
 }
 
-/// The place of one tree's index.
+/// Holds the index of one tree.
 #[derive(Debug)]
 struct Slot {
     used: Mutex<Instant>,
-    /// Held while the tree is walked, so that concurrent searches walk it once.
+    /// Locked while the tree is walked, so that concurrent searches walk it once.
     index: Mutex<Option<Arc<Index>>>,
 }
 
@@ -82,7 +83,7 @@ impl std::fmt::Debug for Index {
 }
 
 impl FileSearch {
-    /// Nothing is read yet.
+    /// Creates a search without indexes.
     #[must_use]
     pub fn new(sandbox: Arc<Sandbox>) -> Self {
         Self {
@@ -94,19 +95,19 @@ impl FileSearch {
         }
     }
 
-    /// The best matches below a directory, as it is now. Blocks on the disk when the tree is not
-    /// known or has changed.
+    /// Returns the best matches below a directory. Blocks on disk I/O when the tree is not indexed or has
+    /// changed.
     ///
     /// # Errors
-    /// The directory cannot be read. One that does not exist is `NotFound`.
+    /// Fails when the directory cannot be read; with `NotFound` when it does not exist.
     pub fn search(&self, directory: &SandboxedPath, query: &str) -> io::Result<Matches> {
         let query = SearchQuery::new(query);
         let index = self.index(directory, directory.open_directory()?)?;
-        let answer = index.search(&query);
-        Ok(Matches { truncated: answer.best.more || answer.cut, files: answer.best.paths })
+        let result = index.search(&query);
+        Ok(Matches { truncated: result.best.more || result.truncated, files: result.best.paths })
     }
 
-    /// Starts the eviction of idle indexes, unless it runs. Must be called within a Tokio runtime.
+    /// Starts the eviction of idle indexes, unless it is running. Must be called within a Tokio runtime.
     pub fn start_eviction(&self) {
         let mut evictor = lock(&self.evictor);
         if evictor.as_ref().is_none_or(JoinHandle::is_finished) {
@@ -114,24 +115,26 @@ impl FileSearch {
         }
     }
 
-    /// `handle` is the directory that was found at the path.
+    /// Returns a current index of the directory. `handle` is the directory that was opened at its path.
     fn index(&self, directory: &SandboxedPath, handle: Directory) -> io::Result<Arc<Index>> {
         let (path, identity) = (directory.canonical(), handle.identity()?);
         let slot = self.indexes.slot(path);
         let mut current = lock(&slot.index);
         if let Some(index) = current.as_ref() {
             let index = index.clone();
-            // Others need not wait for the refresh: the index has a lock of its own.
+            // The index has its own lock, so concurrent searches need not wait here.
             drop(current);
             if index.refresh(identity, self.max_age) {
                 return Ok(index);
             }
+            // Another search may have walked the tree again while the lock was released.
             current = lock(&slot.index);
-            let newer = current.as_ref().filter(|now| !Arc::ptr_eq(now, &index)).cloned();
+            let newer = current.as_ref().filter(|current| !Arc::ptr_eq(current, &index)).cloned();
             if let Some(newer) = newer.filter(|newer| newer.refresh(identity, self.max_age)) {
                 return Ok(newer);
             }
         }
+        // A stale index is dropped before the walk, which would otherwise double the memory.
         *current = None;
         let denied = self.denied_below(path);
         let root = Root::new(directory.clone(), handle, self.sandbox.clone(), denied);
@@ -144,7 +147,7 @@ impl FileSearch {
         Ok(index)
     }
 
-    /// Only a tree that holds a denied place pays for looking at each directory.
+    // Checking each directory against the deny list is slow, so only trees that contain a denied path do it.
     fn denied_below(&self, path: &Path) -> Option<DenyPredicate> {
         self.sandbox.denies_below(path).then(|| {
             let sandbox = self.sandbox.clone();
@@ -174,7 +177,7 @@ impl Indexes {
         slot
     }
 
-    /// Evicts the indexes that were used longest ago until the others are within the limits. `last` stays.
+    /// Evicts the least recently used indexes until the limits hold. `last` is retained.
     fn evict_excess(&self, last: &Path) {
         let mut slots = lock(&self.slots);
         loop {
@@ -191,7 +194,7 @@ impl Indexes {
         }
     }
 
-    /// Evicts what was not used for [`MAX_IDLE`]; whether nothing is left.
+    /// Evicts indexes that were not used for [`MAX_IDLE`]. Returns whether none are left.
     fn evict_idle(&self, now: Instant) -> bool {
         let mut slots = lock(&self.slots);
         slots.retain(|_, slot| now.saturating_duration_since(*lock(&slot.used)) < MAX_IDLE);
@@ -200,7 +203,7 @@ impl Indexes {
 }
 
 impl Slot {
-    /// One that is being read counts when it is there.
+    // An index that is being read counts once it is complete; waiting for it would block all searches.
     fn files(&self) -> usize {
         self.index.try_lock().ok().and_then(|index| index.as_ref().map(|index| index.files())).unwrap_or(0)
     }
@@ -209,7 +212,9 @@ impl Slot {
 async fn evict(indexes: Weak<Indexes>) {
     loop {
         tokio::time::sleep(EVICT_EVERY).await;
+        // A weak reference, so that the task does not keep the indexes of a dropped search.
         let Some(indexes) = indexes.upgrade() else { return };
+        // `start_eviction` starts another task when there are indexes again.
         if indexes.evict_idle(Instant::now()) {
             return;
         }

@@ -1,6 +1,6 @@
-//! Which entries of a working tree git ignores, by the rules of each directory.
+//! Ignore rules of git for entries of a working tree.
 //!
-//! Rules hold in a repository alone: from its root downwards, and nothing above it counts. They are read
+//! Rules apply only inside a repository: those of directories above its root do not count. They are read
 //! through the handles of their directories.
 
 use std::path::Path;
@@ -10,32 +10,33 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use loopgate_home::{Directory, EntryKind, Sandbox, SandboxedPath};
 
-/// Where a repository begins; a file in a worktree.
+/// Entry that marks the root of a repository; a file in a worktree.
 pub(super) const GIT: &str = ".git";
-/// Files whose rules decide about what is below their directory.
+/// File with the rules for its directory and everything below it.
 pub(super) const RULES_FILE: &str = ".gitignore";
-/// Bytes of a file of rules; one that is larger has none.
+/// Maximum size in bytes of a file of ignore rules. A larger one is treated as missing.
 const MAX_RULES: u64 = 1024 * 1024;
 
-/// The rules of a directory, and of those above it in its repository.
+/// Rules of a directory, and of those above it in its repository.
 pub(super) struct IgnoreRules {
     own: Option<Gitignore>,
-    /// Bytes of a path, relative to the sandbox, before what these rules are about.
+    /// Length in bytes of the directory's path, relative to the sandbox, and the slash after it.
     offset: usize,
-    above: ParentRules,
+    parent: ParentRules,
 }
 
 enum ParentRules {
     Directory(Arc<IgnoreRules>),
-    /// The directory is the repository's root: what else the repository and the person ignore.
-    Nothing {
+    /// The directory is the root of the repository; contains the rules of `info/exclude` and of the user's
+    /// excludes file.
+    Root {
         excluded: Option<Gitignore>,
         global: Gitignore,
     },
 }
 
 impl IgnoreRules {
-    /// Those that hold in a directory of a tree because of the directories above it.
+    /// Returns the rules that a directory of a tree inherits from the directories above it.
     pub(super) fn above(sandbox: &Sandbox, tree: &SandboxedPath, directory: &str) -> Option<Arc<Self>> {
         let base = Directory::of(tree.base()).ok()?;
         let below = tree.below_base().join(directory);
@@ -47,8 +48,8 @@ impl IgnoreRules {
         })
     }
 
-    /// Those that hold in an open directory. `place` is relative to the sandbox, and `kind_of` answers
-    /// what an entry of the directory is.
+    /// Returns the rules of an open directory. `place` is its path relative to the sandbox, and `kind_of`
+    /// returns the kind of an entry in it.
     pub(super) fn of(
         sandbox: &Sandbox,
         tree: &SandboxedPath,
@@ -57,54 +58,56 @@ impl IgnoreRules {
         kind_of: impl Fn(&str) -> Option<EntryKind>,
         inherited: Option<Arc<Self>>,
     ) -> Option<Arc<Self>> {
-        let above = match kind_of(GIT) {
+        let parent = match kind_of(GIT) {
             Some(kind) => {
-                let records = Path::new(".git/info/exclude");
+                let exclude = Path::new(".git/info/exclude");
                 let excluded = match kind {
-                    EntryKind::Directory => handle.read(records, MAX_RULES).ok(),
-                    // Of a worktree, its clone has them.
+                    EntryKind::Directory => handle.read(exclude, MAX_RULES).ok(),
+                    // A worktree uses the `info/exclude` of its clone.
                     _ => sandbox.repository(&tree.base().join(place)).ok().and_then(|repository| {
                         repository.handles.common.read(Path::new("info/exclude"), MAX_RULES).ok()
                     }),
                 };
                 let global = GitignoreBuilder::new(".").build_global().0;
-                ParentRules::Nothing { excluded: excluded.and_then(|text| parse(&text)), global }
+                ParentRules::Root { excluded: excluded.and_then(|text| parse(&text)), global }
             }
             None => ParentRules::Directory(inherited?),
         };
         let own = kind_of(RULES_FILE).and_then(|_| handle.read(Path::new(RULES_FILE), MAX_RULES).ok());
         let own = own.and_then(|text| parse(&text));
-        if let (None, ParentRules::Directory(above)) = (&own, &above) {
+        // A directory without rules shares those of its parent, which saves an allocation per directory.
+        if let (None, ParentRules::Directory(above)) = (&own, &parent) {
             return Some(above.clone());
         }
         let length = place.to_string_lossy().len();
-        Some(Arc::new(Self { own, offset: if length == 0 { 0 } else { length + 1 }, above }))
+        Some(Arc::new(Self { own, offset: if length == 0 { 0 } else { length + 1 }, parent }))
     }
 
-    /// Whether they ignore a path, which is relative to the sandbox.
+    /// Returns whether the rules ignore a path, given relative to the sandbox.
     pub(super) fn ignore(&self, path: &str, is_directory: bool) -> bool {
         let relative = path.get(self.offset..).unwrap_or_default();
-        let decided = |rules: &Gitignore| match rules.matched(relative, is_directory) {
+        let verdict = |rules: &Gitignore| match rules.matched(relative, is_directory) {
             Match::None => None,
             Match::Ignore(_) => Some(true),
             Match::Whitelist(_) => Some(false),
         };
-        if let Some(decided) = self.own.as_ref().and_then(decided) {
-            return decided;
+        if let Some(verdict) = self.own.as_ref().and_then(verdict) {
+            return verdict;
         }
-        match &self.above {
+        match &self.parent {
             ParentRules::Directory(above) => above.ignore(path, is_directory),
-            ParentRules::Nothing { excluded, global } => {
-                excluded.as_ref().and_then(decided).or_else(|| decided(global)).unwrap_or_default()
+            ParentRules::Root { excluded, global } => {
+                excluded.as_ref().and_then(verdict).or_else(|| verdict(global)).unwrap_or_default()
             }
         }
     }
 }
 
-/// The rules in a text; a line that is none is passed over.
+/// Parses ignore rules. Malformed lines are skipped, as by git.
 fn parse(text: &[u8]) -> Option<Gitignore> {
     let mut rules = GitignoreBuilder::new(".");
     let text = String::from_utf8_lossy(text);
+    // Git ignores a byte order mark at the start of the file.
     for line in text.trim_start_matches('\u{feff}').lines() {
         let _ = rules.add_line(None, line);
     }

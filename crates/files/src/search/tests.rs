@@ -1,4 +1,4 @@
-//! Searches in trees that change between them.
+//! Searches in trees that change between searches.
 
 use std::fs;
 
@@ -41,7 +41,7 @@ impl SearchFixture {
         self.matches(query).files
     }
 
-    /// Whether the next search would be answered from memory.
+    /// Returns whether the next search would be served from memory.
     fn is_cached(&self) -> bool {
         let slots = lock(&self.search.indexes.slots);
         let identity = Directory::of(&self.path("")).unwrap().identity().unwrap();
@@ -72,18 +72,18 @@ fn ignored_files_are_skipped_in_a_repository() {
     fixture.write("target/out.o");
     fixture.write("src/out.rs");
     fs::write(fixture.path(".gitignore"), "/target\n").unwrap();
-    assert_eq!(fixture.find("out").len(), 2, "no repository, no rules");
+    assert_eq!(fixture.find("out").len(), 2, "rules apply only in a repository");
     fs::create_dir(fixture.path(".git")).unwrap();
     assert_eq!(fixture.find("out"), ["src/out.rs"]);
     fs::write(fixture.path(".gitignore"), "*.rs\n").unwrap();
-    assert_eq!(fixture.find("out"), ["target/out.o"], "rules that change are followed");
+    assert_eq!(fixture.find("out"), ["target/out.o"], "changed rules are applied");
     fixture.write("src/.gitignore");
     fs::write(fixture.path("src/.gitignore"), "!out.rs\n").unwrap();
     assert_eq!(fixture.find("out").len(), 2);
 }
 
 #[test]
-fn rules_of_the_repository_above_its_own_list_and_a_worktrees_clone_count() {
+fn rules_of_parent_directories_and_info_exclude_apply() {
     let fixture = SearchFixture::new();
     let above = fixture.dir.path().join("box");
     fs::write(above.join(".gitignore"), "/tree/one\n*.o\n!keep.o\n").unwrap();
@@ -93,30 +93,30 @@ fn rules_of_the_repository_above_its_own_list_and_a_worktrees_clone_count() {
     fs::create_dir_all(above.join(".git/info")).unwrap();
     fs::write(above.join(".git/info/exclude"), "two\n!x.o\n").unwrap();
     assert_eq!(fixture.find(""), ["keep.o", "sub/one", "nested/three"]);
-    // A repository of its own: nothing above it counts.
+    // Rules of an outer repository do not apply inside a nested one.
     fs::create_dir_all(fixture.path("nested/.git/info")).unwrap();
     fs::write(fixture.path("nested/.git/info/exclude"), "three\n").unwrap();
     assert_eq!(fixture.find(""), ["keep.o", "sub/one", "nested/x.o"]);
 
     let worktree = above.join("worktree");
-    let records = above.join(".git/worktrees/worktree");
+    let git_dir = above.join(".git/worktrees/worktree");
     for name in ["objects", "refs", "worktrees/worktree"] {
         fs::create_dir_all(above.join(".git").join(name)).unwrap();
     }
     fs::create_dir(&worktree).unwrap();
     fs::write(above.join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
-    fs::write(records.join("commondir"), "../..\n").unwrap();
-    fs::write(records.join("gitdir"), format!("{}\n", worktree.join(".git").display())).unwrap();
-    fs::write(worktree.join(".git"), format!("gitdir: {}\n", records.display())).unwrap();
+    fs::write(git_dir.join("commondir"), "../..\n").unwrap();
+    fs::write(git_dir.join("gitdir"), format!("{}\n", worktree.join(".git").display())).unwrap();
+    fs::write(worktree.join(".git"), format!("gitdir: {}\n", git_dir.display())).unwrap();
     for name in ["one", "two", "x.o"] {
         fs::write(worktree.join(name), "").unwrap();
     }
-    let found = fixture.search.search(&fixture.sandbox.check(&worktree).unwrap(), "").unwrap();
-    assert_eq!(found.files, ["one", "x.o"]);
+    let matches = fixture.search.search(&fixture.sandbox.check(&worktree).unwrap(), "").unwrap();
+    assert_eq!(matches.files, ["one", "x.o"]);
 }
 
 #[test]
-fn rules_that_are_no_regular_file_are_not_read() {
+fn special_files_are_not_read_as_rules() {
     let fixture = SearchFixture::new();
     fs::create_dir_all(fixture.path(".git/info")).unwrap();
     fixture.write("sub/x.o");
@@ -128,9 +128,9 @@ fn rules_that_are_no_regular_file_are_not_read() {
     assert_eq!(fixture.find("o"), ["y.o", "sub/x.o"]);
 }
 
-/// Searches while directories of the tree, and the tree itself, are swapped for links to the outside.
+// Directories of the tree, and its root, are replaced by links to the outside while searches run.
 #[test]
-fn directory_that_becomes_a_link_meanwhile_shows_nothing_from_outside() {
+fn directory_replaced_by_link_exposes_nothing_outside() {
     const SEARCHES: usize = 3000;
     let fixture = SearchFixture::new();
     let outside = fixture.dir.path().join("outside");
@@ -156,25 +156,26 @@ fn directory_that_becomes_a_link_meanwhile_shows_nothing_from_outside() {
                 }
             }
         });
-        let mut whole = 0;
-        let found = (0..SEARCHES).map(|round| {
+        let mut complete = 0;
+        let leaks = (0..SEARCHES).map(|round| {
             let fresh = FileSearch::new(fixture.sandbox.clone());
             let search = if round % 2 == 0 { &fresh } else { &fixture.search };
             let Ok(tree) = fixture.sandbox.check(fixture.path("")) else { return Vec::new() };
-            let files = search.search(&tree, "").map(|found| found.files).unwrap_or_default();
-            whole += usize::from(files.len() == 4);
+            let files = search.search(&tree, "").map(|matches| matches.files).unwrap_or_default();
+            complete += usize::from(files.len() == 4);
             files.into_iter().filter(|file| file.contains("leaked")).collect()
         });
-        let leaked: Vec<Vec<String>> = found.filter(|leaked: &Vec<String>| !leaked.is_empty()).collect();
+        let leaked: Vec<Vec<String>> = leaks.filter(|leaked: &Vec<String>| !leaked.is_empty()).collect();
         done.store(true, order);
         assert_eq!(leaked, [[""; 0]; 0]);
-        assert!(whole > 0 && swapped.load(order) > SEARCHES / 10, "there was no race");
+        // Without complete results and swaps the assertion above would prove nothing.
+        assert!(complete > 0 && swapped.load(order) > SEARCHES / 10, "the test did not race");
     });
     assert_eq!(fixture.find("").len(), 4);
 }
 
 #[test]
-fn changes_are_in_the_next_result() {
+fn changes_are_visible_to_the_next_search() {
     let fixture = SearchFixture::new();
     fixture.write("a/one");
     assert_eq!(fixture.find("one"), ["a/one"]);
@@ -191,10 +192,10 @@ fn changes_are_in_the_next_result() {
     assert_eq!(fixture.find("o"), [""; 0]);
     fixture.write("a/one");
     assert_eq!(fixture.find("one"), ["a/one"]);
-    assert!(fixture.is_cached(), "all of that without reading the tree anew");
+    assert!(fixture.is_cached(), "served without another walk of the tree");
     fs::rename(fixture.path(""), fixture.dir.path().join("box/aside")).unwrap();
     fixture.write("other");
-    assert_eq!(fixture.find(""), ["other"], "another tree in the same fixture");
+    assert_eq!(fixture.find(""), ["other"], "another directory at the same path");
 }
 
 #[test]
@@ -213,39 +214,39 @@ fn tree_that_cannot_be_watched_is_walked_with_each_search() {
         fs::remove_file(fixture.path("a/two")).unwrap();
         assert_eq!(fixture.find("two"), [""; 0]);
     }
-    // What is forgotten makes room.
+    // Removing a directory frees its watch for another one.
     fs::remove_dir_all(fixture.path("b")).unwrap();
     fixture.write("c/one");
     assert_eq!(fixture.find("one"), ["a/one", "c/one"]);
     assert!(fixture.is_cached());
 }
 
-/// Rules outside the tree are not watched: a search sees them once the index has its maximal age.
+// Rules outside of the tree are not watched.
 #[test]
-fn rules_outside_the_tree_are_followed_after_the_maximal_age() {
+fn rules_outside_the_tree_are_applied_after_max_age() {
     let mut fixture = SearchFixture::new();
     let above = fixture.dir.path().join("box");
     fs::create_dir_all(above.join(".git/info")).unwrap();
     fixture.write("one");
-    for (max_age, is_cached, found) in [(MAX_AGE, true, &["one"][..]), (Duration::ZERO, false, &[])] {
+    for (max_age, is_cached, expected) in [(MAX_AGE, true, &["one"][..]), (Duration::ZERO, false, &[])] {
         fixture.search.max_age = max_age;
         assert_eq!(fixture.find("one"), ["one"]);
         for rules in [".gitignore", ".git/info/exclude"] {
             fs::write(above.join(rules), "one\n").unwrap();
             assert_eq!(fixture.is_cached(), is_cached);
-            assert_eq!(fixture.find("one"), found);
+            assert_eq!(fixture.find("one"), expected);
             fs::remove_file(above.join(rules)).unwrap();
         }
     }
 }
 
 #[test]
-fn links_are_shown_when_they_lead_to_a_file_inside() {
+fn links_to_files_in_the_tree_are_listed() {
     let fixture = SearchFixture::new();
     fixture.write("real/file");
     fs::write(fixture.dir.path().join("outside"), "").unwrap();
     for (target, name) in
-        [("real/file", "good"), ("../../outside", "out"), ("real", "dir"), ("nowhere", "gone")]
+        [("real/file", "good"), ("../../outside", "out"), ("real", "dir"), ("nowhere", "dangling")]
     {
         std::os::unix::fs::symlink(target, fixture.path(name)).unwrap();
     }
@@ -253,7 +254,7 @@ fn links_are_shown_when_they_lead_to_a_file_inside() {
 }
 
 #[test]
-fn paths_end_at_ten_segments() {
+fn paths_deeper_than_ten_segments_are_omitted() {
     let fixture = SearchFixture::new();
     fixture.write("1/2/3/4/5/6/7/8/9/deep");
     fixture.write("1/2/3/4/5/6/7/8/9/10/deeper");
@@ -290,7 +291,7 @@ fn searching_anything_but_a_directory_fails() {
     assert_eq!(search("file").kind(), io::ErrorKind::NotADirectory);
 }
 
-/// A change to a tree, or a search.
+/// A change of the tree, or a search.
 #[derive(Debug, Clone)]
 enum TreeStep {
     Write(String),
@@ -315,7 +316,7 @@ fn step() -> impl Strategy<Value = TreeStep> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// Whatever changes between two searches, the index finds what a walk of the tree finds.
+    /// After any changes, the index returns what a fresh walk returns.
     #[test]
     fn indexed_results_equal_those_of_a_fresh_walk(steps in prop::collection::vec(step(), 1..25)) {
         let fixture = SearchFixture::new();
@@ -323,6 +324,8 @@ proptest! {
         for step in steps.into_iter().chain([TreeStep::Search]) {
             match step {
                 TreeStep::Write(name) => {
+                    // Steps may be impossible in the current tree, such as writing below a file; they are
+                    // then no-ops.
                     let _ = fs::create_dir_all(fixture.path(&name).parent().unwrap());
                     let _ = fs::write(fixture.path(&name), "");
                 }

@@ -1,7 +1,7 @@
-//! Walking a tree, or a part of it. What git ignores is skipped, as are dependencies and build output.
+//! Walk of a tree or a part of it. Skips what git ignores, dependencies and build output.
 //!
-//! Each directory is opened relative to the handle of the tree's root and through no symbolic link, so one
-//! that is swapped for a link during the walk shows nothing of the link's target.
+//! Each directory is opened relative to the handle of the root without following symbolic links. A directory
+//! that is replaced by a link during the walk therefore exposes nothing of the link's target.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -16,45 +16,46 @@ use loopgate_home::{Directory, EntryKind, Sandbox, SandboxedPath};
 use super::listing::ListingBuilder;
 use super::rules::{GIT, IgnoreRules};
 
-/// Segments of the longest path that is found.
+/// Maximum number of components of a path in the result.
 const MAX_DEPTH: usize = 10;
-/// Entries that one walk visits, and how long it may take.
+/// Maximum number of entries that one walk visits.
 const MAX_ENTRIES: usize = 200_000;
+/// Maximum duration of one walk.
 const TIME_LIMIT: Duration = Duration::from_secs(5);
-/// Entries that a thread reads between two checks of the limits.
+/// Number of entries that a thread reads between checks of the limits: each check writes to a shared counter.
 const CHECK_EVERY: usize = 64;
-/// Threads of one walk.
+/// Maximum number of threads of one walk.
 const MAX_THREADS: usize = 4;
 
-/// Directories that are skipped wherever they are.
+/// Directories that are skipped at any depth.
 const SKIPPED_DIRECTORIES: [&str; 10] =
     ["node_modules", GIT, ".next", "dist", "build", "__pycache__", ".venv", "venv", "coverage", ".turbo"];
-/// Ending of files that are made from others.
+/// Extension of compiled Python files, which are skipped.
 const COMPILED: &[u8] = b".pyc";
 
-/// Directories in the tree that are never entered.
+/// Returns whether a directory of the tree must not be entered, given its canonical path.
 pub(super) type DenyPredicate = Arc<dyn Fn(&Path) -> bool + Send + Sync>;
 
-/// How far down a walk goes.
+/// Depth of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DepthLimit {
-    /// One directory alone.
+    /// The entries of one directory.
     Directory,
-    /// Everything below it.
+    /// The directory and everything below it.
     Tree,
 }
 
-/// What a walk found. Directories are relative to the root.
+/// Result of a walk. Paths are relative to the root.
 #[derive(Debug, Default)]
 pub(super) struct WalkResult {
     pub(super) names: HashMap<Box<str>, ListingBuilder>,
-    /// The directories below the one where it began, those without files too.
+    /// All directories below the start directory, including those without files.
     pub(super) directories: Vec<Box<str>>,
-    /// Whether there is more than it looked at.
-    pub(super) cut: bool,
+    /// Whether a limit stopped the walk.
+    pub(super) truncated: bool,
 }
 
-/// A tree on the disk, held open.
+/// An open tree with the sandbox that its paths belong to.
 #[derive(Clone)]
 pub(super) struct Root {
     path: SandboxedPath,
@@ -64,7 +65,7 @@ pub(super) struct Root {
 }
 
 impl Root {
-    /// `handle` is the directory at `path`.
+    /// Creates a root. `handle` is the directory that was opened at `path`.
     pub(super) fn new(
         path: SandboxedPath,
         handle: Directory,
@@ -78,14 +79,15 @@ impl Root {
         &self.handle
     }
 
-    /// A path for the system by which an open directory of the tree can be watched.
+    /// Returns a path with which the system can watch an open directory of the tree.
     pub(super) fn watched_path(&self, directory: &str, handle: &Directory) -> PathBuf {
-        // The dot has the system follow to the directory, where it follows no link.
+        // The path is a link in `/proc`, and the watch does not follow links in the last component; the dot
+        // makes the kernel resolve it.
         handle.held_path().map_or_else(|| self.path.canonical().join(directory), |held| held.join("."))
     }
 
-    /// Reads a directory, or everything below it. `enter` is told of each directory, which is open,
-    /// before its entries are read.
+    /// Reads a directory, or everything below it. `enter` is called with each open directory before its
+    /// entries are read.
     pub(super) fn walk(
         &self,
         directory: &str,
@@ -93,21 +95,21 @@ impl Root {
         enter: &(dyn Fn(&str, &Directory) + Sync),
     ) -> WalkResult {
         let depth = if directory.is_empty() { 0 } else { directory.split('/').count() };
-        let left = MAX_DEPTH.saturating_sub(depth);
+        let remaining_depth = MAX_DEPTH.saturating_sub(depth);
         let walk = TreeWalk {
             root: self,
-            max_depth: if limit == DepthLimit::Directory { left.min(1) } else { left },
+            max_depth: if limit == DepthLimit::Directory { remaining_depth.min(1) } else { remaining_depth },
             enter,
-            began: Instant::now(),
+            started: Instant::now(),
             visited: AtomicUsize::new(0),
-            cut: AtomicBool::new(false),
+            truncated: AtomicBool::new(false),
             queue: Mutex::default(),
             changed: Condvar::new(),
-            found: Mutex::default(),
+            result: Mutex::default(),
         };
         walk.put(vec![PendingDirectory {
             path: PathBuf::from(directory),
-            shown: directory.into(),
+            display: directory.into(),
             depth: 0,
             rules: IgnoreRules::above(&self.sandbox, &self.path, directory),
         }]);
@@ -118,52 +120,52 @@ impl Root {
             }
             WalkWorker::of(&walk).run();
         });
-        let mut found = walk.found.into_inner().unwrap_or_else(PoisonError::into_inner);
-        found.cut = walk.cut.into_inner();
-        found
+        let mut result = walk.result.into_inner().unwrap_or_else(PoisonError::into_inner);
+        result.truncated = walk.truncated.into_inner();
+        result
     }
 }
 
-/// A directory that is to be read.
+/// A directory that is queued for reading.
 struct PendingDirectory {
-    /// Relative to the root.
+    /// Path relative to the root.
     path: PathBuf,
-    /// The same as text.
-    shown: Box<str>,
-    /// Directories between it and the one where the walk began.
+    /// The path as text.
+    display: Box<str>,
+    /// Depth below the start directory of the walk.
     depth: usize,
-    /// Rules of the directories above it.
+    /// Rules inherited from the directories above.
     rules: Option<Arc<IgnoreRules>>,
 }
 
-/// Directories that are to be read.
+/// Work queue of a walk.
 #[derive(Default)]
 struct Queue {
     pending: Vec<PendingDirectory>,
-    /// Threads that read one at this moment, and may find more.
+    /// Number of threads that are reading a directory, and may queue more.
     reading: usize,
 }
 
-/// One walk, shared by its threads.
+/// State of a walk, shared by its threads.
 struct TreeWalk<'a> {
     root: &'a Root,
     max_depth: usize,
     enter: &'a (dyn Fn(&str, &Directory) + Sync),
-    began: Instant,
-    /// Counted in steps of [`CHECK_EVERY`], because all threads write to it.
+    started: Instant,
+    /// Incremented in steps of [`CHECK_EVERY`] to reduce contention.
     visited: AtomicUsize,
-    cut: AtomicBool,
+    truncated: AtomicBool,
     queue: Mutex<Queue>,
-    /// Something was added to the queue, or the walk is over.
+    /// Notified when the queue grows and when the walk ends.
     changed: Condvar,
-    found: Mutex<WalkResult>,
+    result: Mutex<WalkResult>,
 }
 
 impl TreeWalk<'_> {
-    /// Counts a step of a thread; whether a limit is reached.
+    /// Counts [`CHECK_EVERY`] entries. Returns whether a limit is exceeded.
     fn reaches_limit(&self) -> bool {
         let visited = self.visited.fetch_add(CHECK_EVERY, Ordering::Relaxed);
-        visited >= MAX_ENTRIES || self.began.elapsed() > TIME_LIMIT
+        visited >= MAX_ENTRIES || self.started.elapsed() > TIME_LIMIT
     }
 
     fn put(&self, directories: Vec<PendingDirectory>) {
@@ -171,11 +173,12 @@ impl TreeWalk<'_> {
         self.changed.notify_all();
     }
 
-    /// The next directory to read; `None` when the walk is complete.
+    /// Returns the next directory to read; `None` when the walk is complete. Waits while other threads may
+    /// queue more.
     fn take(&self) -> Option<PendingDirectory> {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
-            if self.cut.load(Ordering::Relaxed) {
+            if self.truncated.load(Ordering::Relaxed) {
                 return None;
             }
             if let Some(next) = queue.pending.pop() {
@@ -189,64 +192,67 @@ impl TreeWalk<'_> {
         }
     }
 
-    /// Says that a directory was read.
-    fn finish(&self, inside: Vec<PendingDirectory>) {
+    /// Queues the subdirectories of a directory that was read.
+    fn finish(&self, subdirectories: Vec<PendingDirectory>) {
         let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
         queue.reading -= 1;
-        queue.pending.extend(inside);
+        queue.pending.extend(subdirectories);
+        // Unlocked first, so that the woken threads need not wait for the lock.
         drop(queue);
+        // Also without new directories: the last reader wakes the threads that wait for more work.
         self.changed.notify_all();
     }
 }
 
-/// One thread of a walk. What it found is added to the result at its end.
+/// A thread of a walk. Its results are merged at the end, which avoids locking for each entry.
 struct WalkWorker<'a> {
     walk: &'a TreeWalk<'a>,
-    /// Entries that this thread has visited.
+    /// Number of entries that this thread has visited.
     visited: usize,
-    found: WalkResult,
+    result: WalkResult,
 }
 
 impl<'a> WalkWorker<'a> {
     fn of(walk: &'a TreeWalk<'a>) -> Self {
-        Self { walk, visited: 0, found: WalkResult::default() }
+        Self { walk, visited: 0, result: WalkResult::default() }
     }
 
     fn run(mut self) {
         while let Some(next) = self.walk.take() {
-            let inside = self.read(&next);
-            self.walk.finish(inside);
+            let subdirectories = self.read(&next);
+            self.walk.finish(subdirectories);
         }
-        self.walk.found.lock().unwrap_or_else(PoisonError::into_inner).append(self.found);
+        self.walk.result.lock().unwrap_or_else(PoisonError::into_inner).append(self.result);
     }
 
-    /// Takes in the entries of a directory; answers the directories in it that are to be read. What
-    /// cannot be read is left out.
+    /// Records the entries of a directory and returns the subdirectories to read. Unreadable directories are
+    /// skipped.
     fn read(&mut self, directory: &PendingDirectory) -> Vec<PendingDirectory> {
         let walk = self.walk;
         let Ok(handle) = walk.root.handle.directory(&directory.path) else { return Vec::new() };
-        (walk.enter)(&directory.shown, &handle);
+        // The watch is added before the entries are listed: a change in between is then reported.
+        (walk.enter)(&directory.display, &handle);
         let Ok(entries) = handle.entries() else { return Vec::new() };
         let kind_of = |name: &str| entries.iter().find(|entry| entry.name == name).map(|entry| entry.kind);
-        // Without the slash that joining nothing leaves.
+        // Collecting the components removes the trailing slash that joining an empty path adds.
         let place: PathBuf = walk.root.path.below_base().join(&directory.path).components().collect();
         let inherited = directory.rules.clone();
         let rules = IgnoreRules::of(&walk.root.sandbox, &walk.root.path, &place, &handle, kind_of, inherited);
         let mut path = place.into_os_string().to_string_lossy().into_owned();
-        let (mut names, mut inside) = (ListingBuilder::default(), Vec::new());
+        let (mut names, mut subdirectories) = (ListingBuilder::default(), Vec::new());
         if !path.is_empty() {
             path.push('/');
         }
-        let above = path.len();
+        let directory_length = path.len();
         for entry in &entries {
             self.visited += 1;
             if self.visited.is_multiple_of(CHECK_EVERY) && walk.reaches_limit() {
-                walk.cut.store(true, Ordering::Relaxed);
+                walk.truncated.store(true, Ordering::Relaxed);
                 break;
             }
             let is_directory = entry.kind == EntryKind::Directory;
             let name = entry.name.to_string_lossy();
-            path.truncate(above);
+            path.truncate(directory_length);
             path.push_str(&name);
             let ignored = || rules.as_ref().is_some_and(|rules| rules.ignore(&path, is_directory));
             if is_skipped(&entry.name, is_directory) || ignored() {
@@ -254,22 +260,22 @@ impl<'a> WalkWorker<'a> {
             }
             match entry.kind {
                 EntryKind::Directory => {
-                    inside.extend(self.add_directory(directory, &entry.name, rules.as_ref()))
+                    subdirectories.extend(self.add_directory(directory, &entry.name, rules.as_ref()))
                 }
                 EntryKind::File if !is_skipped_file(&name) => names.add(&name),
                 EntryKind::Link
-                    if !is_skipped_file(&name) && self.leads_to_a_file_inside(directory, &name) =>
+                    if !is_skipped_file(&name) && self.is_link_to_file_in_tree(directory, &name) =>
                 {
                     names.add(&name);
                 }
                 EntryKind::File | EntryKind::Link | EntryKind::Other => {}
             }
         }
-        self.found.add(directory.shown.clone(), names);
-        inside
+        self.result.add(directory.display.clone(), names);
+        subdirectories
     }
 
-    /// Takes in a directory; answers it when it is to be read.
+    /// Records a subdirectory. Returns it if it is to be read.
     fn add_directory(
         &mut self,
         parent: &PendingDirectory,
@@ -281,13 +287,19 @@ impl<'a> WalkWorker<'a> {
         if denied.is_some_and(|denied| denied(&self.walk.root.path.canonical().join(&path))) {
             return None;
         }
-        let shown: Box<str> = path.to_string_lossy().into();
-        self.found.directories.push(shown.clone());
+        let display: Box<str> = path.to_string_lossy().into();
+        self.result.directories.push(display.clone());
         let depth = parent.depth + 1;
-        (depth < self.walk.max_depth).then(|| PendingDirectory { path, shown, depth, rules: rules.cloned() })
+        (depth < self.walk.max_depth).then(|| PendingDirectory {
+            path,
+            display,
+            depth,
+            rules: rules.cloned(),
+        })
     }
 
-    fn leads_to_a_file_inside(&self, directory: &PendingDirectory, link: &str) -> bool {
+    fn is_link_to_file_in_tree(&self, directory: &PendingDirectory, link: &str) -> bool {
+        // Resolving by path is sufficient here: only the name of the link itself is listed.
         let root = self.walk.root.path.canonical();
         let target = root.join(&directory.path).join(link).canonicalize();
         target.is_ok_and(|target| target.starts_with(root) && target.is_file())
@@ -298,9 +310,9 @@ impl WalkResult {
     fn add(&mut self, directory: Box<str>, names: ListingBuilder) {
         match self.names.entry(directory) {
             _ if names.is_empty() => {}
-            Entry::Occupied(mut known) => known.get_mut().append(&names),
-            Entry::Vacant(new) => {
-                new.insert(names);
+            Entry::Occupied(mut existing) => existing.get_mut().append(&names),
+            Entry::Vacant(vacant) => {
+                vacant.insert(names);
             }
         }
     }
@@ -318,6 +330,6 @@ fn is_skipped(name: &OsStr, is_directory: bool) -> bool {
 }
 
 fn is_skipped_file(name: &str) -> bool {
-    let ending = name.len().checked_sub(COMPILED.len()).and_then(|begin| name.as_bytes().get(begin..));
-    name == ".DS_Store" || ending.is_some_and(|ending| ending.eq_ignore_ascii_case(COMPILED))
+    let extension = name.len().checked_sub(COMPILED.len()).and_then(|begin| name.as_bytes().get(begin..));
+    name == ".DS_Store" || extension.is_some_and(|extension| extension.eq_ignore_ascii_case(COMPILED))
 }

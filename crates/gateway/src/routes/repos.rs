@@ -116,7 +116,7 @@ fn add_repository(app: &App, path: &str, description: Option<String>) -> Result<
     let deployment = detect_deployment(&directory);
     let added = app.repos.add(&place, description, deployment);
     added.map_err(|error| match error {
-        AddRepoError::AlreadyThere => HttpError::bad_request("Repository already configured"),
+        AddRepoError::AlreadyManaged => HttpError::bad_request("Repository already configured"),
         AddRepoError::Repos(error) => failed("Failed to add repo", error),
     })
 }

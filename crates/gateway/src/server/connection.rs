@@ -30,10 +30,12 @@ use crate::pipeline::caller::RequestSource;
 const MAX_HEAD: usize = 16 * 1024;
 /// Size limit in bytes of hyper's read and write buffers per connection.
 const BUFFER: usize = 64 * 1024;
-/// Time and bytes for which a closed connection is still read. Closing a socket with unread data sends a
-/// reset, which would discard the response before a client in the middle of an upload reads it.
-const LINGER: Duration = Duration::from_secs(2);
-const LINGER_BYTES: usize = 8 * 1024 * 1024;
+// How long a closed connection is still read: until the client has been silent for LINGER_IDLE, at most LINGER.
+// Closing a socket with unread data sends a reset, and a client in the middle of an upload gets EPIPE instead of the
+// response. There is no limit in bytes: a client may write a whole upload before it reads. The values are
+// those of nginx (lingering_timeout, lingering_time).
+const LINGER_IDLE: Duration = Duration::from_secs(5);
+const LINGER: Duration = Duration::from_secs(30);
 
 /// Creates the HTTP configuration of all connections. `header_timeout` is also the idle timeout.
 pub(crate) fn protocol(header_timeout: Duration) -> http1::Builder {
@@ -94,29 +96,26 @@ async fn run(
     }
     let stream = connection.into_parts().io.into_inner();
     tokio::select! {
-        () = linger(stream) => {}
-        () = permit.closed.cancelled() => {}
+        () = linger(stream, permit) => {}
         () = shutdown.graceful.cancelled() => {}
     }
 }
 
-/// Closes the write half and discards what the client still sends.
-async fn linger(mut stream: TcpStream) {
+/// Closes the write half and discards what the client still sends, until the permit is revoked.
+pub(super) async fn linger(mut stream: TcpStream, permit: &ConnectionPermit) {
     if stream.shutdown().await.is_err() {
         return;
     }
-    let mut remaining = LINGER_BYTES;
-    let mut buffer = [0_u8; 4096];
+    let mut buffer = [0_u8; 16 * 1024];
     let drained = async {
-        while let Ok(read) = stream.read(&mut buffer).await {
-            remaining = remaining.saturating_sub(read);
-            if read == 0 || remaining == 0 {
-                break;
-            }
-        }
+        // Ends at the end of the stream, on an error, or when the client is silent for too long.
+        while let Ok(Ok(1..)) = tokio::time::timeout(LINGER_IDLE, stream.read(&mut buffer)).await {}
     };
-    // A client that keeps sending after the timeout gets the reset.
-    let _ = tokio::time::timeout(LINGER, drained).await;
+    tokio::select! {
+        // A client that keeps sending after the timeout gets the reset.
+        _ = tokio::time::timeout(LINGER, drained) => {}
+        () = permit.closed.cancelled() => {}
+    }
 }
 
 struct ConnectionService {

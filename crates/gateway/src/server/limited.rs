@@ -18,6 +18,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::WaitForCancellationFutureOwned;
 
+use super::connection::linger;
 use super::connections::{ConnectionPermit, Connections, share_of_descriptors};
 use super::in_flight::InFlight;
 
@@ -53,7 +54,8 @@ impl Listener for LimitedListener {
                     // delayed ACK, by 40 ms.
                     let _ = stream.set_nodelay(true);
                     let closed = Box::pin(permit.closed.clone().cancelled_owned());
-                    return (LimitedStream { stream, closed, permit }, peer);
+                    let in_flight = permit.in_flight.clone();
+                    return (LimitedStream { open: Some((stream, permit)), closed, in_flight }, peer);
                 }
                 Err(error) => self.connections.recover(&error).await,
             }
@@ -65,11 +67,20 @@ impl Listener for LimitedListener {
     }
 }
 
-/// A connection that reports end of file when its permit is revoked.
+/// A connection that reports end of file when its permit is revoked, and lingers when hyper drops it.
 struct LimitedStream {
-    stream: TcpStream,
+    /// `None` only while it is dropped.
+    open: Option<(TcpStream, ConnectionPermit)>,
     closed: Pin<Box<WaitForCancellationFutureOwned>>,
-    permit: ConnectionPermit,
+    in_flight: InFlight,
+}
+
+impl LimitedStream {
+    /// The stream; fails while the connection is dropped.
+    fn stream(&mut self) -> io::Result<Pin<&mut TcpStream>> {
+        let open = self.open.as_mut().ok_or(io::ErrorKind::NotConnected)?;
+        Ok(Pin::new(&mut open.0))
+    }
 }
 
 impl AsyncRead for LimitedStream {
@@ -82,21 +93,21 @@ impl AsyncRead for LimitedStream {
         if self.closed.as_mut().poll(cx).is_ready() {
             return Poll::Ready(Ok(()));
         }
-        Pin::new(&mut self.stream).poll_read(cx, buf)
+        self.stream()?.poll_read(cx, buf)
     }
 }
 
 impl AsyncWrite for LimitedStream {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, buf)
+        self.stream()?.poll_write(cx, buf)
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(cx)
+        self.stream()?.poll_flush(cx)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(cx)
+        self.stream()?.poll_shutdown(cx)
     }
 
     fn poll_write_vectored(
@@ -104,11 +115,23 @@ impl AsyncWrite for LimitedStream {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, bufs)
+        self.stream()?.poll_write_vectored(cx, bufs)
     }
 
     fn is_write_vectored(&self) -> bool {
-        self.stream.is_write_vectored()
+        true
+    }
+}
+
+impl Drop for LimitedStream {
+    /// Hyper drops a connection whose request body it has not read, for example after a 413. Closing the socket then
+    /// would reset it before the client has read the response, so the rest of the body is read first.
+    fn drop(&mut self) {
+        let Some((stream, permit)) = self.open.take() else { return };
+        // Outside of a runtime, at its shutdown, the socket is closed at once.
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move { linger(stream, &permit).await });
+        }
     }
 }
 
@@ -121,7 +144,7 @@ struct ConnectionRequests {
 
 impl Connected<IncomingStream<'_, LimitedListener>> for ConnectionRequests {
     fn connect_info(stream: IncomingStream<'_, LimitedListener>) -> Self {
-        Self { peer: *stream.remote_addr(), in_flight: stream.io().permit.in_flight.clone() }
+        Self { peer: *stream.remote_addr(), in_flight: stream.io().in_flight.clone() }
     }
 }
 
@@ -145,7 +168,7 @@ async fn count_in_flight(
 #[cfg(test)]
 mod tests {
     use axum::body::Body;
-    use axum::routing::get;
+    use axum::routing::{get, post};
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
     use super::*;
@@ -189,5 +212,25 @@ mod tests {
             _ = request("/") => false,
         };
         assert!(!ended, "a response in flight keeps its connection open");
+    }
+
+    #[tokio::test]
+    async fn refusal_reaches_a_client_that_reads_after_its_upload() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let router = Router::new().route("/", post(|| async { StatusCode::PAYLOAD_TOO_LARGE }));
+        tokio::spawn(serve(listener, router, Connections::new(3)));
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        // Far larger than the socket buffers: a server that stops reading makes the write fail.
+        let length = 64 * 1024 * 1024;
+        let head = format!("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: {length}\r\n\r\n");
+        let mut response = Vec::new();
+        within(async {
+            stream.write_all(head.as_bytes()).await.unwrap();
+            stream.write_all(&vec![0; length]).await.expect("the server reads on after its response");
+            stream.read_to_end(&mut response).await.unwrap();
+        })
+        .await;
+        assert!(response.starts_with(b"HTTP/1.1 413"), "{}", String::from_utf8_lossy(&response));
     }
 }

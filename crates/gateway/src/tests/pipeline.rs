@@ -210,11 +210,11 @@ async fn loop_body_is_limited_to_1_mib() {
 }
 
 #[tokio::test]
-async fn refusal_reaches_a_client_that_is_still_uploading() {
+async fn refusal_reaches_a_client_that_reads_after_its_upload() {
     let fixture = TestGateway::new().await;
-    // Larger than the socket buffers: the client is still sending when the response arrives.
-    let reply = fixture.internal("POST", "/api/gateway/git").body(vec![b'x'; 4 * 1024 * 1024]).send().await;
-    reply.assert_error(413, "request body too large", "request_body_too_large");
+    // Far larger than the socket buffers: a server that stops reading makes the write fail.
+    let request = fixture.internal("POST", "/api/gateway/git").body(vec![b'x'; 64 * 1024 * 1024]);
+    request.send_before_reading().await.assert_error(413, "request body too large", "request_body_too_large");
 }
 
 // GC-20

@@ -201,7 +201,6 @@ async fn gateway(dir: &Path, options: TestOptions) -> (Gateway, Arc<SettingsStor
         api_origin: None,
         loopgate_exe: dir.join("no-such-program"),
         plugin_dirs: dir.join("plugins"),
-        version: "1.2.3".to_owned(),
         timing: RuntimeTiming::default(),
     };
     let runtime = if options.runtime { Some(Runtime::open(runtime_config).await.unwrap()) } else { None };
@@ -296,6 +295,17 @@ impl TestRequest {
         // The server may reset the connection; the bytes received so far count.
         let _ = stream.read_to_end(&mut bytes).await;
         bytes
+    }
+
+    /// Writes the whole request before it reads the response.
+    pub(in crate::tests) async fn send_before_reading(self) -> TestResponse {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).await.unwrap();
+        within(async {
+            stream.write_all(&self.head()).await.unwrap();
+            stream.write_all(&self.body).await.expect("the server reads on after its response");
+            read_reply(&mut stream, false).await
+        })
+        .await
     }
 
     /// Sends the request on an open connection and keeps it open.

@@ -1,17 +1,17 @@
-//! Files that other programs write at the same time.
+//! JSON files that other programs write concurrently.
 
 use serde::Deserialize;
 use serde_json::json;
 
 use super::*;
 
-/// A document whose writer knows one member.
+/// A document type that declares one member.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 struct List {
     list: Vec<String>,
 }
 
-fn place() -> (tempfile::TempDir, JsonFile<List>) {
+fn fixture() -> (tempfile::TempDir, JsonFile<List>) {
     let dir = tempfile::tempdir().unwrap();
     let file = JsonFile::in_working_tree(dir.path().join("list.json"));
     (dir, file)
@@ -35,20 +35,21 @@ fn names(dir: &tempfile::TempDir) -> Vec<String> {
     names
 }
 
-/// Leaves a text as a program that was interrupted long ago.
-fn leave(file: &JsonFile<List>, text: &str) {
+/// Writes a text with an old modification time, as a program that was interrupted long ago.
+fn write_stale(file: &JsonFile<List>, text: &str) {
     std::fs::write(file.path(), text).unwrap();
     let file = std::fs::File::options().write(true).open(file.path()).unwrap();
     file.set_modified(SystemTime::UNIX_EPOCH).unwrap();
 }
 
-/// Writes the second half of the file after the first half was read.
+/// Writes the first half of the file now, and the second half once a reader has closed the file.
 #[cfg(target_os = "linux")]
-fn write_in_two_halves(path: &Path, text: &str) -> std::thread::JoinHandle<()> {
+fn write_in_two_steps(path: &Path, text: &str) -> std::thread::JoinHandle<()> {
     use rustix::fs::inotify::{self, CreateFlags, Reader, WatchFlags};
     let (first, second) = text.split_at(text.len() / 2);
     std::fs::write(path, first).unwrap();
     let events = inotify::init(CreateFlags::CLOEXEC).unwrap();
+    // `CLOSE_NOWRITE` is reported when the first read is complete, which avoids a sleep.
     inotify::add_watch(&events, path, WatchFlags::CLOSE_NOWRITE).unwrap();
     let (path, second) = (path.to_owned(), second.to_owned());
     std::thread::spawn(move || {
@@ -61,14 +62,14 @@ fn write_in_two_halves(path: &Path, text: &str) -> std::thread::JoinHandle<()> {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn half_written_file_is_read_when_it_is_complete() {
+fn half_written_file_is_read_once_complete() {
     let text = r#"{"list":["theirs"],"settings":{"z":1}}"#;
-    let (dir, file) = place();
-    let writer = write_in_two_halves(&file.path(), text);
+    let (dir, file) = fixture();
+    let writer = write_in_two_steps(&file.path(), text);
     assert_eq!(file.read().unwrap(), Some(List { list: vec!["theirs".into()] }));
     writer.join().unwrap();
 
-    let writer = write_in_two_halves(&file.path(), text);
+    let writer = write_in_two_steps(&file.path(), text);
     push(&file.clone().moving_malformed_aside(), "ours").unwrap();
     writer.join().unwrap();
     assert_eq!(stored(&file), json!({"list": ["theirs", "ours"], "settings": {"z": 1}}));
@@ -76,10 +77,10 @@ fn half_written_file_is_read_when_it_is_complete() {
 }
 
 #[test]
-fn malformed_file_is_reported_and_left_alone() {
+fn malformed_file_is_reported_and_not_changed() {
     for malformed in ["{", "", "[]", r#"{"list":5}"#] {
-        let (dir, file) = place();
-        leave(&file, malformed);
+        let (dir, file) = fixture();
+        write_stale(&file, malformed);
         let is_malformed =
             |error| matches!(error, JsonFileError::Malformed { file, .. } if file == "list.json");
         assert!(is_malformed(file.read().unwrap_err()), "{malformed}");
@@ -90,13 +91,13 @@ fn malformed_file_is_reported_and_left_alone() {
 }
 
 #[test]
-fn malformed_file_is_moved_aside_by_a_change_where_that_was_chosen() {
+fn malformed_file_is_moved_aside_when_enabled() {
     for malformed in ["{", "", "[]", r#"{"list":5}"#] {
-        let (dir, file) = place();
+        let (dir, file) = fixture();
         let file = file.moving_malformed_aside();
-        leave(&file, malformed);
-        let found = file.update(|document| Ok::<_, JsonFileError>(document.take())).unwrap();
-        assert_eq!(found, None);
+        write_stale(&file, malformed);
+        let document = file.update(|document| Ok::<_, JsonFileError>(document.take())).unwrap();
+        assert_eq!(document, None);
         assert_eq!(std::fs::read_to_string(file.path()).unwrap(), malformed, "nothing was changed");
         push(&file, "ours").unwrap();
         let names = names(&dir);
@@ -107,18 +108,18 @@ fn malformed_file_is_moved_aside_by_a_change_where_that_was_chosen() {
 }
 
 #[test]
-fn unknown_members_survive_in_their_places() {
-    let (_dir, file) = place();
-    leave(&file, r#"{"version":2,"list":["theirs"],"tail":null}"#);
+fn unknown_members_keep_value_and_position() {
+    let (_dir, file) = fixture();
+    write_stale(&file, r#"{"version":2,"list":["theirs"],"tail":null}"#);
     push(&file, "ours").unwrap();
     assert_eq!(stored(&file).to_string(), r#"{"version":2,"list":["theirs","ours"],"tail":null}"#);
 }
 
 #[test]
-fn change_that_fails_or_changes_nothing_writes_nothing() {
-    let (_dir, file) = place();
+fn failed_or_no_op_change_does_not_write() {
+    let (_dir, file) = fixture();
     let text = r#"{ "list" : [ ] }"#;
-    leave(&file, text);
+    write_stale(&file, text);
     let failed = file.update(|document| {
         *document = Some(List { list: vec!["lost".into()] });
         Err::<(), _>(JsonFileError::from(io::Error::other("no")))
@@ -134,7 +135,8 @@ fn change_that_fails_or_changes_nothing_writes_nothing() {
 
 #[test]
 fn file_that_cannot_be_read_is_never_replaced() {
-    let (dir, file) = place();
+    let (dir, file) = fixture();
+    // Other programs may replace the file by a directory; moving it aside could hide data that is not ours.
     let file = file.moving_malformed_aside();
     std::fs::create_dir(file.path()).unwrap();
     let kind = |error| io::Error::from(error).kind();
@@ -144,7 +146,7 @@ fn file_that_cannot_be_read_is_never_replaced() {
 }
 
 #[test]
-fn private_file_is_for_its_owner_and_is_removed_once() {
+fn private_file_has_mode_0600_and_is_removed_once() {
     let dir = tempfile::tempdir().unwrap();
     let file = JsonFile::<List>::private(dir.path().join("private/list.json"));
     assert_eq!(file.read().unwrap(), None);

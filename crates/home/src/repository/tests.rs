@@ -1,4 +1,4 @@
-//! Directories that are repositories, and directories that only look like some.
+//! Valid repositories, and directories that are crafted to look like one.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -14,7 +14,7 @@ struct RepositoryFixture {
 }
 
 impl RepositoryFixture {
-    /// A sandbox around `box`.
+    /// Creates a sandbox with the base directory `box`.
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let at = |name: &str| dir.path().canonicalize().unwrap().join(name);
@@ -38,8 +38,8 @@ impl RepositoryFixture {
         path
     }
 
-    /// Records as `git init` makes them.
-    fn records(&self, name: &str) {
+    /// Creates a git directory with the layout of `git init`.
+    fn git_dir(&self, name: &str) {
         for directory in ["objects/info", "objects/pack", "refs/heads"] {
             fs::create_dir_all(self.at(name).join(directory)).unwrap();
         }
@@ -47,7 +47,7 @@ impl RepositoryFixture {
         self.write(&format!("{name}/config"), "[core]\n\tbare = false\n");
     }
 
-    /// A worktree that its clone knows.
+    /// Creates a worktree that is registered in its clone.
     fn worktree(&self, clone: &str, name: &str) {
         let own = format!("{clone}/.git/worktrees/w");
         self.write(&format!("{own}/commondir"), "../..\n");
@@ -56,7 +56,7 @@ impl RepositoryFixture {
         self.write(&format!("{name}/.git"), &format!("gitdir: {}\n", self.at(&own).display()));
     }
 
-    fn found(&self, name: &str) -> Repository {
+    fn repository(&self, name: &str) -> Repository {
         self.sandbox.repository(&self.at(name)).unwrap()
     }
 
@@ -66,36 +66,36 @@ impl RepositoryFixture {
 }
 
 #[test]
-fn clones_worktrees_submodules_and_bare_repositories_are_found() {
+fn clones_worktrees_submodules_and_bare_repositories_are_recognized() {
     let fixture = RepositoryFixture::new();
-    fixture.records("box/clone/.git");
+    fixture.git_dir("box/clone/.git");
     fs::create_dir_all(fixture.at("box/clone/src/deep")).unwrap();
-    let below = fixture.found("box/clone/src/deep");
+    let below = fixture.repository("box/clone/src/deep");
     assert_eq!((below.root, below.prefix), (fixture.at("box/clone"), PathBuf::from("src/deep")));
     assert_eq!((&below.own, &below.common), (&fixture.at("box/clone/.git"), &fixture.at("box/clone/.git")));
 
     fixture.worktree("box/clone", "box/w");
-    let worktree = fixture.found("box/w");
+    let worktree = fixture.repository("box/w");
     assert_eq!(worktree.own, fixture.at("box/clone/.git/worktrees/w"));
     assert_eq!((worktree.common, worktree.bare), (fixture.at("box/clone/.git"), false));
 
-    fixture.records("box/clone/.git/modules/sub");
+    fixture.git_dir("box/clone/.git/modules/sub");
     fixture.write("box/clone/.git/modules/sub/config", "[core]\nworktree = ../../../sub\n");
     fixture.write("box/clone/sub/.git", "gitdir: ../.git/modules/sub\n");
-    assert_eq!(fixture.found("box/clone/sub").own, fixture.at("box/clone/.git/modules/sub"));
+    assert_eq!(fixture.repository("box/clone/sub").own, fixture.at("box/clone/.git/modules/sub"));
 
-    fixture.records("box/bare.git");
-    assert!(fixture.found("box/bare.git").bare);
+    fixture.git_dir("box/bare.git");
+    assert!(fixture.repository("box/bare.git").bare);
     symlink("clone", fixture.at("box/link")).unwrap();
-    assert_eq!(fixture.found("box/link").root, fixture.at("box/clone"), "a link inside is followed");
+    assert_eq!(fixture.repository("box/link").root, fixture.at("box/clone"), "a link inside is followed");
     assert_eq!(fixture.refusal("box"), "not a git repository");
 }
 
 #[test]
-fn nothing_above_or_outside_the_sandbox_is_a_repository() {
+fn repository_outside_the_sandbox_is_not_found() {
     let fixture = RepositoryFixture::new();
-    fixture.records(".git");
-    fixture.records("out/.git");
+    fixture.git_dir(".git");
+    fixture.git_dir("out/.git");
     fs::create_dir(fixture.at("box/plain")).unwrap();
     for name in ["box/plain", "box", "out", "box/missing"] {
         assert_eq!(fixture.refusal(name), "not a git repository", "{name}");
@@ -103,11 +103,13 @@ fn nothing_above_or_outside_the_sandbox_is_a_repository() {
 }
 
 #[test]
-fn records_that_lie_elsewhere_or_belong_to_another_are_refused() {
+fn git_directory_outside_the_sandbox_or_of_another_clone_is_refused() {
     let fixture = RepositoryFixture::new();
-    fixture.records("out/.git");
-    fixture.records("box/victim/.git");
+    fixture.git_dir("out/.git");
+    fixture.git_dir("box/victim/.git");
     let outside = fixture.at("out/.git");
+    // Each repository below refers to `out/.git`, or to the git directory of another clone, in a different
+    // way.
     fixture.write("box/pointer/.git", &format!("gitdir: {}\n", outside.display()));
     assert!(fixture.refusal("box/pointer").contains("outside of the sandbox"));
     fixture.write("box/thief/.git", "gitdir: ../victim/.git\n");
@@ -115,39 +117,40 @@ fn records_that_lie_elsewhere_or_belong_to_another_are_refused() {
     fs::create_dir(fixture.at("box/link")).unwrap();
     symlink(&outside, fixture.at("box/link/.git")).unwrap();
     assert!(fixture.refusal("box/link").contains("neither a directory nor a file"));
-    fixture.records("box/common/.git");
+    fixture.git_dir("box/common/.git");
     fixture.write("box/common/.git/commondir", &outside.display().to_string());
     assert!(fixture.refusal("box/common").contains("outside of the sandbox"));
     for (name, alternates) in [("one", outside.join("objects")), ("two", PathBuf::from("../../../hop"))] {
-        fixture.records(&format!("box/{name}/.git"));
+        fixture.git_dir(&format!("box/{name}/.git"));
         let listed = format!("# comment\n{}\n", alternates.display());
         fixture.write(&format!("box/{name}/.git/objects/info/alternates"), &listed);
     }
     fixture.write("box/hop/info/alternates", &outside.join("objects").display().to_string());
     for name in ["box/one", "box/two"] {
-        assert!(fixture.refusal(name).contains("borrows objects from outside"), "{name}");
+        assert!(fixture.refusal(name).contains("alternates"), "{name}");
     }
 }
 
 #[test]
 fn bare_repository_in_a_working_tree_is_refused() {
     let fixture = RepositoryFixture::new();
-    fixture.records("box/clone/.git");
-    fixture.records("box/clone/sub");
+    fixture.git_dir("box/clone/.git");
+    fixture.git_dir("box/clone/sub");
     for name in ["box/clone/sub", "box/clone/sub/objects"] {
         assert!(fixture.refusal(name).contains("bare repository inside"), "{name}");
     }
 }
 
 #[test]
-fn records_are_files_and_directories_of_their_own() {
+fn special_files_in_git_directory_are_refused() {
     let fixture = RepositoryFixture::new();
     for (number, name) in
         ["HEAD", "config", "index", "objects/pack", "refs", "info/exclude"].iter().enumerate()
     {
         let clone = format!("box/{number}");
-        fixture.records(&format!("{clone}/.git"));
+        fixture.git_dir(&format!("{clone}/.git"));
         let record = fixture.at(&clone).join(".git").join(name);
+        // Which of the two succeeds depends on the kind of the entry.
         let _ = fs::remove_file(&record).or_else(|_| fs::remove_dir_all(&record));
         fs::create_dir_all(record.parent().unwrap()).unwrap();
         symlink(fixture.at("out"), &record).unwrap();
@@ -157,27 +160,28 @@ fn records_are_files_and_directories_of_their_own() {
         let path = fixture.at(name);
         rustix::fs::mknodat(rustix::fs::CWD, &path, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
     };
-    fixture.records("box/pipe/.git");
+    fixture.git_dir("box/pipe/.git");
     fs::remove_file(fixture.at("box/pipe/.git/config")).unwrap();
     pipe("box/pipe/.git/config");
     assert!(fixture.refusal("box/pipe").contains("config"));
-    fixture.records("box/rules/.git");
+    fixture.git_dir("box/rules/.git");
     pipe("box/rules/.gitignore");
-    assert!(fixture.refusal("box/rules").contains("rules"));
-    fixture.records("box/broken/.git");
+    assert!(fixture.refusal("box/rules").contains(".gitignore"));
+    fixture.git_dir("box/broken/.git");
     fixture.write("box/broken/.git/config", "[core\n");
     assert!(fixture.refusal("box/broken").contains("malformed"));
 }
 
 #[test]
-fn opened_repository_survives_a_rename() {
+fn handles_follow_renamed_repository() {
     let fixture = RepositoryFixture::new();
-    fixture.records("box/clone/.git");
+    fixture.git_dir("box/clone/.git");
     fixture.write("box/clone/mine", "mine");
-    let found = fixture.found("box/clone");
+    let repository = fixture.repository("box/clone");
     fs::rename(fixture.at("box/clone"), fixture.at("box/moved")).unwrap();
+    // The old path is a symbolic link now; the handle still refers to the renamed directory.
     symlink(fixture.at("out"), fixture.at("box/clone")).unwrap();
-    let held = found.handles.root.held_path().unwrap();
+    let held = repository.handles.root.held_path().unwrap();
     assert_eq!(fs::read_to_string(held.join("mine")).unwrap(), "mine");
     let error = fixture.sandbox.repository(&fixture.at("box/clone")).unwrap_err();
     assert!(matches!(error, RepositoryError::None), "{error}");
@@ -186,16 +190,16 @@ fn opened_repository_survives_a_rename() {
 #[test]
 fn worktree_resolves_to_its_clone() {
     let fixture = RepositoryFixture::new();
-    fixture.records("box/clone/.git");
+    fixture.git_dir("box/clone/.git");
     fixture.write("box/clone/.git/config", "[remote \"origin\"]\n\turl = git@github.com:acme/shop.git\n");
     fixture.worktree("box/clone", "box/w");
     for name in ["box/clone", "box/w"] {
-        let found = fixture.found(name);
-        assert_eq!(found.origin().unwrap().as_str(), "acme/shop");
-        assert_eq!(found.default_branch().as_deref(), Some("main"), "{name}");
+        let repository = fixture.repository(name);
+        assert_eq!(repository.origin().unwrap().as_str(), "acme/shop");
+        assert_eq!(repository.default_branch().as_deref(), Some("main"), "{name}");
     }
     fs::create_dir(fixture.at("box/clone/src")).unwrap();
-    assert_eq!(fixture.sandbox.origin_of(&fixture.at("box/clone/src")), None, "it is none itself");
+    assert_eq!(fixture.sandbox.origin_of(&fixture.at("box/clone/src")), None, "a directory below the root");
     fixture.write("box/clone/.git/refs/remotes/origin/HEAD", "ref: refs/remotes/origin/trunk\n");
-    assert_eq!(fixture.found("box/w").default_branch().as_deref(), Some("trunk"));
+    assert_eq!(fixture.repository("box/w").default_branch().as_deref(), Some("trunk"));
 }

@@ -1,12 +1,12 @@
-//! The places that no sandbox opens, whatever its base directory is.
+//! Paths that the sandbox denies regardless of its base directory.
 //!
-//! Compared component by component and without regard to case, so that `~/.SSH` is `~/.ssh` on
-//! every file system and `~/.sshx` is neither.
+//! Paths are compared by component and case-insensitively, so that `~/.SSH` matches `~/.ssh` on every file
+//! system and `~/.sshx` does not.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Denied in the user's home.
+/// Credentials and browser profiles, relative to the user's home directory.
 const IN_HOME: &[&str] = &[
     ".ssh",
     ".gnupg",
@@ -45,7 +45,7 @@ const IN_HOME: &[&str] = &[
     "Library/Application Support/Firefox",
 ];
 
-/// Denied on the whole machine.
+/// System directories. macOS resolves `/etc` and `/var` to paths below `/private`.
 const ON_MACHINE: &[&str] = &[
     "/etc",
     "/private/etc",
@@ -63,23 +63,24 @@ const ON_MACHINE: &[&str] = &[
     "/private/var/db",
 ];
 
-/// The deny list of one user.
+/// Deny list for one user.
 #[derive(Debug)]
 pub(super) struct DenyList {
-    /// Lower-cased components of each place, as written and with links resolved.
+    /// Lower-cased components of each denied path, as written and with symbolic links resolved.
     places: Vec<Vec<OsString>>,
 }
 
 impl DenyList {
-    /// The list for the user whose home this is; `data_dir` is denied like a key store. A user
-    /// whose own home is `/root` may work there.
+    /// Builds the list for the user with this home directory. `data_dir` is denied like a key store.
     pub(super) fn new(home: Option<&Path>, data_dir: &Path) -> Self {
+        // Containers often run as root: a user whose home is `/root` may work there.
         let own_home_is = |path: &str| home.is_some_and(|home| home.starts_with(path));
         let mut places: Vec<PathBuf> =
             ON_MACHINE.iter().filter(|path| !own_home_is(path)).map(PathBuf::from).collect();
         if let Some(home) = home {
             places.extend(IN_HOME.iter().map(|path| home.join(path)));
-            // Below the home as it really is, also where the entry itself does not exist yet.
+            // `canonicalize` below fails for entries that do not exist yet, so join them to the resolved home
+            // too.
             if let Ok(real) = home.canonicalize() {
                 places.extend(IN_HOME.iter().map(|path| real.join(path)));
             }
@@ -93,20 +94,19 @@ impl DenyList {
         Self { places }
     }
 
-    /// Whether a path is one of the places, or is below one.
+    /// Returns whether a path is a denied path or below one.
     pub(super) fn covers(&self, path: &Path) -> bool {
         let path = folded(path);
         self.places.iter().any(|place| path.starts_with(place))
     }
 
-    /// Whether one of the places is below a path.
+    /// Returns whether a denied path is at or below `path`.
     pub(super) fn lies_below(&self, path: &Path) -> bool {
         let path = folded(path);
         self.places.iter().any(|place| place.starts_with(&path))
     }
 }
 
-/// The components in lower case.
 fn folded(path: &Path) -> Vec<OsString> {
     path.components().map(|part| part.as_os_str().to_string_lossy().to_lowercase().into()).collect()
 }
@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn required_and_the_added_places_are_covered() {
+    fn denied_paths_are_covered_in_any_case() {
         let list = DenyList::new(Some(Path::new("/home/dev")), Path::new("/home/dev/.local/share/loopgate"));
         for path in [
             "/home/dev/.ssh/id_ed25519",

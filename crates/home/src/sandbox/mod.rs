@@ -1,9 +1,9 @@
-//! The sandbox: which of the paths that requests name may be accessed.
+//! The sandbox: decides which paths of requests may be accessed.
 //!
-//! A [`SandboxedPath`] can only be made here, so a function that takes one needs no check of its
-//! own. Both the path as written and its canonical form are held against the deny list; the
-//! canonical form must be in the sandbox base directory. What is then opened through a
-//! [`Directory`] is what was checked, whatever happens to the path in between.
+//! Only this module creates a [`SandboxedPath`], so a function that takes one needs no further check. Both
+//! the path as written and its canonical form are checked against the deny list, and the canonical form must
+//! be at or below the sandbox base directory. A checked path is opened through a [`Directory`], so replacing
+//! a component by a symbolic link after the check cannot redirect the access.
 
 mod deny;
 mod directory;
@@ -15,67 +15,67 @@ use std::sync::Arc;
 use thiserror::Error;
 
 use self::deny::DenyList;
-pub use self::directory::{DirEntry, Directory, EntryKind, led_away};
+pub use self::directory::{DirEntry, Directory, EntryKind, escaped_via_symlink};
 use crate::path_resolution::{canonical_form, expand_home, lexically_absolute};
 use crate::settings::SettingsStore;
 
-/// Bytes of a path; no file system here takes more.
+/// Maximum length of a path in bytes: `PATH_MAX` of Linux.
 const MAX_PATH: usize = 4096;
 
-/// A path that was refused. The message holds no path that the caller did not send.
+/// A path that the sandbox refused. The message contains no path, so it reveals nothing about the disk.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("directory not allowed")]
 pub struct AccessDenied {
-    /// The path as it was given.
+    /// The path as the caller sent it.
     pub path: String,
 }
 
-/// A path that the sandbox allowed: absolute, without `.` and `..`.
+/// A path that the sandbox allowed: absolute, without `.` and `..` components.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SandboxedPath {
     expanded: PathBuf,
     canonical: PathBuf,
-    /// The base directory it is in, with links resolved.
+    /// The sandbox base directory with symbolic links resolved.
     base: Arc<Path>,
 }
 
 impl SandboxedPath {
-    /// The path with every link resolved.
+    /// Returns the path with every symbolic link resolved.
     #[must_use]
     pub fn canonical(&self) -> &Path {
         &self.canonical
     }
 
-    /// The path as the caller named it, made absolute.
+    /// Returns the path as the caller wrote it, made absolute.
     #[must_use]
     pub fn as_path(&self) -> &Path {
         &self.expanded
     }
 
-    /// The last component.
+    /// Returns the last component; empty for `/`.
     #[must_use]
     pub fn base_name(&self) -> String {
         self.expanded.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
     }
 
-    /// Opens the directory that was checked. Blocks on the disk.
+    /// Opens the checked directory. Blocks on disk I/O.
     ///
     /// # Errors
-    /// Any failure of the file system; [`led_away`] tells when a component has become a link since
+    /// Any failure of the file system. [`escaped_via_symlink`] recognizes a component that became a symbolic link after
     /// the check.
     pub fn open_directory(&self) -> io::Result<Directory> {
         Directory::of(&self.base)?.directory(self.below_base())
     }
 
-    /// Opens the regular file that was checked, for reading. Blocks on the disk.
+    /// Opens the checked path as a regular file for reading. Blocks on disk I/O.
     ///
     /// # Errors
-    /// As [`SandboxedPath::open_directory`]; what is no regular file is no file.
+    /// As [`SandboxedPath::open_directory`]; `NotFound` when the path is not a regular file.
     pub fn open_file(&self) -> io::Result<std::fs::File> {
         Directory::of(&self.base)?.open_file(self.below_base())
     }
 
-    /// Makes the directory that was checked, with its parents, and opens it. Blocks on the disk.
+    /// Creates the checked directory with its missing parents, and opens it. Blocks on disk I/O.
     ///
     /// # Errors
     /// As [`SandboxedPath::open_directory`].
@@ -83,13 +83,13 @@ impl SandboxedPath {
         Directory::of(&self.base)?.make_directory(self.below_base())
     }
 
-    /// The base directory of the sandbox, with links resolved.
+    /// Returns the base directory of the sandbox, with symbolic links resolved.
     #[must_use]
     pub fn base(&self) -> &Path {
         &self.base
     }
 
-    /// The canonical path relative to the base directory; empty for the base directory itself.
+    /// Returns the canonical path relative to the base directory; empty for the base directory itself.
     #[must_use]
     pub fn below_base(&self) -> &Path {
         self.canonical.strip_prefix(&self.base).unwrap_or(Path::new(""))
@@ -102,18 +102,18 @@ impl AsRef<Path> for SandboxedPath {
     }
 }
 
-/// Decides which paths are allowed; reads the base directory from the settings at each check.
+/// Decides which paths are allowed. Reads the base directory from the settings at each check.
 #[derive(Debug)]
 pub struct Sandbox {
     settings: Arc<SettingsStore>,
     data_dir: PathBuf,
-    /// The same with links resolved.
+    /// `data_dir` with symbolic links resolved.
     real_data_dir: PathBuf,
     denied: DenyList,
 }
 
 impl Sandbox {
-    /// A sandbox around the settings' base directory; `data_dir` is denied like a key store.
+    /// Creates a sandbox around the base directory of the settings. `data_dir` is denied like a key store.
     #[must_use]
     pub fn new(settings: Arc<SettingsStore>, data_dir: &Path) -> Self {
         let denied = DenyList::new(etcetera::home_dir().ok().as_deref(), data_dir);
@@ -121,30 +121,31 @@ impl Sandbox {
         Self { settings, data_dir: data_dir.to_owned(), real_data_dir, denied }
     }
 
-    /// The base directory, when one is set.
+    /// Returns the base directory; `None` while none is configured.
     #[must_use]
     pub fn base(&self) -> Option<PathBuf> {
         self.settings.get().sandbox_base_directory.clone()
     }
 
-    /// The data directory, which nothing from outside may touch.
+    /// Returns the data directory, which is closed to paths from requests.
     #[must_use]
     pub fn data_dir(&self) -> &Path {
         &self.data_dir
     }
 
-    /// Checks a path from outside. A missing child of an allowed directory is allowed. Touches the
-    /// disk.
+    /// Checks a path from a request. A missing path below an allowed directory is allowed. Reads the disk.
     ///
     /// # Errors
-    /// [`AccessDenied`] for everything else: outside, on the deny list, relative, or led away by a link.
+    /// Fails with [`AccessDenied`] when the path is relative, on the deny list, or resolves to a place
+    /// outside the base directory, and while no base directory is configured.
     pub fn check(&self, path: impl AsRef<Path>) -> Result<SandboxedPath, AccessDenied> {
         let given = path.as_ref().to_string_lossy();
         self.allowed(&given).ok_or_else(|| AccessDenied { path: given.into_owned() })
     }
 
-    /// Whether an absolute path is in the base directory, as it is written or with links resolved:
-    /// then what works in the sandbox can change it, or where it leads. Touches the disk.
+    /// Returns whether an absolute path is in the base directory, as written or with symbolic links resolved.
+    /// Programs that run in the sandbox can then change the file, or the target of a symbolic link in its
+    /// path. Reads the disk.
     #[must_use]
     pub fn contains(&self, path: &Path) -> bool {
         let Some(base) = self.base() else { return false };
@@ -152,24 +153,25 @@ impl Sandbox {
         let forms = [written.clone(), written.and_then(|path| canonical_form(&path))];
         let bases = [canonical_form(&base), Some(base)];
         forms.iter().any(|form| {
-            // What leads nowhere for certain may lead there.
+            // A path that cannot be resolved counts as inside: a secret must not be read from a path whose
+            // target is unknown.
             form.as_ref().is_none_or(|path| bases.iter().flatten().any(|base| path.starts_with(base)))
         })
     }
 
-    /// Whether a canonical path is on the deny list. Does not touch the disk.
+    /// Returns whether a canonical path is on the deny list. Does not read the disk.
     #[must_use]
     pub fn denies(&self, canonical: &Path) -> bool {
         self.denied.covers(canonical)
     }
 
-    /// Whether the data directory is a canonical path, or is below it. Does not touch the disk.
+    /// Returns whether the data directory is at or below a canonical path. Does not read the disk.
     #[must_use]
     pub fn holds_data_dir(&self, canonical: &Path) -> bool {
         self.real_data_dir.starts_with(canonical)
     }
 
-    /// Whether a place on the deny list is below a canonical path. Does not touch the disk.
+    /// Returns whether a path of the deny list is at or below a canonical path. Does not read the disk.
     #[must_use]
     pub fn denies_below(&self, canonical: &Path) -> bool {
         self.denied.lies_below(canonical)
@@ -177,24 +179,28 @@ impl Sandbox {
 
     fn allowed(&self, given: &str) -> Option<SandboxedPath> {
         let (expanded, canonical) = forms_of(given)?;
+        // Both forms are checked: a symbolic link inside the sandbox may point to a denied path, and a denied
+        // path may itself be a symbolic link.
         if self.denied.covers(&expanded) || self.denied.covers(&canonical) {
             return None;
         }
+        // The base is resolved at each check because the settings may change while the process runs.
         let base = canonical_form(&self.base()?)?;
         let inside = canonical.starts_with(&base);
         inside.then(|| SandboxedPath { expanded, canonical, base: base.into() })
     }
 }
 
-/// Where a path from outside leads, in the form that every check decides by; also a path that no sandbox
-/// allows. `None` for what is relative or leads nowhere. Touches the disk.
+/// Returns the canonical form of a path from a request, as the sandbox compares it, without checking it.
+/// `None` when the path is relative or cannot be resolved. Reads the disk.
 #[must_use]
 pub fn canonical_path(given: &str) -> Option<PathBuf> {
     forms_of(given).map(|(_, canonical)| canonical)
 }
 
-/// A path as it is written, without `.` and `..`, and where it really leads.
+/// Returns a path without `.` and `..` components, and the same path with symbolic links resolved.
 fn forms_of(given: &str) -> Option<(PathBuf, PathBuf)> {
+    // Such a path cannot exist, and resolving it would fail anyway; rejected before any disk access.
     if given.contains('\0') || given.len() > MAX_PATH {
         return None;
     }

@@ -1,5 +1,3 @@
-//! The decision, case by case.
-
 use proptest::prelude::*;
 
 use super::*;
@@ -30,13 +28,13 @@ impl SandboxFixture {
 
 // GC-37
 #[test]
-fn inside_is_allowed_and_outside_is_not() {
+fn paths_inside_the_base_directory_are_allowed() {
     let fixture = SandboxFixture::new();
     assert!(fixture.allows("box"));
     assert!(fixture.allows("box/sub"));
     assert!(fixture.allows("box/missing/child"));
     assert!(fixture.allows("box/sub/../sub"));
-    assert!(!fixture.allows("box-evil"), "a sibling with the same beginning");
+    assert!(!fixture.allows("box-evil"), "a sibling with the same prefix");
     assert!(!fixture.allows("box/../data"));
     assert!(!fixture.allows("box/../../../../../etc/passwd"));
     assert!(fixture.sandbox.check("relative").is_err());
@@ -56,6 +54,7 @@ fn links_are_followed_before_the_decision() {
     link("../box-evil", "out");
     link("/etc", "etc");
     link("sub", "in");
+    // A later write through a dangling link would create its target, so the target decides.
     link("../not-there-yet", "dangling");
     link("not-there-yet", "dangling-inside");
     link("dangling-inside/../../box-evil", "through-nothing");
@@ -80,16 +79,16 @@ fn unusual_names_stay_in_the_sandbox() {
     for name in ["%2e%2e", "..%2f..%2fdata", "\u{ff0e}\u{ff0e}", "..\\..\\data", "...", ".. ", " "] {
         let checked = fixture.sandbox.check(fixture.dir.path().join("box").join(name)).unwrap();
         let base = fixture.dir.path().join("box").canonicalize().unwrap();
-        assert_eq!(checked.canonical(), base.join(name), "is only a name");
+        assert_eq!(checked.canonical(), base.join(name), "a literal name");
     }
-    assert!(fixture.allows(&format!("box/{}", "n".repeat(300))), "a name that cannot exist is a missing one");
-    assert!(!fixture.allows(&format!("box/{}", "n/".repeat(4000))), "a path that cannot exist");
+    assert!(fixture.allows(&format!("box/{}", "n".repeat(300))), "a name over NAME_MAX counts as missing");
+    assert!(!fixture.allows(&format!("box/{}", "n/".repeat(4000))), "a path over PATH_MAX");
     assert!(!fixture.allows(&format!("box/{}", "../".repeat(4000))));
 }
 
 #[cfg(unix)]
 #[test]
-fn link_put_in_after_the_check_is_not_followed() {
+fn link_created_after_the_check_is_not_followed() {
     let fixture = SandboxFixture::new();
     let base = fixture.dir.path().join("box");
     std::fs::create_dir(base.join("denied")).unwrap();
@@ -99,11 +98,13 @@ fn link_put_in_after_the_check_is_not_followed() {
     let file = fixture.sandbox.check(base.join("sub/file")).unwrap();
     let new = fixture.sandbox.check(base.join("sub/new")).unwrap();
     assert!(file.open_file().is_ok());
+    // The first target is outside of the base directory. The second one stays inside, where following it
+    // could still reach a denied path.
     for target in ["../box-evil", "denied"] {
         std::fs::rename(base.join("sub"), base.join("aside")).unwrap();
         std::os::unix::fs::symlink(target, base.join("sub")).unwrap();
-        assert!(led_away(&file.open_file().unwrap_err()), "{target}");
-        assert!(led_away(&new.make_directory().unwrap_err()), "{target}");
+        assert!(escaped_via_symlink(&file.open_file().unwrap_err()), "{target}");
+        assert!(escaped_via_symlink(&new.make_directory().unwrap_err()), "{target}");
         std::fs::remove_file(base.join("sub")).unwrap();
         std::fs::rename(base.join("aside"), base.join("sub")).unwrap();
     }
@@ -123,9 +124,10 @@ fn deny_list_beats_the_sandbox() {
     assert!(sandbox.check(dir.path()).is_err(), "the data directory");
 }
 
-/// Both are refused at the start; this holds when either was moved since.
 #[test]
-fn data_directory_is_closed_wherever_the_sandbox_lies() {
+fn data_directory_is_denied_for_every_base_directory() {
+    // Start-up refuses overlapping directories; this covers a directory that was moved while the process
+    // runs.
     let dir = tempfile::tempdir().unwrap();
     let data = dir.path().join("home/data");
     for name in ["src", "repository/.git/objects"] {
@@ -145,7 +147,8 @@ fn data_directory_is_closed_wherever_the_sandbox_lies() {
             assert!(sandbox.check(data.join(path)).is_err(), "{path} with {base}");
             assert!(sandbox.repository(&data.join(path)).is_err(), "{path} with {base}");
         }
-        assert!(sandbox.repository(&dir.path().join("home")).is_err(), "it would commit the key");
+        // Such a repository contains the data directory, so `git add` would stage the key.
+        assert!(sandbox.repository(&dir.path().join("home")).is_err());
     }
 }
 

@@ -20,7 +20,7 @@ fn path_is_split_at_its_working_tree() {
     }
 }
 
-/// A working tree whose `.loopgate` or one of its directories is a link, beside what it leads to.
+/// Creates a working tree in which `link` is a symbolic link to a directory outside of it.
 fn linked(link: &str) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let outside = dir.path().join("outside");
@@ -40,7 +40,8 @@ fn nothing_is_read_or_written_through_a_link() {
     for link in [".loopgate", ".loopgate/work"] {
         let dir = linked(link);
         let work = dir.path().join("tree/.loopgate/work");
-        assert!(work.join("secret").is_file(), "the link leads there");
+        // Without this check a broken fixture would make every access below fail for the wrong reason.
+        assert!(work.join("secret").is_file(), "reachable through the link");
         let secret = work.join("secret");
         assert!(read(&secret, 100).is_err() && metadata(&secret).is_err() && !is_file(&secret), "{link}");
         assert!(entries(&work).is_empty() && make_private_directory(&work.join("new")).is_err());
@@ -78,15 +79,17 @@ fn pipes_and_devices_do_not_block() {
     let pipe = dir.path().join("state.json");
     rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::from_raw_mode(0o600)).unwrap();
     assert!(read(&pipe, 100).is_err() && open(&pipe).is_err() && append(&pipe).is_err() && !is_file(&pipe));
+    // A rename replaces the pipe without opening it.
     write(&pipe, b"{}").unwrap();
     assert_eq!(read_json::<serde_json::Value>(&pipe), Some(serde_json::json!({})));
+    // A device never ends, so reading it without the check would fill the memory.
     assert!(open(Path::new("/dev/zero")).is_err());
     std::fs::write(&pipe, [b'x'; 101]).unwrap();
     assert_eq!(read(&pipe, 100).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
 }
 
 #[test]
-fn writers_at_the_same_time_leave_one_whole_file() {
+fn concurrent_writers_leave_one_complete_file() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("state.json");
     std::thread::scope(|scope| {
@@ -95,6 +98,7 @@ fn writers_at_the_same_time_leave_one_whole_file() {
             scope.spawn(move || (0..50).for_each(|_| write(path, &[b'a' + n; 5000]).unwrap()));
         }
     });
+    // A mixture of two writers' bytes would show that they shared a temporary file.
     let text = read(&path, 10_000).unwrap();
     assert!(text.len() == 5000 && text.iter().all(|byte| *byte == text[0]));
     assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);

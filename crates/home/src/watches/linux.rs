@@ -1,4 +1,4 @@
-//! inotify.
+//! Watches based on inotify.
 
 use std::ffi::OsStr;
 use std::io;
@@ -24,28 +24,28 @@ const ENTRIES: WatchFlags = WatchFlags::CREATE
 const EVERYTHING: WatchFlags =
     ENTRIES.union(WatchFlags::MODIFY).union(WatchFlags::CLOSE_WRITE).union(WatchFlags::ATTRIB);
 const WRITES: WatchFlags = WatchFlags::CLOSE_WRITE.union(WatchFlags::MODIFY).union(WatchFlags::DONT_FOLLOW);
-/// Bytes of events that are read at once.
+/// Size in bytes of the read buffer; a few hundred events.
 const BUFFER: usize = 16 * 1024;
-/// File systems on which every change passes through this kernel: ext, xfs, btrfs, tmpfs,
-/// overlayfs, f2fs, zfs, bcachefs.
+/// Magic numbers of file systems on which every change passes through this kernel: ext2/3/4, xfs, btrfs,
+/// tmpfs, overlayfs, f2fs, zfs, bcachefs.
 const LOCAL: [u64; 8] =
     [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x794c_7630, 0xf2f5_2010, 0x2fc1_2fc1, 0xca45_1a4e];
 
-/// Watches with one event queue. Dropping it removes them.
+/// Watches with a common event queue. Dropping the value removes them.
 #[derive(Debug)]
 pub struct Watches(OwnedFd);
 
 impl Watches {
-    /// Creates the queue.
+    /// Creates an empty event queue.
     ///
     /// # Errors
-    /// The limit of queues (`fs.inotify.max_user_instances`) is reached.
+    /// Fails when the limit of queues (`fs.inotify.max_user_instances`) is reached.
     pub fn new() -> io::Result<Self> {
         Ok(Self(inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)?))
     }
 
-    /// Whether events cover every change below a directory. On a network file system they do not cover
-    /// the changes of other machines.
+    /// Returns whether events cover every change below a directory. On a network file system, changes by
+    /// other machines are not reported.
     ///
     /// # Errors
     /// Any failure of the file system.
@@ -55,11 +55,12 @@ impl Watches {
         Ok(LOCAL.contains(&(kind as u64 & 0xffff_ffff)))
     }
 
-    /// Watches a path; `None` when nothing of the right kind is there. Adding a path that is watched
-    /// already returns its watch, with the new mask.
+    /// Watches a path. Returns `None` when it does not exist or has the wrong type. A path that is already
+    /// watched keeps its id and gets the new mask.
     ///
     /// # Errors
-    /// The system refuses, or the limit of watches (`fs.inotify.max_user_watches`) is reached.
+    /// Fails when the limit of watches (`fs.inotify.max_user_watches`) is reached, and on any other failure
+    /// of the system.
     pub fn add(&self, path: &Path, mask: WatchMask) -> io::Result<Option<WatchId>> {
         let flags = match mask {
             WatchMask::Entries => ENTRIES,
@@ -73,15 +74,15 @@ impl Watches {
         }
     }
 
-    /// Removes a watch, unless it was removed together with what it watched.
+    /// Removes a watch. No-op when it was removed together with the watched path.
     pub fn remove(&self, watch: WatchId) {
         let _ = inotify::remove_watch(&self.0, watch.0);
     }
 
-    /// Passes on all queued events in order, without waiting for more.
+    /// Passes all queued events to `each` in order, without waiting for more.
     ///
     /// # Errors
-    /// [`EventsLost`] when the queue overflowed or a watched file system was unmounted.
+    /// Fails with [`EventsLost`] when the queue overflowed or a watched file system was unmounted.
     pub fn drain(&self, mut each: impl FnMut(WatchEvent<'_>)) -> Result<(), EventsLost> {
         let mut buffer = [MaybeUninit::uninit(); BUFFER];
         let mut reader = Reader::new(&self.0, &mut buffer);
@@ -99,6 +100,7 @@ impl Watches {
                         is_directory: flags.contains(ReadFlags::ISDIR),
                     });
                 }
+                // The queue is non-blocking: `EAGAIN` means that it is empty.
                 Err(Errno::AGAIN) => return Ok(()),
                 Err(Errno::INTR) => {}
                 Err(_) => return Err(EventsLost),

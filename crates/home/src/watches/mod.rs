@@ -1,9 +1,9 @@
 //! File-change events of directories and files.
 //!
-//! Events are read by whoever is about to use a cached result, on its own thread. On Linux the kernel
-//! queues an event before the system call that caused it returns, so an empty queue means that nothing
-//! has changed; a thread that forwards events could only promise "soon". Elsewhere there is no such
-//! queue, and [`Watches::new`] fails.
+//! The thread that is about to use a cached result reads the events itself. On Linux the kernel queues an
+//! event before the system call that caused it returns, so an empty queue means that nothing has changed; a
+//! separate thread that forwards events would add a delay. On other systems no such queue exists, and
+//! [`Watches::new`] fails.
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -17,36 +17,35 @@ pub use self::linux::Watches;
 #[cfg(not(target_os = "linux"))]
 pub use self::unsupported::Watches;
 
-/// Identifies a watch; never reused within one [`Watches`].
+/// Id of a watch; unique within one [`Watches`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct WatchId(i32);
 
 /// Which events a watch reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WatchMask {
-    /// Entries of a directory that are created, removed or renamed.
+    /// Creation, removal and renaming of entries of a directory.
     Entries,
-    /// Those, and writes and changes of metadata of the entries. Includes the closing of a written file,
+    /// As `Entries`, and writes and metadata changes of entries. Includes the closing of a written file,
     /// because writes through `mmap` are not reported.
     Everything,
-    /// Writes to a file.
+    /// Writes to one file.
     Writes,
 }
 
-/// One event.
+/// An event as reported by the system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WatchEvent<'a> {
-    /// The watch that reports it.
+    /// The watch that reports the event.
     pub watch: WatchId,
-    /// The entry of the watched directory; absent when it is about the watched path itself.
+    /// The entry of the watched directory; absent when the event concerns the watched path itself.
     pub name: Option<&'a OsStr>,
-    /// What happened.
     pub kind: EventKind,
     /// Whether the entry is a directory.
     pub is_directory: bool,
 }
 
-/// What happened.
+/// What happened to the entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EventKind {
     /// The entry was created, or renamed to this name.
@@ -57,11 +56,11 @@ pub enum EventKind {
     MovedAway,
     /// Content or metadata may have changed, or the watched path itself was moved or removed.
     Modified,
-    /// The watch was removed, with what it watched or on request.
+    /// The watch was removed, together with the watched path or on request.
     WatchRemoved,
 }
 
-/// Events were dropped, so an empty queue means nothing any more.
+/// Events were dropped, so an empty queue no longer means that nothing has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EventsLost;
 

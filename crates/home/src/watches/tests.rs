@@ -1,4 +1,4 @@
-//! Events are queued before the system call that causes them returns.
+//! Events are queued before the system call that causes them returns, so these tests do not wait.
 
 use std::fs;
 

@@ -1,4 +1,4 @@
-//! Platforms without a queue that is complete at the moment it is read: nothing can be watched.
+//! Platforms without an event queue that is complete when it is read: watching is unsupported.
 
 use std::convert::Infallible;
 use std::io;
@@ -6,44 +6,44 @@ use std::path::Path;
 
 use super::{EventsLost, WatchEvent, WatchId, WatchMask};
 
-/// Cannot be constructed.
+/// Uninhabited: [`Watches::new`] always fails.
 #[derive(Debug)]
 pub struct Watches(Infallible);
 
 impl Watches {
-    /// Always fails.
+    /// Fails on this platform.
     ///
     /// # Errors
-    /// Always `Unsupported`.
+    /// Always fails with `Unsupported`.
     pub fn new() -> io::Result<Self> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Always `false`.
+    /// Returns `false` on this platform.
     ///
     /// # Errors
-    /// None.
+    /// Never fails.
     pub fn are_complete_on(_: &Path) -> io::Result<bool> {
         Ok(false)
     }
 
-    /// Never called.
+    /// Unreachable: there are no values.
     ///
     /// # Errors
-    /// None.
+    /// Never fails.
     pub fn add(&self, _: &Path, _: WatchMask) -> io::Result<Option<WatchId>> {
         match self.0 {}
     }
 
-    /// Never called.
+    /// Unreachable: there are no values.
     pub fn remove(&self, _: WatchId) {
         match self.0 {}
     }
 
-    /// Never called.
+    /// Unreachable: there are no values.
     ///
     /// # Errors
-    /// None.
+    /// Never fails.
     pub fn drain(&self, _: impl FnMut(WatchEvent<'_>)) -> Result<(), EventsLost> {
         match self.0 {}
     }

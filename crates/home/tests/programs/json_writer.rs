@@ -1,5 +1,6 @@
-//! Appends entries to the list of a JSON file, as one of several processes. With a limit, no file of this
-//! process may have more bytes: writing more kills it, or fails where `SIGXFSZ` is ignored.
+//! Appends entries to the list of a JSON file, as one of several concurrent processes. With a limit, no file
+//! of this process may exceed that many bytes: writing more terminates the process with `SIGXFSZ`, or fails
+//! when that signal is ignored.
 //!
 //! Usage: `loopgate-json-writer FILE ENTRY COUNT [LIMIT]`. Exits with 1 when an entry could not be appended.
 
@@ -27,6 +28,7 @@ fn append() -> Result<(), Box<dyn Error>> {
     if let Ok(limit) = next() {
         let limit = Some(limit.parse()?);
         setrlimit(Resource::Fsize, Rlimit { current: limit, maximum: limit })?;
+        // `SIGXFSZ` dumps core by default.
         setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?;
     }
     let file = JsonFile::<Map<String, Value>>::in_working_tree(path.into());

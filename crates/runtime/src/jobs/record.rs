@@ -296,7 +296,7 @@ pub struct WorkspaceRecord {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub additional_worktree_dirs: Vec<PeerWorktree>,
     /// Temporary directory of the loop, until it is removed.
-    #[serde(rename = "passingDir", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "tempDir", alias = "passingDir", skip_serializing_if = "Option::is_none")]
     pub temp_dir: Option<String>,
     /// State of the tracked files in a review's worktree before the review.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -327,7 +327,7 @@ pub struct RunRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spawned_at: Option<u64>,
     /// Attempts to start the process, counted across restarts of Loopgate.
-    #[serde(rename = "beginning", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "startAttempt", alias = "beginning", skip_serializing_if = "Option::is_none")]
     pub start_attempt: Option<StartAttempt>,
     /// Executable of the assistant, for the commit.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -389,10 +389,10 @@ pub struct ProgressRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user_visible_loop_failure: Option<UserVisibleFailure>,
     /// Notifications that are not sent yet.
-    #[serde(rename = "notices", skip_serializing_if = "Vec::is_empty")]
+    #[serde(rename = "notifications", alias = "notices", skip_serializing_if = "Vec::is_empty")]
     pub notifications: Vec<Notification>,
     /// The last wait for the user that caused a notification.
-    #[serde(rename = "standstill", skip_serializing_if = "Option::is_none")]
+    #[serde(rename = "awaitingUserSince", alias = "standstill", skip_serializing_if = "Option::is_none")]
     pub awaiting_user_since: Option<AwaitingUserSince>,
 }
 

@@ -229,7 +229,7 @@ impl StallDetector {
             }
             _ => return,
         };
-        let event = LoopEvent::new("output", &json!({"data": {"chunk": text, "stillness": now}}));
+        let event = LoopEvent::new("output", &json!({"data": {"chunk": text, "stall": now}}));
         if let Err(error) = self.jobs.enqueue_event(id, &event).await {
             tracing::warn!(loop_id = %id, %error, "cannot store the loop's activity");
         }

@@ -70,7 +70,7 @@ impl TicketFiles {
             Err(error)
                 // A path through a link counts as missing.
                 if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-                    || loopgate_home::led_away(&error) =>
+                    || loopgate_home::escaped_via_symlink(&error) =>
             {
                 Ok(None)
             }

@@ -41,7 +41,7 @@ impl From<Snapshot> for LoopSummary {
             loop_id: snapshot.job.id.to_string(),
             command: snapshot.job.command.as_str(),
             status: snapshot.job.status(),
-            stillness: snapshot.activity.and_then(|activity| serde_json::to_value(activity).ok()),
+            stall: snapshot.activity.and_then(|activity| serde_json::to_value(activity).ok()),
             queue_place: snapshot.queue_place,
             spend: snapshot.job.transcript.spend,
         }

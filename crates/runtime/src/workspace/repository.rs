@@ -188,7 +188,7 @@ async fn clone(repositories: &Repositories, name: &RepoFullName) -> Result<Sandb
     };
     let (repos, listed) = (repositories.repos.clone(), path.clone());
     match tokio::task::spawn_blocking(move || repos.add(&listed, None, None)).await {
-        Ok(Ok(_) | Err(AddRepoError::AlreadyThere)) => {}
+        Ok(Ok(_) | Err(AddRepoError::AlreadyManaged)) => {}
         Ok(Err(error)) => tracing::warn!(%error, "cannot add the clone to the list of repositories"),
         Err(error) => tracing::warn!(%error, "cannot add the clone to the list of repositories"),
     }

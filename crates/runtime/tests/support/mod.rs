@@ -303,7 +303,6 @@ impl Desktop {
             api_origin: None,
             loopgate_exe: self.at("bin/loopgate"),
             plugin_dirs: self.at("plugins"),
-            version: "0.0.0".to_owned(),
             timing,
         };
         Runtime::open(config).await.unwrap()

@@ -1,5 +1,5 @@
-//! One recursive watch for the whole tree, with the `notify` crate. Its events arrive a moment after the
-//! change.
+//! One recursive watch for the whole tree, based on the `notify` crate. Its events are delivered
+//! asynchronously, shortly after the change.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, channel};
@@ -9,10 +9,10 @@ use notify::{RecommendedWatcher, RecursiveMode, Watcher as _};
 
 use super::TreeChange;
 
-/// A watch on a tree. Dropping it removes it.
+/// Watch on a tree. Dropping the value removes it.
 #[derive(Debug)]
 pub(in crate::search) struct Watch {
-    /// Created for the root; `None` when that failed.
+    /// Created when the root is added; `None` when that failed.
     watcher: OnceLock<Option<RecommendedWatcher>>,
     sender: Mutex<Option<std::sync::mpsc::Sender<notify::Result<notify::Event>>>>,
     events: Mutex<Receiver<notify::Result<notify::Event>>>,
@@ -31,6 +31,7 @@ impl Watch {
         self.watcher.get_or_init(|| {
             let sender = self.sender.lock().unwrap_or_else(PoisonError::into_inner).take()?;
             let mut watcher = notify::recommended_watcher(move |event| {
+                // The receiver is dropped only together with the watcher.
                 let _ = sender.send(event);
             })
             .ok()?;
@@ -47,7 +48,7 @@ impl Watch {
         matches!(self.watcher.get(), Some(Some(_)))
     }
 
-    /// Any created or removed name makes the whole tree be walked anew.
+    /// Any created or removed entry causes the whole tree to be walked again.
     pub(in crate::search) fn changes(&self) -> Vec<TreeChange> {
         let events = self.events.lock().unwrap_or_else(PoisonError::into_inner);
         let matters = |event: notify::Result<notify::Event>| match event {
@@ -61,7 +62,7 @@ impl Watch {
             }
             Err(_) => true,
         };
-        // Without short-circuiting, so that none is left for the next search.
+        // `any` would short-circuit and leave events in the queue for the next search.
         let changed = events.try_iter().map(matters).fold(false, |any, one| any | one);
         if changed { vec![TreeChange::Everything] } else { Vec::new() }
     }

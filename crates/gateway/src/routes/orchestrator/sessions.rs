@@ -93,8 +93,9 @@ pub(crate) struct UnreadCount {
     ))]
 async fn list(State(app): State<App>) -> JsonResult<SessionList> {
     require_sandbox(&app)?;
-    let sessions =
-        spawn_blocking(move || app.sessions.living()).await?.map_err(|error| save_failed(&error))?;
+    let sessions = spawn_blocking(move || app.sessions.with_existing_worktree())
+        .await?
+        .map_err(|error| save_failed(&error))?;
     Ok(Json(SessionList { sessions }))
 }
 

@@ -1,4 +1,5 @@
-//! Directory handles for systems without `openat`: paths that are checked again after opening.
+//! Directory handles for systems without `openat`: paths that are compared again after opening. A swap
+//! between the two comparisons is not detected.
 
 use std::fs::File;
 use std::io;
@@ -24,13 +25,14 @@ impl Handle {
         Self::of(&self.real(path)?)
     }
 
-    /// By name alone.
     pub(super) fn identity(&self) -> io::Result<(u64, u64)> {
+        // There are no inode numbers here, so all directories compare equal.
         self.0.metadata().map(|_| (0, 0))
     }
 
     pub(super) fn open_file(&self, path: &Path) -> io::Result<File> {
         let file = File::open(self.real(path)?)?;
+        // Checked again after opening, to detect a link that replaced a component in between.
         self.real(path)?;
         Ok(file)
     }
@@ -83,11 +85,11 @@ impl Handle {
         Some(kind_of(self.0.join(path).symlink_metadata().ok()?.file_type()))
     }
 
-    /// The path, when no link is on its way.
+    /// Returns the joined path; fails with `PermissionDenied` when a component is a symbolic link.
     fn real(&self, path: &Path) -> io::Result<PathBuf> {
-        let wanted = self.0.join(path);
-        if wanted.canonicalize()? == wanted {
-            Ok(wanted)
+        let joined = self.0.join(path);
+        if joined.canonicalize()? == joined {
+            Ok(joined)
         } else {
             Err(io::ErrorKind::PermissionDenied.into())
         }

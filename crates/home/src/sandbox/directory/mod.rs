@@ -1,11 +1,11 @@
-//! Access relative to an open directory, so that nothing can be swapped between check and use.
+//! Access relative to an open directory, which is safe against path swaps between check and use.
 //!
-//! A checked path is canonical: it holds no link. It is therefore opened from the base directory's
-//! handle downwards without following any link; one that turns up was put there after the check.
-//! On Linux this is one `openat2` that the kernel keeps beneath the handle, elsewhere (and on
-//! kernels without it) one `openat` a component. The crate cap-std was not taken for it, because it
-//! follows links that stay beneath the handle, and such a link can be swapped in to lead to a denied
-//! place inside the sandbox; it also refuses absolute links, which the check resolves and allows.
+//! A checked path is canonical: it contains no symbolic links. It is therefore opened from the handle of the
+//! base directory downwards without following any; a link on the path was created after the check. On Linux
+//! this is one `openat2` call that the kernel confines to the handle; elsewhere, and on kernels without
+//! `openat2`, it is one `openat` per component. cap-std is not used because it follows links that stay
+//! beneath the handle, and such a link can be swapped in to point to a denied path inside the sandbox; it
+//! also refuses absolute links, which the check resolves and allows.
 
 #[cfg(not(unix))]
 mod elsewhere;
@@ -24,36 +24,34 @@ use self::elsewhere as system;
 use self::unix as system;
 use crate::files::Audience;
 
-/// A directory that is held open. Paths below it are relative, hold no `..`, and are never led
-/// through a link. Everything here blocks on the disk.
+/// An open directory. Paths below it are relative, contain no `..`, and are opened without following symbolic
+/// links. All methods block on disk I/O.
 #[derive(Debug)]
 pub struct Directory(system::Handle);
 
-/// What a directory holds.
+/// An entry of a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DirEntry {
-    /// Its name.
+    /// File name without the directory.
     pub name: OsString,
-    /// What it is.
+    /// Kind of the entry itself; links are not followed.
     pub kind: EntryKind,
 }
 
 /// Kind of an entry; links are not followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryKind {
-    /// A directory.
     Directory,
-    /// A regular file.
     File,
-    /// A symbolic link, wherever it leads.
+    /// A symbolic link, valid or dangling.
     Link,
-    /// A socket, a pipe, a device.
+    /// A socket, pipe or device.
     Other,
 }
 
 impl Directory {
-    /// Opens a directory by its path. For places that the program itself chose; what came from
-    /// outside is opened by the sandbox.
+    /// Opens a directory by its path. Follows symbolic links, so it is only for paths that Loopgate chose;
+    /// paths from requests are opened by the sandbox.
     ///
     /// # Errors
     /// Any failure of the file system.
@@ -61,23 +59,23 @@ impl Directory {
         system::Handle::of(path).map(Self)
     }
 
-    /// Opens a directory below this one; the empty path is this one again.
+    /// Opens a directory below this one. The empty path opens this directory again.
     ///
     /// # Errors
-    /// Any failure of the file system; [`led_away`] tells when a link was in the way.
+    /// Any failure of the file system. [`escaped_via_symlink`] recognizes a symbolic link in the path.
     pub fn directory(&self, path: &Path) -> io::Result<Self> {
         plain(path)?;
         self.0.directory(path).map(Self)
     }
 
-    /// A path that leads here for as long as this is held, whatever becomes of the directory's name:
-    /// for programs that this process starts. `None` where the system has no such paths.
+    /// Returns a path that refers to this directory while the handle is open, even after the directory was
+    /// renamed. For child processes. `None` where the system has no such paths.
     #[must_use]
     pub fn held_path(&self) -> Option<std::path::PathBuf> {
         self.0.held_path()
     }
 
-    /// Tells this directory from every other one that is there, whatever their names.
+    /// Returns device and inode number.
     ///
     /// # Errors
     /// Any failure of the file system.
@@ -88,24 +86,26 @@ impl Directory {
     /// Opens a regular file for reading.
     ///
     /// # Errors
-    /// As [`Directory::directory`]; what is no regular file counts as not found.
+    /// As [`Directory::directory`]; `NotFound` when the path is not a regular file.
     pub fn open_file(&self, path: &Path) -> io::Result<File> {
         plain(path)?;
         let file = self.0.open_file(path)?;
         if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::NotFound.into()) }
     }
 
-    /// Reads a regular file whole, of at most so many bytes. Never waits for what a pipe may bring.
+    /// Reads a whole regular file of at most `max_bytes` bytes. Does not block on a pipe.
     ///
     /// # Errors
-    /// As [`Directory::open_file`]; `FileTooLarge` when it holds more.
-    pub fn read(&self, path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    /// As [`Directory::open_file`]; `FileTooLarge` when the file has more than `max_bytes` bytes.
+    pub fn read(&self, path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        self.open_file(path)?.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > most { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
+        // Reads one byte over the limit to detect a larger file: its size may change after a check of the
+        // metadata.
+        self.open_file(path)?.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > max_bytes { Err(io::ErrorKind::FileTooLarge.into()) } else { Ok(bytes) }
     }
 
-    /// Opens a directory below this one, and makes it and those above it where they are missing.
+    /// Creates a directory below this one with its missing parents, and opens it.
     ///
     /// # Errors
     /// As [`Directory::directory`].
@@ -113,7 +113,7 @@ impl Directory {
         self.make_each(path, Audience::Everybody)
     }
 
-    /// As [`Directory::make_directory`]; only the owner may enter what is made.
+    /// As [`Directory::make_directory`]; created directories have mode 0700.
     ///
     /// # Errors
     /// As [`Directory::directory`].
@@ -123,24 +123,26 @@ impl Directory {
 
     fn make_each(&self, path: &Path, audience: Audience) -> io::Result<Self> {
         plain(path)?;
-        let mut reached = self.directory(Path::new(""))?;
+        let mut directory = self.directory(Path::new(""))?;
         for component in path.components() {
             let name = Path::new(component.as_os_str());
-            reached = match reached.directory(name) {
+            directory = match directory.directory(name) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    match reached.0.make(name, audience) {
+                    match directory.0.make(name, audience) {
+                        // `AlreadyExists`: another process created it; opening it below decides whether it is
+                        // a directory.
                         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
                         _ => {}
                     }
-                    reached.directory(name)?
+                    directory.directory(name)?
                 }
                 opened => opened?,
             };
         }
-        Ok(reached)
+        Ok(directory)
     }
 
-    /// Everything in it but `.` and `..`, in no order.
+    /// Returns all entries except `.` and `..`, in no particular order.
     ///
     /// # Errors
     /// Any failure of the file system.
@@ -148,14 +150,14 @@ impl Directory {
         self.0.entries()
     }
 
-    /// Kind of an entry below it; `None` when there is none.
+    /// Returns the kind of an entry below this directory; `None` when it does not exist.
     #[must_use]
     pub fn kind(&self, path: &Path) -> Option<EntryKind> {
         plain(path).ok()?;
         self.0.kind(path)
     }
 
-    /// Where a link below it leads, as it is written.
+    /// Returns the target of a symbolic link below this directory, as stored.
     ///
     /// # Errors
     /// Any failure of the file system.
@@ -164,26 +166,27 @@ impl Directory {
         self.0.read_link(path)
     }
 
-    /// Whether there is anything at a path below it, a link too.
+    /// Returns whether an entry exists at a path below this directory. A dangling link counts.
     #[must_use]
     pub fn holds(&self, path: &Path) -> bool {
         plain(path).is_ok() && self.0.holds(path)
     }
 
-    /// Makes a file that is not there yet, for its owner alone, and opens it for writing.
+    /// Creates a file with mode 0600 and opens it for writing.
     ///
     /// # Errors
-    /// Any failure of the file system; `AlreadyExists` when the name is taken, by a link too.
+    /// Any failure of the file system; `AlreadyExists` when an entry has this name, even a dangling link.
     pub fn create_file(&self, name: &OsStr) -> io::Result<File> {
         self.0.create_file(single(name)?)
     }
 
-    /// Writes a new file atomically, world-readable.
+    /// Writes a new world-readable file atomically and returns its size in bytes.
     ///
     /// # Errors
-    /// As [`Directory::create_file`]; nothing is left behind then.
+    /// As [`Directory::create_file`]; nothing is left behind.
     pub fn write_new(&self, name: &OsStr, content: &mut dyn Read) -> io::Result<u64> {
-        // The name is held by an empty file until the full one takes its place.
+        // An empty file reserves the name until the complete one replaces it: a rename alone would overwrite
+        // a file that another process created in between.
         drop(self.create_file(name)?);
         let mut part = OsString::from(".");
         part.push(name);
@@ -193,6 +196,7 @@ impl Directory {
             Ok(size)
         });
         if written.is_err() {
+            // Best-effort: the original error is the one to report.
             let _ = self.remove_file(&part);
             let _ = self.remove_file(name);
         }
@@ -204,25 +208,26 @@ impl Directory {
         let size = io::copy(content, &mut file)?;
         file.flush()?;
         make_public(&file)?;
+        // The rename must not become durable before the content.
         file.sync_all()?;
         Ok(size)
     }
 
-    /// Writes a file for its owner alone and puts it in the place of what has that name, in one
-    /// step. One writer at a time for a name.
+    /// Replaces a file atomically, with mode 0600. Callers must not write to one name concurrently.
     ///
     /// # Errors
-    /// Any failure of the file system; what has the name is whole then, and most likely the old content.
+    /// Any failure of the file system. The old file is intact then, except when only the final sync of the
+    /// directory failed.
     pub fn replace(&self, name: &OsStr, bytes: &[u8]) -> io::Result<()> {
         self.replace_for(name, bytes, Audience::Owner)
     }
 
-    /// As [`Directory::replace`], for this audience.
+    /// As [`Directory::replace`], with the mode for an audience.
     pub(crate) fn replace_for(&self, name: &OsStr, bytes: &[u8], audience: Audience) -> io::Result<()> {
         let mut part = OsString::from(".");
         part.push(name);
         part.push(".part");
-        // A writer that died may have left one.
+        // A writer that was killed may have left its temporary file; usually there is none.
         let _ = self.remove_file(&part);
         self.write_over(name, &part, bytes, audience)
     }
@@ -235,8 +240,9 @@ impl Directory {
         self.write(name, bytes, Audience::Everybody)
     }
 
-    /// As [`Directory::replace`], for as many writers at once as there are.
+    /// As [`Directory::replace`], safe for concurrent writers.
     pub(crate) fn write(&self, name: &OsStr, bytes: &[u8], audience: Audience) -> io::Result<()> {
+        // Process id and counter give each writer a temporary file of its own.
         static WRITTEN: AtomicU32 = AtomicU32::new(0);
         let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
         let mut part = OsString::from(".");
@@ -261,8 +267,8 @@ impl Directory {
         written
     }
 
-    /// Opens a regular file in it for reading, and for writing at its end; one that is missing is made, for its owner
-    /// alone.
+    /// Opens a regular file in this directory for reading and appending. Creates it with mode 0600 when it
+    /// does not exist.
     ///
     /// # Errors
     /// As [`Directory::open_file`].
@@ -271,7 +277,7 @@ impl Directory {
         if file.metadata()?.is_file() { Ok(file) } else { Err(io::ErrorKind::NotFound.into()) }
     }
 
-    /// Gives a file, a link or a directory in it another name in it, which outlives a loss of power.
+    /// Renames an entry within this directory durably.
     ///
     /// # Errors
     /// Any failure of the file system.
@@ -279,7 +285,7 @@ impl Directory {
         self.0.rename(single(from)?, single(to)?)
     }
 
-    /// From now on only the owner may enter it.
+    /// Sets mode 0700, so that only the owner can enter the directory.
     ///
     /// # Errors
     /// Any failure of the file system.
@@ -287,7 +293,7 @@ impl Directory {
         self.0.make_private()
     }
 
-    /// Removes a file or a link.
+    /// Removes a file or a symbolic link.
     ///
     /// # Errors
     /// Any failure of the file system.
@@ -296,11 +302,12 @@ impl Directory {
     }
 }
 
-/// Whether an open failed because a link is where none was, or something else than a directory
-/// on the way: the path was changed after its check.
+/// Returns whether an open failed because a component of the path is a symbolic link or leaves the directory:
+/// the path was changed after its check.
 #[must_use]
-pub fn led_away(error: &io::Error) -> bool {
+pub fn escaped_via_symlink(error: &io::Error) -> bool {
     #[cfg(unix)]
+    // `openat2` reports `ELOOP` for a link it must not follow and `EXDEV` for a path that leaves the handle.
     return [rustix::io::Errno::LOOP, rustix::io::Errno::XDEV]
         .iter()
         .any(|errno| error.raw_os_error() == Some(errno.raw_os_error()));
@@ -308,7 +315,7 @@ pub fn led_away(error: &io::Error) -> bool {
     return error.kind() == io::ErrorKind::PermissionDenied;
 }
 
-/// Makes a file world-readable.
+/// Sets mode 0644. Files are created with mode 0600, so that no other user can read them half-written.
 fn make_public(file: &File) -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -322,13 +329,13 @@ fn make_public(file: &File) -> io::Result<()> {
     }
 }
 
-/// Refuses a path that could leave the directory.
+/// Rejects a path with components that could leave the directory.
 fn plain(path: &Path) -> io::Result<()> {
     let plain = path.components().all(|component| matches!(component, Component::Normal(_)));
     if plain { Ok(()) } else { Err(io::ErrorKind::InvalidInput.into()) }
 }
 
-/// A name that is one component.
+/// Rejects a name that is not exactly one component.
 fn single(name: &OsStr) -> io::Result<&Path> {
     let path = Path::new(name);
     plain(path)?;

@@ -1,4 +1,4 @@
-//! What a handle opens, and what it does not, whatever is swapped under it.
+//! Directory handles while entries are swapped by another process.
 #![cfg(unix)]
 
 use std::io::Read as _;
@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 
 use super::*;
 
-fn place() -> (tempfile::TempDir, Directory) {
+fn fixture() -> (tempfile::TempDir, Directory) {
     let dir = tempfile::tempdir().unwrap();
     for name in ["box/sub/deep", "out"] {
         std::fs::create_dir_all(dir.path().join(name)).unwrap();
@@ -25,8 +25,8 @@ fn content(mut file: File) -> String {
 }
 
 #[test]
-fn plain_paths_are_opened_and_others_are_not() {
-    let (_dir, handle) = place();
+fn only_paths_below_the_directory_are_opened() {
+    let (_dir, handle) = fixture();
     assert_eq!(content(handle.open_file(Path::new("sub/deep/file")).unwrap()), "box/sub/deep/file");
     assert_eq!(
         content(handle.directory(Path::new("sub")).unwrap().open_file(Path::new("deep/file")).unwrap()),
@@ -42,29 +42,35 @@ fn plain_paths_are_opened_and_others_are_not() {
 }
 
 #[test]
-fn link_that_was_swapped_in_is_not_followed() {
-    let (dir, handle) = place();
+fn swapped_in_link_is_not_followed() {
+    let (dir, handle) = fixture();
     let base = dir.path().join("box");
-    // Each of them leads to a file that exists; two of them even stay inside.
+    // All of these links point to files that exist, and two stay inside the directory, so only the refusal to
+    // follow links can make the open fail.
     symlink(dir.path().join("out/file"), base.join("file-out")).unwrap();
     symlink("sub/deep/file", base.join("file-in")).unwrap();
     symlink("../out", base.join("dir-out")).unwrap();
     symlink("sub", base.join("dir-in")).unwrap();
     for path in ["file-out", "file-in", "dir-out/file", "dir-in/deep/file"] {
-        let at_once = handle.open_file(Path::new(path)).unwrap_err();
-        let step_by_step = handle.0.open_old(Path::new(path)).unwrap_err();
-        assert!(led_away(&at_once), "{path}: {at_once}");
-        assert!(led_away(&step_by_step), "{path}: {step_by_step}");
+        let with_openat2 = handle.open_file(Path::new(path)).unwrap_err();
+        // The fallback for kernels without `openat2` must agree with it.
+        let with_openat = handle.0.open_file_by_component(Path::new(path)).unwrap_err();
+        assert!(escaped_via_symlink(&with_openat2), "{path}: {with_openat2}");
+        assert!(escaped_via_symlink(&with_openat), "{path}: {with_openat}");
     }
-    assert!(led_away(&handle.make_directory(Path::new("dir-out/new")).unwrap_err()));
+    assert!(escaped_via_symlink(&handle.make_directory(Path::new("dir-out/new")).unwrap_err()));
     assert!(!dir.path().join("out/new").exists());
-    assert_eq!(content(handle.0.open_old(Path::new("sub/deep/file")).unwrap()), "box/sub/deep/file");
+    assert_eq!(
+        content(handle.0.open_file_by_component(Path::new("sub/deep/file")).unwrap()),
+        "box/sub/deep/file"
+    );
 }
 
 #[test]
 fn handle_follows_its_renamed_directory() {
-    let (dir, handle) = place();
+    let (dir, handle) = fixture();
     std::fs::rename(dir.path().join("box"), dir.path().join("moved")).unwrap();
+    // The old path now leads to `out`; the handle must not.
     symlink("out", dir.path().join("box")).unwrap();
     assert_eq!(content(handle.open_file(Path::new("sub/deep/file")).unwrap()), "box/sub/deep/file");
     assert!(handle.open_file(Path::new("file")).is_err());
@@ -72,7 +78,7 @@ fn handle_follows_its_renamed_directory() {
 
 #[test]
 fn pipe_is_refused_without_blocking() {
-    let (dir, handle) = place();
+    let (dir, handle) = fixture();
     let pipe = dir.path().join("box/pipe");
     rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
     assert_eq!(handle.open_file(Path::new("pipe")).unwrap_err().kind(), io::ErrorKind::NotFound);
@@ -81,7 +87,7 @@ fn pipe_is_refused_without_blocking() {
 
 #[test]
 fn file_is_read_up_to_its_limit() {
-    let (_dir, handle) = place();
+    let (_dir, handle) = fixture();
     let path = Path::new("sub/deep/file");
     assert_eq!(handle.read(path, 17).unwrap(), b"box/sub/deep/file");
     assert_eq!(handle.read(path, 16).unwrap_err().kind(), io::ErrorKind::FileTooLarge);
@@ -89,18 +95,18 @@ fn file_is_read_up_to_its_limit() {
 
 #[test]
 fn directory_entries_have_their_kind() {
-    let (dir, handle) = place();
+    let (dir, handle) = fixture();
     symlink("nowhere", dir.path().join("box/link")).unwrap();
     std::fs::write(dir.path().join("box/plain"), "").unwrap();
     let mut entries = handle.entries().unwrap();
     entries.sort_by(|a, b| a.name.cmp(&b.name));
-    let found: Vec<_> = entries.iter().map(|entry| (entry.name.to_str().unwrap(), entry.kind)).collect();
-    assert_eq!(found, [("link", EntryKind::Link), ("plain", EntryKind::File), ("sub", EntryKind::Directory)]);
+    let kinds: Vec<_> = entries.iter().map(|entry| (entry.name.to_str().unwrap(), entry.kind)).collect();
+    assert_eq!(kinds, [("link", EntryKind::Link), ("plain", EntryKind::File), ("sub", EntryKind::Directory)]);
     assert_eq!(handle.kind(Path::new("sub/deep/file")), Some(EntryKind::File));
     assert_eq!(handle.kind(Path::new("link")), Some(EntryKind::Link));
     assert_eq!(handle.kind(Path::new("link/x")), None);
     symlink("sub", dir.path().join("box/inside")).unwrap();
-    for (path, there) in [
+    for (path, exists) in [
         ("sub", true),
         ("sub/deep/file", true),
         ("link", true),
@@ -111,8 +117,8 @@ fn directory_entries_have_their_kind() {
         ("plain/x", false),
         ("../out", false),
     ] {
-        assert_eq!(handle.holds(Path::new(path)), there, "{path}");
-        assert!(there || handle.kind(Path::new(path)).is_none(), "{path}");
+        assert_eq!(handle.holds(Path::new(path)), exists, "{path}");
+        assert!(exists || handle.kind(Path::new(path)).is_none(), "{path}");
     }
 }
 
@@ -122,17 +128,18 @@ fn new_file_appears_whole_or_not_at_all() {
     impl Read for Broken {
         fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
             match self.0.read(buffer)? {
-                0 => Err(io::Error::other("the source broke")),
+                0 => Err(io::Error::other("read failed")),
                 read => Ok(read),
             }
         }
     }
-    let (dir, handle) = place();
+    let (dir, handle) = fixture();
     let new = handle.make_directory(Path::new("new/er")).unwrap();
     assert_eq!(new.write_new(OsStr::new("a"), &mut &b"text"[..]).unwrap(), 4);
     assert_eq!(std::fs::read(dir.path().join("box/new/er/a")).unwrap(), b"text");
     let taken = new.write_new(OsStr::new("a"), &mut &b"other"[..]).unwrap_err();
     assert_eq!(taken.kind(), io::ErrorKind::AlreadyExists);
+    // The source fails in the middle of the content.
     assert!(new.write_new(OsStr::new("b"), &mut Broken(b"half")).is_err());
     assert!(new.write_new(OsStr::new("../b"), &mut &b""[..]).is_err());
     assert_eq!(new.entries().unwrap(), [DirEntry { name: "a".into(), kind: EntryKind::File }]);

@@ -1,4 +1,4 @@
-//! Directory handles on Unix.
+//! Directory handles based on `openat2` and `openat`.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -13,7 +13,7 @@ use rustix::io::Errno;
 use super::{DirEntry, EntryKind};
 use crate::files::{self, Audience};
 
-/// A file that is opened for reading must not make its opener wait, as a pipe would.
+/// `NONBLOCK` because opening a pipe for reading would otherwise block until a writer opens it.
 const READING: OFlags = OFlags::RDONLY.union(OFlags::NONBLOCK).union(OFlags::NOCTTY);
 const DIRECTORY: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY);
 
@@ -25,8 +25,8 @@ impl Handle {
         Ok(Self(rustix::fs::open(path, DIRECTORY | OFlags::CLOEXEC, Mode::empty())?))
     }
 
-    /// Through this process, since the handle is not handed down to others.
     pub(super) fn held_path(&self) -> Option<PathBuf> {
+        // `/proc/self` would refer to the child process, and the descriptor is close-on-exec.
         use std::os::fd::AsRawFd as _;
         let path = PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), self.0.as_raw_fd()));
         path.exists().then_some(path)
@@ -39,8 +39,8 @@ impl Handle {
 
     pub(super) fn identity(&self) -> io::Result<(u64, u64)> {
         use std::os::unix::fs::MetadataExt as _;
-        let found = File::from(self.0.try_clone()?).metadata()?;
-        Ok((found.dev(), found.ino()))
+        let metadata = File::from(self.0.try_clone()?).metadata()?;
+        Ok((metadata.dev(), metadata.ino()))
     }
 
     pub(super) fn open_file(&self, path: &Path) -> io::Result<File> {
@@ -60,12 +60,12 @@ impl Handle {
         Ok(rustix::fs::openat(&self.0, name, flags, Mode::from_raw_mode(0o600))?.into())
     }
 
-    /// Does not wait for the other end of a pipe.
     pub(super) fn append_file(&self, name: &Path) -> io::Result<File> {
+        // `NONBLOCK` as in `READING`; it is cleared below.
         let flags = OFlags::RDWR | OFlags::APPEND | OFlags::CREATE | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let waiting = flags | OFlags::NONBLOCK | OFlags::NOCTTY;
-        let file = rustix::fs::openat(&self.0, name, waiting, Mode::from_raw_mode(0o600))?;
-        // Programs get such files as their output.
+        let nonblocking = flags | OFlags::NONBLOCK | OFlags::NOCTTY;
+        let file = rustix::fs::openat(&self.0, name, nonblocking, Mode::from_raw_mode(0o600))?;
+        // Child processes get such files as their output, where a non-blocking write could fail.
         rustix::fs::fcntl_setfl(&file, OFlags::APPEND)?;
         Ok(file.into())
     }
@@ -80,6 +80,7 @@ impl Handle {
 
     pub(super) fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         rustix::fs::renameat(&self.0, from, &self.0, to)?;
+        // A rename is durable only after its directory is synced.
         files::sync_names(&self.0)
     }
 
@@ -93,15 +94,15 @@ impl Handle {
             }
             let kind = match entry.file_type() {
                 FileType::Unknown => self.kind(Path::new(name)),
-                known => Some(kind_of(known)),
+                file_type => Some(kind_of(file_type)),
             };
-            // One that went away meanwhile is not there.
+            // `None` when the entry was removed after it was listed.
             entries.extend(kind.map(|kind| DirEntry { name: name.to_owned(), kind }));
         }
         Ok(entries)
     }
 
-    /// The last component is not followed; those before it are opened one by one.
+    /// Does not follow the last component; opens the components before it without following links.
     pub(super) fn kind(&self, path: &Path) -> Option<EntryKind> {
         let (parent, name) = (path.parent()?, path.file_name()?);
         let opened;
@@ -111,8 +112,8 @@ impl Handle {
             opened = self.open(parent, DIRECTORY).ok()?;
             &opened
         };
-        let found = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-        Some(kind_of(FileType::from_raw_mode(found.st_mode)))
+        let stat = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        Some(kind_of(FileType::from_raw_mode(stat.st_mode)))
     }
 
     pub(super) fn read_link(&self, path: &Path) -> io::Result<PathBuf> {
@@ -123,13 +124,12 @@ impl Handle {
         Ok(PathBuf::from(OsStr::from_bytes(target.to_bytes())))
     }
 
-    /// One question to the system where it can answer at once: of a large directory, one is asked for
-    /// each entry.
     pub(super) fn holds(&self, path: &Path) -> bool {
+        // `openat2` with `O_PATH` answers in one system call: callers check every entry of large directories.
         #[cfg(target_os = "linux")]
         {
             let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            match self.open_at_once(path, flags) {
+            match self.open_whole(path, flags) {
                 Err(Errno::NOSYS | Errno::PERM) => {}
                 opened => return opened.is_ok(),
             }
@@ -137,27 +137,27 @@ impl Handle {
         self.kind(path).is_some()
     }
 
-    /// Opens what is below the handle, through no link at all.
+    /// Opens a path below the handle without following any symbolic link.
     fn open(&self, path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
         let flags = flags | OFlags::CLOEXEC;
         #[cfg(target_os = "linux")]
-        match self.open_at_once(path, flags) {
-            // The kernel does not have it, or a filter around this process hides it.
+        match self.open_whole(path, flags) {
+            // `ENOSYS` before Linux 5.6; `EPERM` under seccomp filters of older container runtimes.
             Err(Errno::NOSYS | Errno::PERM) => {}
             opened => return Ok(opened?),
         }
-        Ok(self.open_step_by_step(path, flags)?)
+        Ok(self.open_by_component(path, flags)?)
     }
 
     #[cfg(target_os = "linux")]
-    fn open_at_once(&self, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    fn open_whole(&self, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
         use rustix::fs::ResolveFlags;
         const RESOLVE: ResolveFlags =
             ResolveFlags::BENEATH.union(ResolveFlags::NO_SYMLINKS).union(ResolveFlags::NO_MAGICLINKS);
         rustix::fs::openat2(&self.0, path, flags, Mode::empty(), RESOLVE)
     }
 
-    fn open_step_by_step(&self, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
+    fn open_by_component(&self, path: &Path, flags: OFlags) -> Result<OwnedFd, Errno> {
         let mut reached: Option<OwnedFd> = None;
         let mut components = path.components().peekable();
         while let Some(component) = components.next() {
@@ -170,18 +170,19 @@ impl Handle {
         reached.ok_or(Errno::INVAL)
     }
 
-    /// Opens as kernels do that cannot do it at once.
+    /// Opens as on a kernel without `openat2`.
     #[cfg(test)]
-    pub(super) fn open_old(&self, path: &Path) -> io::Result<File> {
-        Ok(self.open_step_by_step(path, READING | OFlags::CLOEXEC)?.into())
+    pub(super) fn open_file_by_component(&self, path: &Path) -> io::Result<File> {
+        Ok(self.open_by_component(path, READING | OFlags::CLOEXEC)?.into())
     }
 }
 
-/// A link where a directory was wanted says only that it is none; this says what it is.
+/// `O_DIRECTORY | O_NOFOLLOW` reports `ENOTDIR` for a symbolic link. Returns `ELOOP` in that case, as
+/// `openat2` does.
 fn link_or(at: &OwnedFd, name: &OsStr, errno: Errno) -> Errno {
     let is_link = || {
         rustix::fs::statat(at, name, AtFlags::SYMLINK_NOFOLLOW)
-            .is_ok_and(|found| FileType::from_raw_mode(found.st_mode).is_symlink())
+            .is_ok_and(|stat| FileType::from_raw_mode(stat.st_mode).is_symlink())
     };
     if errno == Errno::NOTDIR && is_link() { Errno::LOOP } else { errno }
 }

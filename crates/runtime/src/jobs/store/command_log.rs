@@ -63,10 +63,6 @@ impl MigrationTrait for Commands {
         let by_age = Index::create().name("command_by_age").table("command").col("recorded_at").take();
         manager.create_index(by_age).await
     }
-
-    async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        manager.drop_table(Table::drop().table("command").to_owned()).await
-    }
 }
 
 /// Progress of commands, kept for [`CommandProgress::RETENTION`].

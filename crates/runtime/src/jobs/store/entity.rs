@@ -16,7 +16,6 @@ pub(super) mod job {
         /// Whether directories of the loop still have to be removed.
         pub to_clear: bool,
         /// Whether the record has pending notifications.
-        #[sea_orm(column_name = "untold")]
         pub pending_notifications: bool,
         /// The whole record as JSON.
         #[sea_orm(column_type = "Text")]

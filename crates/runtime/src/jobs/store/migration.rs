@@ -16,6 +16,7 @@ impl MigratorTrait for JobMigrator {
             Box::new(OutboxRefusals),
             Box::new(LaunchRequests),
             Box::new(super::command_log::Commands),
+            Box::new(JobNames),
         ]
     }
 }
@@ -60,13 +61,6 @@ impl MigrationTrait for JobsOutboxTokens {
             .take();
         manager.create_table(tokens).await
     }
-
-    async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        for table in ["loop_token", "outbox", "job"] {
-            manager.drop_table(Table::drop().table(table).take()).await?;
-        }
-        Ok(())
-    }
 }
 
 /// Indexes for the queries of a start, which must not read all ended jobs.
@@ -94,13 +88,6 @@ impl MigrationTrait for JobsByState {
             Index::create().name("job_by_ground").table("job").col("terminal").col("to_clear").take();
         manager.create_index(cleared).await
     }
-
-    async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        for index in ["job_by_state", "job_by_report", "job_by_ground"] {
-            manager.drop_index(Index::drop().name(index).table("job").to_owned()).await?;
-        }
-        manager.alter_table(Table::alter().table("job").drop_column("to_clear").take()).await
-    }
 }
 
 /// Index for pending notifications.
@@ -125,11 +112,6 @@ impl MigrationTrait for JobsByNotice {
             .await?;
         manager.create_index(Index::create().name("job_by_notice").table("job").col("untold").take()).await
     }
-
-    async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        manager.drop_index(Index::drop().name("job_by_notice").table("job").to_owned()).await?;
-        manager.alter_table(Table::alter().table("job").drop_column("untold").take()).await
-    }
 }
 
 /// Column for the reason of a permanent rejection.
@@ -145,10 +127,6 @@ impl MigrationName for OutboxRefusals {
 impl MigrationTrait for OutboxRefusals {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         manager.alter_table(Table::alter().table("outbox").add_column(text_null("refusal")).take()).await
-    }
-
-    async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        manager.alter_table(Table::alter().table("outbox").drop_column("refusal").take()).await
     }
 }
 
@@ -171,8 +149,25 @@ impl MigrationTrait for LaunchRequests {
             .take();
         manager.create_table(requests).await
     }
+}
 
-    async fn down(&self, manager: &SchemaManager) -> Result<(), DbErr> {
-        manager.drop_table(Table::drop().table("launch_request").take()).await
+/// Renames a column and an index.
+struct JobNames;
+
+impl MigrationName for JobNames {
+    fn name(&self) -> &'static str {
+        "m0007_job_names"
+    }
+}
+
+#[async_trait::async_trait]
+impl MigrationTrait for JobNames {
+    async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
+        let column = Table::alter().table("job").rename_column("untold", "pending_notifications").take();
+        manager.alter_table(column).await?;
+        manager.drop_index(Index::drop().name("job_by_ground").table("job").to_owned()).await?;
+        let by_cleanup =
+            Index::create().name("job_by_cleanup").table("job").col("terminal").col("to_clear").take();
+        manager.create_index(by_cleanup).await
     }
 }

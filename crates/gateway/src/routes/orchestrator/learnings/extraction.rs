@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use loopgate_api::error::ErrorBody;
-use loopgate_home::{SandboxedPath, led_away, untrusted};
+use loopgate_home::{SandboxedPath, escaped_via_symlink, untrusted};
 use loopgate_learnings::{ExtractionStatus, LearningSource, TicketChat};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -76,7 +76,7 @@ async fn start(
     let (text, repo) = read.await?;
     let text = text.map_err(|error| match error {
         // A symbolic link out of the work directory is a denied path, not a missing file.
-        error if led_away(&error) => HttpError::directory_not_allowed(),
+        error if escaped_via_symlink(&error) => HttpError::directory_not_allowed(),
         _ => HttpError::not_found("No chat history found").with("path", chat_file.as_str()),
     })?;
     // After the chat was read, so that an invalid request fails whether or not learnings are enabled.
