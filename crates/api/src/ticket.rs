@@ -183,7 +183,7 @@ pub struct LoopSummary {
     /// start time and the program or the time that the loop waits for.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
-    pub stillness: Option<Value>,
+    pub stall: Option<Value>,
     /// Tokens and cost so far; absent before the first use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spend: Option<Box<Spend>>,

@@ -7,7 +7,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::bus::Bus;
-use crate::code_host::{CodeHost, InstalledApp};
+use crate::code_host::{InstalledApp, InstalledCodeHost};
 use crate::config::Config;
 use crate::credentials::challenge::Challenges;
 use crate::credentials::cookie::{OidcCookie, SessionCookie};
@@ -36,7 +36,7 @@ pub struct ControlPlaneParts {
     /// Wakes the readers of a stream after a commit.
     pub bus: Bus,
     /// Client for the code host's API; `None` when no App is configured.
-    pub code_host: Option<CodeHost>,
+    pub code_host: Option<InstalledCodeHost>,
     pub storage: Storage,
     /// Connected desktops, by compute target.
     pub desktops: Arc<Desktops>,

@@ -22,14 +22,14 @@ const PAGE: u32 = 100;
 
 /// The App, and the installation id of each organization by slug.
 #[derive(Debug)]
-pub struct CodeHost {
+pub struct InstalledCodeHost {
     app: Octocrab,
     installations: HashMap<String, InstallationId>,
 }
 
 /// The reason why a request to the code host failed.
 #[derive(Debug, thiserror::Error)]
-pub enum CodeHostError {
+pub enum InstallationError {
     /// The installation cannot access the repository.
     #[error("the installation has no access to the repository")]
     NoAccess,
@@ -69,11 +69,11 @@ struct RepositoryName {
 /// An installation of the App, and the client to act as it.
 #[derive(Debug, Clone, Copy)]
 pub struct InstalledApp<'a> {
-    host: &'a CodeHost,
+    host: &'a InstalledCodeHost,
     id: InstallationId,
 }
 
-impl CodeHost {
+impl InstalledCodeHost {
     /// Builds the client without sending a request. Must be called within a tokio runtime.
     pub fn new(config: &CodeHostApp) -> Result<Self, CodeHostAppError> {
         let key = config.private_key.expose_secret();
@@ -96,7 +96,7 @@ impl CodeHost {
 
 impl InstalledApp<'_> {
     /// Lists the full names of the repositories that the installation can access, sorted.
-    pub async fn repositories(&self) -> Result<Vec<String>, CodeHostError> {
+    pub async fn repositories(&self) -> Result<Vec<String>, InstallationError> {
         let created = self.create_token(json!({"permissions": {"metadata": "read"}})).await?;
         let client = self.host.app.user_access_token(created.token).map_err(unavailable)?;
         let mut names: Vec<String> = Vec::new();
@@ -115,7 +115,7 @@ impl InstalledApp<'_> {
     }
 
     /// Returns whether the installation can access a repository.
-    pub async fn can_access(&self, full_name: &str) -> Result<bool, CodeHostError> {
+    pub async fn can_access(&self, full_name: &str) -> Result<bool, InstallationError> {
         let response = self.host.app.get(format!("/repos/{full_name}/installation"), None::<&()>).await;
         // The App may be installed for several organizations; only this one's installation counts.
         let installation: Option<Installation> = not_found_as_none(response)?;
@@ -123,7 +123,7 @@ impl InstalledApp<'_> {
     }
 
     /// Returns whether a branch exists in a repository that the installation can access.
-    pub async fn has_branch(&self, repo: &RepoRef) -> Result<bool, CodeHostError> {
+    pub async fn has_branch(&self, repo: &RepoRef) -> Result<bool, InstallationError> {
         let token = self.token(&repo.full_name).await?;
         let client = self.host.app.user_access_token(token).map_err(unavailable)?;
         let route = format!("/repos/{}/branches/{}", repo.full_name, repo.branch);
@@ -132,7 +132,7 @@ impl InstalledApp<'_> {
     }
 
     /// Issues a token restricted to one repository, valid for an hour.
-    pub async fn token(&self, full_name: &str) -> Result<SecretString, CodeHostError> {
+    pub async fn token(&self, full_name: &str) -> Result<SecretString, InstallationError> {
         let name = full_name.rsplit('/').next().unwrap_or_default();
         let permissions: HashMap<&str, &str> = PERMISSIONS.into_iter().collect();
         let created = self.create_token(json!({"repositories": [name], "permissions": permissions})).await?;
@@ -140,24 +140,24 @@ impl InstalledApp<'_> {
         // full name, so verify that the token is for the repository that was requested.
         match created.repositories.as_slice() {
             [only] if only.full_name.eq_ignore_ascii_case(full_name) => Ok(created.token),
-            _ => Err(CodeHostError::NoAccess),
+            _ => Err(InstallationError::NoAccess),
         }
     }
 
-    async fn create_token(&self, body: Value) -> Result<CreatedToken, CodeHostError> {
+    async fn create_token(&self, body: Value) -> Result<CreatedToken, InstallationError> {
         let route = format!("/app/installations/{}/access_tokens", self.id);
         let created: Result<CreatedToken, _> = self.host.app.post(route, Some(&body)).await;
         created.map_err(|error| match status(&error) {
             // GitHub's responses for an uninstalled App, a suspended installation and an unknown repository.
             Some(StatusCode::NOT_FOUND | StatusCode::FORBIDDEN | StatusCode::UNPROCESSABLE_ENTITY) => {
-                CodeHostError::NoAccess
+                InstallationError::NoAccess
             }
             _ => unavailable(error),
         })
     }
 }
 
-fn not_found_as_none<T>(response: Result<T, octocrab::Error>) -> Result<Option<T>, CodeHostError> {
+fn not_found_as_none<T>(response: Result<T, octocrab::Error>) -> Result<Option<T>, InstallationError> {
     match response {
         Ok(value) => Ok(Some(value)),
         Err(error) if status(&error) == Some(StatusCode::NOT_FOUND) => Ok(None),
@@ -172,8 +172,8 @@ fn status(error: &octocrab::Error) -> Option<StatusCode> {
     }
 }
 
-fn unavailable(error: octocrab::Error) -> CodeHostError {
-    CodeHostError::Unavailable(cause(&error))
+fn unavailable(error: octocrab::Error) -> InstallationError {
+    InstallationError::Unavailable(cause(&error))
 }
 
 // `Display` of `octocrab::Error` appends a backtrace, so build the message from its parts.

@@ -12,7 +12,7 @@ use crate::accounts::email::EmailAddress;
 use crate::accounts::{self, FirstOwner, Owner};
 use crate::app::{ControlPlaneParts, ControlPlaneState};
 use crate::bus::Bus;
-use crate::code_host::{CodeHost, CodeHostAppError};
+use crate::code_host::{CodeHostAppError, InstalledCodeHost};
 use crate::config::Config;
 use crate::credentials::challenge::Challenges;
 use crate::credentials::cookie::{OidcCookie, SessionCookie};
@@ -76,7 +76,7 @@ impl ControlPlane {
             challenges: Challenges::new(&config.secrets.local_gateway),
             tasks: TaskTracker::new(),
             shutdown: CancellationToken::new(),
-            code_host: config.code_host_app.as_ref().map(CodeHost::new).transpose()?,
+            code_host: config.code_host_app.as_ref().map(InstalledCodeHost::new).transpose()?,
             config,
             store,
             bus,

@@ -20,7 +20,7 @@ use serde_json::json;
 use utoipa::ToSchema;
 
 use crate::app::ControlPlaneState;
-use crate::code_host::{CodeHostError, InstalledApp};
+use crate::code_host::{InstallationError, InstalledApp};
 use crate::error::{ApiError, ApiResult};
 use crate::store::entity::{organization, repository};
 use crate::store::{now, parse_json};
@@ -182,7 +182,7 @@ async fn authorize_at_code_host(installation: InstalledApp<'_>, repos: &[&RepoRe
     refuse_missing_branches(pairs.filter(|(_, exists)| !exists).map(|(repo, _)| repo).collect())
 }
 
-fn code_host_unavailable(error: CodeHostError) -> ApiError {
+fn code_host_unavailable(error: InstallationError) -> ApiError {
     ApiError::new(StatusCode::SERVICE_UNAVAILABLE, format!("The repositories cannot be checked: {error}"))
         .code("code_host_unavailable")
 }

@@ -212,29 +212,29 @@ impl<T: Serialize + DeserializeOwned> JsonFile<T> {
         let started = Instant::now();
         loop {
             match self.read_once(directory)? {
-                FileContent::Missing => return Ok(None),
-                FileContent::Document(members) => return Ok(Some(members)),
-                FileContent::InvalidJson { modified, .. }
+                ReadOutcome::Missing => return Ok(None),
+                ReadOutcome::Document(members) => return Ok(Some(members)),
+                ReadOutcome::InvalidJson { modified, .. }
                     if is_recent(modified) && started.elapsed() < WRITE_TIME =>
                 {
                     std::thread::sleep(READ_PAUSE);
                 }
-                FileContent::InvalidJson { reason, .. } | FileContent::NotADocument(reason) => {
+                ReadOutcome::InvalidJson { reason, .. } | ReadOutcome::NotADocument(reason) => {
                     return Err(self.malformed(reason));
                 }
             }
         }
     }
 
-    fn read_once(&self, directory: &Directory) -> io::Result<FileContent> {
+    fn read_once(&self, directory: &Directory) -> io::Result<ReadOutcome> {
         let name = Path::new(self.name()?);
         let file = match directory.open_file(name) {
             Ok(file) => file,
             Err(error) => {
                 return match directory.kind(name) {
-                    None if error.kind() == io::ErrorKind::NotFound => Ok(FileContent::Missing),
+                    None if error.kind() == io::ErrorKind::NotFound => Ok(ReadOutcome::Missing),
                     Some(EntryKind::Link | EntryKind::Other) => {
-                        Ok(FileContent::NotADocument("it is not a regular file".into()))
+                        Ok(ReadOutcome::NotADocument("it is not a regular file".into()))
                     }
                     // Not a malformed document: a directory cannot be moved aside safely.
                     Some(EntryKind::Directory) => Err(io::ErrorKind::IsADirectory.into()),
@@ -246,12 +246,12 @@ impl<T: Serialize + DeserializeOwned> JsonFile<T> {
         let mut text = Vec::new();
         file.take(self.max_bytes + 1).read_to_end(&mut text)?;
         if text.len() as u64 > self.max_bytes {
-            return Ok(FileContent::NotADocument(format!("it is larger than {} bytes", self.max_bytes)));
+            return Ok(ReadOutcome::NotADocument(format!("it is larger than {} bytes", self.max_bytes)));
         }
         Ok(match serde_json::from_slice(&text) {
-            Ok(Value::Object(members)) => FileContent::Document(members),
-            Ok(_) => FileContent::NotADocument("it is not a JSON object".into()),
-            Err(error) => FileContent::InvalidJson { reason: error.to_string(), modified },
+            Ok(Value::Object(members)) => ReadOutcome::Document(members),
+            Ok(_) => ReadOutcome::NotADocument("it is not a JSON object".into()),
+            Err(error) => ReadOutcome::InvalidJson { reason: error.to_string(), modified },
         })
     }
 
@@ -330,7 +330,7 @@ impl<T: Serialize + DeserializeOwned> JsonFile<T> {
 }
 
 /// Result of reading a file once.
-enum FileContent {
+enum ReadOutcome {
     Missing,
     Document(Map<String, Value>),
     /// Not valid JSON; another program may still be writing it.

@@ -54,13 +54,13 @@ impl Notify {
 fn program<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged, expecting = "expected the path of a program, or a list of it and its arguments")]
-    enum Command {
+    enum ProgramSetting {
         Program(String),
         ProgramAndArguments(Vec<String>),
     }
-    Ok(match Command::deserialize(deserializer)? {
-        Command::Program(program) => vec![program],
-        Command::ProgramAndArguments(command) => command,
+    Ok(match ProgramSetting::deserialize(deserializer)? {
+        ProgramSetting::Program(program) => vec![program],
+        ProgramSetting::ProgramAndArguments(command) => command,
     })
 }
 

@@ -43,7 +43,7 @@ pub struct UnclassifiedLearning {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct Classification {
     id: usize,
-    verdict: Verdict,
+    verdict: Decision,
     category: PatternCategory,
     scope: PatternScope,
     summary: String,
@@ -51,7 +51,7 @@ pub struct Classification {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Verdict {
+enum Decision {
     Approved,
     Reworded,
     Rejected,
@@ -98,7 +98,7 @@ fn check(
         let (Some(entry), None) = (entries.next(), entries.next()) else {
             return Err(format!("expected exactly one entry for id {}", learning.id));
         };
-        if entry.verdict == Verdict::Reworded && entry.summary.trim().chars().count() < MIN_SUMMARY_CHARS {
+        if entry.verdict == Decision::Reworded && entry.summary.trim().chars().count() < MIN_SUMMARY_CHARS {
             return Err(format!(
                 "the summary of id {} has fewer than {MIN_SUMMARY_CHARS} characters",
                 entry.id
@@ -135,9 +135,9 @@ pub(crate) fn apply(
         }
         let classification = classifications.iter().find(|entry| entry.id == id)?;
         match classification.verdict {
-            Verdict::Rejected => return None,
-            Verdict::Reworded => candidate.summary = one_line(&classification.summary, MAX_SUMMARY_CHARS),
-            Verdict::Approved => {}
+            Decision::Rejected => return None,
+            Decision::Reworded => candidate.summary = one_line(&classification.summary, MAX_SUMMARY_CHARS),
+            Decision::Approved => {}
         }
         classification.category.as_str().clone_into(&mut candidate.category);
         if classification.scope == PatternScope::Everywhere {
@@ -151,7 +151,7 @@ pub(crate) fn apply(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::pending::Account;
+    use crate::pending::LearningContext;
 
     fn unclassified_with_ids(ids: &[usize]) -> Vec<UnclassifiedLearning> {
         let text = || "text".to_owned();
@@ -204,7 +204,7 @@ mod tests {
             context: Vec::new(),
             repo: "shop".to_owned(),
             source: crate::pending::LearningSource::default(),
-            account: by_agent.then(Account::default),
+            account: by_agent.then(LearningContext::default),
         };
         let candidates = vec![
             candidate("From a chat", false),

@@ -36,4 +36,4 @@ pub use programs::{BoxFuture, LearningPrograms, PluginDirs};
 pub use service::{Learnings, LearningsConfig};
 pub use status::{BatchStatus, ExtractionStatus, ProcessingStatus, State};
 pub use store::{ListedPattern, MergeReport, PatternStore};
-pub use worktree::Worktree;
+pub use worktree::LearningCheckout;

@@ -60,12 +60,12 @@ pub(crate) struct PendingLearning {
     pub(crate) repo: String,
     pub(crate) source: LearningSource,
     /// The agent's description, for a learning that has no category yet.
-    pub(crate) account: Option<Account>,
+    pub(crate) account: Option<LearningContext>,
 }
 
 /// Circumstances of a learning, as described by its agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Account {
+pub(crate) struct LearningContext {
     pub(crate) what_happened: String,
     pub(crate) why: String,
     pub(crate) fix_applied: String,
@@ -217,7 +217,7 @@ fn candidate(
         Some(text(&document.pattern_to_remember, MAX_SUMMARY_CHARS)).filter(|text| !text.is_empty())?;
     let category = serde_json::from_value::<PatternCategory>(document.category).ok();
     // Extraction writes the category; a file of an agent without a valid one is classified later.
-    let account = category.is_none().then(|| Account {
+    let account = category.is_none().then(|| LearningContext {
         what_happened: text(&document.what_happened, MAX_ACCOUNT_CHARS),
         why: text(&document.why, MAX_ACCOUNT_CHARS),
         fix_applied: text(&document.fix_applied, MAX_ACCOUNT_CHARS),

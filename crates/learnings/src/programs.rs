@@ -6,7 +6,7 @@ use std::pin::Pin;
 use loopgate_home::newest_version_with;
 use loopgate_tools::process::Command;
 
-use crate::worktree::Worktree;
+use crate::worktree::LearningCheckout;
 
 const PLUGIN: &str = "self-learning";
 const SCRIPT: &str = "scripts/process-chat-learnings.sh";
@@ -19,7 +19,7 @@ pub trait LearningPrograms: Send + Sync {
     /// Returns the assistant's command for a worktree, without arguments of the caller.
     fn assistant<'a>(&'a self, worktree: &'a Path) -> BoxFuture<'a, Command>;
     /// Returns the command of a plugin's script, with the work directory as its argument.
-    fn script<'a>(&'a self, script: &'a Path, worktree: &'a Worktree) -> BoxFuture<'a, Command>;
+    fn script<'a>(&'a self, script: &'a Path, worktree: &'a LearningCheckout) -> BoxFuture<'a, Command>;
 }
 
 /// Directories that contain plugins.

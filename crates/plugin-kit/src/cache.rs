@@ -21,9 +21,9 @@ use crate::repositories::{loop_repositories, peer_paths};
 /// Capabilities that the plan needs from other repositories, written by the coordinator agent.
 const NEEDS_FILE: &str = ".cross-repo-needs.json";
 
-/// Step whose result is cached.
+/// CachedStep whose result is cached.
 #[derive(Debug, Clone, Copy, ValueEnum)]
-pub enum Step {
+pub enum CachedStep {
     /// Build and tests passed for the current files
     Build,
     /// The critics reviewed the current plan
@@ -43,12 +43,12 @@ pub enum CacheCommand {
     Stamp(CacheArgs),
 }
 
-/// Step and work directory.
+/// CachedStep and work directory.
 #[derive(Debug, clap::Args)]
 pub struct CacheArgs {
-    /// Step of the loop
+    /// CachedStep of the loop
     #[arg(value_enum)]
-    step: Step,
+    step: CachedStep,
     /// Work directory of the loop
     #[arg(env = "LOOPGATE_WORKDIR")]
     workdir: PathBuf,
@@ -78,7 +78,7 @@ impl CacheCommand {
     }
 }
 
-impl Step {
+impl CachedStep {
     const fn token(self) -> &'static str {
         match self {
             Self::Build => "BUILD",
@@ -112,7 +112,7 @@ impl CacheArgs {
     /// Returns the lines after the token of a hit, or the reason of a miss.
     fn hit(&self) -> Result<String, String> {
         // The evaluation stores the hash of its inputs in its own result file.
-        if matches!(self.step, Step::Eval) {
+        if matches!(self.step, CachedStep::Eval) {
             return evaluation::cached(&self.workdir).map_err(str::to_owned);
         }
         let path = self.workdir.join(self.step.file());
@@ -127,14 +127,14 @@ impl CacheArgs {
             return Err(format!("{} have changed", self.subject()));
         }
         match self.step {
-            Step::Critic if !has_review(&self.workdir) => Err("there is no review".to_owned()),
-            Step::CrossRepo => needs(&self.workdir),
+            CachedStep::Critic if !has_review(&self.workdir) => Err("there is no review".to_owned()),
+            CachedStep::CrossRepo => needs(&self.workdir),
             _ => Ok(String::new()),
         }
     }
 
     fn stamp(&self) -> Result<String, String> {
-        if matches!(self.step, Step::Eval) {
+        if matches!(self.step, CachedStep::Eval) {
             return Err("Error: the result of `eval` is recorded by `loopgate plan evaluate`".to_owned());
         }
         let text = format!("{} {}\n", self.key().map_err(|reason| format!("Error: {reason}"))?, now());
@@ -147,20 +147,20 @@ impl CacheArgs {
     fn key(&self) -> Result<String, String> {
         let mut hash = Sha256::new();
         match self.step {
-            Step::Build => {
+            CachedStep::Build => {
                 let git = BlockingGit::new()?;
                 for repository in loop_repositories(&self.workdir)? {
                     // The files and not the commit: a build depends on uncommitted changes as well.
                     hash.update(git.snapshot(&repository.path).ok_or("git cannot read the files")?);
                 }
             }
-            Step::Critic => {
+            CachedStep::Critic => {
                 hash.update(read(&self.workdir.join(PLAN_JSON))?);
                 if let Some(gates) = evaluation::gates_file(&self.workdir) {
                     hash.update(read(&gates)?);
                 }
             }
-            Step::CrossRepo | Step::Eval => {
+            CachedStep::CrossRepo | CachedStep::Eval => {
                 let git = BlockingGit::new()?;
                 let peers = peer_paths();
                 for peer in &peers {
@@ -180,9 +180,9 @@ impl CacheArgs {
 
     const fn subject(&self) -> &'static str {
         match self.step {
-            Step::Build => "the files",
-            Step::Critic => "plan or critic gates",
-            Step::CrossRepo | Step::Eval => "the other repositories",
+            CachedStep::Build => "the files",
+            CachedStep::Critic => "plan or critic gates",
+            CachedStep::CrossRepo | CachedStep::Eval => "the other repositories",
         }
     }
 }

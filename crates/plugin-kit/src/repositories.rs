@@ -55,14 +55,14 @@ enum DiscoveryMethod {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Discovery {
-    current_repo: Repository,
+    current_repo: DiscoveredRepository,
     discovery_method: DiscoveryMethod,
-    peers: Vec<Repository>,
+    peers: Vec<DiscoveredRepository>,
     monorepo: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct Repository {
+struct DiscoveredRepository {
     name: String,
     #[serde(rename = "type")]
     kind: String,
@@ -75,22 +75,22 @@ struct Repository {
 /// Content of `.loopgate/.repo-identity.json`, with which a repository describes itself.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Identity {
+struct RepoIdentity {
     name: Option<String>,
     #[serde(rename = "type")]
     kind: Option<String>,
     discoverable: Option<bool>,
 }
 
-impl Identity {
+impl RepoIdentity {
     fn of(path: &Path) -> Option<Self> {
         untrusted::read_json(&path.join(STATE_DIR).join(".repo-identity.json"))
     }
 }
 
-impl Repository {
+impl DiscoveredRepository {
     fn at(path: PathBuf, default_name: Option<&str>, local: bool) -> Self {
-        let identity = Identity::of(&path).unwrap_or_default();
+        let identity = RepoIdentity::of(&path).unwrap_or_default();
         let base = path.file_name().map(|name| name.to_string_lossy().into_owned());
         Self {
             name: identity.name.or_else(|| default_name.map(str::to_owned)).or(base).unwrap_or_default(),
@@ -103,13 +103,13 @@ impl Repository {
 
 fn discover(root: &Path) -> Result<Discovery, String> {
     let root = std::fs::canonicalize(root).map_err(|error| format!("{}: {error}", root.display()))?;
-    let current_repo = Repository::at(root.clone(), None, false);
-    let mut peers: Vec<Repository> = Vec::new();
+    let current_repo = DiscoveredRepository::at(root.clone(), None, false);
+    let mut peers: Vec<DiscoveredRepository> = Vec::new();
     let mut add = |path: &Path, default_name: Option<&str>, local: bool| {
         // Listed directories may not exist on this machine.
         let Ok(path) = std::fs::canonicalize(path) else { return };
         if path.is_dir() && path != root && peers.iter().all(|peer| peer.path != path) {
-            peers.push(Repository::at(path, default_name, local));
+            peers.push(DiscoveredRepository::at(path, default_name, local));
         }
     };
     // The loop's own peers first: with equal paths, the first entry decides about the name and `local`.
@@ -154,9 +154,9 @@ pub fn peer_paths() -> Vec<PathBuf> {
     paths
 }
 
-/// Repository that a loop works in.
+/// DiscoveredRepository that a loop works in.
 #[derive(Debug)]
-pub struct LoopRepository {
+pub struct ProjectRepository {
     /// Short name; `None` for the project.
     pub name: Option<String>,
     /// Root directory of the repository.
@@ -168,13 +168,14 @@ pub struct LoopRepository {
 ///
 /// # Errors
 /// Returns the line to print when the current directory does not exist.
-pub fn loop_repositories(workdir: &Path) -> Result<Vec<LoopRepository>, String> {
+pub fn loop_repositories(workdir: &Path) -> Result<Vec<ProjectRepository>, String> {
     let project = std::env::current_dir().map_err(|error| format!("Error: no current directory: {error}"))?;
     let config = ConfigEnv::load(workdir).unwrap_or_default();
     let peers =
         config.get(var::REPO_MAP).unwrap_or_default().split('|').filter_map(|entry| entry.split_once('='));
-    let peers = peers.map(|(name, path)| LoopRepository { name: Some(name.to_owned()), path: path.into() });
-    Ok(std::iter::once(LoopRepository { name: None, path: project }).chain(peers).collect())
+    let peers =
+        peers.map(|(name, path)| ProjectRepository { name: Some(name.to_owned()), path: path.into() });
+    Ok(std::iter::once(ProjectRepository { name: None, path: project }).chain(peers).collect())
 }
 
 /// Expands `~/`, and resolves a relative path against the project.
@@ -192,7 +193,7 @@ fn siblings(root: &Path) -> Vec<PathBuf> {
         .into_iter()
         .filter(|entry| entry.kind == EntryKind::Directory)
         .map(|entry| parent.join(entry.name))
-        .filter(|path| Identity::of(path).is_some_and(|identity| identity.discoverable != Some(false)))
+        .filter(|path| RepoIdentity::of(path).is_some_and(|identity| identity.discoverable != Some(false)))
         .collect();
     paths.sort();
     paths

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use loopgate_testkit::wait;
 use loopgate_tools::process::{
-    Command, GroupKillOutcome, Limits, ProcessStart, RunStatus, StartError, Stdin, alive, identity,
+    Command, GroupKillOutcome, Limits, ProcessStart, ProcessStatus, StartError, Stdin, alive, identity,
     kill_group,
 };
 
@@ -37,7 +37,7 @@ async fn run_passes_arguments_input_environment_and_directory() {
     let expected = format!("in;$(touch x) 'a b'|w|{}|", directory.path().canonicalize().unwrap().display());
     assert_eq!(output.stdout_text(), expected);
     assert_eq!(output.stderr_text(), "bad\n");
-    assert_eq!(output.status, RunStatus::Exited(3));
+    assert_eq!(output.status, ProcessStatus::Exited(3));
 }
 
 /// The script waits for its input, which is written after the priority was lowered.
@@ -77,7 +77,7 @@ async fn timeout_kills_the_process_group() {
     let pid: u32 = wait::lines_of(&file).await.unwrap().parse().unwrap();
     let started = identity(pid).unwrap();
     let output = run.await.unwrap().unwrap();
-    assert_eq!(output.status, RunStatus::TimedOut);
+    assert_eq!(output.status, ProcessStatus::TimedOut);
     assert!(start.elapsed() < TIMEOUT);
     assert_ended(pid, started).await;
 }
@@ -116,16 +116,16 @@ async fn undisturbed_run_completes_after_its_caller_is_dropped() {
 #[tokio::test]
 async fn output_beyond_the_cap_ends_the_run_and_is_truncated() {
     let output = sh("yes").run(Limits::time(TIMEOUT).output(10_000)).await.unwrap();
-    assert_eq!(output.status, RunStatus::OutputTooLarge);
+    assert_eq!(output.status, ProcessStatus::OutputTooLarge);
     assert_eq!(output.stdout.len(), 10_000);
 }
 
 #[tokio::test]
 async fn output_of_exactly_the_cap_is_accepted() {
     let output = sh("printf 12345").run(Limits::time(TIMEOUT).output(5)).await.unwrap();
-    assert_eq!((output.status, output.stdout.as_slice()), (RunStatus::Exited(0), b"12345".as_slice()));
+    assert_eq!((output.status, output.stdout.as_slice()), (ProcessStatus::Exited(0), b"12345".as_slice()));
     let output = sh("printf 123456").run(Limits::time(TIMEOUT).output(5)).await.unwrap();
-    assert_eq!(output.status, RunStatus::OutputTooLarge);
+    assert_eq!(output.status, ProcessStatus::OutputTooLarge);
 }
 
 #[tokio::test]
@@ -136,7 +136,7 @@ async fn output_pipe_of_a_grandchild_does_not_block() {
     assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
     let text = output.stdout_text().into_owned();
     let (pid, rest) = text.split_once('\n').unwrap();
-    assert_eq!((output.status, rest), (RunStatus::Exited(0), "end\n"));
+    assert_eq!((output.status, rest), (ProcessStatus::Exited(0), "end\n"));
     let grandchild: u32 = pid.parse().unwrap();
     let started = identity(grandchild).expect("background processes of a successful run keep running");
     let killer = Command::new("kill").args(["-9", pid]).run(Limits::time(TIMEOUT)).await.unwrap();
@@ -147,7 +147,7 @@ async fn output_pipe_of_a_grandchild_does_not_block() {
 #[tokio::test]
 async fn exit_by_signal_differs_from_an_exit_code() {
     let output = sh("kill -USR1 $$").run(Limits::time(TIMEOUT)).await.unwrap();
-    assert!(matches!(output.status, RunStatus::Signalled(_)), "{:?}", output.status);
+    assert!(matches!(output.status, ProcessStatus::Signalled(_)), "{:?}", output.status);
 }
 
 #[tokio::test]

@@ -8,11 +8,11 @@ import { Notice } from "@/ui/panel";
 import type { LoopActivity } from "./activity";
 
 export function ActivityNotice({
-  activity: { approval, queue, stillness },
+  activity: { approval, queue, stall },
 }: {
   activity: LoopActivity;
 }) {
-  const now = useNow(stillness ? 30_000 : undefined);
+  const now = useNow(stall ? 30_000 : undefined);
   if (approval) {
     return (
       <Notice tone="warn" title="Waiting for approval on its desktop">
@@ -31,24 +31,24 @@ export function ActivityNotice({
       </Notice>
     );
   }
-  if (stillness?.state === "waiting-for-limit") {
+  if (stall?.state === "waiting-for-limit") {
     return (
       <Notice tone="warn" title="Waiting for the end of a usage limit">
         The assistant&rsquo;s account can be used again
-        {stillness.until === undefined ? " later" : <> at {moment(stillness.until)}</>}. The loop
+        {stall.until === undefined ? " later" : <> at {moment(stall.until)}</>}. The loop
         then goes on by itself.
       </Notice>
     );
   }
-  if (stillness?.state === "stuck") {
+  if (stall?.state === "stuck") {
     return (
       <Notice tone="warn" title="This loop may be stuck">
         No output, no work and no new process
-        {stillness.since !== undefined && <>, the last {ago(stillness.since, now)}</>}.
-        {stillness.command !== undefined && (
+        {stall.since !== undefined && <>, the last {ago(stall.since, now)}</>}.
+        {stall.command !== undefined && (
           <>
             {" "}
-            It waits for <Code>{stillness.command}</Code>.
+            It waits for <Code>{stall.command}</Code>.
           </>
         )}{" "}
         Nothing was ended; Stop ends it.

@@ -22,12 +22,12 @@ it("knows that a loop waits for approval until it is in line or starts", () => {
 
 it("knows that a loop is stuck until it moves again", () => {
   const store = new LoopActivityStore();
-  const stillness = { state: "stuck", since: "2030-01-01T00:00:00.000Z", command: "npm init" };
-  store.take({ type: "output", stillness });
+  const stall = { state: "stuck", since: "2030-01-01T00:00:00.000Z", command: "npm init" };
+  store.take({ type: "output", stall });
   store.take({ type: "output" });
-  expect(store.snapshot().stillness).toEqual(stillness);
-  store.take({ type: "output", stillness: { state: "working" } });
-  expect(store.snapshot().stillness?.state).toBe("working");
+  expect(store.snapshot().stall).toEqual(stall);
+  store.take({ type: "output", stall: { state: "working" } });
+  expect(store.snapshot().stall?.state).toBe("working");
   store.take({ type: "completed" });
   expect(store.snapshot()).toEqual({});
 });

@@ -30,7 +30,7 @@ export interface StallState {
 export interface LoopActivity {
   approval?: LoopApproval;
   queue?: QueuePosition;
-  stillness?: StallState;
+  stall?: StallState;
 }
 
 /** The newest event of each kind; the start of a loop ends its waiting. */
@@ -38,14 +38,14 @@ export class LoopActivityStore {
   #snapshot: LoopActivity = {};
   readonly #listeners = new Set<() => void>();
 
-  take(event: { type: string; approval?: unknown; queue?: unknown; stillness?: unknown }): void {
+  take(event: { type: string; approval?: unknown; queue?: unknown; stall?: unknown }): void {
     const before = this.#snapshot;
     if (event.type === "started") this.#snapshot = {};
     else if (isObject(event.approval)) {
       this.#snapshot = { approval: event.approval as LoopApproval };
     } else if (isObject(event.queue)) this.#snapshot = { queue: event.queue as QueuePosition };
-    else if (isObject(event.stillness)) {
-      this.#snapshot = { stillness: event.stillness as StallState };
+    else if (isObject(event.stall)) {
+      this.#snapshot = { stall: event.stall as StallState };
     } else if (event.type !== "output") this.#snapshot = {};
     if (this.#snapshot !== before) for (const listener of this.#listeners) listener();
   }

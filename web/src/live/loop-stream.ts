@@ -100,8 +100,9 @@ export class LoopStream {
   #take(event: StoredEvent): boolean {
     if (event.type === "error" && event.code === "replay_failed") return false;
     this.#pending.push(...linesOf(event));
-    const { type, approval, queue, stillness } = event;
-    this.activity.take({ type, approval, queue, stillness });
+    // Events stored by earlier versions call it `stillness`.
+    const { type, approval, queue, stall = event.stillness } = event;
+    this.activity.take({ type, approval, queue, stall });
     this.spend.take({ turns: event.turns, runs: event.runs });
     this.#flushTimer ??= setTimeout(() => this.#flush(), FLUSH_MS);
     const terminal = isTerminalEvent(event);

@@ -124,7 +124,7 @@ pub async fn find(
 }
 
 /// Values of a new account, or the password of an existing one.
-pub struct Account {
+pub struct AccountValues {
     /// First name of a new account.
     pub first_name: Option<String>,
     /// Last name of a new account.
@@ -143,7 +143,7 @@ pub async fn accept_with_account(
     app: &ControlPlaneState,
     client: &ClientInfo,
     token: &str,
-    account: Account,
+    account: AccountValues,
 ) -> ApiResult<SignedIn> {
     let token_hash = sha256_hex(token);
     let (invitation, _) = find(app.store.reader(), &token_hash).await?;

@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::secret::{random_secret, sha256_hex};
 use crate::store::column::StoredEnum;
-use crate::store::entity::api_key::{self, KeySource};
+use crate::store::entity::api_key::{self, ApiKeySource};
 use crate::store::{Store, now};
 
 /// Scope of an API key. No scope includes another.
@@ -102,7 +102,7 @@ pub async fn revoke_managed(
         .filter(api_key::Column::OrganizationId.eq(organization_id))
         .filter(api_key::Column::UserId.eq(user_id))
         .filter(api_key::Column::GatewayId.eq(gateway_id))
-        .filter(api_key::Column::Source.eq(StoredEnum(KeySource::DesktopManaged)))
+        .filter(api_key::Column::Source.eq(StoredEnum(ApiKeySource::DesktopManaged)))
         .filter(api_key::Column::RevokedAt.is_null())
         .exec(tx)
         .await?;
@@ -126,7 +126,7 @@ pub async fn rotate_managed(
         user_id: Set(user_id),
         name: Set(format!("Desktop {gateway_id}")),
         key_hash: Set(sha256_hex(&plaintext)),
-        source: Set(StoredEnum(KeySource::DesktopManaged)),
+        source: Set(StoredEnum(ApiKeySource::DesktopManaged)),
         scopes: Set(json!(Scope::DEFAULT)),
         gateway_id: Set(Some(gateway_id)),
         bound_public_key: Set(Some(public_key)),

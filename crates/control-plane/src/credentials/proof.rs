@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::header::header;
 use crate::error::ApiError;
-use crate::store::entity::api_key::{self, KeySource};
+use crate::store::entity::api_key::{self, ApiKeySource};
 
 // Tolerated clock difference in seconds; also the time in which a request can be replayed.
 const CLOCK_WINDOW: u64 = 60;
@@ -64,7 +64,7 @@ pub fn verify(
     path: &str,
     now_ms: i64,
 ) -> Result<(), ProofError> {
-    let (KeySource::DesktopManaged, Some(pem), Some(gateway)) =
+    let (ApiKeySource::DesktopManaged, Some(pem), Some(gateway)) =
         (key.source.0, &key.bound_public_key, key.gateway_id)
     else {
         return Ok(());

@@ -13,7 +13,7 @@ use crate::auth::Caller;
 use crate::error::{ApiResult, ValidationIssues, bad_request, browser_key_unregistered, signing_required};
 use crate::public_keys;
 use crate::store::column::StoredEnum;
-use crate::store::entity::api_key::{self, KeySource};
+use crate::store::entity::api_key::{self, ApiKeySource};
 use crate::store::entity::{compute_target, organization, user};
 
 /// A signed intent: the user signs the essential members of a launch or cancellation instead of the whole
@@ -98,7 +98,7 @@ pub async fn is_supported(db: &impl ConnectionTrait, target: &compute_target::Mo
     let key = api_key::Entity::find()
         .filter(api_key::Column::UserId.eq(target.user_id))
         .filter(api_key::Column::GatewayId.eq(gateway_id))
-        .filter(api_key::Column::Source.eq(StoredEnum(KeySource::DesktopManaged)))
+        .filter(api_key::Column::Source.eq(StoredEnum(ApiKeySource::DesktopManaged)))
         .filter(api_key::Column::RevokedAt.is_null());
     Ok(owner.count(db).await? > 0 && organization.count(db).await? > 0 && key.count(db).await? > 0)
 }

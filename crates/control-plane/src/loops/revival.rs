@@ -14,7 +14,7 @@ use crate::credentials::runner_token::IssuedToken;
 use crate::error::{ApiError, ApiResult};
 use crate::loop_state::{self, NewEvent};
 use crate::store::column::StoredEnum;
-use crate::store::entity::api_key::{self, KeySource};
+use crate::store::entity::api_key::{self, ApiKeySource};
 use crate::store::entity::{agent_loop, compute_target, loop_event};
 use crate::store::now;
 
@@ -99,7 +99,7 @@ pub async fn is_of_desktop(
     row: &agent_loop::Model,
     key: &api_key::Model,
 ) -> Result<bool, DbErr> {
-    let bound = key.source == StoredEnum(KeySource::DesktopManaged) && key.bound_public_key.is_some();
+    let bound = key.source == StoredEnum(ApiKeySource::DesktopManaged) && key.bound_public_key.is_some();
     let (true, Some(gateway_id), Some(target_id)) = (bound, key.gateway_id, row.compute_target_id) else {
         return Ok(false);
     };

@@ -19,7 +19,7 @@ use crate::envelope::{Data, DeleteResponse};
 use crate::error::{ApiResult, ErrorResponses, ResultExt, ValidationIssues, forbidden, not_found};
 use crate::extract::{Body, Id};
 use crate::store::column::StoredEnum;
-use crate::store::entity::api_key::{self, KeySource};
+use crate::store::entity::api_key::{self, ApiKeySource};
 use crate::store::{iso, now};
 
 /// An API key without its secret.
@@ -129,7 +129,7 @@ pub async fn create(
         user_id: Set(caller.user.id),
         name: Set(body.name),
         key_hash: Set(sha256_hex(&plaintext)),
-        source: Set(StoredEnum(KeySource::UserCreated)),
+        source: Set(StoredEnum(ApiKeySource::UserCreated)),
         scopes: Set(json!(scopes)),
         expires_at: Set(expires_at),
         created_at: Set(now()),

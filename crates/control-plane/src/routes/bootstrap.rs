@@ -36,7 +36,7 @@ pub struct BootstrapRepository {
 /// Depth of the exploration.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum BootstrapDepth {
+pub enum ExplorationDepth {
     /// Shortest exploration, for a first overview.
     Quick,
     /// Exploration of usual length.
@@ -47,10 +47,10 @@ pub enum BootstrapDepth {
 
 /// Options of the exploration.
 #[derive(Debug, Clone, Serialize, Deserialize, ToSchema)]
-pub struct BootstrapOptions {
+pub struct ExplorationOptions {
     /// Depth of the exploration; absent for the default of the plugin.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub depth: Option<BootstrapDepth>,
+    pub depth: Option<ExplorationDepth>,
 }
 
 /// Request to start a BOOTSTRAP loop.
@@ -60,7 +60,7 @@ pub struct StartBootstrap {
     /// Repositories to explore, 1 to 50.
     pub repos: Vec<BootstrapRepository>,
     /// Options of the exploration.
-    pub options: Option<BootstrapOptions>,
+    pub options: Option<ExplorationOptions>,
     /// Id of the desktop that runs the loop. Optional when exactly one desktop is online.
     pub compute_target_id: Option<Uuid>,
 }

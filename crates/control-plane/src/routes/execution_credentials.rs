@@ -17,7 +17,7 @@ use crate::dispatch::launch;
 use crate::envelope::Data;
 use crate::error::{ApiError, ApiResult, ErrorResponses, ResultExt, bad_request, conflict, unauthorized};
 use crate::extract::Body;
-use crate::store::entity::api_key::KeySource;
+use crate::store::entity::api_key::ApiKeySource;
 use crate::store::entity::{
     agent_loop, compute_target, desktop_command, loop_execution_credential_consumption as consumption,
 };
@@ -59,7 +59,7 @@ pub async fn create(
     let bound = caller
         .key
         .as_ref()
-        .filter(|key| key.source.0 == KeySource::DesktopManaged && key.bound_public_key.is_some());
+        .filter(|key| key.source.0 == ApiKeySource::DesktopManaged && key.bound_public_key.is_some());
     let gateway_id = bound.and_then(|key| key.gateway_id).ok_or_else(unauthorized)?;
     let (Ok(target_id), Ok(loop_id)) = (Uuid::try_parse(&target_id), Uuid::try_parse(&loop_id)) else {
         return Err(unknown());

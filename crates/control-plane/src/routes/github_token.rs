@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 
 use crate::app::ControlPlaneState;
 use crate::auth::RunnerAuth;
-use crate::code_host::{CodeHostError, InstalledApp};
+use crate::code_host::{InstallationError, InstalledApp};
 use crate::envelope::Data;
 use crate::error::{
     ApiError, ApiResult, ErrorResponses, ResultExt, ValidationIssues, bad_request, forbidden,
@@ -114,7 +114,7 @@ async fn installation<'a>(
 async fn token(installation: InstalledApp<'_>, full_name: &str) -> ApiResult<SecretString> {
     installation.token(full_name).await.map_err(|error| match error {
         // The App's installation has lost access to the repository since the loop was created.
-        CodeHostError::NoAccess => unauthorized_repositories(&[full_name]),
-        CodeHostError::Unavailable(_) => ApiError::internal(error),
+        InstallationError::NoAccess => unauthorized_repositories(&[full_name]),
+        InstallationError::Unavailable(_) => ApiError::internal(error),
     })
 }

@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use super::auth::{SignInResponse, answer};
 use crate::accounts::email::EmailAddress;
-use crate::accounts::invitations::{self, Account};
+use crate::accounts::invitations::{self, AccountValues};
 use crate::app::ControlPlaneState;
 use crate::auth::{AdminSessionAuth, ClientInfo, SessionAuth};
 use crate::bus::Topic;
@@ -202,7 +202,7 @@ pub async fn accept(
     let signed_in = match (caller, body.password) {
         (Some(caller), _) => invitations::accept_as(&app, &caller, &client, &body.token).await,
         (None, Some(password)) => {
-            let account = Account { first_name, last_name, password };
+            let account = AccountValues { first_name, last_name, password };
             invitations::accept_with_account(&app, &client, &body.token, account).await
         }
         (None, None) => Err(crate::error::unauthorized()),

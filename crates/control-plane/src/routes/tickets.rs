@@ -69,18 +69,18 @@ pub async fn create(
 /// Selects tickets by state.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-pub struct TicketQuery {
+pub struct TicketFilter {
     /// Returns only tickets in this state.
     pub state: Option<TicketState>,
 }
 
 /// Lists the tickets of the organization, most recently changed first.
-#[utoipa::path(get, path = "/tickets", tag = "tickets", params(TicketQuery),
+#[utoipa::path(get, path = "/tickets", tag = "tickets", params(TicketFilter),
     responses((status = 200, body = Data<Vec<TicketRecord>>), ErrorResponses))]
 pub async fn list(
     State(app): State<ControlPlaneState>,
     PersonAuth(caller): PersonAuth,
-    Query(query): Query<TicketQuery>,
+    Query(query): Query<TicketFilter>,
 ) -> ApiResult<Data<Vec<TicketRecord>>> {
     let rows = tickets::list(app.store.reader(), caller.organization_id(), query.state).await;
     let rows = rows.map_err(Into::into).context("Failed to fetch tickets")?;

@@ -1,4 +1,4 @@
-//! Somebody who calls the service, and the answer.
+//! An HTTP client of the service under test, and its responses.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 use tower::ServiceExt;
 use uuid::Uuid;
 
-/// A caller with headers of its own.
+/// A client that calls the router in process, with headers that it sends on every request.
 #[derive(Clone)]
 pub struct TestClient {
     router: Router,
@@ -19,13 +19,13 @@ pub struct TestClient {
     address: Option<IpAddr>,
 }
 
-/// An answer.
+/// A response whose body was read completely.
 #[derive(Debug)]
 pub struct TestResponse {
     pub status: StatusCode,
     pub headers: HeaderMap,
     pub text: String,
-    /// Null when the body is no JSON.
+    /// The parsed body, or null when it is not JSON.
     pub json: Value,
 }
 
@@ -34,19 +34,19 @@ impl TestResponse {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// A member of `data`.
+    /// Returns a member of `data`.
     pub fn data(&self, name: &str) -> &Value {
         &self.json["data"][name]
     }
 
-    /// Status, error text and code of a failure.
+    /// Returns status, error text and code of an error response.
     pub fn failure(&self) -> (u16, &str, &str) {
         assert_eq!(self.json["success"], false, "{}", self.text);
         let text = |name: &str| self.json[name].as_str().unwrap_or_default();
         (self.status.as_u16(), text("error"), text("code"))
     }
 
-    /// Status and error text of a failure.
+    /// Returns status and error text of an error response.
     pub fn refused(&self) -> (u16, &str) {
         let (status, error, _) = self.failure();
         (status, error)
@@ -58,31 +58,31 @@ impl TestClient {
         Self { router, headers: vec![("host".to_owned(), "127.0.0.1:19440".to_owned())], address: None }
     }
 
-    /// The same caller with another value of a header.
+    /// Returns a copy that sends the header with this value instead of an earlier one.
     pub fn with_header(&self, name: &str, value: &str) -> Self {
         let mut client = self.without(name);
         client.headers.push((name.to_owned(), value.to_owned()));
         client
     }
 
-    /// The same caller without a header.
+    /// Returns a copy that does not send the header.
     pub fn without(&self, name: &str) -> Self {
         let mut client = self.clone();
         client.headers.retain(|(own, _)| own != name);
         client
     }
 
-    /// A header of every request.
+    /// Returns the value of a header that is sent on every request, or an empty text.
     pub fn header(&self, name: &str) -> &str {
         self.headers.iter().find(|(own, _)| own == name).map_or("", |(_, value)| value)
     }
 
-    /// The same caller at another service.
+    /// Returns a copy that calls the service of another client.
     pub fn at(&self, other: &Self) -> Self {
         Self { router: other.router.clone(), ..self.clone() }
     }
 
-    /// The same caller with the session that a sign-in has answered.
+    /// Returns a copy with the session cookie and key that a sign-in returned.
     pub fn signed_in(&self, reply: &TestResponse) -> Self {
         assert_eq!(reply.status, 200, "{}", reply.text);
         let cookie = reply.header("set-cookie").unwrap().split(';').next().unwrap();
@@ -90,7 +90,7 @@ impl TestClient {
         self.with_header("cookie", cookie).with_header("x-session-key", key)
     }
 
-    /// The same caller at another address.
+    /// Returns a copy whose requests come from this peer address.
     pub fn with_address(&self, address: &str) -> Self {
         Self { address: Some(address.parse().unwrap()), ..self.clone() }
     }
@@ -119,7 +119,7 @@ impl TestClient {
         self.send("DELETE", path, None).await
     }
 
-    /// Posts an event with a nonce of its own.
+    /// Posts an event with a new idempotency key.
     pub async fn event(&self, loop_id: Uuid, body: Value) -> TestResponse {
         self.event_with(loop_id, Uuid::new_v4(), body).await
     }
@@ -137,7 +137,7 @@ impl TestClient {
         TestResponse { status: parts.status, headers: parts.headers, text, json }
     }
 
-    /// The answer with its body still to be read.
+    /// Sends a request and returns the response with an unread body, for streams.
     pub async fn response(&self, method: &str, path: &str, body: Option<String>) -> http::Response<Body> {
         let mut request = Request::builder().method(method).uri(path);
         for (name, value) in &self.headers {
@@ -146,6 +146,8 @@ impl TestClient {
         if body.is_some() {
             request = request.header("content-type", "application/json");
         }
+        // Axum's `into_make_service_with_connect_info` adds this in production; an in-process call has no
+        // connection.
         if let Some(address) = self.address {
             request = request.extension(ConnectInfo(SocketAddr::from((address, 50000))));
         }

@@ -1,5 +1,6 @@
-//! A desktop at the other end of a real WebSocket: it claims its key, says hello, and answers as a
-//! test configures.
+//! A simulated desktop on a real WebSocket: it claims an API key, sends the hello, and acknowledges or
+//! rejects
+//! commands as the test decides.
 
 use std::net::SocketAddr;
 
@@ -20,7 +21,7 @@ use uuid::Uuid;
 use super::{ORIGIN, TestApp, TestClient};
 use crate::store::now;
 
-/// A signing key and the id of its installation.
+/// The credentials of a desktop: gateway id, signing key and API key.
 pub struct DesktopIdentity {
     pub gateway_id: Uuid,
     pub signing: SigningKey,
@@ -28,7 +29,7 @@ pub struct DesktopIdentity {
 }
 
 impl DesktopIdentity {
-    /// Claims a key by the same handshake as every desktop.
+    /// Claims an API key through the onboarding routes, as every desktop does.
     pub async fn claim(plane: &TestApp) -> Self {
         Self::claim_for(plane, Uuid::new_v4()).await
     }
@@ -43,7 +44,7 @@ impl DesktopIdentity {
         Self { gateway_id, signing, api_key }
     }
 
-    /// The headers of a request, signed at a distance of seconds from now.
+    /// Returns the proof-of-possession headers of a request, signed `offset` seconds from now.
     pub fn proof(&self, method: &str, path: &str, offset: i64) -> [(&'static str, String); 3] {
         let timestamp = (now() / 1000 + offset).to_string();
         let text = format!("{method}\n{path}\n{timestamp}\n{}", self.gateway_id);
@@ -55,15 +56,16 @@ impl DesktopIdentity {
         ]
     }
 
-    /// A caller with the key and a proof for one request.
+    /// Returns a client with the API key and the proof for one request.
     pub fn client(&self, plane: &TestApp, method: &str, path: &str, offset: i64) -> TestClient {
         let client = plane.anonymous().with_bearer(&self.api_key);
         let proof = self.proof(method, path, offset);
         proof.iter().fold(client, |client, (name, value)| client.with_header(name, value))
     }
 
-    /// Opens a connection with a proof signed at a distance of seconds from now, or tells the status of
-    /// the refusal.
+    /// Opens a WebSocket with a proof signed `offset` seconds from now.
+    ///
+    /// Returns the HTTP status when the upgrade is refused.
     pub async fn upgrade(&self, address: SocketAddr, offset: i64) -> Result<LinkStream, u16> {
         let mut request = Request::builder()
             .uri(format!("ws://{address}{LINK_PATH}"))
@@ -85,7 +87,7 @@ impl DesktopIdentity {
     }
 }
 
-/// The body of a claim.
+/// Returns the request body that claims an API key.
 pub fn claim_body(attempt: &str, gateway_id: Uuid, signing: &SigningKey) -> Value {
     let pem = signing.verifying_key().to_public_key_pem(LineEnding::LF).unwrap();
     json!({"onboardingAttemptId": attempt, "webAppOrigin": ORIGIN, "gatewayId": gateway_id, "gatewayPublicKeyPem": pem})
@@ -93,25 +95,25 @@ pub fn claim_body(attempt: &str, gateway_id: Uuid, signing: &SigningKey) -> Valu
 
 type LinkStream = WebSocketStream<MaybeTlsStream<TcpStream>>;
 
-/// A connected desktop.
+/// A desktop whose hello the control plane has acknowledged.
 pub struct LinkedDesktop {
     pub identity: DesktopIdentity,
     pub target_id: Uuid,
-    /// Payload of the acknowledged hello.
+    /// The payload of the hello acknowledgement.
     pub hello_ack: Value,
     address: SocketAddr,
-    /// Boxed, because a connection is large.
+    /// Boxed because the type is several hundred bytes large, and tests move desktops by value.
     socket: Box<LinkStream>,
 }
 
 impl LinkedDesktop {
-    /// Connects and says hello.
+    /// Connects and completes the handshake with the default hello.
     pub async fn connect(identity: DesktopIdentity, address: SocketAddr) -> Self {
         let hello = hello(identity.gateway_id);
         Self::connect_with(identity, address, &hello).await
     }
 
-    /// The same with another hello.
+    /// Connects and completes the handshake with this hello.
     pub async fn connect_with(identity: DesktopIdentity, address: SocketAddr, hello: &Value) -> Self {
         let socket = identity.upgrade(address, 0).await.unwrap();
         let mut desktop = Self {
@@ -127,27 +129,26 @@ impl LinkedDesktop {
         desktop
     }
 
-    /// Says a hello that is refused; answers the refusal.
-    pub async fn refused(identity: DesktopIdentity, address: SocketAddr, hello: &Value) -> Value {
+    /// Connects with a hello that the control plane must reject, and returns the payload of the rejection.
+    pub async fn connect_rejected(identity: DesktopIdentity, address: SocketAddr, hello: &Value) -> Value {
         let socket = Box::new(identity.upgrade(address, 0).await.unwrap());
         let mut desktop = Self { identity, target_id: Uuid::nil(), hello_ack: Value::Null, address, socket };
         desktop.send(event::HELLO, hello).await;
         desktop.expect(event::HELLO_NACK).await
     }
 
-    /// Loses the connection and makes a new one.
+    /// Drops the connection and opens a new one.
     pub async fn reconnect(self) -> Self {
         let Self { identity, address, socket, .. } = self;
         drop(socket);
         Self::connect(identity, address).await
     }
 
-    /// Sends an event.
     pub async fn send(&mut self, name: &str, payload: &Value) {
         self.socket.send(Message::text(Frame::event(name, payload).to_text())).await.unwrap();
     }
 
-    /// The payload of the next event of a name; others are passed over.
+    /// Returns the payload of the next event with this name; skips other events.
     pub async fn expect(&mut self, name: &str) -> Value {
         loop {
             let message = self.socket.next().await.unwrap().unwrap();
@@ -159,19 +160,20 @@ impl LinkedDesktop {
         }
     }
 
-    /// The code with which the server closes; everything before it is passed over.
-    pub async fn closed(&mut self) -> u16 {
+    /// Returns the close code that the server sends; skips earlier messages.
+    pub async fn close_code(&mut self) -> u16 {
         loop {
             if let Message::Close(Some(frame)) = self.socket.next().await.unwrap().unwrap() {
                 let code = frame.code.into();
-                // Answers the close, so that the server need not wait for it.
+                // Reading once more sends our close frame; the server waits for it before it drops the
+                // connection.
                 let _ = self.socket.next().await;
                 return code;
             }
         }
     }
 
-    /// Takes the next command.
+    /// Accepts the next command and returns it.
     pub async fn accept(&mut self) -> Value {
         let command = self.expect(event::COMMAND).await;
         let ack = json!({"commandId": command["commandId"], "accepted": true, "state": "accepted"});
@@ -179,12 +181,12 @@ impl LinkedDesktop {
         command
     }
 
-    /// Refuses the next command.
+    /// Rejects the next command with this reason.
     pub async fn reject(&mut self, reason: &str) -> Value {
         self.reject_with(json!({"reason": reason})).await
     }
 
-    /// Refuses the next command with these members of the acknowledgement.
+    /// Rejects the next command with additional members in the acknowledgement.
     pub async fn reject_with(&mut self, members: Value) -> Value {
         let command = self.expect(event::COMMAND).await;
         let mut ack = json!({"commandId": command["commandId"], "accepted": false, "state": "failed"});
@@ -193,7 +195,8 @@ impl LinkedDesktop {
         command
     }
 
-    /// Sends an event of a command and waits until it is stored.
+    /// Sends an event of a command and waits for its acknowledgement, which is sent after the event is
+    /// stored.
     pub async fn report(&mut self, command: &Value, sequence: u64, kind: &str, data: Value) {
         let payload =
             json!({"commandId": command["commandId"], "sequence": sequence, "eventType": kind, "data": data});
@@ -203,7 +206,7 @@ impl LinkedDesktop {
     }
 }
 
-/// The hello of every desktop of the tests.
+/// Returns the hello that the simulated desktops send by default.
 pub fn hello(gateway_id: Uuid) -> Value {
     json!({
         "gatewayId": gateway_id,

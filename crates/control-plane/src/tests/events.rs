@@ -1,4 +1,4 @@
-//! Reading events: pages, increments, and the stream.
+//! Reading the events of a loop: pages, increments, and the event stream.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::{TestApp, TestClient};
 
-/// A stream as it is read, event by event.
+/// An SSE response and the text that was read but not yet parsed.
 struct EventStreamReader(Body, String);
 
 impl EventStreamReader {
@@ -20,7 +20,7 @@ impl EventStreamReader {
         Self(response.into_body(), String::new())
     }
 
-    /// The next event with its id; `None` when the stream has ended.
+    /// Returns the next event with its id, or `None` at the end of the stream.
     async fn next(&mut self) -> Option<(String, Value)> {
         loop {
             if let Some((event, rest)) = self.1.split_once("\n\n") {
@@ -28,9 +28,11 @@ impl EventStreamReader {
                 self.1 = rest;
                 let field =
                     |name: &str| event.lines().find_map(|line| line.strip_prefix(name)).map(str::to_owned);
+                // A keep-alive comment has no data.
                 let Some(data) = field("data: ") else { continue };
                 return Some((field("id: ")?, serde_json::from_str(&data).unwrap()));
             }
+            // A frame may contain several events, or part of one.
             let frame = tokio::time::timeout(Duration::from_secs(10), self.0.frame()).await.unwrap()?;
             let bytes = frame.unwrap().into_data().unwrap();
             self.1.push_str(std::str::from_utf8(&bytes).unwrap());
@@ -47,7 +49,7 @@ impl EventStreamReader {
 }
 
 #[tokio::test]
-async fn live_stream_shows_what_was_and_what_comes_and_ends_with_the_loop() {
+async fn stream_replays_events_follows_new_ones_and_ends_with_the_loop() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let (id, runner) = plane.running("PLAN").await;
@@ -60,7 +62,7 @@ async fn live_stream_shows_what_was_and_what_comes_and_ends_with_the_loop() {
     assert_eq!((&event["chunk"], &event["sequence"], &event["id"]), (&json!("one"), &json!(2), &json!(seen)));
     drop(stream);
 
-    // Events without a reader are not lost.
+    // Events that are stored while no stream is open are delivered after `Last-Event-ID`.
     runner.event(id, json!({"type": "output", "chunk": "two"})).await;
     let mut resumed = EventStreamReader::open(&owner.with_header("last-event-id", &seen), id).await;
     assert_eq!(resumed.next().await.unwrap().1["chunk"], "two");
@@ -73,10 +75,11 @@ async fn live_stream_shows_what_was_and_what_comes_and_ends_with_the_loop() {
 }
 
 #[tokio::test]
-async fn long_history_is_streamed_whole() {
+async fn stream_replays_more_events_than_one_batch() {
     let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     runner.event(id, json!({"type": "started"})).await;
+    // More events than the stream reads from the database at once.
     for n in 0..1_050 {
         assert_eq!(runner.event(id, json!({"type": "output", "chunk": n.to_string()})).await.status, 200);
     }
@@ -87,7 +90,7 @@ async fn long_history_is_streamed_whole() {
 }
 
 #[tokio::test]
-async fn failures_of_a_stream_are_plain_text() {
+async fn stream_errors_are_plain_text() {
     let plane = TestApp::start().await;
     let (id, _) = plane.running("PLAN").await;
     let anonymous = plane.anonymous().get(&format!("/loops/{id}/stream")).await;
@@ -97,7 +100,7 @@ async fn failures_of_a_stream_are_plain_text() {
 }
 
 #[tokio::test]
-async fn events_are_read_in_pages_and_increments() {
+async fn events_are_paginated_and_read_incrementally() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let (id, runner) = plane.running("PLAN").await;
@@ -127,11 +130,11 @@ async fn events_are_read_in_pages_and_increments() {
 }
 
 #[tokio::test]
-async fn desktops_going_on_and_off_line_are_streamed() {
+async fn desktop_presence_is_streamed() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let body = json!({"machineName": "bench", "platform": "linux", "supportedOperations": []});
-    let made = owner.post("/compute-targets/register", body).await;
+    let created = owner.post("/compute-targets/register", body).await;
     let response = owner.response("GET", "/compute-targets/status-stream", None).await;
     let mut stream = response.into_body();
     let mut next = async || {
@@ -139,7 +142,8 @@ async fn desktops_going_on_and_off_line_are_streamed() {
         String::from_utf8(frame.unwrap().into_data().unwrap().to_vec()).unwrap()
     };
     assert!(next().await.contains("\"isOnline\":true"));
+    // A cutoff in the future makes every desktop stale, without waiting 90 seconds.
     crate::dispatch::presence::sweep(&plane.app, crate::store::now() + 1).await.unwrap();
     let change = next().await;
-    assert!(change.contains("\"isOnline\":false") && change.contains(made.data("id").as_str().unwrap()));
+    assert!(change.contains("\"isOnline\":false") && change.contains(created.data("id").as_str().unwrap()));
 }

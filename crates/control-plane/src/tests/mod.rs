@@ -1,12 +1,12 @@
-//! Tests that speak HTTP to the whole service, and WebSocket where a desktop takes part.
+//! Tests that call the whole service over HTTP, and over WebSocket where a desktop takes part.
 //!
-//! Each test has a control plane of its own: a SQLite file, or a PostgreSQL schema when
-//! `LOOPGATE_TEST_POSTGRES` names a server.
+//! Each test starts its own control plane on a SQLite file, or in a new PostgreSQL schema when
+//! `LOOPGATE_TEST_POSTGRES` is the URL of a server.
 
 mod client;
 mod desktop;
 mod events;
-mod machine;
+mod loop_state;
 mod plane;
 mod routes;
 

@@ -1,4 +1,4 @@
-//! A control plane of a test's own.
+//! A running control plane for one test, and its test data.
 
 use std::error::Error;
 use std::net::SocketAddr;
@@ -27,10 +27,10 @@ use sea_orm::ActiveValue::Set;
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
 
-/// Where the pages of the tests come from.
+/// Origin of both the API and the web app.
 pub const ORIGIN: &str = "http://127.0.0.1:19440";
 
-/// A control plane, its first owner, and the folder that it lives in.
+/// A control plane with its first owner, in a temporary directory.
 pub struct TestApp {
     pub plane: ControlPlane,
     pub app: ControlPlaneState,
@@ -40,17 +40,17 @@ pub struct TestApp {
 }
 
 impl TestApp {
-    /// A fresh control plane with its owner Ada.
+    /// Starts a control plane with the owner Ada.
     pub async fn start() -> Self {
         Self::start_at(ORIGIN).await
     }
 
-    /// The same with a web app at another origin.
+    /// Starts a control plane whose web app has another origin.
     pub async fn start_at(web_origin: &str) -> Self {
         Self::start_with(|config| web_origin.clone_into(&mut config.web_origin)).await
     }
 
-    /// The same with a changed configuration.
+    /// Starts a control plane with a changed configuration.
     pub async fn start_with(change: impl FnOnce(&mut Config)) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("control-plane.sqlite");
@@ -67,7 +67,7 @@ impl TestApp {
             code_host_url: Some("http://127.0.0.1:8080".to_owned()),
             trusted_origins: Vec::new(),
             trusted_proxies: Vec::new(),
-            machine_repositories: Some(Arc::new(OwnRepositories)),
+            machine_repositories: Some(Arc::new(TestMachineRepositories)),
             code_host_app: None,
             oidc: None,
             secrets: Secrets::generate(),
@@ -83,43 +83,43 @@ impl TestApp {
         Self { plane, app, owner, router, folder }
     }
 
-    /// The same database and folder, opened again.
+    /// Shuts the control plane down and opens it again with the same database and directory.
     pub async fn restart(self) -> Self {
         let config = self.app.config.clone();
         self.plane.shutdown().await.unwrap();
         Self::open(config, self.folder).await
     }
 
-    /// Somebody without a credential.
+    /// Returns a client without credentials.
     pub fn anonymous(&self) -> TestClient {
         TestClient::new(self.router.clone())
     }
 
-    /// The owner, signed in with a link.
+    /// Signs the owner in.
     pub async fn owner(&self) -> TestClient {
         self.sign_in(self.owner.user_id).await
     }
 
-    /// A member of the owner's organization, signed in.
+    /// Adds a member to the owner's organization and signs the member in.
     pub async fn member(&self, email: &str) -> TestClient {
         let identity = insert_identity(self.app.store.writer()).await.unwrap();
         let id = self.join(self.owner.organization_id, identity, email, Role::Member).await;
         self.sign_in(id).await
     }
 
-    /// Adds a person to an organization; answers the id of the user.
+    /// Adds a user to an organization and returns the user's id.
     pub async fn join(&self, organization: Uuid, identity: Uuid, email: &str, role: Role) -> Uuid {
         let profile = Profile::named("Ben", email);
         insert_user(self.app.store.writer(), organization, identity, profile, role).await.unwrap().id
     }
 
-    /// The person behind a user.
+    /// Returns the identity of a user; one identity can have users in several organizations.
     pub async fn identity(&self, user_id: Uuid) -> Uuid {
         let user = user::Entity::find_by_id(user_id).one(self.app.store.reader()).await.unwrap();
         user.unwrap().identity_id
     }
 
-    /// Makes another organization.
+    /// Creates another organization.
     pub async fn organization(&self, slug: &str) -> Uuid {
         let id = Uuid::now_v7();
         let row = organization::ActiveModel {
@@ -134,7 +134,7 @@ impl TestApp {
         id
     }
 
-    /// The administrator of another organization, signed in.
+    /// Creates another organization and signs its administrator in.
     pub async fn stranger(&self) -> TestClient {
         let organization = self.organization("elsewhere").await;
         let identity = insert_identity(self.app.store.writer()).await.unwrap();
@@ -142,7 +142,7 @@ impl TestApp {
         self.sign_in(user).await
     }
 
-    /// Signs a user in.
+    /// Signs a user in with a one-time link.
     pub async fn sign_in(&self, user_id: Uuid) -> TestClient {
         let token = session::create_link(&self.app.store, user_id, "link").await.unwrap();
         let client = self.anonymous().with_header("origin", ORIGIN);
@@ -151,31 +151,33 @@ impl TestApp {
         client.signed_in(&reply)
     }
 
-    /// The owner with an API key.
+    /// Creates an API key of the owner and returns a client that uses it.
     pub async fn key(&self) -> TestClient {
         self.key_with(json!({"name": "test"})).await
     }
 
-    /// The owner with an API key that was asked for so.
+    /// Creates an API key with this request body and returns a client that uses it.
     pub async fn key_with(&self, body: serde_json::Value) -> TestClient {
         let reply = self.owner().await.post("/api-keys", body).await;
         let key = reply.json["data"]["plaintext"].as_str().unwrap().to_owned();
         self.anonymous().with_bearer(&key)
     }
 
-    /// Makes a loop, and a runner with its token in force.
+    /// Creates a loop and returns its id with a client that uses its runner token.
     pub async fn running(&self, command: &str) -> (Uuid, TestClient) {
         let body = json!({"command": command, "repo": {"fullName": "acme/shop", "branch": "main"}});
-        let made = self.owner().await.post("/loops", body).await;
-        assert_eq!(made.status, 200, "{}", made.json);
-        let id: Uuid = made.data("loopId").as_str().unwrap().parse().unwrap();
+        let created = self.owner().await.post("/loops", body).await;
+        assert_eq!(created.status, 200, "{}", created.json);
+        let id: Uuid = created.data("loopId").as_str().unwrap().parse().unwrap();
         let runner = self.runner(id).await;
         (id, runner)
     }
 
-    /// A runner of a loop with a token in force, as a launch leaves it.
+    /// Issues a runner token for a loop and returns a client that uses it.
     pub async fn runner(&self, id: Uuid) -> TestClient {
         use agent_loop::Column;
+        // A launch stores the token's id before it sends the command, and these tests have no desktop to
+        // launch on.
         let issued = self.app.runner_tokens.issue(id, self.owner.organization_id, now()).unwrap();
         agent_loop::Entity::update_many()
             .col_expr(Column::ActiveTokenJti, Expr::value(issued.jti))
@@ -188,12 +190,11 @@ impl TestApp {
         self.anonymous().with_bearer(issued.token.expose_secret())
     }
 
-    /// The row of a loop.
     pub async fn row(&self, id: Uuid) -> agent_loop::Model {
         agent_loop::Entity::find_by_id(id).one(self.app.store.reader()).await.unwrap().unwrap()
     }
 
-    /// Writes a column of a loop.
+    /// Overwrites a column of a loop, for example to make the loop older.
     pub async fn set_column(&self, id: Uuid, column: agent_loop::Column, value: impl Into<sea_orm::Value>) {
         agent_loop::Entity::update_many()
             .col_expr(column, Expr::value(value))
@@ -203,7 +204,7 @@ impl TestApp {
             .unwrap();
     }
 
-    /// Serves on a port of this machine.
+    /// Serves the control plane on a free loopback port, until it shuts down.
     pub async fn serve(&self) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -214,18 +215,18 @@ impl TestApp {
         address
     }
 
-    /// Serves on a port of this machine and connects a desktop that has claimed its key.
+    /// Serves the control plane and connects a desktop that claims its API key first.
     pub async fn desktop(&self) -> LinkedDesktop {
         let identity = DesktopIdentity::claim(self).await;
         self.desktop_as(identity).await
     }
 
-    /// The same for a desktop that was there before.
+    /// Serves the control plane and connects a desktop that has claimed its API key before.
     pub async fn desktop_as(&self, identity: DesktopIdentity) -> LinkedDesktop {
         LinkedDesktop::connect(identity, self.serve().await).await
     }
 
-    /// Ends the connection of a desktop, and waits until it counts as absent.
+    /// Closes the connection of a desktop and waits until the control plane has removed it.
     pub async fn disconnect(&self, target: Uuid) {
         self.app.desktops.close_target(target);
         let mut wake = self.app.bus.subscribe(Topic::Targets(self.owner.organization_id));
@@ -235,7 +236,6 @@ impl TestApp {
     }
 }
 
-/// Ada, of the organization Home.
 pub fn first_owner() -> FirstOwner {
     FirstOwner {
         organization: "Home".to_owned(),
@@ -244,16 +244,16 @@ pub fn first_owner() -> FirstOwner {
     }
 }
 
-/// The repository of the tests.
+/// The repository that most tests use; [`TestMachineRepositories`] contains it.
 pub fn shop() -> RepoRef {
     RepoRef { full_name: "acme/shop".to_owned(), branch: "main".to_owned() }
 }
 
-/// What the machine of the tests has.
+/// The repositories that exist on the simulated machine.
 #[derive(Debug)]
-struct OwnRepositories;
+struct TestMachineRepositories;
 
-impl MachineRepositories for OwnRepositories {
+impl MachineRepositories for TestMachineRepositories {
     fn full_names(&self) -> Result<Vec<RepoFullName>, Box<dyn Error + Send + Sync>> {
         let names = ["acme/shop", "acme/docs", "acme/api", "acme/odd", "acme/failed", "acme/other"];
         names.into_iter().map(|name| Ok(name.parse()?)).collect()
@@ -261,6 +261,7 @@ impl MachineRepositories for OwnRepositories {
 }
 
 async fn fresh_schema(url: &str) -> String {
+    // The schema is not dropped: a failed test leaves its data for inspection, and the server is disposable.
     let schema = format!("test_{}", Uuid::now_v7().simple());
     let db = sea_orm::Database::connect(url).await.unwrap();
     db.execute_unprepared(&format!("CREATE SCHEMA \"{schema}\"")).await.unwrap();

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use loopgate_home::{Program, expand_home};
-use loopgate_tools::process::{Command, Limits, Output, RunStatus};
+use loopgate_tools::process::{Command, Limits, Output, ProcessStatus};
 use loopgate_tools::programs::{ProgramSource, Programs, is_executable};
 use tokio::time::timeout;
 
@@ -182,11 +182,11 @@ pub(super) async fn probe(
         if stderr.trim().is_empty() { output.stdout_text().into_owned() } else { stderr.into_owned() }
     };
     match output.status {
-        RunStatus::Exited(0) => Ok(output),
-        RunStatus::Exited(code) => failed(CommandError::new(code.to_string(), output_text())),
-        RunStatus::Signalled(signal) => failed(CommandError::new(format!("SIG{signal}"), output_text())),
-        RunStatus::TimedOut => failed(CommandError::timed_out()),
-        RunStatus::OutputTooLarge => failed(CommandError::new("EMSGSIZE", "output limit exceeded")),
+        ProcessStatus::Exited(0) => Ok(output),
+        ProcessStatus::Exited(code) => failed(CommandError::new(code.to_string(), output_text())),
+        ProcessStatus::Signalled(signal) => failed(CommandError::new(format!("SIG{signal}"), output_text())),
+        ProcessStatus::TimedOut => failed(CommandError::timed_out()),
+        ProcessStatus::OutputTooLarge => failed(CommandError::new("EMSGSIZE", "output limit exceeded")),
     }
 }
 

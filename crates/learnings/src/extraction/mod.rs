@@ -12,7 +12,7 @@ use crate::jobs::{BackgroundJobs, ended};
 use crate::pending::{LearningSource, Pending};
 use crate::programs::LearningPrograms;
 use crate::status::{ExtractionStatus, State, StatusFile as _};
-use crate::worktree::Worktree;
+use crate::worktree::LearningCheckout;
 
 /// Input of an extraction.
 #[derive(Debug, Clone)]
@@ -58,7 +58,7 @@ impl Extractions {
     ///
     /// # Errors
     /// Fails without starting when no assistant is configured or the status cannot be written.
-    pub async fn start(&self, worktree: Worktree, chat: TicketChat) -> io::Result<()> {
+    pub async fn start(&self, worktree: LearningCheckout, chat: TicketChat) -> io::Result<()> {
         let Some(programs) = self.programs.clone() else {
             return Err(io::Error::other("no assistant is configured"));
         };

@@ -14,7 +14,7 @@ use super::Processing;
 use crate::pending::pending_count;
 use crate::programs::LearningPrograms;
 use crate::status::{BatchStatus, INTERRUPTED, State};
-use crate::worktree::Worktree;
+use crate::worktree::LearningCheckout;
 
 const STATUS: &str = "batch-processing-status.json";
 const LOG: &str = "batch-process-learnings.log";
@@ -73,7 +73,7 @@ impl Batch {
     ///
     /// # Errors
     /// Fails when the status cannot be written.
-    pub fn start(&self, worktrees: Vec<Worktree>) -> io::Result<BatchStart> {
+    pub fn start(&self, worktrees: Vec<LearningCheckout>) -> io::Result<BatchStart> {
         // The lock is held until the status is written: two concurrent requests must not start two batches.
         let mut running = self.lock();
         let current = self.read(*running);
@@ -106,7 +106,7 @@ impl Batch {
 
     async fn run(
         self,
-        worktrees: Vec<Worktree>,
+        worktrees: Vec<LearningCheckout>,
         script: PathBuf,
         programs: Arc<dyn LearningPrograms>,
         mut status: BatchStatus,
@@ -165,7 +165,7 @@ impl Batch {
         files::write_private(&self.directory.join(STATUS), &serde_json::to_vec(&file)?)
     }
 
-    fn log(&self, worktree: &Worktree, output: Result<Output, StartError>) -> io::Result<()> {
+    fn log(&self, worktree: &LearningCheckout, output: Result<Output, StartError>) -> io::Result<()> {
         let mut text = format!("== {}\n", worktree.work_dir.display()).into_bytes();
         match output {
             Ok(output) => text.extend([output.stdout, output.stderr].concat()),

@@ -21,7 +21,7 @@ use crate::jobs::{BackgroundJob, BackgroundJobs, ended};
 use crate::pending::Pending;
 use crate::programs::{LearningPrograms, PluginDirs};
 use crate::status::{ProcessingStatus, State, StatusFile as _};
-use crate::worktree::Worktree;
+use crate::worktree::LearningCheckout;
 
 const LOG: &str = "process-learnings.log";
 const PLUGIN_MISSING: &str = "The self-learning plugin is not installed";
@@ -74,7 +74,7 @@ impl Processing {
     ///
     /// # Errors
     /// Fails when the log cannot be written or the script cannot be started.
-    pub async fn start(&self, worktree: Worktree) -> Result<ProcessingStart, StartError> {
+    pub async fn start(&self, worktree: LearningCheckout) -> Result<ProcessingStart, StartError> {
         let log = worktree.work_dir.join(LOG);
         let job = match self.begin(&worktree.work_dir).await {
             Ok(job) => job,
@@ -109,7 +109,11 @@ impl Processing {
 
     /// Starts processing when `ready` completes. The status is `waiting` until then, and always becomes
     /// `completed` or `error` eventually, because clients poll for it.
-    pub async fn start_after(&self, worktree: Worktree, ready: impl Future<Output = ()> + Send + 'static) {
+    pub async fn start_after(
+        &self,
+        worktree: LearningCheckout,
+        ready: impl Future<Output = ()> + Send + 'static,
+    ) {
         let work_dir = worktree.work_dir.clone();
         write_status(&work_dir, ProcessingStatus::at(State::Waiting, None)).await;
         let processing = self.clone();
@@ -146,7 +150,7 @@ impl Processing {
     }
 
     /// Returns the script's command, if there are pending learnings.
-    async fn prepare(&self, worktree: &Worktree) -> Result<Command, ProcessingStart> {
+    async fn prepare(&self, worktree: &LearningCheckout) -> Result<Command, ProcessingStart> {
         let (plugins, work_dir) = (self.plugins.clone(), worktree.work_dir.clone());
         let check = spawn_blocking(move || {
             let pending = Pending::of(&work_dir);
@@ -173,7 +177,7 @@ impl Processing {
     /// Processes a worktree to completion, after any job that is running in it.
     async fn run(
         &self,
-        worktree: &Worktree,
+        worktree: &LearningCheckout,
         script: &Path,
         programs: &dyn LearningPrograms,
     ) -> Result<Output, StartError> {

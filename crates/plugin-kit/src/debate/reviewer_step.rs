@@ -26,7 +26,7 @@ const REASON_CHARS: usize = 200;
 
 /// Result of a review.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ReviewVerdict {
     /// The reviewer approves the plan.
     Approved,
     /// The reviewer has findings.
@@ -39,7 +39,7 @@ pub enum Verdict {
 
 #[derive(Debug)]
 pub struct Review {
-    pub verdict: Verdict,
+    pub verdict: ReviewVerdict,
     /// Session of the reviewer, to be resumed in the next round.
     pub session: Option<String>,
     /// Id of the conversation's log; `None` when it could not be written.
@@ -53,10 +53,10 @@ pub struct Review {
 pub async fn print(options: ReviewOptions) -> Result<ExitCode, String> {
     let review = review(&options, &CancellationToken::new()).await?;
     let verdict = match &review.verdict {
-        Verdict::Approved => "VERDICT:APPROVED".to_owned(),
-        Verdict::NeedsChanges => "VERDICT:NEEDS_CHANGES".to_owned(),
-        Verdict::Empty => "REVIEWER_EMPTY".to_owned(),
-        Verdict::Failed(reason) => format!("REVIEWER_FAILED:{reason}"),
+        ReviewVerdict::Approved => "VERDICT:APPROVED".to_owned(),
+        ReviewVerdict::NeedsChanges => "VERDICT:NEEDS_CHANGES".to_owned(),
+        ReviewVerdict::Empty => "REVIEWER_EMPTY".to_owned(),
+        ReviewVerdict::Failed(reason) => format!("REVIEWER_FAILED:{reason}"),
     };
     let or_none = |id: &Option<String>| id.clone().unwrap_or_else(|| "none".to_owned());
     print_line(format!(
@@ -86,7 +86,7 @@ pub async fn review(options: &ReviewOptions, stop: &CancellationToken) -> Result
         Ok(answer) => answer,
         Err(reason) => {
             return Ok(Review {
-                verdict: Verdict::Failed(reason),
+                verdict: ReviewVerdict::Failed(reason),
                 session: options.session.clone(),
                 log_id: Some(log_id),
             });
@@ -129,20 +129,20 @@ impl Answer {
         Self { feedback: texts.join("\n"), output, ..answer }
     }
 
-    fn verdict(&self) -> Verdict {
+    fn verdict(&self) -> ReviewVerdict {
         let text = self.feedback.trim();
         if text.is_empty() && !self.success {
             let reason: String = self.stderr.split_whitespace().collect::<Vec<_>>().join(" ");
             let reason: String = reason.chars().take(REASON_CHARS).collect();
-            return Verdict::Failed(if reason.is_empty() { "no output".to_owned() } else { reason });
+            return ReviewVerdict::Failed(if reason.is_empty() { "no output".to_owned() } else { reason });
         }
         let last = text.lines().rev().map(|line| line.trim().trim_matches('*')).find(|line| !line.is_empty());
         match last {
-            Some("VERDICT: APPROVED") => Verdict::Approved,
-            Some("VERDICT: NEEDS_CHANGES") => Verdict::NeedsChanges,
+            Some("VERDICT: APPROVED") => ReviewVerdict::Approved,
+            Some("VERDICT: NEEDS_CHANGES") => ReviewVerdict::NeedsChanges,
             // A reviewer that lists findings but forgets the verdict has not approved.
-            _ if text.contains("### Finding") => Verdict::NeedsChanges,
-            _ => Verdict::Empty,
+            _ if text.contains("### Finding") => ReviewVerdict::NeedsChanges,
+            _ => ReviewVerdict::Empty,
         }
     }
 }
@@ -243,18 +243,18 @@ mod tests {
 
     #[test]
     fn verdict_is_the_last_line_and_a_finding_without_one_needs_changes() {
-        assert_eq!(answer("fine\n\nVERDICT: APPROVED", true).verdict(), Verdict::Approved);
+        assert_eq!(answer("fine\n\nVERDICT: APPROVED", true).verdict(), ReviewVerdict::Approved);
         assert_eq!(
             answer("### Finding 1: x\nVERDICT: APPROVED maybe", true).verdict(),
-            Verdict::NeedsChanges
+            ReviewVerdict::NeedsChanges
         );
         assert_eq!(
             answer("VERDICT: APPROVED\n\n**VERDICT: NEEDS_CHANGES**", true).verdict(),
-            Verdict::NeedsChanges
+            ReviewVerdict::NeedsChanges
         );
-        assert_eq!(answer("I have nothing to say", true).verdict(), Verdict::Empty);
-        assert_eq!(Answer { success: true, ..Answer::default() }.verdict(), Verdict::Empty);
-        assert!(matches!(Answer::default().verdict(), Verdict::Failed(_)));
+        assert_eq!(answer("I have nothing to say", true).verdict(), ReviewVerdict::Empty);
+        assert_eq!(Answer { success: true, ..Answer::default() }.verdict(), ReviewVerdict::Empty);
+        assert!(matches!(Answer::default().verdict(), ReviewVerdict::Failed(_)));
         assert_eq!(answer("x", true).session.as_deref(), Some("t"));
     }
 

@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use loopgate_tools::process::{Command, Limits, RunStatus};
+use loopgate_tools::process::{Command, Limits, ProcessStatus};
 use loopgate_tools::programs::find_on_path;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use super::INTERRUPTED;
 use super::options::{DebateOptions, ReviewOptions};
-use super::reviewer_step::{self, PROGRAM as REVIEWER, Verdict};
+use super::reviewer_step::{self, PROGRAM as REVIEWER, ReviewVerdict};
 use super::state::{DebateState, Phase, sidecar};
 use crate::console::{print_error, print_line};
 use crate::loop_run::stop;
@@ -154,17 +154,19 @@ impl Debate {
         while self.state.round <= self.options.max_rounds {
             if self.state.phase == Phase::ReviewerReview {
                 match self.review().await? {
-                    Verdict::Approved => return Ok(true),
-                    Verdict::Failed(reason) => return Err(format!("Error: the reviewer failed: {reason}")),
+                    ReviewVerdict::Approved => return Ok(true),
+                    ReviewVerdict::Failed(reason) => {
+                        return Err(format!("Error: the reviewer failed: {reason}"));
+                    }
                     // The next round asks again; the plan is not revised without findings.
-                    Verdict::Empty => {
+                    ReviewVerdict::Empty => {
                         print_line(format!("Round {}: the reviewer returned no answer", self.state.round))
                     }
                     // After the last round there is no review that could approve a revision, so none is made.
-                    Verdict::NeedsChanges if self.state.round < self.options.max_rounds => {
+                    ReviewVerdict::NeedsChanges if self.state.round < self.options.max_rounds => {
                         self.enter(Phase::AssistantRevision)?;
                     }
-                    Verdict::NeedsChanges => {}
+                    ReviewVerdict::NeedsChanges => {}
                 }
             }
             if self.state.phase == Phase::AssistantRevision {
@@ -177,7 +179,7 @@ impl Debate {
         Ok(false)
     }
 
-    async fn review(&mut self) -> Result<Verdict, String> {
+    async fn review(&mut self) -> Result<ReviewVerdict, String> {
         print_line(format!("Round {}: the reviewer reads the plan", self.state.round));
         let plan = self.options.plan_file.clone();
         let review = reviewer_step::review(
@@ -236,7 +238,7 @@ impl Debate {
         let output = result.map_err(|error| TurnFailure::new(format!("Error: {error}"), String::new()))?;
         let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
         match output.status {
-            Some(RunStatus::Exited(0)) => Ok(()),
+            Some(ProcessStatus::Exited(0)) => Ok(()),
             None => Err(TurnFailure::new("interrupted".to_owned(), stderr)),
             Some(_) => {
                 let last =

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
-use loopgate_tools::process::{Command, Limits, RunStatus, StartError, alive, identity};
+use loopgate_tools::process::{Command, Limits, ProcessStatus, StartError, alive, identity};
 use tokio_util::sync::CancellationToken;
 
 /// Exit code of a process that reports none, for instance after a signal.
@@ -79,7 +79,7 @@ impl Invocation {
         let limits = Limits { time: self.limit, output: STDERR_CAP, grace: GRACE };
         let streamed = self.command().stream_with_input(input, limits, stop, output).await?;
         let end = match streamed.status {
-            Some(RunStatus::TimedOut) => End::TimedOut,
+            Some(ProcessStatus::TimedOut) => End::TimedOut,
             Some(status) => End::Exited(status.code().unwrap_or(UNKNOWN_EXIT)),
             None => End::Stopped,
         };

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::progress_form::ProgressForm;
 use super::progress_view::{ProgressLimits, ProgressView};
-use super::summary::LoopSummary;
+use super::summary::FinalSummary;
 use crate::console::print_error;
 use crate::formatter::Formatter;
 
@@ -114,7 +114,7 @@ impl Display {
     }
 
     /// Prints the final summary.
-    pub fn end(&self, summary: &LoopSummary) {
+    pub fn end(&self, summary: &FinalSummary) {
         if let Printer::Progress(view) = &mut *self.lock() {
             view.end(summary);
         }

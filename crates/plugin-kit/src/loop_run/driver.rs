@@ -13,7 +13,7 @@ use super::child::Invocation;
 use super::context::RunContext;
 use super::display::Display;
 use super::journal::{Journal, JournalActivity};
-use super::limits::{self, AccountLimits, AccountState, CONTINUE_PROMPT};
+use super::limits::{self, AccountState, CONTINUE_PROMPT, LimitTracker};
 use super::progress::Progress;
 use super::state_file::{self, LoopState};
 use super::stream::Sink;
@@ -69,7 +69,7 @@ pub struct Driver {
     /// The last failure and its number of consecutive occurrences.
     pub(super) failures: (String, u32),
     /// Rate limits of the assistant's account.
-    pub(super) limits: AccountLimits,
+    pub(super) limits: LimitTracker,
 }
 
 impl Driver {
@@ -91,7 +91,7 @@ impl Driver {
         if let Some(goal) = &goal {
             context.export(var::ACTIVE_GOAL, goal);
         }
-        let limits = AccountLimits::of_environment(&context.env);
+        let limits = LimitTracker::of_environment(&context.env);
         Self {
             perf: Perf::new(&state.workdir, &state.run_id, &command, context.perf_v2),
             journal: Journal::new(

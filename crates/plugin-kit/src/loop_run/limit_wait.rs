@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 use super::driver::Driver;
 use super::failure::KnownFailure;
 use super::journal::Journal;
-use super::limits::{AccountLimits, AccountState};
+use super::limits::{AccountState, LimitTracker};
 use crate::console::print_error;
 use crate::plan;
 
@@ -28,7 +28,7 @@ const STAGGER_PAUSES: f64 = 10.0;
 
 /// Waits until the account is usable. Calls `announce` for each distinct end of a limit.
 pub(super) async fn wait_for_account(
-    limits: &mut AccountLimits,
+    limits: &mut LimitTracker,
     env: &BTreeMap<OsString, OsString>,
     pause: Duration,
     stop: &CancellationToken,

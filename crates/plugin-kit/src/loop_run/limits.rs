@@ -38,7 +38,7 @@ pub enum AccountState {
 
 /// Rate limits of the account that the assistant uses.
 #[derive(Debug)]
-pub struct AccountLimits {
+pub struct LimitTracker {
     /// `None` when the user has no data directory.
     store: Option<AssistantLimits>,
     account: String,
@@ -48,7 +48,7 @@ pub struct AccountLimits {
     last: Option<AssistantLimit>,
 }
 
-impl AccountLimits {
+impl LimitTracker {
     /// Creates the limits of the account that a program with this environment uses.
     #[must_use]
     pub fn of_environment(env: &BTreeMap<OsString, OsString>) -> Self {

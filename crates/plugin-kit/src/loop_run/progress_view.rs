@@ -14,7 +14,7 @@ use loopgate_api::usd::Usd;
 use loopgate_home::untrusted;
 use serde_json::Value;
 
-use super::summary::LoopSummary;
+use super::summary::FinalSummary;
 use crate::formatter::tool;
 use crate::plan;
 
@@ -44,7 +44,7 @@ pub struct ProgressView {
     start: Instant,
     iteration: u64,
     phase: String,
-    task: Option<Task>,
+    task: Option<CurrentTask>,
     /// Current activity of a subagent or a tool.
     activity: String,
     /// Running subagents: the id of the tool call that started each, and its name.
@@ -57,7 +57,7 @@ pub struct ProgressView {
 
 /// Current task, as stored in `state.json`.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Deserialize)]
-struct Task {
+struct CurrentTask {
     id: String,
     description: String,
     current: u64,
@@ -144,7 +144,7 @@ impl ProgressView {
     }
 
     /// Removes the status line and prints the final summary.
-    pub fn end(&mut self, summary: &LoopSummary) {
+    pub fn end(&mut self, summary: &FinalSummary) {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
         }
@@ -155,8 +155,8 @@ impl ProgressView {
 
     fn tool_call(&mut self, record: &Value, call: &Value) {
         let name = text(call, "name");
-        // Older versions of the assistant call the tool `Task`.
-        if matches!(name, "Agent" | "Task") {
+        // Older versions of the assistant call the tool `CurrentTask`.
+        if matches!(name, "Agent" | "CurrentTask") {
             let input = call.get("input").unwrap_or(&Value::Null);
             let agent = text(input, "subagent_type").rsplit(':').next().unwrap_or_default().to_owned();
             self.print(&format!("    {agent}: {}", text(input, "description")));
@@ -182,12 +182,13 @@ impl ProgressView {
             phase.clone_into(&mut self.phase);
             lines.push(format!("  {phase}"));
         }
-        let task: Option<Task> = state.get("task").and_then(|task| serde_json::from_value(task.clone()).ok());
+        let task: Option<CurrentTask> =
+            state.get("task").and_then(|task| serde_json::from_value(task.clone()).ok());
         if let Some(task) = &task
             && self.task.as_ref() != Some(task)
         {
             lines.push(format!(
-                "    Task {} of {}, {}: {}",
+                "    CurrentTask {} of {}, {}: {}",
                 task.current, task.total, task.id, task.description
             ));
         }
@@ -248,7 +249,7 @@ impl ProgressView {
     /// Prints a permanent line above the status line. Write errors are ignored: the loop does not need a
     /// reader.
     fn print(&self, line: &str) {
-        // Task descriptions and file names come from the repository and may contain terminal escape
+        // CurrentTask descriptions and file names come from the repository and may contain terminal escape
         // sequences.
         let line = escape_control(line.trim_end());
         match &self.bar {

@@ -18,7 +18,7 @@ use super::child::{End, Invocation, UNKNOWN_EXIT};
 use super::context;
 use super::exit_code::{FAILED, INTERRUPTED};
 use super::limit_wait::{end_of, wait_for_account, wait_record};
-use super::limits::{AccountLimits, AccountState, CONTINUE_PROMPT};
+use super::limits::{AccountState, CONTINUE_PROMPT, LimitTracker};
 use super::stop;
 use super::stream::{MAX_LINE, RunSummary};
 use crate::console::{print_error, print_line};
@@ -59,7 +59,7 @@ struct SingleRun {
     arguments: Vec<OsString>,
     invocation: Invocation,
     prompt: File,
-    limits: AccountLimits,
+    limits: LimitTracker,
     waits_for_limits: bool,
     stop: CancellationToken,
     wait: ShownWait,
@@ -77,7 +77,7 @@ impl SingleRun {
         };
         Ok(Self {
             arguments,
-            limits: AccountLimits::of_environment(&invocation.env),
+            limits: LimitTracker::of_environment(&invocation.env),
             invocation,
             prompt: standard_input()?,
             waits_for_limits: context::waits_for_limits(context::settings().as_ref()),

@@ -18,7 +18,7 @@ const LISTED_TASKS: usize = 5;
 
 /// Data of the final summary.
 #[derive(Debug)]
-pub struct LoopSummary {
+pub struct FinalSummary {
     /// Outcome of the loop.
     pub end: LoopEnd,
     /// State of the loop at its end.
@@ -31,7 +31,7 @@ pub struct LoopSummary {
     pub project_root: PathBuf,
 }
 
-impl LoopSummary {
+impl FinalSummary {
     /// Returns the lines to print. `failure` is the reason of a failed loop.
     #[must_use]
     pub fn lines(&self, failure: Option<&str>, elapsed: Duration) -> Vec<String> {

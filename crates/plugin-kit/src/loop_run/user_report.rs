@@ -5,7 +5,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::driver::Driver;
 use super::loop_end::LoopEnd;
-use super::summary::{LoopSummary, counted, fact, shown};
+use super::summary::{FinalSummary, counted, fact, shown};
 use crate::project_git::ProjectGit;
 
 impl Driver {
@@ -30,11 +30,11 @@ impl Driver {
     }
 
     /// Collects the data of the final summary.
-    pub(super) async fn summary(&self, end: LoopEnd) -> LoopSummary {
+    pub(super) async fn summary(&self, end: LoopEnd) -> FinalSummary {
         // The driver's own token may be cancelled already; the git queries for the summary must still run.
         let stop = CancellationToken::new();
         let git = ProjectGit::at(&self.context.project_root, &self.context.env, &stop);
-        LoopSummary {
+        FinalSummary {
             end,
             state: self.state.clone(),
             branch: git.branch().await,

@@ -60,7 +60,7 @@ pub enum AmendCommand {
         session: SessionFile,
         /// Author of the message
         #[arg(long, value_enum)]
-        role: Role,
+        role: MessageAuthor,
         /// Text of the message
         #[arg(long)]
         content: String,
@@ -102,7 +102,7 @@ pub enum AmendCommand {
 /// Argument that selects the session file.
 #[derive(Debug, clap::Args)]
 pub struct SessionFile {
-    /// Session file [default: amend-session.json of the work directory]
+    /// AmendSession file [default: amend-session.json of the work directory]
     #[arg(long)]
     state_file: Option<PathBuf>,
 }
@@ -110,7 +110,7 @@ pub struct SessionFile {
 /// Author of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
-pub enum Role {
+pub enum MessageAuthor {
     /// User of the loop
     User,
     /// Model of the assistant
@@ -128,7 +128,7 @@ pub enum PlanFormat {
 
 /// Content of the session file; its members are sorted by name.
 #[derive(Debug, Serialize, Deserialize)]
-struct Session {
+struct AmendSession {
     conversation: Vec<Message>,
     created_at: String,
     pending_changes: Vec<Change>,
@@ -148,7 +148,7 @@ enum SessionStatus {
 #[derive(Debug, Serialize, Deserialize)]
 struct Message {
     content: String,
-    role: Role,
+    role: MessageAuthor,
     timestamp: String,
 }
 
@@ -168,14 +168,14 @@ impl SessionFile {
     }
 
     /// Loads the session; a missing file yields a new one.
-    fn load(&self, run_dir: Option<&Path>) -> Result<Session, String> {
+    fn load(&self, run_dir: Option<&Path>) -> Result<AmendSession, String> {
         let path = self.path();
         if untrusted::kind(&path).is_some() {
             return untrusted::read_json(&path)
                 .ok_or_else(|| format!("Error: {} is malformed", path.display()));
         }
         let run_dir = run_dir.or_else(|| path.parent()).unwrap_or(Path::new("."));
-        Ok(Session {
+        Ok(AmendSession {
             conversation: Vec::new(),
             created_at: now(),
             pending_changes: Vec::new(),
@@ -187,7 +187,7 @@ impl SessionFile {
     }
 
     /// Modifies the session under the lock, saves it and returns its text.
-    fn change(&self, change: impl FnOnce(&mut Session)) -> Result<String, String> {
+    fn change(&self, change: impl FnOnce(&mut AmendSession)) -> Result<String, String> {
         let path = self.path();
         // The lock of the session's directory serializes concurrent messages; for the default file it is that
         // of the plan.
@@ -199,13 +199,13 @@ impl SessionFile {
         text(&session)
     }
 
-    fn save(&self, session: &Session) -> Result<(), String> {
+    fn save(&self, session: &AmendSession) -> Result<(), String> {
         untrusted::write(&self.path(), format!("{}\n", text(session)?).as_bytes())
             .map_err(|error| format!("Error: cannot write the session: {error}"))
     }
 }
 
-fn text(session: &Session) -> Result<String, String> {
+fn text(session: &AmendSession) -> Result<String, String> {
     serde_json::to_string_pretty(session).map_err(|error| format!("Error: {error}"))
 }
 
@@ -219,7 +219,7 @@ impl AmendCommand {
             Self::Arguments => arguments(),
             Self::Load { session, run_dir } => text(&session.load(run_dir.as_deref())?),
             Self::Save { session, state_json } => {
-                let new: Session = serde_json::from_str(&state_json)
+                let new: AmendSession = serde_json::from_str(&state_json)
                     .map_err(|error| format!("Error: invalid session JSON: {error}"))?;
                 session.save(&new)?;
                 Ok(json!({"saved": true}).to_string())
@@ -274,10 +274,10 @@ fn arguments() -> Result<String, String> {
     ))
 }
 
-fn context(session: &Session) -> String {
+fn context(session: &AmendSession) -> String {
     let mut text = String::new();
     for message in &session.conversation {
-        let speaker = if message.role == Role::User { "User" } else { "Assistant" };
+        let speaker = if message.role == MessageAuthor::User { "User" } else { "Assistant" };
         let _ = write!(text, "{speaker}: {}\n\n", message.content);
     }
     text.trim_end().to_owned()
@@ -347,7 +347,9 @@ mod tests {
     }
 
     fn add_discussion(dir: &Path) {
-        for (role, content) in [(Role::User, "Drop the page"), (Role::Assistant, "I can do that")] {
+        for (role, content) in
+            [(MessageAuthor::User, "Drop the page"), (MessageAuthor::Assistant, "I can do that")]
+        {
             AmendCommand::AddMessage { session: session(dir), role, content: content.into() }
                 .apply()
                 .unwrap();

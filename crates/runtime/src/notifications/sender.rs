@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use loopgate_api::redact;
 use loopgate_home::{Notify, SettingsStore};
-use loopgate_tools::process::{Command, Limits, Output, RunStatus, Stdin};
+use loopgate_tools::process::{Command, Limits, Output, ProcessStatus, Stdin};
 use tokio::sync::Semaphore;
 
 use super::desktop;
@@ -138,10 +138,10 @@ async fn run(notify: &Notify, message: &NotificationMessage, environment: &BTree
 
 fn failure(output: &Output, seconds: u64) -> String {
     let how = match output.status {
-        RunStatus::TimedOut => format!("timed out after {seconds} s"),
-        RunStatus::OutputTooLarge => "output limit exceeded".to_owned(),
-        RunStatus::Exited(code) => format!("exit code {code}"),
-        RunStatus::Signalled(signal) => format!("signal {signal}"),
+        ProcessStatus::TimedOut => format!("timed out after {seconds} s"),
+        ProcessStatus::OutputTooLarge => "output limit exceeded".to_owned(),
+        ProcessStatus::Exited(code) => format!("exit code {code}"),
+        ProcessStatus::Signalled(signal) => format!("signal {signal}"),
     };
     let texts = [output.stderr_text(), output.stdout_text()];
     match texts.iter().find_map(|text| redact::tail(text, LOG_BYTES, LOG_LINES)) {
@@ -156,8 +156,11 @@ mod tests {
 
     #[test]
     fn command_output_is_logged_on_one_redacted_line() {
-        let output =
-            Output { status: RunStatus::Exited(2), stdout: Vec::new(), stderr: b"one\ntoken=abc\n".to_vec() };
+        let output = Output {
+            status: ProcessStatus::Exited(2),
+            stdout: Vec::new(),
+            stderr: b"one\ntoken=abc\n".to_vec(),
+        };
         assert_eq!(failure(&output, 30), "exit code 2: one; token=[REDACTED]");
     }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use loopgate_api::names::env;
 use loopgate_home::Program;
-use loopgate_learnings::{BoxFuture, LearningPrograms, Worktree};
+use loopgate_learnings::{BoxFuture, LearningCheckout, LearningPrograms};
 use loopgate_tools::environment::ProcessEnvironment;
 use loopgate_tools::process::Command;
 use loopgate_tools::programs::Programs;
@@ -35,7 +35,7 @@ impl LearningPrograms for PreparedPrograms {
         })
     }
 
-    fn script<'a>(&'a self, script: &'a Path, worktree: &'a Worktree) -> BoxFuture<'a, Command> {
+    fn script<'a>(&'a self, script: &'a Path, worktree: &'a LearningCheckout) -> BoxFuture<'a, Command> {
         Box::pin(async move {
             let (mut environment, _) = self.environment.guarded(&[&worktree.root]).await;
             let assistant = self.programs.resolve(Program::Assistant).await.path;

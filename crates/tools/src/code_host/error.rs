@@ -4,7 +4,7 @@ use loopgate_api::redact;
 use thiserror::Error;
 
 use crate::git::GitError;
-use crate::process::{Output, RunStatus, StartError};
+use crate::process::{Output, ProcessStatus, StartError};
 
 /// An error of a code host command. Its `Display` text is safe to show: without credentials and escape
 /// sequences, and at most 500 characters long.
@@ -47,9 +47,9 @@ impl CodeHostError {
 
     pub(super) fn check_limits(output: Output) -> Result<Output, Self> {
         match output.status {
-            RunStatus::TimedOut => Err(Self::TimedOut),
-            RunStatus::OutputTooLarge => Err(Self::TooMuchOutput),
-            RunStatus::Exited(_) | RunStatus::Signalled(_) => Ok(output),
+            ProcessStatus::TimedOut => Err(Self::TimedOut),
+            ProcessStatus::OutputTooLarge => Err(Self::TooMuchOutput),
+            ProcessStatus::Exited(_) | ProcessStatus::Signalled(_) => Ok(output),
         }
     }
 

@@ -17,7 +17,7 @@ use super::error::{
     SECONDARY_LIMIT_SIGNS, SECONDARY_LIMITED,
 };
 use super::{CodeHost, PullNumber, limits, time};
-use crate::process::{Output, RunStatus};
+use crate::process::{Output, ProcessStatus};
 
 /// Maximum number of concurrent queries. The host's secondary rate limit penalizes concurrency.
 const MAX_CONCURRENT: usize = 3;
@@ -189,10 +189,10 @@ impl CodeHost {
 /// Parses the output of the program.
 fn read(output: &Output) -> Result<Value, GraphQlError> {
     match output.status {
-        RunStatus::TimedOut => return Err(GraphQlError::TimedOut),
-        RunStatus::OutputTooLarge => return Err(GraphQlError::Unreadable),
-        RunStatus::Exited(0) => {}
-        RunStatus::Exited(_) | RunStatus::Signalled(_) => {
+        ProcessStatus::TimedOut => return Err(GraphQlError::TimedOut),
+        ProcessStatus::OutputTooLarge => return Err(GraphQlError::Unreadable),
+        ProcessStatus::Exited(0) => {}
+        ProcessStatus::Exited(_) | ProcessStatus::Signalled(_) => {
             let texts = [output.stderr_text(), output.stdout_text()];
             let message = texts.iter().map(|text| text.trim()).find(|text| !text.is_empty());
             return Err(classify(message.unwrap_or_default()));
@@ -243,7 +243,7 @@ mod tests {
     use super::*;
 
     fn printed(code: i32, stdout: &str, stderr: &str) -> Output {
-        Output { status: RunStatus::Exited(code), stdout: stdout.into(), stderr: stderr.into() }
+        Output { status: ProcessStatus::Exited(code), stdout: stdout.into(), stderr: stderr.into() }
     }
 
     #[test]
@@ -277,7 +277,7 @@ mod tests {
             read(&printed(1, "{\"data\":{}}", "API rate limit exceeded")),
             Err(GraphQlError::RateLimited)
         );
-        let hanging = Output { status: RunStatus::TimedOut, stdout: Vec::new(), stderr: Vec::new() };
+        let hanging = Output { status: ProcessStatus::TimedOut, stdout: Vec::new(), stderr: Vec::new() };
         assert_eq!(read(&hanging), Err(GraphQlError::TimedOut));
     }
 

@@ -6,7 +6,7 @@ use loopgate_api::redact;
 use loopgate_home::RepositoryError;
 use thiserror::Error;
 
-use crate::process::{Output, RunStatus, StartError};
+use crate::process::{Output, ProcessStatus, StartError};
 
 /// An error of a git command. Its `Display` text is safe to show: credentials and escape sequences are
 /// removed.
@@ -84,13 +84,13 @@ impl GitError {
     pub(super) fn check_limits(args: &[&str], output: Output, limit: Duration) -> Result<Output, Self> {
         let command = || args.first().copied().unwrap_or_default().to_owned();
         match output.status {
-            RunStatus::TimedOut => {
+            ProcessStatus::TimedOut => {
                 let (stdout, stderr) = (output.stdout_text(), output.stderr_text());
                 let printed = first_output("", &stdout, &stderr).trim().to_owned();
                 Err(Self::TimedOut { command: command(), limit, printed })
             }
-            RunStatus::OutputTooLarge => Err(Self::TooMuchOutput { command: command() }),
-            RunStatus::Exited(_) | RunStatus::Signalled(_) => Ok(output),
+            ProcessStatus::OutputTooLarge => Err(Self::TooMuchOutput { command: command() }),
+            ProcessStatus::Exited(_) | ProcessStatus::Signalled(_) => Ok(output),
         }
     }
 
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn displayed_text_has_no_secrets() {
         let output = Output {
-            status: RunStatus::Exited(128),
+            status: ProcessStatus::Exited(128),
             stdout: Vec::new(),
             stderr: b"fatal: https://user:hunter2@host/x.git not found\n".to_vec(),
         };

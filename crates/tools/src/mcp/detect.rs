@@ -5,8 +5,8 @@ use std::time::Duration;
 use loopgate_api::mcp::McpRecord;
 
 use super::listing::{in_assistant_description, in_assistant_list, in_reviewer_list};
-use super::{Inner, McpHost};
-use crate::process::{Limits, RunStatus};
+use super::{DetectorInner, McpHost};
+use crate::process::{Limits, ProcessStatus};
 
 /// Timeout of `claude mcp list`, which connects to each server before it prints the list.
 const ASSISTANT_LIST_TIMEOUT: Duration = Duration::from_secs(30);
@@ -35,7 +35,7 @@ struct ProgramOutput {
 
 /// Detects the server at `normal_url`, the normal form of the URL `expected`.
 pub(super) async fn detect(
-    inner: &Inner,
+    inner: &DetectorInner,
     provider: McpHost,
     normal_url: &str,
     expected: &str,
@@ -47,7 +47,12 @@ pub(super) async fn detect(
     }
 }
 
-async fn assistant(inner: &Inner, normal_url: &str, expected: &str, name: Option<String>) -> DetectedServer {
+async fn assistant(
+    inner: &DetectorInner,
+    normal_url: &str,
+    expected: &str,
+    name: Option<String>,
+) -> DetectedServer {
     // `mcp get` connects to a single server, so a known name saves connecting to all of them.
     if let Some(name) = name
         && let Some(detected) = by_name(inner, normal_url, expected, &name).await
@@ -69,7 +74,12 @@ async fn assistant(inner: &Inner, normal_url: &str, expected: &str, name: Option
 }
 
 /// Queries the server with this name. Returns `None` when it does not exist or has another URL.
-async fn by_name(inner: &Inner, normal_url: &str, expected: &str, name: &str) -> Option<DetectedServer> {
+async fn by_name(
+    inner: &DetectorInner,
+    normal_url: &str,
+    expected: &str,
+    name: &str,
+) -> Option<DetectedServer> {
     // The program would parse such a name as an option.
     if name.starts_with('-') {
         return None;
@@ -97,7 +107,7 @@ async fn by_name(inner: &Inner, normal_url: &str, expected: &str, name: &str) ->
     })
 }
 
-async fn reviewer(inner: &Inner, normal_url: &str) -> DetectedServer {
+async fn reviewer(inner: &DetectorInner, normal_url: &str) -> DetectedServer {
     match run(inner, McpHost::Reviewer, &["mcp", "list"], REVIEWER_LIST_TIMEOUT).await {
         Err(failure) => unknown(&failure),
         Ok(printed) => match in_reviewer_list(&printed.text, normal_url) {
@@ -129,7 +139,7 @@ fn unlisted(printed: &ProgramOutput) -> DetectedServer {
 }
 
 async fn run(
-    inner: &Inner,
+    inner: &DetectorInner,
     provider: McpHost,
     arguments: &[&str],
     timeout: Duration,
@@ -141,7 +151,7 @@ async fn run(
     }
     let output =
         command.run(Limits::time(timeout).output(OUTPUT_LIMIT)).await.map_err(|_| ProgramError::Failed)?;
-    if output.status == RunStatus::TimedOut {
+    if output.status == ProcessStatus::TimedOut {
         return Err(ProgramError::TimedOut);
     }
     let text = format!("{}\n{}", output.stdout_text(), output.stderr_text());

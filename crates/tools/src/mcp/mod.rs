@@ -62,9 +62,9 @@ struct DetectorState {
 
 /// A cache of recent and running detections. Clones share it.
 #[derive(Clone)]
-pub struct Detector(Arc<Inner>);
+pub struct Detector(Arc<DetectorInner>);
 
-struct Inner {
+struct DetectorInner {
     programs: Arc<Programs>,
     /// Its base directory is the working directory of the programs.
     sandbox: Arc<Sandbox>,
@@ -75,7 +75,7 @@ impl Detector {
     /// Creates a detector without cached results.
     #[must_use]
     pub fn new(programs: Arc<Programs>, sandbox: Arc<Sandbox>) -> Self {
-        Self(Arc::new(Inner { programs, sandbox, state: Mutex::default() }))
+        Self(Arc::new(DetectorInner { programs, sandbox, state: Mutex::default() }))
     }
 
     /// Starts a detection in the background.

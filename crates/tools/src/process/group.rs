@@ -12,7 +12,7 @@ use tokio::process::Child;
 use tokio::time::{Instant, sleep};
 
 use super::identity::ProcessStart;
-use super::output::RunStatus;
+use super::output::ProcessStatus;
 use super::table;
 
 /// Interval between checks of a group that was signalled.
@@ -150,17 +150,17 @@ impl OwnedGroup {
     }
 
     /// Waits until the leader exits. Cancel-safe.
-    pub(super) async fn wait(&mut self) -> RunStatus {
+    pub(super) async fn wait(&mut self) -> ProcessStatus {
         use std::os::unix::process::ExitStatusExt;
 
         let waited = self.child.wait().await;
         self.leader = None;
         match waited {
             Ok(status) => match status.signal() {
-                Some(signal) => RunStatus::Signalled(signal),
-                None => RunStatus::Exited(status.code().unwrap_or(1)),
+                Some(signal) => ProcessStatus::Signalled(signal),
+                None => ProcessStatus::Exited(status.code().unwrap_or(1)),
             },
-            Err(_) => RunStatus::Exited(1),
+            Err(_) => ProcessStatus::Exited(1),
         }
     }
 

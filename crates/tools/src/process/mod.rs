@@ -18,7 +18,7 @@ pub use command::{Command, DetachedProcess, StartError, Stdin};
 pub use group::{GroupKillOutcome, kill_group, kill_orphaned_group};
 pub use identity::ProcessStart;
 pub use lines::LineBuffer;
-pub use output::{Limits, Output, RunStatus};
+pub use output::{Limits, Output, ProcessStatus};
 pub use stream::StreamOutcome;
 pub use table::{alive, identity, processes_in};
 pub use work::{TreeWork, tree_work};

@@ -37,7 +37,7 @@ impl Limits {
 
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RunStatus {
+pub enum ProcessStatus {
     /// The process exited with this code.
     Exited(i32),
     /// The process was terminated by this signal, which did not come from Loopgate.
@@ -48,7 +48,7 @@ pub enum RunStatus {
     OutputTooLarge,
 }
 
-impl RunStatus {
+impl ProcessStatus {
     /// Returns whether the process exited with code 0.
     #[must_use]
     pub const fn success(self) -> bool {
@@ -68,7 +68,7 @@ impl RunStatus {
 /// The result of a run. When a limit was exceeded, contains the output read until then.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
-    pub status: RunStatus,
+    pub status: ProcessStatus,
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
 }

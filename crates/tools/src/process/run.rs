@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout};
 
 use super::command::{Command, StartError, Stdin};
 use super::group::OwnedGroup;
-use super::output::{Limits, Output, RunStatus};
+use super::output::{Limits, Output, ProcessStatus};
 
 /// After the process exited, a pipe without data for this long counts as fully read.
 const DRAIN_IDLE: Duration = Duration::from_millis(100);
@@ -23,7 +23,7 @@ impl Command {
     ///
     /// # Errors
     /// Fails with [`StartError`] when the process cannot be started. Everything later is reported as a
-    /// [`RunStatus`].
+    /// [`ProcessStatus`].
     pub async fn run(&self, limits: Limits) -> Result<Output, StartError> {
         let (stdin, input) = match &self.stdin {
             Stdin::Null => (std::process::Stdio::null(), &[][..]),
@@ -37,9 +37,9 @@ impl Command {
         let reading = read_until_exit(&mut group, &mut out, &mut err, feed);
         let status = match timeout(limits.time, reading).await {
             Ok(status) => status,
-            Err(_) => RunStatus::TimedOut,
+            Err(_) => ProcessStatus::TimedOut,
         };
-        if matches!(status, RunStatus::TimedOut | RunStatus::OutputTooLarge) {
+        if matches!(status, ProcessStatus::TimedOut | ProcessStatus::OutputTooLarge) {
             group.terminate(limits.grace).await;
         }
         Ok(Output { status, stdout: out.bytes, stderr: err.bytes })
@@ -68,7 +68,7 @@ async fn read_until_exit(
     out: &mut Capture<impl AsyncRead + Unpin>,
     err: &mut Capture<impl AsyncRead + Unpin>,
     feed: impl Future<Output = ()>,
-) -> RunStatus {
+) -> ProcessStatus {
     tokio::pin!(feed);
     let mut feeding = true;
     loop {
@@ -78,13 +78,13 @@ async fn read_until_exit(
             () = err.read(), if err.open() => {}
             status = group.wait() => {
                 if !drain(out, err).await {
-                    return RunStatus::OutputTooLarge;
+                    return ProcessStatus::OutputTooLarge;
                 }
                 return status;
             }
         }
         if out.overflowed || err.overflowed {
-            return RunStatus::OutputTooLarge;
+            return ProcessStatus::OutputTooLarge;
         }
     }
 }

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::command::{Command, StartError};
 use super::group::OwnedGroup;
-use super::output::{Limits, RunStatus};
+use super::output::{Limits, ProcessStatus};
 
 /// Initial capacity of a read buffer, in bytes: the capacity of a pipe on Linux.
 const CHUNK: usize = 64 * 1024;
@@ -26,7 +26,7 @@ const DRAIN_TOTAL: Duration = Duration::from_secs(2);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamOutcome {
     /// How the process ended; `None` when the caller stopped the run.
-    pub status: Option<RunStatus>,
+    pub status: Option<ProcessStatus>,
     /// The tail of standard error, up to [`Limits::output`] bytes.
     pub stderr: Vec<u8>,
 }
@@ -87,7 +87,7 @@ impl Command {
                 }
                 () = sleep_until(deadline) => {
                     group.terminate(limits.grace).await;
-                    return Ok(StreamOutcome { status: ended.or(Some(RunStatus::TimedOut)), stderr: tail });
+                    return Ok(StreamOutcome { status: ended.or(Some(ProcessStatus::TimedOut)), stderr: tail });
                 }
             }
             // After the exit, the timeout of the run is replaced by that of draining the pipes.
@@ -139,7 +139,10 @@ mod tests {
             })
             .await
             .unwrap();
-        assert_eq!((ended.status, ended.stderr.as_slice()), (Some(RunStatus::Exited(7)), &b"3456789\n"[..]));
+        assert_eq!(
+            (ended.status, ended.stderr.as_slice()),
+            (Some(ProcessStatus::Exited(7)), &b"3456789\n"[..])
+        );
         assert_eq!(seen, b"out\n");
     }
 
@@ -147,7 +150,7 @@ mod tests {
     async fn run_times_out() {
         let limits = limits(Duration::from_millis(50));
         let ended = shell("exec sleep 300").stream(limits, &CancellationToken::new(), |_| {}).await;
-        assert_eq!(ended.unwrap().status, Some(RunStatus::TimedOut));
+        assert_eq!(ended.unwrap().status, Some(ProcessStatus::TimedOut));
     }
 
     #[tokio::test]
@@ -174,7 +177,7 @@ mod tests {
         let script = shell("sleep 300 & echo done");
         let start = std::time::Instant::now();
         let ended = script.stream(limits(Duration::from_secs(60)), &CancellationToken::new(), |_| {}).await;
-        assert_eq!(ended.unwrap().status, Some(RunStatus::Exited(0)));
+        assert_eq!(ended.unwrap().status, Some(ProcessStatus::Exited(0)));
         assert!(start.elapsed() < Duration::from_secs(10));
     }
 

@@ -12,7 +12,7 @@ use sea_orm::{DatabaseTransaction, QuerySelect};
 use serde_json::json;
 use url::Url;
 
-use self::provider::{Claims, Provider, SignInRequest};
+use self::provider::{Claims, DiscoveredProvider, SignInRequest};
 use super::{Profile, insert_identity, insert_user, invitations, members, memberships};
 use crate::app::ControlPlaneState;
 use crate::audit::{Actor, AuditAction};
@@ -36,7 +36,7 @@ pub enum OidcError {
     NotConfigured,
     /// The provider is unreachable, or its response is invalid.
     #[error("request to the OpenID provider failed: {0}")]
-    Provider(String),
+    DiscoveredProvider(String),
     /// The provider returned an error, for example because the user declined.
     #[error("the OpenID provider returned an error: {0}")]
     Denied(String),
@@ -65,7 +65,7 @@ impl OidcError {
     pub const fn code(&self) -> &'static str {
         match self {
             Self::NotConfigured => "oidc_not_configured",
-            Self::Provider(_) => "oidc_unavailable",
+            Self::DiscoveredProvider(_) => "oidc_unavailable",
             Self::Denied(_) => "oidc_denied",
             Self::Invalid(_) => "oidc_invalid",
             Self::NoAccount => "oidc_no_account",
@@ -118,7 +118,7 @@ pub async fn start(
     return_to: Option<String>,
     invitation_token: Option<&str>,
 ) -> Result<StartedSignIn, OidcError> {
-    let provider = Provider::discover(configured(app)?, &callback_url(app)).await?;
+    let provider = DiscoveredProvider::discover(configured(app)?, &callback_url(app)).await?;
     let SignInRequest { url, state, nonce, pkce_verifier } = provider.sign_in_request();
     let browser_secret = hex::encode(random_secret());
     let row = oidc_sign_in::ActiveModel {
@@ -173,7 +173,7 @@ async fn try_finish(
             return Err(OidcError::Denied(error.unwrap_or_else(|| "missing authorization code".to_owned())));
         }
     };
-    let provider = Provider::discover(config, &callback_url(app)).await?;
+    let provider = DiscoveredProvider::discover(config, &callback_url(app)).await?;
     let claims = provider.claims(code, pending.pkce_verifier, pending.nonce).await?;
     let tx = app.store.begin().await?;
     let user = resolve_user(&tx, config, client, &claims, pending.invitation_hash.as_deref()).await?;

@@ -86,7 +86,7 @@ pub struct SignInRequest {
 }
 
 /// A provider whose metadata has been fetched.
-pub struct Provider<'a> {
+pub struct DiscoveredProvider<'a> {
     config: &'a OidcProvider,
     client: ProviderClient,
     http: reqwest::Client,
@@ -94,7 +94,7 @@ pub struct Provider<'a> {
 
 /// The reason why a request to the provider failed.
 #[derive(Debug, thiserror::Error)]
-enum HttpError {
+enum MetadataError {
     #[error(transparent)]
     Request(#[from] reqwest::Error),
     #[error(transparent)]
@@ -103,7 +103,7 @@ enum HttpError {
     TooLarge,
 }
 
-impl<'a> Provider<'a> {
+impl<'a> DiscoveredProvider<'a> {
     /// Fetches the provider's metadata and keys.
     pub async fn discover(config: &'a OidcProvider, callback_url: &str) -> Result<Self, OidcError> {
         let http = reqwest::Client::builder()
@@ -215,18 +215,18 @@ fn provider_error(error: impl std::error::Error) -> OidcError {
         text = format!("{text}: {error}");
         cause = error.source();
     }
-    OidcError::Provider(text)
+    OidcError::DiscoveredProvider(text)
 }
 
 fn http_client(
     http: &reqwest::Client,
-) -> impl Fn(HttpRequest) -> futures_util::future::BoxFuture<'static, Result<HttpResponse, HttpError>> + use<>
+) -> impl Fn(HttpRequest) -> futures_util::future::BoxFuture<'static, Result<HttpResponse, MetadataError>> + use<>
 {
     let http = http.clone();
     move |request| Box::pin(send(http.clone(), request))
 }
 
-async fn send(http: reqwest::Client, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+async fn send(http: reqwest::Client, request: HttpRequest) -> Result<HttpResponse, MetadataError> {
     let mut received = http.execute(request.try_into()?).await?;
     let mut response = http::Response::builder().status(received.status());
     if let Some(headers) = response.headers_mut() {
@@ -236,7 +236,7 @@ async fn send(http: reqwest::Client, request: HttpRequest) -> Result<HttpRespons
     // Read in chunks: `Content-Length` may be missing or wrong.
     while let Some(chunk) = received.chunk().await? {
         if body.len() + chunk.len() > RESPONSE_LIMIT {
-            return Err(HttpError::TooLarge);
+            return Err(MetadataError::TooLarge);
         }
         body.extend_from_slice(&chunk);
     }

@@ -8,7 +8,7 @@ use crate::store::column::StoredEnum;
 /// The way in which a key was created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
-pub enum KeySource {
+pub enum ApiKeySource {
     /// Created by a user.
     UserCreated,
     /// Issued when a desktop claimed it; bound to the desktop's signing key.
@@ -24,7 +24,7 @@ pub struct Model {
     pub user_id: Uuid,
     pub name: String,
     pub key_hash: String,
-    pub source: StoredEnum<KeySource>,
+    pub source: StoredEnum<ApiKeySource>,
     #[sea_orm(column_type = "JsonBinary")]
     pub scopes: Json,
     pub gateway_id: Option<Uuid>,

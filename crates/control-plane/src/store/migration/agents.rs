@@ -7,16 +7,16 @@ use super::indexes::{plain, unique};
 use super::schema::{references, table};
 
 /// Creates the tables of agents, their versions and the settings of bootstrapped repositories.
-pub struct Agents;
+pub struct CreateAgents;
 
-impl MigrationName for Agents {
+impl MigrationName for CreateAgents {
     fn name(&self) -> &'static str {
         "m0003_agents"
     }
 }
 
 #[async_trait::async_trait]
-impl MigrationTrait for Agents {
+impl MigrationTrait for CreateAgents {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         for table in [agents(), agent_versions(), repository_configs()] {
             manager.create_table(table).await?;

@@ -6,16 +6,16 @@ use sea_orm_migration::schema::*;
 use super::schema::{references, table};
 
 /// Creates the table of loop diagnostics.
-pub struct LoopDiagnostics;
+pub struct CreateLoopDiagnostics;
 
-impl MigrationName for LoopDiagnostics {
+impl MigrationName for CreateLoopDiagnostics {
     fn name(&self) -> &'static str {
         "m0009_loop_diagnostics"
     }
 }
 
 #[async_trait::async_trait]
-impl MigrationTrait for LoopDiagnostics {
+impl MigrationTrait for CreateLoopDiagnostics {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         // A separate table: diagnostics are large, and lists of loops do not read them.
         let mut diagnostics = table("loop_diagnostics", &["loop_id"]);

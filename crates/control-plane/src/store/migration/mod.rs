@@ -33,14 +33,14 @@ impl MigratorTrait for Migrator {
             // end.
             Box::new(FirstTables),
             Box::new(CommandCancellation),
-            Box::new(agents::Agents),
+            Box::new(agents::CreateAgents),
             Box::new(identities::Identities),
             Box::new(loop_lists::LoopLists),
             Box::new(spending::Spending),
             Box::new(organizations::Organizations),
             Box::new(tickets::Tickets),
-            Box::new(diagnostics::LoopDiagnostics),
-            Box::new(signing::Signing),
+            Box::new(diagnostics::CreateLoopDiagnostics),
+            Box::new(signing::CreateSigning),
             Box::new(oidc::Oidc),
             Box::new(target_settings::TargetSettings),
         ]

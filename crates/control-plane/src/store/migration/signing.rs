@@ -7,16 +7,16 @@ use super::indexes::{plain, unique};
 use super::schema::{references, table};
 
 /// Creates the tables of browser keys and issued execution credentials.
-pub struct Signing;
+pub struct CreateSigning;
 
-impl MigrationName for Signing {
+impl MigrationName for CreateSigning {
     fn name(&self) -> &'static str {
         "m0010_signing"
     }
 }
 
 #[async_trait::async_trait]
-impl MigrationTrait for Signing {
+impl MigrationTrait for CreateSigning {
     async fn up(&self, manager: &SchemaManager) -> Result<(), DbErr> {
         let mut keys = table("user_public_keys", &["id"]);
         keys.col(uuid("id"));

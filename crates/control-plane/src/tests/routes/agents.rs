@@ -1,4 +1,4 @@
-//! Agents: their versions, the rosters of bootstraps, and what loops get of them.
+//! Agents: versions, rosters that bootstrap loops produce, and the agents that a loop receives.
 
 use serde_json::{Value, json};
 
@@ -8,9 +8,9 @@ use crate::tests::{TestApp, TestClient};
 const PAYMENTS: &str = "/agents/payments-domain";
 
 async fn create(client: &TestClient, body: Value) -> Value {
-    let made = client.post("/agents", body).await;
-    assert_eq!(made.status, 200, "{}", made.text);
-    made.json["data"].clone()
+    let created = client.post("/agents", body).await;
+    assert_eq!(created.status, 200, "{}", created.text);
+    created.json["data"].clone()
 }
 
 async fn payments(client: &TestClient) -> Value {
@@ -21,7 +21,7 @@ async fn patch(client: &TestClient, path: &str, body: Value) -> crate::tests::Te
     client.send("PATCH", path, Some(body.to_string())).await
 }
 
-/// Numbers and notes of an agent's versions, newest first.
+/// Returns the numbers and change notes of an agent's versions, newest first.
 async fn notes(client: &TestClient, path: &str) -> Vec<(i64, String)> {
     let reply = client.get(&format!("{path}/versions")).await;
     let versions = reply.data("versions").as_array().unwrap().clone();
@@ -41,17 +41,18 @@ fn roster(agents: &[(&str, &str)]) -> Value {
 
 /// CP-01, CP-02, CP-03, CP-04.
 #[tokio::test]
-async fn role_is_unique_in_its_repository_and_slug_in_the_organization() {
+async fn role_is_unique_per_repository_and_slug_per_organization() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
-    let made = payments(&owner).await;
+    let created = payments(&owner).await;
     assert_eq!(
-        (&made["slug"], &made["currentVersion"], &made["enabled"], &made["sourceRepo"]),
+        (&created["slug"], &created["currentVersion"], &created["enabled"], &created["sourceRepo"]),
         (&json!("payments-domain"), &json!(1), &json!(true), &json!(""))
     );
-    assert_eq!(made["createdBy"]["firstName"], "Ada");
+    assert_eq!(created["createdBy"]["firstName"], "Ada");
     assert_eq!(notes(&owner, PAYMENTS).await, [(1, "Initial version".to_owned())]);
 
+    // Roles are normalized to slugs before they are compared.
     for role in ["payments-domain", "Payments Domain", "PAYMENTS_DOMAIN"] {
         let again = owner.post("/agents", json!({"name": "P", "role": role, "prompt": "p"})).await;
         let expected = (409, "An agent with this role already exists in this scope");
@@ -59,8 +60,8 @@ async fn role_is_unique_in_its_repository_and_slug_in_the_organization() {
     }
     let body = json!({"name": "P", "role": "payments-domain", "prompt": "p", "sourceRepo": "acme/shop",
         "description": "Knows money", "changeNote": "Written by hand"});
-    let beside = create(&owner, body).await;
-    assert_eq!(beside["slug"], "payments-domain-2");
+    let second = create(&owner, body).await;
+    assert_eq!(second["slug"], "payments-domain-2");
     assert_eq!(notes(&owner, "/agents/payments-domain-2").await, [(1, "Written by hand".to_owned())]);
 
     let member = plane.member("ben@example.org").await;
@@ -86,7 +87,7 @@ async fn role_is_unique_in_its_repository_and_slug_in_the_organization() {
 
 /// CP-05, CP-06, CP-07, CP-08, CP-09.
 #[tokio::test]
-async fn other_name_or_prompt_is_a_version_with_a_note() {
+async fn change_of_name_or_prompt_creates_a_version_with_a_note() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     payments(&owner).await;
@@ -108,7 +109,7 @@ async fn other_name_or_prompt_is_a_version_with_a_note() {
     assert_eq!(patch(&owner, PAYMENTS, json!({"description": ""})).await.data("description"), &Value::Null);
     let same = patch(&owner, PAYMENTS, json!({"prompt": "p2", "changeNote": "again"})).await;
     assert_eq!(same.data("currentVersion"), 2);
-    // What names and places an agent cannot be changed.
+    // Role, slug and repository identify an agent and are immutable; the request ignores them.
     let fixed = patch(&owner, PAYMENTS, json!({"role": "x", "slug": "x", "sourceRepo": "acme/shop"})).await;
     assert_eq!((fixed.data("role"), fixed.data("sourceRepo")), (&json!("payments-domain"), &json!("")));
     let expected = [(2, "tighten".to_owned()), (1, "Initial version".to_owned())];
@@ -141,7 +142,7 @@ async fn unknown_agents_and_versions_are_not_found() {
 }
 
 #[tokio::test]
-async fn list_filters_and_pages() {
+async fn agents_are_filtered_and_paginated() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     payments(&owner).await;
@@ -163,6 +164,7 @@ async fn list_filters_and_pages() {
     assert_eq!(slugs("").await, (both.clone(), 2));
     assert_eq!(slugs("?enabled=true").await.0, both[..1]);
     assert_eq!(slugs("?sourceRepo=").await.0, both[1..]);
+    // `%` and `_` in a search are literal characters, not LIKE wildcards.
     assert_eq!(slugs("?sourceRepo=acme/shop&enabled=false").await.0, Vec::<String>::new());
     assert_eq!(slugs("?search=PAYMENTS").await.0, both[1..]);
     assert_eq!(slugs("?search=0%25").await.0, both[..1]);
@@ -178,7 +180,7 @@ async fn list_filters_and_pages() {
 
 /// CP-13, CP-14, CP-15, CP-16, CP-17.
 #[tokio::test]
-async fn roster_that_was_taken_over_changes_only_what_differs() {
+async fn ingested_roster_updates_only_changed_agents() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let ingest = async |body: Value| owner.post("/agents/bulk-ingest", body).await;
@@ -213,7 +215,7 @@ async fn roster_that_was_taken_over_changes_only_what_differs() {
     for body in [roster(&many), roster(&[]), roster(&[("!", "p")])] {
         assert_eq!(ingest(body).await.status, 400);
     }
-    // All or nothing: the second of the two cannot be stored.
+    // A roster is stored in one transaction: the second agent is invalid, so the first is not stored either.
     let wrong = ingest(roster(&[("new", "p"), ("newer", "")])).await;
     assert!(wrong.text.contains("agents.1.prompt: must have at least 1"), "{}", wrong.text);
     assert_eq!(owner.get("/agents/new").await.status, 404);
@@ -221,7 +223,7 @@ async fn roster_that_was_taken_over_changes_only_what_differs() {
 
 /// CP-18.
 #[tokio::test]
-async fn rosters_that_arrive_together_make_each_agent_once() {
+async fn concurrent_rosters_create_each_agent_once() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let agents = [("a", "1"), ("b", "2"), ("c", "3"), ("d", "4")];
@@ -246,7 +248,7 @@ async fn rosters_that_arrive_together_make_each_agent_once() {
 }
 
 #[tokio::test]
-async fn changes_that_arrive_together_are_versions_in_a_row() {
+async fn concurrent_changes_create_consecutive_versions() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     payments(&owner).await;
@@ -259,6 +261,7 @@ async fn changes_that_arrive_together_are_versions_in_a_row() {
     for reply in refused.clone() {
         assert_eq!(reply.refused().1, "Concurrent update conflict — please retry");
     }
+    // No change may be lost or share a version number: each accepted change is one version after the first.
     assert_eq!(accepted + refused.count(), 6);
     let numbers: Vec<i64> = notes(&owner, PAYMENTS).await.into_iter().map(|(number, _)| number).collect();
     let expected: Vec<i64> = (1..=i64::try_from(accepted).unwrap() + 1).rev().collect();
@@ -266,12 +269,13 @@ async fn changes_that_arrive_together_are_versions_in_a_row() {
 }
 
 #[tokio::test]
-async fn loop_gets_the_agents_and_gates_of_its_repositories() {
+async fn launch_contains_agents_and_gates_of_its_repositories() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let owner = plane.owner().await;
     payments(&owner).await;
     let mut own = roster(&[("cart", "c"), ("off", "o")]);
+    // Repository names are compared case-insensitively, as the code host does.
     own["criticGates"] = json!({"required": ["security"]});
     own["sourceRepo"] = json!("Acme/Shop");
     owner.post("/agents/bulk-ingest", own).await;
@@ -295,7 +299,7 @@ async fn loop_gets_the_agents_and_gates_of_its_repositories() {
 }
 
 #[tokio::test]
-async fn bootstrap_that_completes_brings_its_roster() {
+async fn completed_bootstrap_ingests_its_roster() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let agent =
@@ -308,9 +312,9 @@ async fn bootstrap_that_completes_brings_its_roster() {
         json!({"repos": [{"fullName": "acme/shop"}, {"fullName": "acme/odd"}, {"fullName": "acme/failed"}]});
     let complete = async |result: Value| {
         let body = json!({"command": "BOOTSTRAP", "prompt": order.to_string()});
-        let made = owner.post("/loops", body).await;
-        assert_eq!(made.status, 200, "{}", made.text);
-        let id = made.data("loopId").as_str().unwrap().parse().unwrap();
+        let created = owner.post("/loops", body).await;
+        assert_eq!(created.status, 200, "{}", created.text);
+        let id = created.data("loopId").as_str().unwrap().parse().unwrap();
         let runner = plane.runner(id).await;
         let upload = json!({"artifacts": {"bootstrapResult": result}});
         assert_eq!(runner.post(&format!("/loops/{id}/upload-artifacts"), upload).await.status, 200);
@@ -323,7 +327,9 @@ async fn bootstrap_that_completes_brings_its_roster() {
     };
     let repos = json!([
         entry("acme/shop", true, json!([agent("cart"), agent("tax")])),
-        // Names that no roster takes, a repository that failed, and one that was not ordered.
+        // Skipped without failing the loop: a repository with an invalid role, a failed repository, and a
+        // repository
+        // that the loop was not started for.
         entry("acme/odd", true, json!([agent("fine"), agent("!!!")])),
         entry("acme/failed", false, json!([agent("half")])),
         entry("acme/foreign", true, json!([agent("spy")])),

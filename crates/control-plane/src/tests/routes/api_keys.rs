@@ -4,14 +4,14 @@ use crate::tests::TestApp;
 
 // CP-47
 #[tokio::test]
-async fn key_is_shown_once_and_works_until_it_is_revoked() {
+async fn api_key_is_shown_once_and_works_until_revoked() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
-    let made = owner.post("/api-keys", json!({"name": "ci"})).await;
-    let plaintext = made.data("plaintext").as_str().unwrap();
+    let created = owner.post("/api-keys", json!({"name": "ci"})).await;
+    let plaintext = created.data("plaintext").as_str().unwrap();
     let digits = plaintext.strip_prefix("lgk_live_").unwrap();
     assert!(digits.len() == 64 && digits.chars().all(|c| c.is_ascii_hexdigit()));
-    assert_eq!(made.data("scopes"), &json!(["read", "write", "delete"]));
+    assert_eq!(created.data("scopes"), &json!(["read", "write", "delete"]));
 
     let key = plane.anonymous().with_bearer(plaintext);
     assert_eq!(key.get("/me").await.data("email"), "ada@example.org");
@@ -19,14 +19,14 @@ async fn key_is_shown_once_and_works_until_it_is_revoked() {
     assert!(!listed.text.contains(digits));
     assert_eq!(listed.json["data"][0]["keyPrefix"], "lgk_live_");
 
-    let path = format!("/api-keys/{}", made.data("id").as_str().unwrap());
+    let path = format!("/api-keys/{}", created.data("id").as_str().unwrap());
     assert_eq!(owner.delete(&path).await.json, json!({"success": true, "data": {"deleted": true}}));
     assert_eq!(owner.delete(&path).await.refused(), (404, "API key not found"));
     assert_eq!(key.get("/me").await.refused(), (401, "Unauthorized"));
 }
 
 #[tokio::test]
-async fn keys_cannot_manage_keys_and_members_see_their_own() {
+async fn api_keys_cannot_manage_keys_and_members_list_only_their_own() {
     let plane = TestApp::start().await;
     let key = plane.key().await;
     assert_eq!(key.get("/api-keys").await.refused(), (401, "Unauthorized"));
@@ -38,7 +38,7 @@ async fn keys_cannot_manage_keys_and_members_see_their_own() {
 }
 
 #[tokio::test]
-async fn body_that_does_not_fit_is_named() {
+async fn invalid_api_key_request_names_the_member() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     assert_eq!(owner.post("/api-keys", json!({"name": ""})).await.refused(), (400, "name: Name is required"));
@@ -52,34 +52,34 @@ async fn body_that_does_not_fit_is_named() {
 }
 
 #[tokio::test]
-async fn key_gets_exactly_the_scopes_that_were_asked() {
+async fn api_key_has_exactly_the_requested_scopes() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
-    let ask = async |scopes: Value| owner.post("/api-keys", json!({"name": "x", "scopes": scopes})).await;
+    let create = async |scopes: Value| owner.post("/api-keys", json!({"name": "x", "scopes": scopes})).await;
     for scopes in [json!(["read"]), json!(["delete"]), json!(["read", "write"]), json!(["write", "admin"])] {
-        assert_eq!(ask(scopes.clone()).await.data("scopes"), &scopes);
+        assert_eq!(create(scopes.clone()).await.data("scopes"), &scopes);
     }
-    assert_eq!(ask(json!(["write", "read", "write"])).await.data("scopes"), &json!(["read", "write"]));
-    assert_eq!(ask(json!([])).await.refused(), (400, "scopes: must name at least one scope"));
+    assert_eq!(create(json!(["write", "read", "write"])).await.data("scopes"), &json!(["read", "write"]));
+    assert_eq!(create(json!([])).await.refused(), (400, "scopes: must name at least one scope"));
     for (scopes, path) in
         [(json!(["read", "root"]), "scopes[1]"), (json!(["READ"]), "scopes[0]"), (json!("read"), "scopes")]
     {
-        let reply = ask(scopes).await;
+        let reply = create(scopes).await;
         assert_eq!((reply.failure().0, reply.failure().2), (400, "invalid_request"), "{}", reply.text);
         assert_eq!(reply.json["details"]["issues"][0]["path"], path);
     }
     let member = plane.member("ben@example.org").await;
     let more = member.post("/api-keys", json!({"name": "x", "scopes": ["read", "admin"]})).await;
-    assert_eq!(more.refused(), (403, "Forbidden"), "nobody grants more than they may do");
+    assert_eq!(more.refused(), (403, "Forbidden"), "users cannot grant scopes that they lack");
 }
 
 // CP-47
 #[tokio::test]
-async fn expired_key_is_no_key() {
+async fn expired_api_key_is_rejected() {
     let plane = TestApp::start().await;
     let body = json!({"name": "old", "expiresAt": "2020-01-01T00:00:00Z"});
-    let made = plane.owner().await.post("/api-keys", body).await;
-    let key = plane.anonymous().with_bearer(made.data("plaintext").as_str().unwrap());
+    let created = plane.owner().await.post("/api-keys", body).await;
+    let key = plane.anonymous().with_bearer(created.data("plaintext").as_str().unwrap());
     assert_eq!(key.get("/me").await.status, 401);
     assert_eq!(plane.anonymous().with_bearer("sk_live_x").get("/me").await.status, 401);
 }

@@ -7,7 +7,7 @@ use crate::tests::{TestApp, TestClient};
 
 const PASSWORD: &str = "correct horse battery";
 
-/// The log from its beginning: action and subject of each row.
+/// Returns the entries of the audit log, oldest first.
 async fn log(admin: &TestClient) -> Vec<Value> {
     let page = admin.get("/audit-log?limit=200").await;
     assert_eq!(page.status, 200, "{}", page.text);
@@ -15,7 +15,7 @@ async fn log(admin: &TestClient) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn acts_are_logged_with_who_what_and_where() {
+async fn actions_are_logged_with_actor_subject_and_address() {
     let plane = TestApp::start().await;
     plane.plane.set_first_password(&plane.owner, PASSWORD.into()).await.unwrap();
     let page = plane.anonymous().with_header("origin", crate::tests::ORIGIN).with_address("192.0.2.9");
@@ -84,7 +84,7 @@ async fn acts_are_logged_with_who_what_and_where() {
 }
 
 #[tokio::test]
-async fn pages_follow_each_other_and_show_one_organization() {
+async fn pages_are_stable_and_show_one_organization() {
     let plane = TestApp::start().await;
     let admin = plane.owner().await;
     for number in 0..7 {
@@ -97,7 +97,7 @@ async fn pages_follow_each_other_and_show_one_organization() {
         let page = admin.get(&format!("/audit-log?action=key_created&limit=3{before}")).await;
         let entries = page.data("entries").as_array().unwrap();
         names.extend(entries.iter().map(|entry| entry["details"]["name"].as_str().unwrap().to_owned()));
-        // What is added meanwhile shows on no later page.
+        // Entries that are added between two requests must not shift the later pages.
         admin.post("/api-keys", json!({"name": "later"})).await;
         match page.data("nextBefore").as_str() {
             Some(next) => before = format!("&before={next}"),
@@ -111,11 +111,12 @@ async fn pages_follow_each_other_and_show_one_organization() {
 }
 
 #[tokio::test]
-async fn database_refuses_to_change_the_log() {
+async fn database_rejects_changes_of_the_log() {
     let plane = TestApp::start().await;
     plane.owner().await;
     let writer = plane.app.store.writer();
     let before = audit_entry::Entity::find().all(writer).await.unwrap();
+    // A trigger rejects the statements, so that a bug in the application cannot rewrite the log either.
     let changed = audit_entry::Entity::update_many().col_expr(audit_entry::Column::Subject, Expr::value("x"));
     assert!(changed.exec(writer).await.unwrap_err().to_string().contains("append-only"));
     let deleted = audit_entry::Entity::delete_many().exec(writer).await;
@@ -125,8 +126,9 @@ async fn database_refuses_to_change_the_log() {
 }
 
 #[tokio::test]
-async fn name_of_an_unknown_account_is_not_kept() {
+async fn email_of_unknown_account_is_not_logged() {
     let plane = TestApp::start().await;
+    // Users type passwords into the e-mail field by mistake, so an unknown account's name is not stored.
     let typed = json!({"email": "my secret passphrase", "password": "x"});
     plane.anonymous().post("/auth/sign-in", typed).await;
     let rows = audit_entry::Entity::find().all(plane.app.store.reader()).await.unwrap();

@@ -1,4 +1,4 @@
-//! Who may call which route: every route of the table, with every kind of caller.
+//! Calls every route with every kind of caller and checks whether it is admitted.
 
 use sea_orm::prelude::*;
 use sea_orm::sea_query::Expr;
@@ -24,26 +24,26 @@ enum CallerKind {
     KeyToDelete,
 }
 
-/// How an answer must look.
+/// The expected class of responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Expected {
-    /// 401.
-    Unknown,
-    /// 403.
+    /// 401: the caller is not authenticated.
+    Unauthenticated,
+    /// 403: the caller lacks permission.
     Forbidden,
-    /// Neither of them: what the body lacks is another matter.
+    /// Neither 401 nor 403. The empty request body may still cause another error.
     Admitted,
-    /// Admitted, and yet no success: what the path names belongs to others.
-    Nothing,
+    /// 400 or 404: the resource belongs to another organization, whose existence must not be revealed.
+    NotFound,
 }
 
 impl Expected {
-    const fn fits(self, status: u16) -> bool {
+    const fn matches(self, status: u16) -> bool {
         match self {
-            Self::Unknown => status == 401,
+            Self::Unauthenticated => status == 401,
             Self::Forbidden => status == 403,
             Self::Admitted => !matches!(status, 401 | 403),
-            Self::Nothing => matches!(status, 400 | 404),
+            Self::NotFound => matches!(status, 400 | 404),
         }
     }
 }
@@ -53,36 +53,38 @@ fn expected(caller: CallerKind, access: Access, method: &str, path: &str) -> Exp
     let scoped =
         |granted: &str| if granted == scope(method) { Expected::Admitted } else { Expected::Forbidden };
     match (access, caller) {
-        // A key is asked whether it is that of the loop's desktop.
+        // An API key is accepted if it belongs to the loop's desktop; these keys do not.
         (Access::Runner, Caller::KeyToRead | Caller::KeyToWrite | Caller::KeyToDelete)
             if path == "/loops/{id}/heartbeat" =>
         {
             Expected::Forbidden
         }
-        // The loop is none that a person runs by hand.
+        // These routes accept MANUAL loops only, and this loop is not one.
         (Access::Person, Caller::Member | Caller::Admin | Caller::KeyToWrite)
             if path == "/loops/{id}/manual-events" || (method, path) == ("PATCH", "/loops/{id}") =>
         {
             Expected::Forbidden
         }
-        // Whoever started a loop resumes it.
+        // Only the user who started a loop may resume it.
         (_, Caller::Member) if path == "/loops/{id}/resume" => Expected::Forbidden,
         (Access::Public, _) => Expected::Admitted,
-        (_, Caller::Anonymous | Caller::ExpiredSession | Caller::RevokedKey) => Expected::Unknown,
+        (_, Caller::Anonymous | Caller::ExpiredSession | Caller::RevokedKey) => Expected::Unauthenticated,
         (Access::Runner | Access::PersonOrRunner, Caller::OtherLoopsRunner) => Expected::Forbidden,
-        (_, Caller::OtherLoopsRunner) | (Access::Runner, _) => Expected::Unknown,
+        (_, Caller::OtherLoopsRunner) | (Access::Runner, _) => Expected::Unauthenticated,
         (
             Access::Session | Access::AdminSession,
             Caller::KeyToRead | Caller::KeyToWrite | Caller::KeyToDelete,
         )
-        | (Access::ApiKey, Caller::Member | Caller::Admin | Caller::OtherOrganization) => Expected::Unknown,
+        | (Access::ApiKey, Caller::Member | Caller::Admin | Caller::OtherOrganization) => {
+            Expected::Unauthenticated
+        }
         (Access::Reader, Caller::KeyToRead) => Expected::Admitted,
         (Access::Reader, Caller::KeyToWrite | Caller::KeyToDelete) => Expected::Forbidden,
         (_, Caller::KeyToRead) => scoped("read"),
         (_, Caller::KeyToWrite) => scoped("write"),
         (_, Caller::KeyToDelete) => scoped("delete"),
         (Access::Admin | Access::AdminSession, Caller::Member) => Expected::Forbidden,
-        (_, Caller::OtherOrganization) if names_a_resource(path) => Expected::Nothing,
+        (_, Caller::OtherOrganization) if names_a_resource(path) => Expected::NotFound,
         (_, Caller::OtherOrganization | Caller::Member | Caller::Admin) => Expected::Admitted,
     }
 }
@@ -95,12 +97,13 @@ fn scope(method: &str) -> &'static str {
     }
 }
 
-/// Whether a path names something that belongs to an organization; the key of a feature flag does not.
+/// Returns whether the path contains the id of a resource of an organization. Keys of feature flags are the
+/// same in all organizations.
 fn names_a_resource(path: &str) -> bool {
     path.contains('{') && path != "/feature-flags/{key}"
 }
 
-/// One organization with something of everything.
+/// One resource of every kind, in the owner's organization.
 struct Resources {
     target: String,
     key: String,
@@ -136,7 +139,7 @@ impl Resources {
         }
     }
 
-    /// A path of the table, naming what is there.
+    /// Replaces the placeholders of a route's path with the ids of existing resources.
     fn path(&self, template: &str) -> String {
         let ids = [
             ("/compute-targets/{id}", &self.target),
@@ -160,12 +163,12 @@ impl Resources {
             path.replace(placeholder, &format!("{before}{value}"))
         };
         let path = ids.into_iter().fold(template.to_owned(), fill);
-        assert!(!path.contains('{'), "{path}: say here what the route is called with");
+        assert!(!path.contains('{'), "{path}: add a value for the placeholder");
         path
     }
 }
 
-/// Called before anybody else signs in: it ends every session that there is.
+/// Signs in and expires every session in the database, so it must run before other clients sign in.
 async fn expired_session(plane: &TestApp) -> TestClient {
     let client = plane.owner().await;
     session::Entity::update_many()
@@ -177,22 +180,22 @@ async fn expired_session(plane: &TestApp) -> TestClient {
 }
 
 async fn revoked_key(plane: &TestApp, admin: &TestClient) -> TestClient {
-    let made = admin.post("/api-keys", json!({"name": "revoked"})).await;
-    let key = plane.anonymous().with_bearer(made.data("plaintext").as_str().unwrap());
-    let id = made.data("id").as_str().unwrap();
+    let created = admin.post("/api-keys", json!({"name": "revoked"})).await;
+    let key = plane.anonymous().with_bearer(created.data("plaintext").as_str().unwrap());
+    let id = created.data("id").as_str().unwrap();
     assert_eq!(admin.delete(&format!("/api-keys/{id}")).await.status, 200);
     key
 }
 
 // CP-44
 #[tokio::test]
-async fn every_route_admits_whom_its_row_names() {
+async fn every_route_admits_exactly_the_callers_of_its_access_level() {
     let plane = TestApp::start().await;
     let expired = expired_session(&plane).await;
     let admin = plane.owner().await;
     let resources = Resources::create(&plane, &admin).await;
     let scoped = async |scope: &str| plane.key_with(json!({"name": scope, "scopes": [scope]})).await;
-    // Those who may remove something come last.
+    // Ordered by permission: callers that can delete resources come last.
     let callers = [
         (CallerKind::Anonymous, plane.anonymous()),
         (CallerKind::ExpiredSession, expired),
@@ -206,20 +209,23 @@ async fn every_route_admits_whom_its_row_names() {
         (CallerKind::Admin, admin),
     ];
     let mut routes = all_routes();
-    // A session that signs out is gone for the rest; `signing_out_ends_the_session` shows that route.
+    // Signing out would invalidate the session for the later requests; `sign_out_ends_session` covers the
+    // route.
     routes.retain(|(_, path, _)| *path != "/auth/sign-out");
+    // DELETE last, so that the other routes find the resources.
     routes.sort_by_key(|(method, ..)| *method == "DELETE");
-    let mut wrong = Vec::new();
+    let mut mismatches = Vec::new();
     for (method, template, access) in routes {
         for (kind, client) in &callers {
             let expected = expected(*kind, access, method, template);
-            // Not read to its end: streams have none.
-            let answer = client.response(method, &resources.path(template), Some("{}".to_owned())).await;
-            let status = answer.status().as_u16();
-            if !expected.fits(status) {
-                wrong.push(format!("{method} {template} for {kind:?}: {expected:?}, answered {status}"));
+            // The body is not read: streams have no end.
+            let response = client.response(method, &resources.path(template), Some("{}".to_owned())).await;
+            let status = response.status().as_u16();
+            if !expected.matches(status) {
+                mismatches
+                    .push(format!("{method} {template} for {kind:?}: expected {expected:?}, got {status}"));
             }
         }
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(mismatches.is_empty(), "{}", mismatches.join("\n"));
 }

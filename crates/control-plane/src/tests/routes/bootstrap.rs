@@ -3,29 +3,29 @@ use serde_json::{Value, json};
 use crate::tests::TestApp;
 
 #[tokio::test]
-async fn bootstrap_is_started_on_the_desktop_that_is_online() {
+async fn bootstrap_starts_on_the_online_desktop() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let path = "/agents/bootstrap/start";
-    let wish = json!({"repos": [{"fullName": "acme/shop"}], "options": {"depth": "deep"}});
-    let none = owner.post(path, wish.clone()).await;
+    let request = json!({"repos": [{"fullName": "acme/shop"}], "options": {"depth": "deep"}});
+    let none = owner.post(path, request.clone()).await;
     let text = "No online compute targets found. Ensure the desktop app is running.";
     assert_eq!(none.refused(), (400, text));
 
     let mut desktop = plane.desktop().await;
-    let started = owner.post(path, wish.clone()).await;
+    let started = owner.post(path, request.clone()).await;
     assert_eq!(started.data("status"), "PENDING", "{}", started.text);
     let command = desktop.accept().await;
     assert_eq!(command["body"]["command"], "BOOTSTRAP");
     let prompt: Value = serde_json::from_str(command["body"]["prompt"].as_str().unwrap()).unwrap();
-    assert_eq!(prompt, wish);
+    assert_eq!(prompt, request);
     let shown = owner.get(&format!("/loops/{}", started.data("loopId").as_str().unwrap())).await;
     assert_eq!(shown.data("metadata")["launchSource"], "bootstrap");
     assert_eq!(shown.data("metadata")["options"]["depth"], "deep");
 }
 
 #[tokio::test]
-async fn bootstrap_names_what_is_missing() {
+async fn bootstrap_request_is_validated() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let desktop = plane.desktop().await;

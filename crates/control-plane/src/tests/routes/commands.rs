@@ -9,17 +9,17 @@ fn git() -> Value {
 }
 
 #[tokio::test]
-async fn command_goes_to_the_desktop_and_its_events_come_back() {
+async fn command_is_delivered_and_its_events_are_stored() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let owner = plane.owner().await;
     let commands = format!("/compute-targets/{}/commands", desktop.target_id);
-    let made = owner.post(&commands, git()).await;
-    assert_eq!(made.data("status"), "queued", "{}", made.text);
-    let path = format!("{commands}/{}", made.data("commandId").as_str().unwrap());
+    let created = owner.post(&commands, git()).await;
+    assert_eq!(created.data("status"), "queued", "{}", created.text);
+    let path = format!("{commands}/{}", created.data("commandId").as_str().unwrap());
 
     let command = desktop.accept().await;
-    assert_eq!(command["operationId"], "git_action", "the path decides");
+    assert_eq!(command["operationId"], "git_action", "the operation is derived from the path");
     assert_eq!(command["body"], json!({"action": "status"}));
     desktop.report(&command, 1, "status", json!({"type": "status", "status": "running"})).await;
     assert_eq!(owner.get(&path).await.data("status"), "running");
@@ -31,6 +31,7 @@ async fn command_goes_to_the_desktop_and_its_events_come_back() {
             json!({"type": "result", "statusCode": 200, "success": true, "data": {}}),
         )
         .await;
+    // The desktop repeats sequence 2; the control plane acknowledges it again without storing it twice.
     desktop.report(&command, 2, "chunk", json!({"again": true})).await;
     desktop.report(&command, 3, "done", json!({"type": "done"})).await;
     let shown = owner.get(&path).await;
@@ -45,18 +46,19 @@ async fn command_goes_to_the_desktop_and_its_events_come_back() {
 }
 
 #[tokio::test]
-async fn gap_is_reported_and_command_waits_for_its_desktop() {
+async fn command_is_redelivered_on_reconnect_and_sequence_gap_is_rejected() {
     let plane = TestApp::start().await;
     let desktop = plane.desktop().await;
     let owner = plane.owner().await;
     let commands = format!("/compute-targets/{}/commands", desktop.target_id);
-    let made = owner.post(&commands, git()).await;
-    let id = made.data("commandId").as_str().unwrap().to_owned();
+    let created = owner.post(&commands, git()).await;
+    let id = created.data("commandId").as_str().unwrap().to_owned();
 
     let mut desktop = desktop.reconnect().await;
     assert_eq!(desktop.hello_ack["resumeFromSequence"], json!({&id: 0}));
     let command = desktop.accept().await;
     assert_eq!(command["commandId"], id.as_str());
+    // Sequence 3 before 1: the control plane rejects the gap and states which sequence it expects next.
     let ahead = json!({"commandId": id, "sequence": 3, "eventType": "chunk", "data": {}});
     desktop.send(event::COMMAND_EVENT, &ahead).await;
     let gap = desktop.expect(event::HELLO_ACK).await;
@@ -66,19 +68,20 @@ async fn gap_is_reported_and_command_waits_for_its_desktop() {
 }
 
 #[tokio::test]
-async fn cancellation_is_sent_again_until_the_desktop_has_ended_the_command() {
+async fn cancellation_is_resent_until_the_command_finishes() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let owner = plane.owner().await;
     let commands = format!("/compute-targets/{}/commands", desktop.target_id);
-    let made = owner.post(&commands, git()).await;
-    let path = format!("{commands}/{}", made.data("commandId").as_str().unwrap());
+    let created = owner.post(&commands, git()).await;
+    let path = format!("{commands}/{}", created.data("commandId").as_str().unwrap());
     let command = desktop.accept().await;
     desktop.report(&command, 1, "status", json!({"type": "status"})).await;
 
     let cancelled = owner.post(&format!("{path}/cancel"), json!({})).await;
     assert_eq!(cancelled.json["data"], json!({"cancelRequested": true, "status": "running"}));
-    // Twice it goes into a connection that is dead already.
+    // Two connections end before the cancellation is read: it is sent on every connection until the command
+    // ends.
     for _ in 0..2 {
         desktop = desktop.reconnect().await;
         assert_eq!(
@@ -93,37 +96,38 @@ async fn cancellation_is_sent_again_until_the_desktop_has_ended_the_command() {
     let again = owner.post(&format!("{path}/cancel"), json!({})).await;
     assert_eq!(again.json["data"], json!({"cancelRequested": false, "status": "cancelled"}));
     let desktop = desktop.reconnect().await;
-    assert_eq!(desktop.hello_ack["resumeFromSequence"], Value::Null, "nothing is left to be said");
+    assert_eq!(desktop.hello_ack["resumeFromSequence"], Value::Null, "no command is open");
 }
 
 #[tokio::test]
-async fn command_that_was_cancelled_while_its_desktop_was_away_is_not_sent() {
+async fn command_cancelled_while_desktop_is_offline_is_not_delivered() {
     let plane = TestApp::start().await;
     let desktop = plane.desktop().await;
     let (owner, target) = (plane.owner().await, desktop.target_id);
     let commands = format!("/compute-targets/{target}/commands");
     let identity = desktop.identity;
     plane.disconnect(target).await;
-    let made = owner.post(&commands, git()).await;
-    let path = format!("{commands}/{}", made.data("commandId").as_str().unwrap());
+    let created = owner.post(&commands, git()).await;
+    let path = format!("{commands}/{}", created.data("commandId").as_str().unwrap());
     let cancelled = owner.post(&format!("{path}/cancel"), json!({})).await;
     assert_eq!(cancelled.json["data"], json!({"cancelRequested": true, "status": "queued"}));
+    // A command after the cancelled one: if the cancelled command were delivered, it would arrive first.
     let later = owner.post(&commands, git()).await;
 
     let mut desktop = plane.desktop_as(identity).await;
     let cancel = desktop.expect(event::CANCEL).await;
-    assert_eq!(&cancel["commandId"], made.data("commandId"));
+    assert_eq!(&cancel["commandId"], created.data("commandId"));
     assert_eq!(&desktop.accept().await["commandId"], later.data("commandId"));
 }
 
 #[tokio::test]
-async fn command_that_its_desktop_gets_too_late_has_expired() {
+async fn command_rejected_by_its_desktop_as_expired_is_expired() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let owner = plane.owner().await;
     let commands = format!("/compute-targets/{}/commands", desktop.target_id);
-    let made = owner.post(&commands, git()).await;
-    let path = format!("{commands}/{}", made.data("commandId").as_str().unwrap());
+    let created = owner.post(&commands, git()).await;
+    let path = format!("{commands}/{}", created.data("commandId").as_str().unwrap());
     let command = desktop.reject_with(json!({"reason": "command expired", "code": "expired"})).await;
     let moment = |name: &str| command[name].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
     assert_eq!(moment("expiresAt").duration_since(moment("queuedAt")).as_mins(), 15);
@@ -134,7 +138,7 @@ async fn command_that_its_desktop_gets_too_late_has_expired() {
 }
 
 #[tokio::test]
-async fn open_commands_of_a_desktop_are_bounded() {
+async fn open_commands_per_desktop_are_limited() {
     let plane = TestApp::start().await;
     let desktop = plane.desktop().await;
     let owner = plane.owner().await;
@@ -143,15 +147,16 @@ async fn open_commands_of_a_desktop_are_bounded() {
     let mut keyed = git();
     keyed["idempotencyKey"] = json!("first");
     let first = owner.post(&commands, keyed.clone()).await;
+    // 500 is the limit of open commands; the desktop is offline, so none of them ends.
     for _ in 1..500 {
         assert_eq!(owner.post(&commands, git()).await.status, 200);
     }
     let refused = owner.post(&commands, git()).await;
-    assert_eq!(refused.refused(), (429, "Too many commands wait for this compute target"));
+    assert_eq!(refused.refused(), (429, "Too many queued commands for this compute target; retry later"));
     assert_eq!(refused.json["code"], "too_many_commands");
     let again = owner.post(&commands, keyed).await;
-    assert_eq!(again.data("commandId"), first.data("commandId"), "what is there already is no new one");
-    // One that ends makes room.
+    assert_eq!(again.data("commandId"), first.data("commandId"), "a known idempotency key needs no slot");
+    // A finished command frees a slot.
     let mut desktop = desktop.reconnect().await;
     let command = desktop.accept().await;
     desktop.report(&command, 1, "done", json!({"type": "done"})).await;
@@ -159,12 +164,13 @@ async fn open_commands_of_a_desktop_are_bounded() {
 }
 
 #[tokio::test]
-async fn same_key_is_the_same_command() {
+async fn idempotency_key_deduplicates_commands() {
     let plane = TestApp::start().await;
     let desktop = plane.desktop().await;
     let owner = plane.owner().await;
     let commands = format!("/compute-targets/{}/commands", desktop.target_id);
     let mut body = git();
+    // Surrounding whitespace is not part of the key.
     body["idempotencyKey"] = json!(" k ");
     let first = owner.post(&commands, body.clone()).await;
     let second = owner.post(&commands, body.clone()).await;
@@ -175,7 +181,7 @@ async fn same_key_is_the_same_command() {
 }
 
 #[tokio::test]
-async fn commands_that_do_not_fit_are_refused() {
+async fn invalid_commands_are_rejected() {
     let plane = TestApp::start().await;
     let desktop = plane.desktop().await;
     let owner = plane.owner().await;

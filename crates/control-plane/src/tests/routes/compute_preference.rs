@@ -4,7 +4,7 @@ use super::documents::feature;
 use crate::tests::TestApp;
 
 #[tokio::test]
-async fn preference_is_a_desktop_that_is_online_until_the_person_chooses() {
+async fn preference_defaults_to_an_online_desktop_until_set() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let path = "/settings/compute-preference";
@@ -18,8 +18,9 @@ async fn preference_is_a_desktop_that_is_online_until_the_person_chooses() {
         json!({"preferredComputeMode": "LOCAL", "isExplicit": false})
     );
 
-    let wish = json!({"mode": "LOCAL", "computeTargetId": desktop.target_id, "selectedHarness": "reviewer"});
-    let set = owner.put(path, wish).await;
+    let preference =
+        json!({"mode": "LOCAL", "computeTargetId": desktop.target_id, "selectedHarness": "reviewer"});
+    let set = owner.put(path, preference).await;
     let expected = json!({"preferredComputeMode": "LOCAL", "isExplicit": true,
         "computeTargetId": desktop.target_id, "selectedHarness": "reviewer"});
     assert_eq!(set.json["data"], expected);
@@ -32,6 +33,9 @@ async fn preference_is_a_desktop_that_is_online_until_the_person_chooses() {
     feature(&owner).await;
     let refused = owner.post("/documents/feature-1/run-loop", json!({"command": "plan"})).await;
     assert_eq!(refused.status, 400);
-    assert_eq!(refused.json["details"]["category"], "compute_target_unavailable", "there is no cloud here");
+    assert_eq!(
+        refused.json["details"]["category"], "compute_target_unavailable",
+        "this control plane has no cloud targets"
+    );
     assert_eq!(owner.put(path, json!({"mode": "MOON"})).await.status, 400);
 }

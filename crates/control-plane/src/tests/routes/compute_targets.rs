@@ -10,7 +10,7 @@ fn registration(name: &str, gateway: Option<Uuid>) -> serde_json::Value {
 }
 
 #[tokio::test]
-async fn desktop_is_one_row_whatever_its_name_or_id() {
+async fn desktop_keeps_its_row_when_its_name_or_gateway_id_changes() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let gateway = Uuid::new_v4();
@@ -30,10 +30,11 @@ async fn desktop_is_one_row_whatever_its_name_or_id() {
 }
 
 #[tokio::test]
-async fn desktop_that_registers_often_at_once_is_one_row() {
+async fn concurrent_registrations_create_one_row() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let gateway = Uuid::new_v4();
+    // Concurrent registrations race for the unique indexes; the losers must update the winner's row.
     let registrations =
         (0..16).map(|_| owner.post("/compute-targets/register", registration("bench", Some(gateway))));
     let answers = futures_util::future::join_all(registrations).await;
@@ -42,12 +43,12 @@ async fn desktop_that_registers_often_at_once_is_one_row() {
 }
 
 #[tokio::test]
-async fn shared_desktop_is_seen_by_all_and_changed_by_its_owner() {
+async fn shared_desktop_is_visible_to_members_and_changed_by_its_owner() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let member = plane.member("ben@example.org").await;
-    let made = owner.post("/compute-targets/register", registration("bench", None)).await;
-    let path = format!("/compute-targets/{}", made.data("id").as_str().unwrap());
+    let created = owner.post("/compute-targets/register", registration("bench", None)).await;
+    let path = format!("/compute-targets/{}", created.data("id").as_str().unwrap());
     assert_eq!(member.get("/compute-targets").await.json["data"], json!([]));
     let share = Some(json!({"isSharedWithOrg": true}).to_string());
     assert_eq!(member.send("PATCH", &format!("{path}/sharing"), share.clone()).await.status, 404);
@@ -64,15 +65,16 @@ async fn shared_desktop_is_seen_by_all_and_changed_by_its_owner() {
 
 // CL-45
 #[tokio::test]
-async fn desktop_that_falls_silent_goes_offline() {
+async fn desktop_without_messages_is_marked_offline() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
-    let made = owner.post("/compute-targets/register", registration("bench", None)).await;
+    let created = owner.post("/compute-targets/register", registration("bench", None)).await;
     presence::sweep(&plane.app, now() - 90_000).await.unwrap();
     assert_eq!(owner.get("/compute-targets").await.json["data"][0]["isOnline"], true);
+    // A cutoff in the future makes every desktop stale, without waiting 90 seconds.
     presence::sweep(&plane.app, now() + 1).await.unwrap();
     assert_eq!(owner.get("/compute-targets").await.json["data"][0]["isOnline"], false);
-    let beat = format!("/compute-targets/{}/heartbeat", made.data("id").as_str().unwrap());
+    let beat = format!("/compute-targets/{}/heartbeat", created.data("id").as_str().unwrap());
     assert_eq!(owner.post(&beat, json!({})).await.data("ok"), true);
     assert_eq!(owner.get("/compute-targets").await.json["data"][0]["isOnline"], true);
 }
@@ -88,44 +90,46 @@ async fn connected_desktop_is_online_and_protected() {
     assert_eq!(target["security"]["status"], "protected");
     assert_eq!(target["capabilities"]["pluginVersion"], "1.9.3");
     let again = desktop.reconnect().await;
-    assert_eq!(json!(again.target_id), target["id"], "the gateway id names the row");
+    assert_eq!(json!(again.target_id), target["id"], "the gateway id identifies the row");
 }
 
 #[tokio::test]
-async fn end_of_the_control_plane_is_told_to_its_desktops() {
+async fn shutdown_closes_connections_of_desktops() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let shutdown = tokio::spawn(async move { plane.plane.shutdown().await });
-    assert_eq!(desktop.closed().await, 1001);
+    // 1001 "going away": the desktop reconnects.
+    assert_eq!(desktop.close_code().await, 1001);
     shutdown.await.unwrap().unwrap();
 }
 
 // CL-50
 #[tokio::test]
-async fn revoked_key_ends_the_connection() {
+async fn api_key_revocation_closes_the_connection() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let owner = plane.owner().await;
     let keys = owner.get("/api-keys").await;
     owner.delete(&format!("/api-keys/{}", keys.json["data"][0]["id"].as_str().unwrap())).await;
-    assert_eq!(desktop.closed().await, 4401);
+    // 4401: the desktop does not reconnect with this key.
+    assert_eq!(desktop.close_code().await, 4401);
 }
 
 #[tokio::test]
-async fn removed_desktop_is_disconnected_and_its_loops_stay() {
+async fn removed_desktop_is_disconnected_and_its_loops_remain() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let owner = plane.owner().await;
     let (id, _) = plane.running("PLAN").await;
     owner.delete(&format!("/compute-targets/{}", desktop.target_id)).await;
-    assert_eq!(desktop.closed().await, 1000);
+    assert_eq!(desktop.close_code().await, 1000);
     let key = desktop.identity.client(&plane, "GET", "/compute-targets", 0);
-    assert_eq!(key.get("/compute-targets").await.status, 401, "it does not come back by itself");
+    assert_eq!(key.get("/compute-targets").await.status, 401, "the desktop cannot reconnect with its key");
     assert_eq!(owner.get(&format!("/loops/{id}")).await.status, 200);
 }
 
 #[tokio::test]
-async fn desktop_cannot_take_the_name_of_another_one() {
+async fn duplicate_machine_name_is_rejected() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let register = async |name: &str, gateway: Uuid| {

@@ -1,4 +1,4 @@
-//! The story of a wish: a feature becomes a plan, and the plan a pull request.
+//! Documents: from the description of a feature to its plan and pull request.
 
 use loopgate_api::job::LoopStatus;
 use serde_json::{Value, json};
@@ -9,12 +9,12 @@ use crate::tests::{LinkedDesktop, TestApp, TestClient};
 
 pub async fn feature(owner: &TestClient) -> Value {
     let body = json!({"title": "Cart", "type": "FEATURE", "content": "People need a cart.", "repo": shop()});
-    let made = owner.post("/documents", body).await;
-    assert_eq!(made.status, 200, "{}", made.text);
-    made.json["data"].clone()
+    let created = owner.post("/documents", body).await;
+    assert_eq!(created.status, 200, "{}", created.text);
+    created.json["data"].clone()
 }
 
-/// The launch that the desktop receives, and a runner with its token.
+/// Accepts the next launch command. Returns the command, the loop's id, and a client with its runner token.
 pub async fn launched(plane: &TestApp, desktop: &mut LinkedDesktop) -> (Value, Uuid, TestClient) {
     let command = desktop.accept().await;
     let body = command["body"].clone();
@@ -23,7 +23,7 @@ pub async fn launched(plane: &TestApp, desktop: &mut LinkedDesktop) -> (Value, U
     (command, id, runner)
 }
 
-/// Waits for a loop to reach a status, woken by its events.
+/// Waits until a loop has a status, at most ten seconds.
 pub async fn reached(plane: &TestApp, id: Uuid, status: LoopStatus) {
     let mut wake = plane.app.bus.subscribe(crate::bus::Topic::Loop(id));
     let wait = async {
@@ -34,7 +34,7 @@ pub async fn reached(plane: &TestApp, id: Uuid, status: LoopStatus) {
     tokio::time::timeout(std::time::Duration::from_secs(10), wait).await.unwrap();
 }
 
-/// Has a plan made from a document, or made again; answers the loop.
+/// Runs a PLAN loop on a document and completes it. Returns the loop's id.
 pub async fn plan(plane: &TestApp, desktop: &mut LinkedDesktop, slug: &str) -> Uuid {
     let owner = plane.owner().await;
     let run = owner.post(&format!("/documents/{slug}/run-loop"), json!({"command": "plan"})).await;
@@ -51,7 +51,7 @@ pub async fn plan(plane: &TestApp, desktop: &mut LinkedDesktop, slug: &str) -> U
 }
 
 #[tokio::test]
-async fn wish_becomes_a_plan_and_a_plan_a_pull_request() {
+async fn feature_becomes_a_plan_and_the_plan_a_pull_request() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let owner = plane.owner().await;
@@ -62,18 +62,18 @@ async fn wish_becomes_a_plan_and_a_plan_a_pull_request() {
     let shown = owner.get("/documents/feature-1").await;
     assert_eq!(shown.data("plan")["slug"], "plan-1");
     assert_eq!(shown.data("loops")[0]["status"], "COMPLETED");
-    let made = owner.get("/documents/plan-1").await;
-    assert_eq!(made.data("title"), "A cart for the shop");
-    assert_eq!(made.data("content"), "# Cart\n\n1. Table");
-    assert_eq!(made.data("raw")["pendingTasks"], json!([]));
-    assert_eq!(made.data("source")["slug"], "feature-1");
+    let created = owner.get("/documents/plan-1").await;
+    assert_eq!(created.data("title"), "A cart for the shop");
+    assert_eq!(created.data("content"), "# Cart\n\n1. Table");
+    assert_eq!(created.data("raw")["pendingTasks"], json!([]));
+    assert_eq!(created.data("source")["slug"], "feature-1");
     let detail = owner.get(&format!("/loops/{planned}")).await;
     assert_eq!(detail.data("producedDocument")["slug"], "plan-1");
 
     owner.post("/documents/plan-1/run-loop", json!({"command": "execute"})).await;
     let (command, id, runner) = launched(&plane, &mut desktop).await;
     let body = &command["body"];
-    assert_eq!(body["artifactSlug"], "plan-1", "the same worktree as the plan's");
+    assert_eq!(body["artifactSlug"], "plan-1", "the worktree of the plan");
     assert_eq!(body["parentLoopId"], json!(planned));
     assert_eq!(body["parentBranchName"], "orchestrator/plan-1");
     assert_eq!(body["committer"], json!({"name": "Ada Lovelace", "email": "ada@example.org"}));
@@ -108,21 +108,21 @@ async fn wish_becomes_a_plan_and_a_plan_a_pull_request() {
 }
 
 #[tokio::test]
-async fn second_plan_is_a_new_version_of_the_first() {
+async fn replanning_creates_a_new_version_of_the_plan() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let owner = plane.owner().await;
     feature(&owner).await;
     plan(&plane, &mut desktop, "feature-1").await;
     plan(&plane, &mut desktop, "plan-1").await;
-    let made = owner.get("/documents/plan-1").await;
-    assert_eq!((made.data("currentVersion"), made.data("status")), (&json!(2), &json!("DRAFT")));
+    let created = owner.get("/documents/plan-1").await;
+    assert_eq!((created.data("currentVersion"), created.data("status")), (&json!(2), &json!("DRAFT")));
     let plans = owner.get("/documents?type=IMPLEMENTATION_PLAN").await;
     assert_eq!(plans.json["data"].as_array().unwrap().len(), 1);
 }
 
 #[tokio::test]
-async fn refused_launch_fails_its_loop_with_the_reason() {
+async fn rejected_launch_fails_its_loop_with_the_reason() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let owner = plane.owner().await;
@@ -139,7 +139,7 @@ async fn refused_launch_fails_its_loop_with_the_reason() {
 }
 
 #[tokio::test]
-async fn gateway_that_cannot_start_the_loop_fails_it_unless_it_runs_already() {
+async fn launch_error_of_the_gateway_fails_the_loop_unless_it_is_running() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let owner = plane.owner().await;
@@ -170,7 +170,7 @@ async fn gateway_that_cannot_start_the_loop_fails_it_unless_it_runs_already() {
 }
 
 #[tokio::test]
-async fn loop_can_be_resumed_in_the_same_worktree() {
+async fn resumed_loop_uses_the_same_worktree() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let owner = plane.owner().await;
@@ -191,7 +191,7 @@ async fn loop_can_be_resumed_in_the_same_worktree() {
 }
 
 #[tokio::test]
-async fn token_of_a_launch_is_forgotten_with_its_command() {
+async fn launch_token_is_deleted_when_its_command_finishes() {
     use sea_orm::EntityTrait;
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
@@ -206,7 +206,7 @@ async fn token_of_a_launch_is_forgotten_with_its_command() {
 }
 
 #[tokio::test]
-async fn invalid_loop_is_refused_at_once() {
+async fn invalid_run_loop_request_is_rejected() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     feature(&owner).await;
@@ -224,7 +224,7 @@ async fn invalid_loop_is_refused_at_once() {
     assert_eq!(run("feature-1", json!({"command": "execute"})).await.failure().2, "PLAN_STATE_UNAVAILABLE");
 
     let target = json!({"machineName": "bench", "platform": "linux", "supportedOperations": []});
-    let made = owner.post("/compute-targets/register", target).await;
+    let created = owner.post("/compute-targets/register", target).await;
     let none = run("prd-1", json!({"command": "plan"})).await;
     assert_eq!(
         none.refused().1,
@@ -235,8 +235,8 @@ async fn invalid_loop_is_refused_at_once() {
     let unknown = run("feature-1", json!({"command": "plan", "computeTargetId": Uuid::new_v4()})).await;
     assert_eq!(unknown.refused(), (404, "Compute target not found"));
 
-    // A desktop that is said to be online but has no connection: the loop fails, not the answer.
-    let started = run("feature-1", json!({"command": "plan", "computeTargetId": made.data("id")})).await;
+    // The desktop is marked online but has no connection: the request succeeds and the loop fails.
+    let started = run("feature-1", json!({"command": "plan", "computeTargetId": created.data("id")})).await;
     let id: Uuid = started.data("loopId").as_str().unwrap().parse().unwrap();
     reached(&plane, id, LoopStatus::Failed).await;
     let shown = owner.get(&format!("/loops/{id}")).await;
@@ -244,7 +244,7 @@ async fn invalid_loop_is_refused_at_once() {
 }
 
 #[tokio::test]
-async fn documents_are_of_their_organization_and_keep_their_versions() {
+async fn documents_have_slugs_versions_and_statuses() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let first = feature(&owner).await;
@@ -266,14 +266,15 @@ async fn documents_are_of_their_organization_and_keep_their_versions() {
     assert_eq!(empty.json["details"]["issues"].as_array().unwrap().len(), 2);
 }
 
-/// Leaves a loop as a process does that ended in the middle of its launch.
+/// Creates a loop in the state that remains when the process is killed during the launch: pending, with a
+/// target and without a command.
 async fn interrupted(plane: &TestApp, target: Uuid) -> Uuid {
     use crate::store::entity::agent_loop;
     use sea_orm::prelude::*;
     use sea_orm::sea_query::Expr;
     let body = json!({"command": "PLAN", "documentId": "feature-1", "repo": shop()});
-    let made = plane.owner().await.post("/loops", body).await;
-    let id: Uuid = made.data("loopId").as_str().unwrap().parse().unwrap();
+    let created = plane.owner().await.post("/loops", body).await;
+    let id: Uuid = created.data("loopId").as_str().unwrap().parse().unwrap();
     agent_loop::Entity::update_many()
         .col_expr(agent_loop::Column::ComputeTargetId, Expr::value(target))
         .col_expr(agent_loop::Column::CreatedAt, Expr::value(crate::store::now() - 60_000))
@@ -285,7 +286,7 @@ async fn interrupted(plane: &TestApp, target: Uuid) -> Uuid {
 }
 
 #[tokio::test]
-async fn interrupted_launch_is_taken_up_when_its_desktop_is_back() {
+async fn interrupted_launch_is_recovered_when_its_desktop_reconnects() {
     let plane = TestApp::start().await;
     let desktop = plane.desktop().await;
     feature(&plane.owner().await).await;
@@ -300,7 +301,7 @@ async fn interrupted_launch_is_taken_up_when_its_desktop_is_back() {
 }
 
 #[tokio::test]
-async fn command_that_was_stored_before_the_end_is_sent_once_and_claimed() {
+async fn stored_launch_command_is_redelivered_after_restart() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let owner = plane.owner().await;
@@ -313,6 +314,6 @@ async fn command_that_was_stored_before_the_end_is_sent_once_and_claimed() {
     let mut desktop = plane.desktop_as(identity).await;
     let (again, same, runner) = launched(&plane, &mut desktop).await;
     assert_eq!((&again["commandId"], same), (&command["commandId"], id));
-    assert_eq!(runner.event(id, json!({"type": "started"})).await.status, 200, "the token is the same one");
+    assert_eq!(runner.event(id, json!({"type": "started"})).await.status, 200, "the token is still valid");
     assert_eq!(plane.row(id).await.container_id.as_deref(), command["commandId"].as_str());
 }

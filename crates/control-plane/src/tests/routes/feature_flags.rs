@@ -3,7 +3,7 @@ use serde_json::json;
 use crate::tests::TestApp;
 
 #[tokio::test]
-async fn administrator_turns_a_flag_on_for_everybody() {
+async fn administrator_sets_a_flag_for_the_organization() {
     let plane = TestApp::start().await;
     let member = plane.member("ben@example.org").await;
     assert_eq!(member.get("/feature-flags").await.data("flags"), &json!({"mermaid-enhancements": false}));

@@ -1,4 +1,4 @@
-//! Repositories and tokens through the App of the code host.
+//! Repositories and installation tokens of the code host's GitHub App.
 
 use std::collections::HashMap;
 
@@ -11,17 +11,17 @@ use crate::CodeHostApp;
 use crate::tests::{TestApp, TestClient, TestResponse};
 
 const APP: u64 = 7;
-/// Of the organization of the tests.
+// Installation of the App for the owner's organization.
 const INSTALLATION: u64 = 70;
 
-/// A control plane with an App, at a code host with repositories of two owners.
-struct Connected {
+/// A control plane with a GitHub App that is installed for two organizations of a simulated code host.
+struct CodeHostFixture {
     plane: TestApp,
     host: CodeHost,
     _api: LoopbackServer,
 }
 
-async fn connected() -> Connected {
+async fn connected() -> CodeHostFixture {
     let remotes = GitRemotes::temporary().unwrap();
     let host = CodeHost::start(&remotes).await.unwrap();
     for name in ["acme/shop", "acme/docs", "acme/api", "evil/shop"] {
@@ -29,8 +29,8 @@ async fn connected() -> Connected {
         host.add_repository(name).unwrap();
     }
     let mut app = HostedApp::new(APP).unwrap();
-    let reached = ["acme/shop", "acme/docs", "acme/api"].map(str::to_owned).to_vec();
-    app.installations = HashMap::from([(INSTALLATION, reached), (71, vec!["evil/shop".to_owned()])]);
+    let accessible = ["acme/shop", "acme/docs", "acme/api"].map(str::to_owned).to_vec();
+    app.installations = HashMap::from([(INSTALLATION, accessible), (71, vec!["evil/shop".to_owned()])]);
     let (api, private_key) = (host.api().await.unwrap(), app.private_key.clone().into());
     host.register(app);
     let plane = TestApp::start_with(|config| {
@@ -42,7 +42,7 @@ async fn connected() -> Connected {
         });
     })
     .await;
-    Connected { plane, host, _api: api }
+    CodeHostFixture { plane, host, _api: api }
 }
 
 fn repo(full_name: &str, branch: &str) -> Value {
@@ -54,9 +54,9 @@ async fn create(owner: &TestClient, primary: Value, peers: &[Value]) -> TestResp
 }
 
 async fn running(plane: &TestApp, peers: &[Value]) -> (String, TestClient) {
-    let made = create(&plane.owner().await, repo("acme/shop", "main"), peers).await;
-    assert_eq!(made.status, 200, "{}", made.text);
-    let id: Uuid = made.data("loopId").as_str().unwrap().parse().unwrap();
+    let created = create(&plane.owner().await, repo("acme/shop", "main"), peers).await;
+    assert_eq!(created.status, 200, "{}", created.text);
+    let id: Uuid = created.data("loopId").as_str().unwrap().parse().unwrap();
     (format!("/loops/{id}/github-token"), plane.runner(id).await)
 }
 
@@ -68,8 +68,8 @@ fn peers_of(reply: &TestResponse) -> Vec<&str> {
 
 // CP-35
 #[tokio::test]
-async fn runner_gets_one_token_for_each_repository_of_its_loop() {
-    let Connected { plane, host, .. } = &connected().await;
+async fn runner_receives_one_token_per_repository() {
+    let CodeHostFixture { plane, host, .. } = &connected().await;
     let (docs, api) = (repo("acme/docs", "main"), repo("acme/api", "main"));
     let (path, runner) = running(plane, &[docs.clone(), api.clone()]).await;
     let all = runner.send("POST", &path, None).await;
@@ -78,7 +78,7 @@ async fn runner_gets_one_token_for_each_repository_of_its_loop() {
     let tokens =
         [all.data("token"), &peers[0]["token"], &peers[1]["token"]].map(|token| token.as_str().unwrap());
     assert!(tokens.iter().all(|token| token.starts_with("ghs_")), "{tokens:?}");
-    assert!(tokens[0] != tokens[1] && tokens[1] != tokens[2], "each for one repository");
+    assert!(tokens[0] != tokens[1] && tokens[1] != tokens[2], "one token per repository");
     let minted = host.calls().iter().filter(|call| call.what.ends_with("/access_tokens")).count();
     assert!(minted >= 3, "{minted}");
 
@@ -88,23 +88,24 @@ async fn runner_gets_one_token_for_each_repository_of_its_loop() {
         let refused = runner.post(&path, json!({"additionalRepos": [foreign]})).await;
         assert_eq!(refused.refused(), (403, "Additional repos not authorized for this loop"));
     }
-    // A typo must not widen what is granted.
+    // A malformed list must be rejected; if it counted as absent, the response would contain tokens for all
+    // repositories.
     for wrong in ["{\"additionalRepos\": \"acme/docs\"}", "{additional", "[]"] {
         assert_eq!(runner.send("POST", &path, Some(wrong.to_owned())).await.status, 400, "{wrong}");
     }
 }
 
 #[tokio::test]
-async fn loop_is_made_over_repositories_and_branches_that_the_installation_reaches() {
-    let Connected { plane, host, .. } = &connected().await;
+async fn loop_requires_repositories_and_branches_of_the_installation() {
+    let CodeHostFixture { plane, host, .. } = &connected().await;
     let owner = plane.owner().await;
-    let reached = ["acme/api", "acme/docs", "acme/shop"]
+    let accessible = ["acme/api", "acme/docs", "acme/shop"]
         .map(|name| json!({"fullName": name, "branches": null, "source": "installation"}));
-    assert_eq!(owner.get("/repositories").await.data("repositories"), &json!(reached));
+    assert_eq!(owner.get("/repositories").await.data("repositories"), &json!(accessible));
     owner.post("/repositories", json!({"fullName": "evil/shop"})).await;
-    let foreign = create(&owner, repo("evil/shop", "main"), &[repo("acme/gone", "main")]).await;
+    let foreign = create(&owner, repo("evil/shop", "main"), &[repo("acme/missing", "main")]).await;
     let text =
-        "GitHub App installation does not have access to the following repositories: evil/shop, acme/gone";
+        "GitHub App installation does not have access to the following repositories: evil/shop, acme/missing";
     assert_eq!(foreign.failure(), (403, text, "REPO_NOT_ALLOWED"));
     let missing = create(&owner, repo("acme/shop", "main"), &[repo("acme/docs", "feature/x")]).await;
     let text = "Branch \"feature/x\" does not exist in repository acme/docs";
@@ -112,20 +113,21 @@ async fn loop_is_made_over_repositories_and_branches_that_the_installation_reach
     assert_eq!(create(&owner, repo("acme/shop", ""), &[]).await.status, 200, "the default branch");
 
     let fault =
+        // `times: None` repeats the fault until `heal`.
         HostFault { on: "installation".into(), status: 502, message: "Bad gateway".into(), times: None };
     host.fail(fault);
-    let away = create(&owner, repo("acme/shop", "main"), &[]).await;
-    let (status, text, code) = away.failure();
+    let unavailable = create(&owner, repo("acme/shop", "main"), &[]).await;
+    let (status, text, code) = unavailable.failure();
     assert_eq!((status, code), (503, "code_host_unavailable"));
-    assert!(text.starts_with("The repositories cannot be checked: the code host did not answer: "), "{text}");
+    assert!(text.starts_with("The repositories cannot be checked: the code host is unavailable: "), "{text}");
     assert!(text.contains("Bad gateway") && !text.contains("backtrace"), "{text}");
     host.heal();
     assert_eq!(create(&owner, repo("acme/shop", "main"), &[]).await.status, 200);
 }
 
 #[tokio::test]
-async fn token_is_for_a_living_loop_of_a_connected_organization() {
-    let Connected { plane, .. } = &connected().await;
+async fn token_requires_an_active_loop_and_an_installation() {
+    let CodeHostFixture { plane, .. } = &connected().await;
     let (path, runner) = running(plane, &[]).await;
     let id: Uuid = path.split('/').nth(2).unwrap().parse().unwrap();
     plane.owner().await.post(&format!("/loops/{id}/cancel"), json!({})).await;
@@ -136,8 +138,8 @@ async fn token_is_for_a_living_loop_of_a_connected_organization() {
     let refused = runner.post(&format!("/loops/{id}/github-token"), json!({})).await;
     assert_eq!(refused.failure().2, "code_host_not_connected");
     let (id, runner) = {
-        let made = alone.owner().await.post("/loops", json!({"command": "CHAT"})).await;
-        let id: Uuid = made.data("loopId").as_str().unwrap().parse().unwrap();
+        let created = alone.owner().await.post("/loops", json!({"command": "CHAT"})).await;
+        let id: Uuid = created.data("loopId").as_str().unwrap().parse().unwrap();
         (id, alone.runner(id).await)
     };
     let refused = runner.post(&format!("/loops/{id}/github-token"), json!({})).await;

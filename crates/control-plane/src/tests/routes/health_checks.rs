@@ -12,7 +12,7 @@ fn check(passed: bool) -> Value {
 }
 
 #[tokio::test]
-async fn last_check_of_a_desktop_is_kept_until_the_desktop_changes() {
+async fn health_check_is_stored_until_the_desktop_changes() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let mut desktop = plane.desktop().await;
@@ -20,14 +20,15 @@ async fn last_check_of_a_desktop_is_kept_until_the_desktop_changes() {
     assert_eq!(owner.get(&path).await.json["data"], Value::Null);
     let first = owner.put(&path, check(false)).await;
     assert_eq!(first.data("requiredFailureIds"), &json!(["git"]), "{}", first.text);
-    assert_eq!(first.data("allRequiredPassed"), &json!(false), "as the checks say");
+    assert_eq!(first.data("allRequiredPassed"), &json!(false), "derived from the checks");
     assert_eq!(first.data("result")["checks"][0].get("enableOutcome"), None, "an unknown outcome is dropped");
     let second = owner.put(&path, check(true)).await;
     assert_eq!((second.data("id"), second.data("createdAt")), (first.data("id"), first.data("createdAt")));
     assert_eq!(owner.get(&path).await.data("requiredFailureIds"), &json!([]));
 
     desktop = desktop.reconnect().await;
-    assert_eq!(owner.get(&path).await.data("id"), first.data("id"), "the same desktop again");
+    assert_eq!(owner.get(&path).await.data("id"), first.data("id"), "the desktop is unchanged");
+    // Another platform means other programs, so the stored result no longer applies.
     let mut changed = hello(desktop.identity.gateway_id);
     changed["platform"] = json!("darwin");
     let (target_id, identity) = (desktop.target_id, desktop.identity);
@@ -37,7 +38,7 @@ async fn last_check_of_a_desktop_is_kept_until_the_desktop_changes() {
 }
 
 #[tokio::test]
-async fn check_that_does_not_fit_is_refused() {
+async fn invalid_health_check_is_rejected() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let desktop = plane.desktop().await;

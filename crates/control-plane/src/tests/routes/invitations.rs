@@ -10,9 +10,9 @@ use crate::tests::{ORIGIN, TestApp, TestClient, TestResponse};
 const PASSWORD: &str = "correct horse battery";
 
 async fn invite(admin: &TestClient, email: &str, role: &str) -> String {
-    let made = admin.post("/invitations", json!({"email": email, "role": role})).await;
-    assert_eq!(made.status, 200, "{}", made.text);
-    made.data("token").as_str().unwrap().to_owned()
+    let created = admin.post("/invitations", json!({"email": email, "role": role})).await;
+    assert_eq!(created.status, 200, "{}", created.text);
+    created.data("token").as_str().unwrap().to_owned()
 }
 
 fn page(plane: &TestApp) -> TestClient {
@@ -26,12 +26,12 @@ async fn accept(client: &TestClient, token: &str, password: &str) -> TestRespons
 
 // CP-52
 #[tokio::test]
-async fn invitation_makes_one_account_once() {
+async fn invitation_creates_one_account_once() {
     let plane = TestApp::start().await;
     let admin = plane.owner().await;
-    let made = admin.post("/invitations", json!({"email": "Ben@Example.org", "role": "org:member"})).await;
-    let token = made.data("token").as_str().unwrap();
-    assert_eq!(made.data("url"), &json!(format!("{ORIGIN}/join?token={token}")));
+    let created = admin.post("/invitations", json!({"email": "Ben@Example.org", "role": "org:member"})).await;
+    let token = created.data("token").as_str().unwrap();
+    assert_eq!(created.data("url"), &json!(format!("{ORIGIN}/join?token={token}")));
     let listed = admin.get("/invitations").await;
     assert_eq!(listed.json["data"][0]["email"], "ben@example.org");
     assert!(!listed.text.contains(token), "the token is shown once");
@@ -69,19 +69,19 @@ async fn invitation_makes_one_account_once() {
 }
 
 #[tokio::test]
-async fn invitation_that_is_accepted_twice_at_once_makes_one_member() {
+async fn concurrent_acceptances_create_one_member() {
     let plane = TestApp::start().await;
     let token = invite(&plane.owner().await, "ben@example.org", "org:member").await;
     let visitor = page(&plane);
-    let answers = futures_util::future::join_all((0..4).map(|_| accept(&visitor, &token, PASSWORD))).await;
-    let accepted = answers.iter().filter(|answer| answer.status == 200).count();
-    assert_eq!(accepted, 1, "{answers:?}");
+    let responses = futures_util::future::join_all((0..4).map(|_| accept(&visitor, &token, PASSWORD))).await;
+    let accepted = responses.iter().filter(|response| response.status == 200).count();
+    assert_eq!(accepted, 1, "{responses:?}");
     let members = plane.owner().await.get("/members").await;
     assert_eq!(members.json["data"].as_array().unwrap().len(), 2);
 }
 
 #[tokio::test]
-async fn old_revoked_and_replaced_invitations_are_refused() {
+async fn expired_revoked_and_replaced_invitations_are_rejected() {
     let plane = TestApp::start().await;
     let admin = plane.owner().await;
     let visitor = page(&plane);
@@ -93,9 +93,10 @@ async fn old_revoked_and_replaced_invitations_are_refused() {
     assert_eq!(admin.delete(&path).await.data("deleted"), true);
     assert_eq!(admin.delete(&path).await.refused(), (404, "Invitation not found"));
     let old = invite(&admin, "ben@example.org", "org:member").await;
-    let aged = invitation::Entity::update_many();
-    let aged = aged.col_expr(invitation::Column::ExpiresAt, Expr::value(now()));
-    aged.exec(plane.app.store.writer()).await.unwrap();
+    // Makes the invitation expired instead of waiting seven days.
+    let expire = invitation::Entity::update_many();
+    let expire = expire.col_expr(invitation::Column::ExpiresAt, Expr::value(now()));
+    expire.exec(plane.app.store.writer()).await.unwrap();
     for token in [replaced, revoked, old] {
         assert_eq!(accept(&visitor, &token, PASSWORD).await.failure().2, "invitation_invalid");
     }
@@ -104,7 +105,7 @@ async fn old_revoked_and_replaced_invitations_are_refused() {
 }
 
 #[tokio::test]
-async fn signed_in_person_joins_another_organization() {
+async fn signed_in_user_joins_another_organization() {
     let plane = TestApp::start().await;
     let second = plane.organization("second").await;
     let eve = crate::accounts::insert_identity(plane.app.store.writer()).await.unwrap();
@@ -119,7 +120,7 @@ async fn signed_in_person_joins_another_organization() {
         (&json!("work@example.org"), &json!("Ada"))
     );
     let joined = ada.signed_in(&accepted);
-    assert_eq!(ada.get("/me").await.status, 401, "the session that it replaces has ended");
+    assert_eq!(ada.get("/me").await.status, 401, "the replaced session is revoked");
     assert_eq!(joined.with_header("x-org-slug", "home").get("/me").await.data("role"), "org:admin");
     let anonymous = page(&plane).post("/invitations/accept", json!({"token": "x"})).await;
     assert_eq!(anonymous.refused(), (400, "password: is required without a session"));
@@ -134,11 +135,15 @@ async fn existing_account_accepts_with_its_own_password_only() {
     let second = plane.organization("second").await;
     let eve = crate::accounts::insert_identity(plane.app.store.writer()).await.unwrap();
     let eve = plane.join(second, eve, "eve@example.org", Role::Admin).await;
-    // Eve invites Ada's address and tries to accept as Ada.
+    // The administrator of another organization invites Ada's address and tries to accept as Ada.
     let token = invite(&plane.sign_in(eve).await, "ada@example.org", "org:member").await;
-    let refused = accept(&page(&plane), &token, "a password of eve's").await;
+    let refused = accept(&page(&plane), &token, "a password of Eve").await;
     assert_eq!(refused.failure().2, "invalid_credentials");
     let accepted = accept(&page(&plane), &token, PASSWORD).await;
     let joined = page(&plane).signed_in(&accepted);
-    assert_eq!(joined.with_header("x-org-slug", "home").get("/me").await.status, 200, "one person in two");
+    assert_eq!(
+        joined.with_header("x-org-slug", "home").get("/me").await.status,
+        200,
+        "one identity in two organizations"
+    );
 }

@@ -13,10 +13,11 @@ use crate::tests::{LinkedDesktop, TestApp};
 
 // CL-03
 #[tokio::test]
-async fn only_a_key_that_may_write_connects_a_desktop() {
+async fn link_requires_an_api_key_with_write_scope() {
     let plane = TestApp::start().await;
     let address = plane.serve().await;
     for (scope, refusal) in [("read", Some(401)), ("write", None)] {
+        // A key that was not claimed is not bound to a gateway, so any signing key is accepted.
         let key = plane.key_with(json!({"name": "x", "scopes": [scope]})).await;
         let api_key = key.header("authorization").strip_prefix("Bearer ").unwrap().to_owned();
         let signing = SigningKey::from_bytes(&rand::random());
@@ -25,7 +26,7 @@ async fn only_a_key_that_may_write_connects_a_desktop() {
     }
 }
 
-/// Connects a desktop with a key of its owner's.
+/// Connects a desktop that uses an API key created by its owner instead of a claimed one.
 async fn desktop_with(plane: &TestApp, key: serde_json::Value) -> LinkedDesktop {
     let key = plane.key_with(key).await;
     let api_key = key.header("authorization").strip_prefix("Bearer ").unwrap().to_owned();
@@ -36,17 +37,17 @@ async fn desktop_with(plane: &TestApp, key: serde_json::Value) -> LinkedDesktop 
 
 // CL-50
 #[tokio::test]
-async fn expiry_of_a_key_ends_its_connection() {
+async fn api_key_expiry_closes_the_connection() {
     let plane = TestApp::start().await;
     let expires_at = iso(now() + 1500);
     let mut desktop = desktop_with(&plane, json!({"name": "short", "expiresAt": expires_at})).await;
-    assert_eq!(desktop.closed().await, 4401);
-    assert!(iso(now()) >= expires_at, "not before its end");
+    assert_eq!(desktop.close_code().await, 4401);
+    assert!(iso(now()) >= expires_at, "not closed before the expiry");
 }
 
 // CL-50
 #[tokio::test]
-async fn deactivated_member_loses_its_connection() {
+async fn deactivated_member_is_disconnected() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let second = insert_identity(plane.app.store.writer()).await.unwrap();
@@ -54,23 +55,24 @@ async fn deactivated_member_loses_its_connection() {
     let admin = plane.sign_in(second).await;
     let path = format!("/members/{}", plane.owner.user_id);
     assert_eq!(admin.patch(&path, json!({"active": false})).await.data("active"), false);
-    assert_eq!(desktop.closed().await, 4401);
+    assert_eq!(desktop.close_code().await, 4401);
 }
 
 // CL-50
 #[tokio::test]
-async fn key_that_another_instance_revoked_loses_its_connection() {
+async fn revocation_by_another_instance_closes_the_connection() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
-    // As another instance does it: a row, and no word to this one.
+    // Another instance of the control plane writes the row without notifying this one; the periodic check
+    // finds it.
     let revoked = api_key::Entity::update_many().col_expr(api_key::Column::RevokedAt, Expr::value(now()));
     revoked.exec(plane.app.store.writer()).await.unwrap();
-    assert_eq!(desktop.closed().await, 4401);
+    assert_eq!(desktop.close_code().await, 4401);
 }
 
 // CL-04
 #[tokio::test]
-async fn old_proof_connects_no_desktop_and_a_fresh_one_does() {
+async fn stale_proof_is_rejected() {
     let plane = TestApp::start().await;
     let address = plane.serve().await;
     let identity = DesktopIdentity::claim(&plane).await;
@@ -80,16 +82,16 @@ async fn old_proof_connects_no_desktop_and_a_fresh_one_does() {
 }
 
 #[tokio::test]
-async fn desktop_that_takes_the_name_of_another_one_is_told_so() {
+async fn hello_with_a_duplicate_machine_name_is_rejected() {
     let plane = TestApp::start().await;
     plane.desktop().await;
     let address = plane.serve().await;
     let identity = DesktopIdentity::claim(&plane).await;
-    let mut named = hello(identity.gateway_id);
-    named["machineName"] = json!("other");
-    let second = LinkedDesktop::connect_with(identity, address, &named).await;
+    let mut renamed_hello = hello(identity.gateway_id);
+    renamed_hello["machineName"] = json!("other");
+    let second = LinkedDesktop::connect_with(identity, address, &renamed_hello).await;
     let taken = hello(second.identity.gateway_id);
-    let nack = LinkedDesktop::refused(second.identity, address, &taken).await;
+    let nack = LinkedDesktop::connect_rejected(second.identity, address, &taken).await;
     assert_eq!(nack["reason"], "compute_target_register_failed");
     assert_eq!(nack["message"], "A compute target with that machine name already exists");
 }

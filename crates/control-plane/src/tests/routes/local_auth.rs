@@ -8,7 +8,7 @@ const VERIFY: &str = "/compute-targets/local-auth/verify";
 
 // CP-42
 #[tokio::test]
-async fn challenge_is_verified_once_by_the_desktop_of_its_person() {
+async fn challenge_is_verified_once_by_the_users_desktop() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let identity = DesktopIdentity::claim(&plane).await;
@@ -18,9 +18,9 @@ async fn challenge_is_verified_once_by_the_desktop_of_its_person() {
         async move { client.post(VERIFY, body).await }
     };
     let challenge = async || {
-        let made = owner.post(CHALLENGE, json!({"origin": ORIGIN})).await;
-        assert_eq!((made.status.as_u16(), made.header("cache-control")), (200, Some("no-store")));
-        made.data("challengeToken").as_str().unwrap().to_owned()
+        let created = owner.post(CHALLENGE, json!({"origin": ORIGIN})).await;
+        assert_eq!((created.status.as_u16(), created.header("cache-control")), (200, Some("no-store")));
+        created.data("challengeToken").as_str().unwrap().to_owned()
     };
 
     let token = challenge().await;
@@ -34,10 +34,11 @@ async fn challenge_is_verified_once_by_the_desktop_of_its_person() {
     let used = (403, "Challenge has already been used or has expired");
     assert_eq!(verify(token, ORIGIN).await.refused(), used);
 
+    // A challenge from a wrong origin may have leaked, so it is consumed even though the verification fails.
     let token = challenge().await;
     let elsewhere = verify(token.clone(), "http://evil.example").await;
     assert_eq!(elsewhere.refused(), (403, "Request origin does not match challenge origin"));
-    assert_eq!(verify(token, ORIGIN).await.refused(), used, "a failing attempt burns the challenge");
+    assert_eq!(verify(token, ORIGIN).await.refused(), used, "a failed verification consumes the challenge");
     assert_eq!(
         verify("x.y.z".to_owned(), ORIGIN).await.refused(),
         (401, "Invalid or expired challenge token")
@@ -46,19 +47,19 @@ async fn challenge_is_verified_once_by_the_desktop_of_its_person() {
 
 // CP-42
 #[tokio::test]
-async fn challenge_of_somebody_else_is_refused() {
+async fn challenge_of_another_user_is_rejected() {
     let plane = TestApp::start().await;
     let member = plane.member("ben@example.org").await;
-    let made = member.post(CHALLENGE, json!({"origin": ORIGIN})).await;
+    let created = member.post(CHALLENGE, json!({"origin": ORIGIN})).await;
     let identity = DesktopIdentity::claim(&plane).await;
-    let body = json!({"challengeToken": made.data("challengeToken"), "requestOrigin": ORIGIN});
+    let body = json!({"challengeToken": created.data("challengeToken"), "requestOrigin": ORIGIN});
     let reply = identity.client(&plane, "POST", VERIFY, 0).post(VERIFY, body).await;
     assert_eq!(reply.refused(), (403, "Challenge was not issued for this API key owner"));
 }
 
 // CP-42
 #[tokio::test]
-async fn challenge_is_made_for_the_page_that_asks() {
+async fn challenge_requires_the_origin_of_the_request() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let foreign = json!({"origin": "http://evil.example"});
@@ -72,7 +73,7 @@ async fn challenge_is_made_for_the_page_that_asks() {
     let evil = owner.with_header("origin", "http://evil.example");
     let refused = evil.post(CHALLENGE, own.clone()).await;
     assert_eq!(refused.header("cache-control"), Some("no-store"));
-    assert_eq!(refused.status, 403, "the cookie of a foreign page counts for nothing");
+    assert_eq!(refused.status, 403, "a session is not accepted from a foreign origin");
     let bearer = evil.with_bearer("x");
     assert_eq!(bearer.post(CHALLENGE, own).await.status, 401);
 }

@@ -44,6 +44,7 @@ async fn loops_are_listed_newest_first_without_their_tokens() {
     assert_eq!(listed.json["data"][0]["user"]["email"], "ada@example.org");
     let plans = owner.get("/loops?command=PLAN&status=PENDING&limit=1").await;
     assert_eq!(plans.json["data"].as_array().unwrap().len(), 1);
+    // Offsets around the limits of i64 and u64: the database must not receive an overflowed number.
     for beyond in ["9223372036854775807", "9223372036854775808", "18446744073709551615"] {
         for list in ["/loops", "/agents", &format!("/loops/{first}/events")] {
             let reply = owner.get(&format!("{list}?offset={beyond}")).await;
@@ -61,13 +62,13 @@ async fn loops_are_listed_newest_first_without_their_tokens() {
 }
 
 #[tokio::test]
-async fn list_of_loops_goes_on_after_a_loop() {
+async fn loops_are_paginated_by_cursor() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let mut ids = Vec::new();
     for command in ["PLAN", "EXECUTE", "PLAN", "CHAT", "PLAN"] {
         let (id, _) = plane.running(command).await;
-        // All of the same instant: their ids decide.
+        // Equal creation times, so that the id is the tie-break.
         plane.set_column(id, agent_loop::Column::CreatedAt, 1_700_000_000_000_i64).await;
         ids.push(id);
     }
@@ -91,13 +92,13 @@ async fn list_of_loops_goes_on_after_a_loop() {
     let stranger = plane.stranger().await;
     for (client, after) in [(&owner, Uuid::new_v4()), (&stranger, ids[0])] {
         let refused = client.get(&format!("/loops?after={after}")).await;
-        assert_eq!(refused.refused(), (400, "Invalid query parameters: after names no loop"));
+        assert_eq!(refused.refused(), (400, "Invalid query parameters: after is not the id of a loop"));
     }
 }
 
 // CP-20, CP-21
 #[tokio::test]
-async fn repositories_outside_the_list_are_refused_together() {
+async fn all_forbidden_repositories_are_reported_together() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let branches = ["main"];
@@ -108,7 +109,7 @@ async fn repositories_outside_the_list_are_refused_together() {
     let reply = owner
         .post("/loops", with_peers(&[("evil/a", "main"), ("acme/docs", "main"), ("evil/b", "main")]))
         .await;
-    let text = "These repositories are not open to loops: evil/a, evil/b";
+    let text = "Repositories not allowed for loops (an administrator can add them): evil/a, evil/b";
     assert_eq!(reply.failure(), (403, text, "REPO_NOT_ALLOWED"));
     assert_eq!(reply.json["details"]["name"], "UnauthorizedRepoError");
     assert_eq!(reply.json["details"]["repoFullName"], "evil/a,evil/b");
@@ -121,13 +122,13 @@ async fn repositories_outside_the_list_are_refused_together() {
         (&reply.json["details"]["branch"], &reply.json["details"]["repoFullName"]),
         (&json!("gone"), &json!("Acme/Docs"))
     );
-    assert_eq!(owner.get("/loops").await.json["data"], json!([]), "no loop was made");
+    assert_eq!(owner.get("/loops").await.json["data"], json!([]), "no loop was created");
     assert_eq!(owner.post("/loops", with_peers(&[("acme/docs", "main")])).await.status, 200);
 }
 
 // CP-22, CP-23
 #[tokio::test]
-async fn bodies_that_do_not_fit_are_named() {
+async fn invalid_loop_requests_name_their_members() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let duplicate = owner.post("/loops", with_peers(&[("acme/a", "main"), ("Acme/A", "dev")])).await;
@@ -152,7 +153,7 @@ async fn bodies_that_do_not_fit_are_named() {
 
 // CP-24
 #[tokio::test]
-async fn one_loop_of_a_command_for_a_document() {
+async fn second_active_loop_of_document_and_command_is_rejected() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let slug = document(&owner).await;
@@ -172,7 +173,7 @@ async fn one_loop_of_a_command_for_a_document() {
 }
 
 #[tokio::test]
-async fn loop_that_was_never_dispatched_gives_its_slot_back() {
+async fn undispatched_loop_releases_its_slot() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let slug = document(&owner).await;
@@ -180,6 +181,7 @@ async fn loop_that_was_never_dispatched_gives_its_slot_back() {
     let first = owner.post("/loops", body.clone()).await;
     let id: Uuid = first.data("loopId").as_str().unwrap().parse().unwrap();
     assert_eq!(owner.post("/loops", body.clone()).await.status, 409);
+    // A pending loop without a command is stale after 30 seconds and no longer blocks a new one.
     age(&plane, id, agent_loop::Column::CreatedAt, 31_000).await;
     assert_eq!(owner.post("/loops", body).await.status, 200);
     let row = plane.row(id).await;
@@ -191,9 +193,10 @@ async fn loop_that_was_never_dispatched_gives_its_slot_back() {
 
 // CP-25
 #[tokio::test]
-async fn eleventh_active_loop_of_a_person_is_one_too_many() {
+async fn active_loops_per_user_are_limited_to_ten() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
+    // Concurrent requests of one user are serialized by a row lock, so the limit is exact.
     let attempts = (0..12).map(|_| {
         let owner = owner.clone();
         tokio::spawn(async move { owner.post("/loops", plan()).await })
@@ -205,12 +208,12 @@ async fn eleventh_active_loop_of_a_person_is_one_too_many() {
     let text = "Too many active loops (10). Maximum 10 concurrent loops allowed. Wait for existing loops to complete or cancel them.";
     assert_eq!(refused.failure(), (429, text, "too_many_requests"));
     let member = plane.member("ben@example.org").await;
-    assert_eq!(member.post("/loops", plan()).await.status, 200, "the limit is each person's own");
+    assert_eq!(member.post("/loops", plan()).await.status, 200, "the limit is per user");
 }
 
 // CP-43
 #[tokio::test]
-async fn running_loop_is_cancelled_once_also_without_its_desktop() {
+async fn running_loop_is_cancelled_once_while_its_desktop_is_offline() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let target = plane.desktop().await.target_id;
@@ -232,7 +235,7 @@ async fn running_loop_is_cancelled_once_also_without_its_desktop() {
 
 // CP-49
 #[tokio::test]
-async fn its_own_runner_sees_where_a_loop_stands() {
+async fn runner_reads_the_status_of_its_loop_only() {
     let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     let (other, foreign) = plane.running("PLAN").await;
@@ -244,7 +247,7 @@ async fn its_own_runner_sees_where_a_loop_stands() {
 }
 
 #[tokio::test]
-async fn only_ended_loops_of_ones_own_are_resumed() {
+async fn only_own_finished_loops_are_resumed() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let (id, runner) = plane.running("PLAN").await;
@@ -260,12 +263,13 @@ async fn only_ended_loops_of_ones_own_are_resumed() {
 }
 
 #[tokio::test]
-async fn loops_of_which_nothing_is_heard_are_given_up() {
+async fn loops_without_heartbeat_time_out() {
     let plane = TestApp::start().await;
     let (pending, _) = plane.running("PLAN").await;
     let (fresh, _) = plane.running("PLAN").await;
     let (silent, runner) = plane.running("PLAN").await;
     runner.event(silent, json!({"type": "started"})).await;
+    // RUNNING with heartbeats: the last heartbeat is just older than the limit of two hours.
     agent_loop::Entity::update_many()
         .col_expr(
             agent_loop::Column::RunnerCapabilities,
@@ -289,7 +293,7 @@ async fn loops_of_which_nothing_is_heard_are_given_up() {
 }
 
 #[tokio::test]
-async fn use_is_summed_for_administrators() {
+async fn usage_is_summed_for_administrators() {
     let plane = TestApp::start().await;
     for command in ["PLAN", "EXECUTE", "PLAN"] {
         let (id, runner) = plane.running(command).await;
@@ -328,7 +332,7 @@ async fn use_is_summed_for_administrators() {
 }
 
 #[tokio::test]
-async fn administrator_sees_how_the_connection_to_a_runner_is() {
+async fn administrator_reads_the_runtime_state_of_a_loop() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let (id, runner) = plane.running("PLAN").await;
@@ -346,15 +350,15 @@ async fn administrator_sees_how_the_connection_to_a_runner_is() {
 }
 
 #[tokio::test]
-async fn loops_of_documents_are_summarised_with_those_of_what_was_made_from_them() {
+async fn summaries_include_loops_of_derived_documents() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let feature = create_document(&owner, "FEATURE").await;
     let other = create_document(&owner, "PRD").await;
     let start = async |command: &str, document: Uuid| -> Uuid {
-        let made =
+        let created =
             owner.post("/loops", json!({"command": command, "documentId": document, "repo": shop()})).await;
-        made.data("loopId").as_str().unwrap_or_else(|| panic!("{}", made.text)).parse().unwrap()
+        created.data("loopId").as_str().unwrap_or_else(|| panic!("{}", created.text)).parse().unwrap()
     };
     let failed = start("PLAN", feature).await;
     let end = json!({"type": "error", "code": "PROCESS_FAILED", "message": "died"});
@@ -370,9 +374,9 @@ async fn loops_of_documents_are_summarised_with_those_of_what_was_made_from_them
     let plan: Uuid = produced["id"].as_str().unwrap().parse().unwrap();
     let active = start("EXECUTE", plan).await;
 
-    let asked = json!({"documentIds": [feature, plan, other, Uuid::nil()]});
+    let request = json!({"documentIds": [feature, plan, other, Uuid::nil()]});
     let reader = plane.key_with(json!({"name": "reader", "scopes": ["read"]})).await;
-    let summaries = reader.post("/loops/summaries", asked.clone()).await;
+    let summaries = reader.post("/loops/summaries", request.clone()).await;
     let of = |document: Uuid, slot: &str, member: &str| {
         summaries.data(&document.to_string())[slot].get(member).cloned().unwrap_or_default()
     };
@@ -384,12 +388,16 @@ async fn loops_of_documents_are_summarised_with_those_of_what_was_made_from_them
     assert_eq!(of(feature, "activeLoop", "loopId"), json!(active));
     assert_eq!(of(feature, "activeLoop", "childSubtype"), json!("IMPLEMENTATION_PLAN"));
     assert_eq!(of(plan, "activeLoop", "isDirectLoop"), json!(true));
-    assert_eq!(of(plan, "latestCompleted", "loopId"), Value::Null, "its source's loops are not its own");
+    assert_eq!(
+        of(plan, "latestCompleted", "loopId"),
+        Value::Null,
+        "a plan's summary excludes loops of its source"
+    );
     let none = json!({"activeLoop": null, "latestCompleted": null, "latestFailed": null});
     for document in [other, Uuid::nil()] {
         assert_eq!(summaries.data(&document.to_string()), &none);
     }
-    let foreign = plane.stranger().await.post("/loops/summaries", asked).await;
+    let foreign = plane.stranger().await.post("/loops/summaries", request).await;
     assert_eq!(foreign.data(&feature.to_string()), &none);
     for count in [0, 101] {
         let ids: Vec<Uuid> = (0..count).map(|_| Uuid::new_v4()).collect();
@@ -400,12 +408,12 @@ async fn loops_of_documents_are_summarised_with_those_of_what_was_made_from_them
 
 async fn create_document(owner: &TestClient, kind: &str) -> Uuid {
     let body = json!({"title": "Cart", "type": kind, "content": "A cart.", "repo": shop()});
-    let made = owner.post("/documents", body).await;
-    made.data("id").as_str().unwrap_or_else(|| panic!("{}", made.text)).parse().unwrap()
+    let created = owner.post("/documents", body).await;
+    created.data("id").as_str().unwrap_or_else(|| panic!("{}", created.text)).parse().unwrap()
 }
 
 #[tokio::test]
-async fn diagnostics_of_a_crash_are_kept_with_their_loop() {
+async fn crash_diagnostics_are_stored_with_their_loop() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let mut desktop = plane.desktop().await;
@@ -429,11 +437,11 @@ async fn diagnostics_of_a_crash_are_kept_with_their_loop() {
     for report in &reports {
         desktop.send(event::TELEMETRY, report).await;
     }
-    // They are taken in their order, so the others have been by then.
+    // Reports are processed in order: when this notification arrives, the earlier two were handled.
     wake.changed().await.unwrap();
     let shown = owner.get(&format!("/loops/{id}")).await;
     assert_eq!(shown.data("diagnostics")["exitSignal"], "SIGKILL");
     assert_eq!(shown.data("diagnostics")["stderrTail"], "out of memory");
     let other = owner.get(&format!("/loops/{foreign}")).await;
-    assert_eq!(other.data("diagnostics"), &Value::Null, "a desktop tells about its own loops");
+    assert_eq!(other.data("diagnostics"), &Value::Null, "a desktop reports only its own loops");
 }

@@ -11,9 +11,9 @@ use crate::tests::{TestApp, TestClient, TestResponse};
 const DAY: i64 = 24 * 3_600_000;
 
 async fn manual(owner: &TestClient) -> Uuid {
-    let made = owner.post("/loops", json!({"command": "MANUAL", "repo": shop()})).await;
-    assert_eq!(made.data("status"), "RUNNING", "{}", made.text);
-    made.data("loopId").as_str().unwrap().parse().unwrap()
+    let created = owner.post("/loops", json!({"command": "MANUAL", "repo": shop()})).await;
+    assert_eq!(created.data("status"), "RUNNING", "{}", created.text);
+    created.data("loopId").as_str().unwrap().parse().unwrap()
 }
 
 async fn patch(client: &TestClient, id: Uuid, body: &Value) -> TestResponse {
@@ -21,7 +21,7 @@ async fn patch(client: &TestClient, id: Uuid, body: &Value) -> TestResponse {
 }
 
 #[tokio::test]
-async fn person_notes_what_came_of_a_manual_loop() {
+async fn user_edits_metadata_of_a_manual_loop() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let id = manual(&owner).await;
@@ -57,7 +57,7 @@ async fn person_notes_what_came_of_a_manual_loop() {
 }
 
 #[tokio::test]
-async fn person_reports_the_events_of_a_manual_loop() {
+async fn user_reports_events_of_a_manual_loop() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let id = manual(&owner).await;
@@ -88,17 +88,18 @@ async fn person_reports_the_events_of_a_manual_loop() {
 }
 
 #[tokio::test]
-async fn manual_loop_of_which_nothing_is_heard_for_a_week_is_given_up() {
+async fn manual_loop_times_out_after_a_week_without_activity() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
-    let (silent, heard) = (manual(&owner).await, manual(&owner).await);
-    for id in [silent, heard] {
+    let (silent, active) = (manual(&owner).await, manual(&owner).await);
+    // `UpdatedAt` is set last, because an event below must be the only activity within the week.
+    for id in [silent, active] {
         plane.set_column(id, Column::CreatedAt, now() - 8 * DAY).await;
         plane.set_column(id, Column::UpdatedAt, now() - 8 * DAY).await;
     }
     let output = json!({"type": "output", "chunk": "still at it"});
-    assert_eq!(owner.post(&format!("/loops/{heard}/manual-events"), output).await.status, 200);
+    assert_eq!(owner.post(&format!("/loops/{active}/manual-events"), output).await.status, 200);
     assert_eq!(reaper::reap(&plane.app, now(), 0).await.unwrap(), 1);
     assert_eq!(plane.row(silent).await.status.0, LoopStatus::TimedOut);
-    assert_eq!(plane.row(heard).await.status.0, LoopStatus::Running);
+    assert_eq!(plane.row(active).await.status.0, LoopStatus::Running);
 }

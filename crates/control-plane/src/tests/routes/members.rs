@@ -4,7 +4,7 @@ use crate::accounts::insert_identity;
 use crate::store::entity::user::Role;
 use crate::tests::{TestApp, TestClient};
 
-/// A second member of the owner's organization: id and session.
+/// Adds a second member to the owner's organization. Returns the user's id and a signed-in client.
 async fn second(plane: &TestApp, role: Role) -> (String, TestClient) {
     let identity = insert_identity(plane.app.store.writer()).await.unwrap();
     let id = plane.join(plane.owner.organization_id, identity, "ben@example.org", role).await;
@@ -12,7 +12,7 @@ async fn second(plane: &TestApp, role: Role) -> (String, TestClient) {
 }
 
 #[tokio::test]
-async fn role_changes_at_once() {
+async fn role_change_takes_effect_immediately() {
     let plane = TestApp::start().await;
     let (id, ben) = second(&plane, Role::Member).await;
     let admin = plane.owner().await;
@@ -25,7 +25,7 @@ async fn role_changes_at_once() {
     assert_eq!(members.json["data"][1]["id"], json!(id));
     assert_eq!(admin.patch(&format!("/members/{id}"), json!({})).await.status, 400);
     assert_eq!(
-        admin.patch("/members/nobody", json!({"active": true})).await.refused(),
+        admin.patch("/members/unknown", json!({"active": true})).await.refused(),
         (404, "Member not found")
     );
     let foreign = plane.stranger().await.patch(&format!("/members/{id}"), json!({"active": false})).await;
@@ -33,11 +33,11 @@ async fn role_changes_at_once() {
 }
 
 #[tokio::test]
-async fn deactivation_takes_effect_at_once() {
+async fn deactivation_takes_effect_immediately() {
     let plane = TestApp::start().await;
     let (id, ben) = second(&plane, Role::Member).await;
-    let made = ben.post("/api-keys", json!({"name": "x"})).await;
-    let key = plane.anonymous().with_bearer(made.data("plaintext").as_str().unwrap());
+    let created = ben.post("/api-keys", json!({"name": "x"})).await;
+    let key = plane.anonymous().with_bearer(created.data("plaintext").as_str().unwrap());
     let stream = key.response("GET", "/compute-targets/status-stream", None).await;
     assert_eq!(stream.status(), 200);
 
@@ -48,7 +48,7 @@ async fn deactivation_takes_effect_at_once() {
         (key.get("/me").await.status, ben.get("/me").await.status.as_u16()),
         (http::StatusCode::UNAUTHORIZED, 401)
     );
-    // Active again, a member signs in anew; the old session stays ended.
+    // API keys work again after reactivation. The sessions were revoked, so the member has to sign in again.
     admin.patch(&format!("/members/{id}"), json!({"active": true})).await;
     assert_eq!(
         (key.get("/me").await.status, ben.get("/me").await.status.as_u16()),
@@ -57,12 +57,12 @@ async fn deactivation_takes_effect_at_once() {
 }
 
 #[tokio::test]
-async fn last_administrator_stays() {
+async fn last_administrator_cannot_be_removed() {
     let plane = TestApp::start().await;
     let admin = plane.owner().await;
     let (id, ben) = second(&plane, Role::Admin).await;
     let (own, other) = (format!("/members/{}", plane.owner.user_id), format!("/members/{id}"));
-    // Each removes the other at the same time: one stays.
+    // Two administrators demote or deactivate each other concurrently: at most one request may succeed.
     let (first, last) = tokio::join!(
         admin.patch(&other, json!({"role": "org:member"})),
         ben.patch(&own, json!({"active": false})),

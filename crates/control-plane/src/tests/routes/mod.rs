@@ -1,4 +1,4 @@
-//! One file a resource, as in `routes`.
+//! Route tests. The files correspond to those in `crate::routes`.
 
 mod agents;
 mod api_keys;

@@ -1,4 +1,4 @@
-//! Signing in through a real OpenID provider.
+//! Sign-in through an OpenID provider that runs in the test.
 
 use loopgate_testkit::openid_provider::OpenIdProvider;
 use sea_orm::prelude::*;
@@ -13,7 +13,7 @@ use crate::store::entity::{audit_entry, external_identity, oidc_sign_in, user};
 use crate::tests::plane::ORIGIN;
 use crate::tests::{TestApp, TestClient, TestResponse};
 
-/// A control plane whose people are at a provider.
+/// A control plane and the OpenID provider that it is configured with.
 struct OidcFixture {
     provider: OpenIdProvider,
     plane: TestApp,
@@ -57,7 +57,7 @@ impl OidcFixture {
         Self { provider, plane }
     }
 
-    /// Begins a sign-in: the browser with its cookie, and the URL at the provider.
+    /// Starts a sign-in. Returns the browser with its cookie, and the authorization URL of the provider.
     async fn begin(&self, query: &str) -> (TestClient, Url) {
         let browser = self.plane.anonymous();
         let started = browser.get(&format!("/auth/oidc/start{query}")).await;
@@ -68,21 +68,21 @@ impl OidcFixture {
         (browser, started.header("location").unwrap().parse().unwrap())
     }
 
-    /// Where a person ends who signs in at the provider.
+    /// Signs in at the provider and returns the URL of the page that the browser is redirected to.
     async fn sign_in(&self, query: &str, subject: &str) -> Url {
         let (browser, url) = self.begin(query).await;
         let back = self.provider.sign_in(url.as_str(), subject).await.unwrap();
         page_of(&browser.get(&own_path(&back)).await)
     }
 
-    /// The person, signed in on the page.
+    /// Signs in at the provider and returns a signed-in client.
     async fn signed_in(&self, subject: &str) -> TestClient {
         let page = self.sign_in("", subject).await;
-        self.trade(&page).await
+        self.exchange(&page).await
     }
 
-    /// Trades the token that the page was given.
-    async fn trade(&self, page: &Url) -> TestClient {
+    /// Exchanges the token in the page's URL for a session.
+    async fn exchange(&self, page: &Url) -> TestClient {
         let token = query_of(page, "token").unwrap_or_else(|| panic!("{page}"));
         let client = self.plane.anonymous().with_header("origin", ORIGIN);
         let reply = client.post("/auth/sign-in-link", json!({"token": token})).await;
@@ -99,7 +99,7 @@ fn own_path(url: &Url) -> String {
     url[url::Position::BeforePath..].to_owned()
 }
 
-/// The page that an answer leads to; always the sign-in page.
+/// Returns the redirect target, which is always the sign-in page.
 fn page_of(answer: &TestResponse) -> Url {
     assert_eq!(answer.status, 303, "{}", answer.text);
     let page: Url = answer.header("location").unwrap().parse().unwrap();
@@ -128,17 +128,19 @@ fn changed(url: &Url, name: &str, value: &str) -> Url {
 }
 
 #[tokio::test]
-async fn person_of_the_provider_joins_and_comes_back_as_the_same() {
+async fn provider_account_joins_once_and_keeps_its_user() {
     let fixture = OidcFixture::start().await;
     let methods = fixture.plane.anonymous().get("/auth/methods").await;
     assert_eq!(methods.data("oidc"), "Acme ID");
     let page = fixture.sign_in("?returnTo=%2Fhome%2Floops", "ada-1").await;
     assert_eq!(query_of(&page, "returnTo").as_deref(), Some("/home/loops"));
-    let ada = fixture.trade(&page).await;
+    let ada = fixture.exchange(&page).await;
     let me = ada.get("/me").await;
     assert_eq!((me.data("email"), me.data("lastName")), (&json!("ada@example.org"), &json!("Byron")));
     assert_eq!((me.data("role"), &me.data("organization")["slug"]), (&json!("org:member"), &json!("home")));
-    // The owner has the same address, and is somebody else.
+    // The owner has the same e-mail address. Accounts are matched by issuer and subject only, because a
+    // provider
+    // may let its users choose any address.
     assert_ne!(me.data("id"), &json!(fixture.plane.owner.user_id));
     let again = fixture.signed_in("ada-1").await.get("/me").await;
     assert_eq!(again.data("id"), me.data("id"));
@@ -147,24 +149,25 @@ async fn person_of_the_provider_joins_and_comes_back_as_the_same() {
 }
 
 #[tokio::test]
-async fn roles_follow_the_groups_of_the_provider() {
+async fn roles_follow_the_providers_groups() {
     let fixture = OidcFixture::start().await;
     let boss = fixture.signed_in("boss").await;
     assert_eq!(boss.get("/me").await.data("role"), "org:admin");
     assert_eq!(error_of(&fixture.sign_in("", "outsider").await), "oidc_not_allowed");
     let ada = fixture.signed_in("ada-1").await;
     let id = ada.get("/me").await.data("id").as_str().unwrap().to_owned();
+    // Roles are assigned from the groups at every sign-in, so a manual change is temporary.
     boss.with_header("origin", ORIGIN).patch(&format!("/members/{id}"), json!({"role": "org:admin"})).await;
     assert_eq!(ada.get("/me").await.data("role"), "org:admin");
     fixture.signed_in("ada-1").await;
-    assert_eq!(ada.get("/me").await.data("role"), "org:member", "the next sign-in takes the role back");
+    assert_eq!(ada.get("/me").await.data("role"), "org:member", "the next sign-in resets the role");
 
     boss.with_header("origin", ORIGIN).patch(&format!("/members/{id}"), json!({"active": false})).await;
     assert_eq!(error_of(&fixture.sign_in("", "ada-1").await), "oidc_inactive");
 }
 
 #[tokio::test]
-async fn stranger_needs_an_invitation() {
+async fn unknown_account_requires_an_invitation() {
     let fixture = OidcFixture::start_with(|_| {}).await;
     assert_eq!(error_of(&fixture.sign_in("", "boss").await), "oidc_no_account");
     let owner = fixture.plane.owner().await;
@@ -172,36 +175,37 @@ async fn stranger_needs_an_invitation() {
     let invited = owner.post("/invitations", body).await;
     let token = invited.data("token").as_str().unwrap_or_else(|| panic!("{}", invited.text)).to_owned();
     let page = fixture.sign_in(&format!("?invitation={token}"), "boss").await;
-    let me = fixture.trade(&page).await.get("/me").await;
+    let me = fixture.exchange(&page).await.get("/me").await;
     assert_eq!((me.data("email"), me.data("role")), (&json!("new@example.org"), &json!("org:admin")));
     assert_eq!(error_of(&fixture.sign_in(&format!("?invitation={token}"), "ada-1").await), "oidc_invitation");
     assert_eq!(fixture.signed_in("boss").await.get("/me").await.data("id"), me.data("id"));
-    let known = external_identity::Entity::find().all(fixture.plane.app.store.reader()).await.unwrap();
-    assert_eq!(known.len(), 1, "who is refused leaves nothing behind");
+    let identities = external_identity::Entity::find().all(fixture.plane.app.store.reader()).await.unwrap();
+    assert_eq!(identities.len(), 1, "a rejected sign-in stores no identity");
 }
 
 #[tokio::test]
-async fn sign_in_counts_once_for_the_browser_that_began_it() {
+async fn callback_is_accepted_once_from_the_browser_that_started_it() {
     let fixture = OidcFixture::start().await;
     let (browser, url) = fixture.begin("").await;
     let back = own_path(&fixture.provider.sign_in(url.as_str(), "ada-1").await.unwrap());
     let stranger = fixture.plane.anonymous().get(&back).await;
     assert_eq!(error_of(&page_of(&stranger)), "oidc_invalid", "another browser");
     let other = fixture.begin("").await.0.get(&back).await;
-    assert_eq!(error_of(&page_of(&other)), "oidc_invalid", "with a sign-in of its own");
+    assert_eq!(error_of(&page_of(&other)), "oidc_invalid", "a browser with another sign-in");
     let done = page_of(&browser.get(&back).await);
     assert!(query_of(&done, "token").is_some(), "{done}");
     let again = browser.get(&back).await;
-    assert_eq!(error_of(&page_of(&again)), "oidc_invalid", "the code came a second time");
+    assert_eq!(error_of(&page_of(&again)), "oidc_invalid", "a repeated callback");
 
     let (browser, url) = fixture.begin("").await;
+    // Makes the sign-in older than its lifetime instead of waiting.
     let back = own_path(&fixture.provider.sign_in(url.as_str(), "ada-1").await.unwrap());
     oidc_sign_in::Entity::update_many()
         .col_expr(oidc_sign_in::Column::ExpiresAt, Expr::value(crate::store::now() - 1))
         .exec(fixture.plane.app.store.writer())
         .await
         .unwrap();
-    assert_eq!(error_of(&page_of(&browser.get(&back).await)), "oidc_invalid", "it took too long");
+    assert_eq!(error_of(&page_of(&browser.get(&back).await)), "oidc_invalid", "an expired sign-in");
     let refused = audit_entry::Entity::find()
         .filter(audit_entry::Column::Action.eq(StoredEnum(AuditAction::SignInFailed)))
         .count(fixture.plane.app.store.reader())
@@ -210,12 +214,13 @@ async fn sign_in_counts_once_for_the_browser_that_began_it() {
 }
 
 #[tokio::test]
-async fn tokens_for_another_sign_in_are_refused() {
+async fn tokens_of_another_sign_in_are_rejected() {
     let fixture = OidcFixture::start().await;
     for (name, value, expected) in [
         ("nonce", "another", "oidc_invalid"),
         ("code_challenge", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "oidc_invalid"),
         ("state", "another", "oidc_invalid"),
+        // The parameter is changed in the authorization request, so the provider issues a code for other values.
     ] {
         let (browser, url) = fixture.begin("").await;
         let url = changed(&url, name, value);
@@ -227,11 +232,11 @@ async fn tokens_for_another_sign_in_are_refused() {
     let denied = browser.get(&format!("/auth/oidc/callback?error=access_denied&state={state}")).await;
     assert_eq!(error_of(&page_of(&denied)), "oidc_denied");
     let users = user::Entity::find().count(fixture.plane.app.store.reader()).await.unwrap();
-    assert_eq!(users, 1, "nobody came in");
+    assert_eq!(users, 1, "no user was created");
 }
 
 #[tokio::test]
-async fn provider_that_is_away_is_told_on_the_page() {
+async fn unavailable_provider_is_reported_on_the_page() {
     let fixture = OidcFixture::start().await;
     let (browser, url) = fixture.begin("").await;
     let back = own_path(&fixture.provider.sign_in(url.as_str(), "ada-1").await.unwrap());

@@ -5,19 +5,19 @@ use uuid::Uuid;
 use crate::tests::desktop::{DesktopIdentity, claim_body};
 use crate::tests::{ORIGIN, TestApp};
 
-/// A public key of another kind.
+// A valid public key of another algorithm; only Ed25519 is accepted.
 const RSA_PEM: &str = "-----BEGIN PUBLIC KEY-----\nMFwwDQYJKoZIhvcNAQEBBQADSwAwSAJBAKj34GkxFhD90vcNLYLInFEX6Ppy1tPf\n9Cnzj4p4WGeKLs1Pt8QuKUpRKfFLfRYC9AIKjbJTWit+CqvjWYzvQwECAwEAAQ==\n-----END PUBLIC KEY-----\n";
 
 // CP-37
 #[tokio::test]
-async fn page_makes_an_attempt_for_its_own_origin_only() {
+async fn onboarding_attempt_requires_the_origin_of_the_request() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let path = "/desktop/onboarding-attempt";
-    let made = owner.post(path, json!({"webAppOrigin": ORIGIN, "platform": "linux"})).await;
-    assert_eq!(made.status, 200, "{}", made.text);
-    assert_eq!(made.json["onboardingAttemptId"].as_str().unwrap().len(), 43);
-    assert_eq!(made.header("cache-control"), Some("no-store"));
+    let created = owner.post(path, json!({"webAppOrigin": ORIGIN, "platform": "linux"})).await;
+    assert_eq!(created.status, 200, "{}", created.text);
+    assert_eq!(created.json["onboardingAttemptId"].as_str().unwrap().len(), 43);
+    assert_eq!(created.header("cache-control"), Some("no-store"));
 
     let refused = |reply: crate::tests::TestResponse| {
         assert_eq!(reply.header("cache-control"), Some("no-store"));
@@ -37,7 +37,7 @@ async fn page_makes_an_attempt_for_its_own_origin_only() {
 
 // CP-38
 #[tokio::test]
-async fn attempt_is_claimed_once() {
+async fn onboarding_attempt_is_claimed_once() {
     let plane = TestApp::start().await;
     let attempt = plane.plane.onboarding_attempt_for_owner(&plane.owner).await.unwrap();
     let signing = SigningKey::from_bytes(&[7; 32]);
@@ -52,7 +52,7 @@ async fn attempt_is_claimed_once() {
 
 // CP-39, CP-51
 #[tokio::test]
-async fn bad_claim_leaves_the_attempt_usable() {
+async fn onboarding_attempt_survives_invalid_claims() {
     let plane = TestApp::start().await;
     let attempt = plane.plane.onboarding_attempt_for_owner(&plane.owner).await.unwrap();
     let signing = SigningKey::from_bytes(&[7; 32]);
@@ -75,7 +75,7 @@ async fn bad_claim_leaves_the_attempt_usable() {
         let reply = plane.anonymous().post("/desktop/bootstrap/claim", body).await;
         assert_eq!((reply.status.as_u16(), reply.json), (status, json!({"code": code, "retryable": false})));
     }
-    // The older name of the member is as good as the main one.
+    // Older desktops send the key as `gatewayPublicKey`.
     let mut aliased = good.clone();
     let pem = aliased.as_object_mut().unwrap().remove("gatewayPublicKeyPem").unwrap();
     aliased["gatewayPublicKey"] = pem;
@@ -84,14 +84,14 @@ async fn bad_claim_leaves_the_attempt_usable() {
 
 // CP-40
 #[tokio::test]
-async fn second_claim_replaces_the_key_of_the_same_desktop() {
+async fn second_claim_replaces_the_desktops_key() {
     let plane = TestApp::start().await;
     let first = DesktopIdentity::claim(&plane).await;
     let second = DesktopIdentity::claim_for(&plane, first.gateway_id).await;
     let other = DesktopIdentity::claim(&plane).await;
     assert_eq!(first.client(&plane, "GET", "/me", 0).get("/me").await.status, 401);
-    for living in [second, other] {
-        assert_eq!(living.client(&plane, "GET", "/me", 0).get("/me").await.status, 200);
+    for valid in [second, other] {
+        assert_eq!(valid.client(&plane, "GET", "/me", 0).get("/me").await.status, 200);
     }
 }
 
@@ -103,6 +103,7 @@ async fn bound_key_requires_its_proof() {
     let failed = "Desktop managed PoP verification failed";
     let bare = plane.anonymous().with_bearer(&identity.api_key);
     assert_eq!(bare.get("/me").await.refused(), (401, failed));
+    // Proofs are valid for 60 seconds in both directions; 62 leaves a second for rounding.
     for offset in [-61, 62] {
         let stale = identity.client(&plane, "GET", "/me", offset);
         assert_eq!(stale.get("/me").await.refused(), (403, failed), "{offset} s");

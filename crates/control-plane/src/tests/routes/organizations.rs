@@ -5,7 +5,7 @@ use crate::tests::TestApp;
 
 // CP-46
 #[tokio::test]
-async fn session_changes_its_organization() {
+async fn session_switches_organization() {
     let plane = TestApp::start().await;
     let second = plane.organization("second").await;
     plane.organization("foreign").await;
@@ -21,7 +21,7 @@ async fn session_changes_its_organization() {
     let selected = owner.put("/auth/organization", json!({"slug": "second"})).await;
     assert_eq!(selected.data("email"), "ada@second.example.org");
     assert_eq!(owner.get("/me").await.json["data"]["organization"]["slug"], "second");
-    assert_eq!(owner.get("/loops/usage").await.status, 403, "a member there");
+    assert_eq!(owner.get("/loops/usage").await.status, 403, "the role in the second organization is member");
     assert_eq!(owner.with_header("x-org-slug", "home").get("/loops/usage").await.status, 200);
     for slug in ["foreign", "nowhere"] {
         let refused = owner.put("/auth/organization", json!({"slug": slug})).await;

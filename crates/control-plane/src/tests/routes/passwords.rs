@@ -7,7 +7,7 @@ use crate::tests::{ORIGIN, TestApp, TestClient, TestResponse};
 
 const PASSWORD: &str = "correct horse battery";
 
-/// A control plane whose owner has a password.
+/// Starts a control plane whose owner has a password.
 async fn with_password() -> TestApp {
     let plane = TestApp::start().await;
     plane.plane.set_first_password(&plane.owner, PASSWORD.into()).await.unwrap();
@@ -24,7 +24,7 @@ fn page(plane: &TestApp) -> TestClient {
 
 // CP-52
 #[tokio::test]
-async fn first_start_makes_one_organization_with_one_administrator() {
+async fn first_start_creates_one_organization_with_one_administrator() {
     let plane = TestApp::start().await;
     assert_eq!(plane.anonymous().get("/auth/methods").await.data("password"), false);
     plane.plane.set_first_password(&plane.owner, PASSWORD.into()).await.unwrap();
@@ -34,7 +34,7 @@ async fn first_start_makes_one_organization_with_one_administrator() {
         tokio::join!(plane.plane.ensure_first_owner(&other), plane.plane.ensure_first_owner(&other));
     assert_eq!((one.unwrap(), two.unwrap()), (plane.owner.clone(), plane.owner.clone()));
 
-    // A password that is set stays, whatever a later start says.
+    // An existing password is kept, whatever password a later start configures.
     let plane = plane.restart().await;
     plane.plane.set_first_password(&plane.owner, "another password".into()).await.unwrap();
     let signed_in = sign_in(&page(&plane), " Ada@Example.ORG ", PASSWORD).await;
@@ -47,10 +47,11 @@ async fn first_start_makes_one_organization_with_one_administrator() {
 }
 
 #[tokio::test]
-async fn two_first_starts_at_once_make_one_organization() {
+async fn concurrent_first_starts_create_one_organization() {
     let plane = TestApp::start().await;
     use crate::store::entity::{identity, organization, user};
     use sea_orm::{EntityTrait, PaginatorTrait};
+    // Without rows each concurrent start sees an empty database, as on a new installation.
     let store = &plane.app.store;
     user::Entity::delete_many().exec(store.writer()).await.unwrap();
     organization::Entity::delete_many().exec(store.writer()).await.unwrap();
@@ -66,47 +67,51 @@ async fn two_first_starts_at_once_make_one_organization() {
 
 // CP-52
 #[tokio::test]
-async fn tenth_wrong_password_is_the_last_for_a_while() {
+async fn sign_in_is_throttled_after_ten_wrong_passwords() {
     let plane = with_password().await;
-    let thief = page(&plane).with_address("192.0.2.1");
+    let attacker = page(&plane).with_address("192.0.2.1");
     let mut texts = Vec::new();
     for _ in 0..10 {
-        let refused = sign_in(&thief, "ada@example.org", "wrong").await;
+        let refused = sign_in(&attacker, "ada@example.org", "wrong").await;
         assert_eq!((refused.failure().0, refused.failure().2), (401, "invalid_credentials"));
         texts.push(refused.failure().1.to_owned());
     }
-    // A restart forgets nothing, and the right password no longer helps.
+    // The attempts are stored: a restart does not reset the limit, and the correct password is rejected too.
     let plane = plane.restart().await;
-    let thief = thief.at(&plane.anonymous());
-    let throttled = sign_in(&thief, "ada@example.org", PASSWORD).await;
+    let attacker = attacker.at(&plane.anonymous());
+    let throttled = sign_in(&attacker, "ada@example.org", PASSWORD).await;
     assert_eq!((throttled.failure().0, throttled.failure().2), (429, "too_many_attempts"));
     texts.push(throttled.failure().1.to_owned());
     assert!(texts.windows(2).all(|pair| pair[0] == pair[1]), "{texts:?}");
-    // Whoever is elsewhere still signs in, and so does the thief into another account.
-    assert_eq!(sign_in(&thief.with_address("198.51.100.1"), "ada@example.org", PASSWORD).await.status, 200);
-    assert_eq!(sign_in(&thief, "eve@example.org", PASSWORD).await.status, 401);
+    // Other networks and other accounts are not locked out.
+    assert_eq!(
+        sign_in(&attacker.with_address("198.51.100.1"), "ada@example.org", PASSWORD).await.status,
+        200
+    );
+    assert_eq!(sign_in(&attacker, "eve@example.org", PASSWORD).await.status, 401);
 
+    // Makes all attempts older than the window of 15 minutes instead of waiting.
     use crate::store::entity::sign_in_attempt::{Column, Entity};
     use sea_orm::sea_query::ExprTrait as _;
     use sea_orm::{EntityTrait, prelude::Expr};
-    let aged = Entity::update_many().col_expr(Column::At, Expr::col(Column::At).sub(15 * 60 * 1000));
-    aged.exec(plane.app.store.writer()).await.unwrap();
-    assert_eq!(sign_in(&thief, "ada@example.org", PASSWORD).await.status, 200);
+    let backdate = Entity::update_many().col_expr(Column::At, Expr::col(Column::At).sub(15 * 60 * 1000));
+    backdate.exec(plane.app.store.writer()).await.unwrap();
+    assert_eq!(sign_in(&attacker, "ada@example.org", PASSWORD).await.status, 200);
 }
 
 #[tokio::test]
-async fn guesses_at_once_are_counted_one_by_one() {
+async fn concurrent_wrong_passwords_are_all_counted() {
     let plane = with_password().await;
-    let thief = page(&plane).with_address("192.0.2.1");
-    let guesses = (0..30).map(|_| sign_in(&thief, "ada@example.org", "wrong"));
+    let attacker = page(&plane).with_address("192.0.2.1");
+    let guesses = (0..30).map(|_| sign_in(&attacker, "ada@example.org", "wrong"));
     let answers = futures_util::future::join_all(guesses).await;
     let checked = answers.iter().filter(|answer| answer.status == 401).count();
-    assert!(checked <= 10, "{checked} passwords were tried");
+    assert!(checked <= 10, "{checked} passwords were verified");
     assert!(answers.iter().all(|answer| matches!(answer.status.as_u16(), 401 | 429)));
 }
 
 #[tokio::test]
-async fn success_forgets_the_failures_before_it() {
+async fn successful_sign_in_resets_the_failure_count() {
     let plane = with_password().await;
     let client = page(&plane).with_address("192.0.2.1");
     for round in 0..3 {
@@ -118,7 +123,7 @@ async fn success_forgets_the_failures_before_it() {
 }
 
 #[tokio::test]
-async fn unknown_account_is_answered_like_a_wrong_password() {
+async fn unknown_account_and_wrong_password_are_indistinguishable() {
     let plane = with_password().await;
     let client = page(&plane);
     let wrong = sign_in(&client, "ada@example.org", "wrong").await;
@@ -132,7 +137,7 @@ async fn unknown_account_is_answered_like_a_wrong_password() {
 }
 
 #[tokio::test]
-async fn inactive_user_and_organization_sign_nobody_in() {
+async fn sign_in_fails_when_user_or_organization_is_inactive() {
     use crate::store::entity::{organization, user};
     use sea_orm::EntityTrait;
     use sea_orm::prelude::Expr;
@@ -155,7 +160,7 @@ async fn inactive_user_and_organization_sign_nobody_in() {
 }
 
 #[tokio::test]
-async fn new_password_ends_the_other_sessions() {
+async fn password_change_revokes_other_sessions() {
     let plane = with_password().await;
     let client = page(&plane);
     let own = client.signed_in(&sign_in(&client, "ada@example.org", PASSWORD).await);
@@ -178,7 +183,7 @@ async fn new_password_ends_the_other_sessions() {
     );
     assert_eq!(sign_in(&client, "ada@example.org", PASSWORD).await.status, 401);
     assert_eq!(sign_in(&client, "ada@example.org", "a new long password").await.status, 200);
-    // Guesses of the current password count as well.
+    // Attempts with a wrong current password count as well, or a stolen session could guess the password.
     for _ in 0..20 {
         own.put("/auth/password", change("wrong", "a new long password")).await;
     }
@@ -187,20 +192,20 @@ async fn new_password_ends_the_other_sessions() {
 }
 
 #[tokio::test]
-async fn first_password_makes_a_local_account() {
+async fn first_password_enables_password_sign_in() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let first = owner.put("/auth/password", json!({"newPassword": PASSWORD})).await;
     assert_eq!(first.data("signInEmail"), "ada@example.org");
     assert_eq!(sign_in(&page(&plane), "ada@example.org", PASSWORD).await.status, 200);
-    // The name of an account belongs to one person.
+    // A sign-in address is unique: a second user with the same address cannot set a password for it.
     let namesake = plane.member("ADA@example.org").await;
     let taken = namesake.put("/auth/password", json!({"newPassword": PASSWORD})).await;
     assert_eq!((taken.failure().0, taken.failure().2), (409, "email_taken"));
 }
 
 #[tokio::test]
-async fn password_is_nowhere_in_the_database() {
+async fn password_is_stored_only_as_a_hash() {
     use crate::store::entity::identity;
     use sea_orm::EntityTrait;
     let plane = with_password().await;

@@ -1,4 +1,5 @@
-//! The list of repositories that loops may touch. What an installation opens is in `github_token`.
+//! The organization's list of repositories that loops may use. Repositories of a GitHub App installation are
+//! tested in `github_token`.
 
 use loopgate_api::ids::RepoFullName;
 use serde_json::{Value, json};
@@ -17,12 +18,12 @@ fn plan_over(full_name: &str) -> Value {
 }
 
 #[tokio::test]
-async fn repositories_are_closed_until_an_administrator_opens_them() {
+async fn repositories_are_forbidden_until_an_administrator_adds_them() {
     let plane = TestApp::start_with(|config| config.machine_repositories = None).await;
     let (owner, member) = (plane.owner().await, plane.member("ben@example.org").await);
     assert_eq!(listed(&member).await, json!([]));
     let closed = member.post("/loops", plan_over("Acme/Shop")).await;
-    let text = "These repositories are not open to loops: Acme/Shop";
+    let text = "Repositories not allowed for loops (an administrator can add them): Acme/Shop";
     assert_eq!(closed.failure(), (403, text, "REPO_NOT_ALLOWED"));
     let without = member.post("/loops", json!({"command": "CHAT", "prompt": "Hello"})).await;
     assert_eq!(without.status, 200, "{}", without.text);
@@ -34,7 +35,11 @@ async fn repositories_are_closed_until_an_administrator_opens_them() {
     assert_eq!(listed(&member).await, json!([entry]));
     assert_eq!(member.post("/loops", plan_over("acme/SHOP")).await.status, 200);
     let stranger = plane.stranger().await;
-    assert_eq!(stranger.post("/loops", plan_over("acme/shop")).await.status, 403, "each organization's own");
+    assert_eq!(
+        stranger.post("/loops", plan_over("acme/shop")).await.status,
+        403,
+        "the list is per organization"
+    );
 
     assert_eq!(stranger.delete("/repositories/acme/shop").await.refused(), (404, "Repository not found"));
     assert_eq!(member.delete("/repositories/acme/shop").await.status, 403);
@@ -50,7 +55,7 @@ async fn repositories_are_closed_until_an_administrator_opens_them() {
 }
 
 #[tokio::test]
-async fn repository_is_listed_with_a_name_and_branches_that_fit() {
+async fn invalid_repository_is_rejected() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     for (body, error) in [
@@ -69,17 +74,18 @@ async fn repository_is_listed_with_a_name_and_branches_that_fit() {
 }
 
 #[tokio::test]
-async fn machine_opens_its_own_repositories() {
+async fn repositories_of_the_machine_are_allowed() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let opened = listed(&owner).await;
     let opened = opened.as_array().unwrap();
-    assert!(opened.iter().all(|one| one["source"] == "machine"), "{opened:?}");
+    assert!(opened.iter().all(|entry| entry["source"] == "machine"), "{opened:?}");
     assert!(opened.contains(&json!({"fullName": "acme/shop", "branches": null, "source": "machine"})));
+    // An entry of the list overrides the machine's entry, because it may restrict the branches.
     owner.post("/repositories", json!({"fullName": "acme/shop", "branches": ["main"]})).await;
     let listed = listed(&owner).await;
     let shops: Vec<&Value> =
-        listed.as_array().unwrap().iter().filter(|one| one["fullName"] == "acme/shop").collect();
+        listed.as_array().unwrap().iter().filter(|entry| entry["fullName"] == "acme/shop").collect();
     assert_eq!(shops, [&json!({"fullName": "acme/shop", "branches": ["main"], "source": "list"})]);
     assert_eq!(owner.post("/loops", plan_over("acme/unknown")).await.status, 403);
 }
@@ -94,7 +100,7 @@ impl MachineRepositories for Unreadable {
 }
 
 #[tokio::test]
-async fn machine_that_cannot_say_refuses_with_the_reason() {
+async fn loop_is_rejected_when_the_machines_repositories_are_unreadable() {
     let machine = std::sync::Arc::new(Unreadable);
     let plane = TestApp::start_with(|config| config.machine_repositories = Some(machine)).await;
     let refused = plane.owner().await.post("/loops", plan_over("acme/shop")).await;

@@ -1,4 +1,4 @@
-//! A desktop without heartbeats: its loop is shown as timed out, and goes on.
+//! Resuming loops that the reaper timed out while their desktop was silent.
 
 use loopgate_api::job::LoopStatus;
 use loopgate_api::link::event;
@@ -14,7 +14,7 @@ use crate::tests::{LinkedDesktop, TestApp, TestClient};
 
 const DAY: i64 = 24 * 3_600_000;
 
-/// A loop that runs on a desktop, and its runner.
+/// Launches a loop on the desktop, and returns its id with a client that uses its runner token.
 async fn running_on(plane: &TestApp, desktop: &mut LinkedDesktop) -> (Uuid, TestClient) {
     let owner = plane.owner().await;
     let body = json!({"title": "Cart", "type": "FEATURE", "content": "A cart.", "repo": shop()});
@@ -48,22 +48,29 @@ fn completed() -> Value {
 }
 
 #[tokio::test]
-async fn loop_goes_on_after_its_desktop_slept_for_a_day() {
+async fn loop_resumes_after_its_desktop_slept_for_a_day() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let (id, _) = running_on(&plane, &mut desktop).await;
     let commands = format!("/compute-targets/{}/commands", desktop.target_id);
     let before = plane.owner().await.get(&commands).await.json;
 
-    let back = now() + DAY;
-    assert_eq!(reaper::reap(&plane.app, back, back).await.unwrap(), 0, "nobody could be heard before");
-    assert_eq!(reaper::reap(&plane.app, back, 0).await.unwrap(), 1);
+    // The laptop sleeps for a day. Silence counts only while this process runs: with a process that starts at
+    // the
+    // same time as the desktop wakes, the loop is not overdue.
+    let wake_time = now() + DAY;
+    assert_eq!(
+        reaper::reap(&plane.app, wake_time, wake_time).await.unwrap(),
+        0,
+        "silence counts from the start of the process"
+    );
+    assert_eq!(reaper::reap(&plane.app, wake_time, 0).await.unwrap(), 1);
     assert_eq!(plane.row(id).await.status.0, LoopStatus::TimedOut);
-    // A shutdown waits for everything that the reaper began.
+    // A shutdown waits for background tasks, so a command sent by the reaper would be stored now.
     let plane = plane.restart().await;
-    assert_eq!(plane.owner().await.get(&commands).await.json, before, "nothing is sent for silence");
+    assert_eq!(plane.owner().await.get(&commands).await.json, before, "a timeout sends no command");
 
-    // Its token has ended, too.
+    // The runner token has expired during the sleep, so only the desktop's own key authenticates.
     let old = plane.app.runner_tokens.issue(id, plane.owner.organization_id, now() - DAY).unwrap();
     let old = plane.anonymous().with_bearer(old.token.expose_secret());
     assert_eq!(beat(&old, id).await.refused(), (401, "Invalid or expired runner token"));
@@ -83,7 +90,7 @@ async fn loop_goes_on_after_its_desktop_slept_for_a_day() {
 }
 
 #[tokio::test]
-async fn every_sign_of_life_of_the_runner_takes_a_loop_back() {
+async fn any_runner_request_resumes_a_timed_out_loop() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let (id, runner) = running_on(&plane, &mut desktop).await;
@@ -96,6 +103,7 @@ async fn every_sign_of_life_of_the_runner_takes_a_loop_back() {
     let revived = beat(&runner, id).await;
     assert_eq!(revived.data("revived"), true, "{}", revived.text);
     let runner = plane.anonymous().with_bearer(revived.data("token").as_str().unwrap());
+    // A terminal event resumes the loop as well, and its outcome replaces the timeout.
 
     reaper::reap(&plane.app, now() + DAY, 0).await.unwrap();
     let failed = json!({"type": "error", "code": "PROCESS_FAILED", "message": "x"});
@@ -105,7 +113,7 @@ async fn every_sign_of_life_of_the_runner_takes_a_loop_back() {
 }
 
 #[tokio::test]
-async fn only_the_desktop_of_a_loop_gets_a_token_for_it() {
+async fn only_the_desktop_of_a_loop_receives_a_new_token() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let (id, lost) = running_on(&plane, &mut desktop).await;
@@ -114,23 +122,24 @@ async fn only_the_desktop_of_a_loop_gets_a_token_for_it() {
         beat(&signed(&plane, &stranger, id), id).await.failure(),
         (403, "Forbidden", "LOOP_NOT_FOUND")
     );
-    assert_eq!(beat(&plane.key().await, id).await.failure().2, "LOOP_NOT_FOUND", "no bound key");
+    assert_eq!(beat(&plane.key().await, id).await.failure().2, "LOOP_NOT_FOUND", "a key without a gateway");
     let unsigned = plane.anonymous().with_bearer(&desktop.identity.api_key);
     assert_eq!(beat(&unsigned, id).await.refused(), (401, "Desktop managed PoP verification failed"));
 
-    // A loop that runs and whose desktop has lost its token.
+    // The loop is running and its desktop has lost the runner token; the new token replaces it.
     let renewed = beat(&signed(&plane, &desktop.identity, id), id).await;
     let runner = plane.anonymous().with_bearer(renewed.data("token").as_str().unwrap());
     assert_eq!(beat(&runner, id).await.data("bumped"), false);
-    assert_eq!(beat(&lost, id).await.refused().0, 401, "the former token is not in force");
+    assert_eq!(beat(&lost, id).await.refused().0, 401, "the previous token is invalid");
     let cancelled = plane.owner().await.post(&format!("/loops/{id}/cancel"), json!({})).await;
     assert_eq!(cancelled.status, 200);
     assert_eq!(beat(&signed(&plane, &desktop.identity, id), id).await.failure().2, "TERMINAL_LOOP");
+    // The cancellation sends a kill command, which proves that the desktop is still connected.
     desktop.expect(event::COMMAND).await;
 }
 
 #[tokio::test]
-async fn repeated_refresh_gets_the_same_token_until_the_next_one() {
+async fn repeated_refresh_returns_the_same_token_until_the_next_refresh() {
     let plane = TestApp::start().await;
     let (id, first) = plane.running("PLAN").await;
     first.event(id, json!({"type": "started"})).await;
@@ -141,13 +150,14 @@ async fn repeated_refresh_gets_the_same_token_until_the_next_one() {
             .await
     };
     let lost = refresh(&first, "k1").await;
+    // Retries with the same idempotency key return the stored response instead of a new token.
     for _ in 0..7 {
         assert_eq!(refresh(&first, "k1").await.json["data"], lost.json["data"]);
     }
     assert_eq!(refresh(&first, "k2").await.failure().2, "JTI_ALREADY_USED");
     let second = plane.anonymous().with_bearer(lost.data("token").as_str().unwrap());
     let next = refresh(&second, "k1").await;
-    assert_ne!(next.data("token"), lost.data("token"), "another token is another question");
+    assert_ne!(next.data("token"), lost.data("token"), "the idempotency key is scoped to the token");
     assert_eq!(refresh(&first, "k1").await.failure().2, "JTI_ALREADY_USED");
     let output = json!({"type": "output", "chunk": "x"});
     let third = plane.anonymous().with_bearer(next.data("token").as_str().unwrap());
@@ -155,12 +165,13 @@ async fn repeated_refresh_gets_the_same_token_until_the_next_one() {
 }
 
 #[tokio::test]
-async fn time_out_that_the_runner_reported_is_final() {
+async fn timeout_reported_by_the_runner_is_final() {
     let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     runner.event(id, json!({"type": "started"})).await;
     runner.event(id, json!({"type": "error", "code": "TIMED_OUT", "message": "too long"})).await;
     assert_eq!(beat(&runner, id).await.failure(), (410, "Loop is no longer running", "TERMINAL_LOOP"));
+    // Only a timeout by the reaper is reversible; the runner's own process has ended.
     assert_eq!(runner.event(id, json!({"type": "started"})).await.data("ignored"), true);
     assert_eq!(plane.row(id).await.status.0, LoopStatus::TimedOut);
 }

@@ -19,12 +19,14 @@ fn success() -> Value {
 
 // CP-26
 #[tokio::test]
-async fn nonce_is_needed_and_good_once() {
+async fn event_nonce_is_required_and_accepted_once() {
     let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     let path = format!("/loops/{id}/events");
     let body = json!({"type": "started"});
     assert_eq!(runner.post(&path, body.clone()).await.refused(), (401, "Missing runner event nonce"));
+    // The second nonce has no hyphens; only the canonical form is accepted, so that one nonce has one
+    // spelling.
     for nonce in ["x", "0190a5f3c8b97f00a1b2c3d4e5f60718"] {
         let bad = runner.with_header("x-loop-event-nonce", nonce);
         assert_eq!(bad.post(&path, body.clone()).await.refused(), (400, "Invalid runner event nonce"));
@@ -38,7 +40,7 @@ async fn nonce_is_needed_and_good_once() {
 
 // CP-50
 #[tokio::test]
-async fn replay_is_known_after_the_token_was_exchanged() {
+async fn replay_is_detected_after_token_refresh() {
     let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     runner.event(id, json!({"type": "started"})).await;
@@ -53,7 +55,7 @@ async fn replay_is_known_after_the_token_was_exchanged() {
 }
 
 #[tokio::test]
-async fn two_requests_at_once_with_one_nonce_leave_one_event() {
+async fn concurrent_requests_with_one_nonce_store_one_event() {
     let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     runner.event(id, json!({"type": "started"})).await;
@@ -65,8 +67,8 @@ async fn two_requests_at_once_with_one_nonce_leave_one_event() {
         })
     });
     let statuses = futures_util::future::join_all(posts).await;
-    let stored = statuses.iter().filter(|status| *status.as_ref().unwrap() == 200).count();
-    assert_eq!(stored, 1, "{statuses:?}");
+    let accepted = statuses.iter().filter(|status| *status.as_ref().unwrap() == 200).count();
+    assert_eq!(accepted, 1, "{statuses:?}");
     let outputs = plane.owner().await.get(&format!("/loops/{id}/events?type=output")).await;
     assert_eq!(outputs.data("total"), 1);
 }
@@ -98,7 +100,7 @@ async fn loop_starts_reports_and_completes() {
     assert_eq!(shown.data("estimatedCost"), 3.0);
     assert_eq!(shown.data("metadata")["warnings"], json!(["GIT_PUSH_FAILED"]));
     let late = runner.event(id, json!({"type": "output", "chunk": "late"})).await;
-    assert_eq!(late.refused(), (401, "jti_mismatch"), "the token of a completed loop is gone");
+    assert_eq!(late.refused(), (401, "jti_mismatch"), "completion invalidates the token");
 }
 
 // CP-28, CP-29
@@ -115,6 +117,7 @@ async fn late_events_are_ignored_except_completed_work() {
     assert_eq!(runner.event(id, json!({"type": "output", "chunk": "late"})).await.json, ignored);
     let failed = json!({"type": "error", "code": "PROCESS_FAILED", "message": "x"});
     assert_eq!(runner.event(id, failed).await.json, ignored);
+    // Support bundles are uploaded after the loop has ended, so their event is accepted late.
     let bundle = json!({"type": "support_bundle_uploaded", "keys": ["a"]});
     assert_eq!(runner.event(id, bundle).await.json["data"], json!({"received": true}));
 
@@ -125,7 +128,7 @@ async fn late_events_are_ignored_except_completed_work() {
 
 // CP-30
 #[tokio::test]
-async fn execute_that_asked_no_model_did_nothing() {
+async fn execute_without_tokens_fails() {
     let plane = TestApp::start().await;
     let (id, runner) = plane.running("EXECUTE").await;
     runner.event(id, json!({"type": "started"})).await;
@@ -139,7 +142,7 @@ async fn execute_that_asked_no_model_did_nothing() {
 }
 
 #[tokio::test]
-async fn failures_keep_their_reason_and_cancellations_their_name() {
+async fn errors_keep_their_reason_and_cancelled_errors_cancel_the_loop() {
     let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     runner.event(id, json!({"type": "started"})).await;
@@ -152,6 +155,7 @@ async fn failures_keep_their_reason_and_cancellations_their_name() {
         &json!({"code": "RUNNER_ERROR", "message": "stuck", "result": {"subcode": "PENDING_TASKS_AT_COMPLETION"}})
     );
     let events = plane.owner().await.get(&format!("/loops/{id}/events?type=error")).await;
+    // 9000 two-byte characters: the cut at 8192 bytes must not split one.
     assert!(events.json["data"]["data"][0]["logTail"].as_str().unwrap().len() <= 8192);
 
     for body in [
@@ -167,9 +171,9 @@ async fn failures_keep_their_reason_and_cancellations_their_name() {
     }
 }
 
-/// The person presses Stop while the work is delivered; the runner tells of it before or after that.
+/// The user cancels while the loop delivers its work; the runner reports the delivery before or after that.
 #[tokio::test]
-async fn cancelled_loop_shows_what_it_had_delivered() {
+async fn cancelled_loop_shows_its_delivery() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     for stopped_first in [false, true] {
@@ -179,26 +183,26 @@ async fn cancelled_loop_shows_what_it_had_delivered() {
             assert_eq!(owner.post(&format!("/loops/{id}/cancel"), json!({})).await.status, 200);
         }
         let result = json!({"prUrl": success()["prUrl"], "prNumber": 7, "branchName": "orchestrator/plan-1"});
-        let told = |entry: Value| {
+        let cancelled_with = |entry: Value| {
             json!({"type": "error", "code": "CANCELLED", "message": "Loop cancelled", "result": result,
                 "results": [entry]})
         };
         let mut foreign = success();
         foreign["fullName"] = json!("evil/shop");
-        assert_eq!(runner.event(id, told(foreign)).await.status, 400);
-        assert_eq!(runner.event(id, told(success())).await.status, 200);
+        assert_eq!(runner.event(id, cancelled_with(foreign)).await.status, 400);
+        assert_eq!(runner.event(id, cancelled_with(success())).await.status, 200);
         let shown = owner.get(&format!("/loops/{id}")).await;
         assert_eq!(shown.data("status"), "CANCELLED");
         assert_eq!(shown.data("prUrl"), &success()["prUrl"]);
         assert_eq!(shown.data("results"), &json!([success()]));
         let events = owner.get(&format!("/loops/{id}/events?type=cancelled")).await;
-        assert_eq!(events.data("total"), 1, "it ends once");
+        assert_eq!(events.data("total"), 1, "the loop is cancelled once");
     }
 }
 
 // CP-31
 #[tokio::test]
-async fn events_that_do_not_fit_change_nothing() {
+async fn invalid_events_change_nothing() {
     let plane = TestApp::start().await;
     let (id, runner) = plane.running("EXECUTE").await;
     runner.event(id, json!({"type": "started"})).await;
@@ -223,18 +227,18 @@ async fn events_that_do_not_fit_change_nothing() {
         assert_eq!(runner.event(id, body).await.status, 400);
     }
     assert_eq!(plane.row(id).await.status.0, LoopStatus::Running);
-    assert_eq!(plane.row(id).await.last_sequence, 1, "no event row was left");
+    assert_eq!(plane.row(id).await.last_sequence, 1, "no event was stored");
 }
 
 #[tokio::test]
-async fn claimed_loop_may_complete_and_a_pending_one_may_not() {
+async fn pending_loop_cannot_complete() {
     let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     let refused = runner.event(id, completed(5)).await;
     assert_eq!(refused.refused(), (409, "Invalid status transition from PENDING"));
 }
 
-/// The view of one completion for one repository.
+/// Completes a loop and returns the `results` of its view.
 async fn results(plane: &TestApp, end: Value, uploaded: Option<Value>) -> Value {
     let (id, runner) = plane.running("EXECUTE").await;
     runner.event(id, json!({"type": "started"})).await;
@@ -250,7 +254,7 @@ async fn results(plane: &TestApp, end: Value, uploaded: Option<Value>) -> Value 
 
 // CP-32
 #[tokio::test]
-async fn completions_of_both_schemas_look_the_same() {
+async fn completions_of_both_schemas_have_the_same_view() {
     let plane = TestApp::start().await;
     let mut v2 = completed(5);
     v2["results"] = json!([success()]);
@@ -269,7 +273,7 @@ async fn completions_of_both_schemas_look_the_same() {
 
 // CP-33
 #[tokio::test]
-async fn token_is_that_of_its_loop_and_in_force() {
+async fn token_must_belong_to_the_loop_and_be_valid() {
     let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     let (other, _) = plane.running("PLAN").await;
@@ -282,16 +286,16 @@ async fn token_is_that_of_its_loop_and_in_force() {
     let old = plane.app.runner_tokens.issue(id, plane.owner.organization_id, 0).unwrap();
     let old = secrecy::ExposeSecret::expose_secret(&old.token).to_owned();
     assert_eq!(anonymous.with_bearer(&old).event(id, body.clone()).await.refused().0, 401);
-    let gone = plane.app.runner_tokens.issue(Uuid::new_v4(), plane.owner.organization_id, now()).unwrap();
-    let id_gone =
-        plane.app.runner_tokens.read(secrecy::ExposeSecret::expose_secret(&gone.token)).unwrap().sub;
-    let gone = anonymous.with_bearer(secrecy::ExposeSecret::expose_secret(&gone.token));
-    assert_eq!(gone.event(id_gone, body).await.refused(), (403, "Loop not found"));
+    let missing = plane.app.runner_tokens.issue(Uuid::new_v4(), plane.owner.organization_id, now()).unwrap();
+    let missing_id =
+        plane.app.runner_tokens.read(secrecy::ExposeSecret::expose_secret(&missing.token)).unwrap().sub;
+    let missing = anonymous.with_bearer(secrecy::ExposeSecret::expose_secret(&missing.token));
+    assert_eq!(missing.event(missing_id, body).await.refused(), (403, "Loop not found"));
 }
 
 // CP-34
 #[tokio::test]
-async fn exchanged_token_is_worthless() {
+async fn refreshed_token_invalidates_the_previous_one() {
     let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     let path = format!("/loops/{id}/refresh-token");
@@ -310,7 +314,7 @@ async fn exchanged_token_is_worthless() {
 }
 
 #[tokio::test]
-async fn tokens_are_exchanged_six_times_a_minute() {
+async fn token_refresh_is_limited_to_six_per_minute() {
     let plane = TestApp::start().await;
     let (id, mut runner) = plane.running("PLAN").await;
     runner.event(id, json!({"type": "started"})).await;
@@ -319,13 +323,14 @@ async fn tokens_are_exchanged_six_times_a_minute() {
         let reply = runner.post(&path, json!({})).await;
         runner = runner.with_bearer(reply.data("token").as_str().unwrap());
     }
+    // The window of the limit is one minute, so this assumes that the six requests took less.
     let limited = runner.post(&path, json!({})).await;
     assert_eq!((limited.status.as_u16(), limited.failure().2), (429, "RATE_LIMITED"));
     let output = json!({"type": "output", "chunk": "x"});
-    assert_eq!(runner.event(id, output).await.status, 200, "the old token stays in force");
+    assert_eq!(runner.event(id, output).await.status, 200, "the current token stays valid");
 }
 
-async fn last_heartbeat(plane: &TestApp, id: Uuid, at: i64) {
+async fn set_last_heartbeat(plane: &TestApp, id: Uuid, at: i64) {
     agent_loop::Entity::update_many()
         .col_expr(agent_loop::Column::LastRunnerHeartbeatAt, Expr::value(at))
         .filter(agent_loop::Column::Id.eq(id))
@@ -335,21 +340,22 @@ async fn last_heartbeat(plane: &TestApp, id: Uuid, at: i64) {
 }
 
 #[tokio::test]
-async fn heartbeats_are_noted_sparingly_and_end_with_the_loop() {
+async fn heartbeats_are_throttled_and_rejected_after_the_loop_ends() {
     let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     let beat = async |runner: &TestClient| runner.post(&format!("/loops/{id}/heartbeat"), json!({})).await;
     assert_eq!(beat(&runner).await.failure(), (403, "Forbidden", "NOT_RUNNING"));
     runner.event(id, json!({"type": "started"})).await;
-    assert_eq!(beat(&runner).await.data("bumped"), false, "the event was a sign of life");
-    last_heartbeat(&plane, id, now() - 270_000).await;
+    assert_eq!(beat(&runner).await.data("bumped"), false, "the event counts as a heartbeat");
+    // Heartbeats are stored only when the stored one is a few minutes old, to save writes.
+    set_last_heartbeat(&plane, id, now() - 270_000).await;
     assert_eq!(beat(&runner).await.data("bumped"), true);
     plane.owner().await.post(&format!("/loops/{id}/cancel"), json!({})).await;
     assert_eq!(beat(&runner).await.failure(), (410, "Loop is no longer running", "TERMINAL_LOOP"));
 }
 
 #[tokio::test]
-async fn uploads_are_merged_member_by_member() {
+async fn uploaded_artifacts_are_merged_by_member() {
     let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     let path = format!("/loops/{id}/upload-artifacts");
@@ -369,12 +375,12 @@ async fn uploads_are_merged_member_by_member() {
 
 // CP-48
 #[tokio::test]
-async fn verdict_is_shown_also_when_there_is_none() {
+async fn verdict_is_shown_even_when_null() {
     let plane = TestApp::start().await;
     for verdict in [json!({"verdict": "decline", "reason": "tests are missing"}), Value::Null] {
         let body = json!({"command": "CODE_REVIEW", "repo": shop()});
-        let made = plane.owner().await.post("/loops", body).await;
-        let id: Uuid = made.data("loopId").as_str().unwrap().parse().unwrap();
+        let created = plane.owner().await.post("/loops", body).await;
+        let id: Uuid = created.data("loopId").as_str().unwrap().parse().unwrap();
         let runner = plane.runner(id).await;
         runner.event(id, json!({"type": "started"})).await;
         let mut end = completed(3);

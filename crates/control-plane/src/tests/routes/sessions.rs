@@ -6,7 +6,7 @@ use crate::store::entity::user::Role;
 use crate::tests::TestApp;
 
 #[tokio::test]
-async fn person_sees_and_ends_its_own_sessions() {
+async fn user_lists_and_revokes_own_sessions() {
     let plane = TestApp::start().await;
     let phone = plane.owner().await;
     let token = crate::credentials::session::create_link(&plane.app.store, plane.owner.user_id, "link")
@@ -22,6 +22,7 @@ async fn person_sees_and_ends_its_own_sessions() {
     };
     assert_eq!((&newest["current"], &oldest["current"]), (&json!(true), &json!(false)));
     assert_eq!((&newest["address"], &newest["userAgent"]), (&json!("192.0.2.7"), &json!("Firefox")));
+    // The list must contain neither of the two secrets of a session.
     for client in [&phone, &laptop] {
         let (cookie, key) = (client.header("cookie"), client.header("x-session-key"));
         assert!(!listed.text.contains(key) && !listed.text.contains(cookie.split_once('=').unwrap().1));
@@ -37,13 +38,13 @@ async fn person_sees_and_ends_its_own_sessions() {
     assert_eq!(laptop.delete(&path).await.data("deleted"), true);
     stream.collect().await.unwrap();
     assert_eq!(phone.get("/me").await.status, 401);
-    assert!(other.frame().now_or_never().is_none(), "the stream of another session goes on");
+    assert!(other.frame().now_or_never().is_none(), "the stream of another session stays open");
     assert_eq!(laptop.delete(&path).await.status, 404);
     assert_eq!(laptop.get("/sessions").await.json["data"].as_array().unwrap().len(), 1);
 }
 
 #[tokio::test]
-async fn sessions_of_one_person_are_listed_together() {
+async fn sessions_of_one_identity_are_listed_together() {
     let plane = TestApp::start().await;
     let second = plane.organization("second").await;
     let ada = plane.identity(plane.owner.user_id).await;

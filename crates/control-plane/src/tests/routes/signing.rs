@@ -1,4 +1,5 @@
-//! Signed commands between browser, control plane and desktop; the desktop's own checks are the link's.
+//! Commands that a browser signs. The control plane forwards signatures without verifying them; the desktop
+//! verifies them, and the tests of the link cover that.
 
 use ed25519_dalek::SigningKey;
 use loopgate_api::job::LoopStatus;
@@ -17,12 +18,12 @@ fn browser_key(seed: u8) -> BrowserPublicKey {
 
 async fn register(client: &TestClient, key: &BrowserPublicKey) -> Value {
     let body = json!({"publicKeyBase64": key, "fingerprint": key.fingerprint()});
-    let made = client.post("/public-keys", body).await;
-    assert_eq!(made.status, 200, "{}", made.text);
-    made.json["data"].clone()
+    let created = client.post("/public-keys", body).await;
+    assert_eq!(created.status, 200, "{}", created.text);
+    created.json["data"].clone()
 }
 
-/// A command as a browser signs it; what the control plane does not look at is any text.
+/// Returns a signed command. The signature is arbitrary text, because the control plane does not verify it.
 fn signed(key: &BrowserPublicKey) -> Value {
     json!({"operationId": "git_action", "method": "POST", "path": "/api/gateway/git", "body": {"action": "status"},
         "commandId": Uuid::now_v7(), "signature": "c2lnbmF0dXJl", "signaturePayload": "{\"nonce\":\"1\"}",
@@ -34,7 +35,7 @@ fn intent(key: &BrowserPublicKey, body: Value) -> Value {
         "publicKeyFingerprint": key.fingerprint(), "body": body})
 }
 
-/// Has the desktop demand signatures, as its hello would.
+/// Stores that the desktop requires signatures, as its hello would report.
 async fn demand_signatures(plane: &TestApp, desktop: &LinkedDesktop) {
     let capabilities = json!({"commandSigning": true, "commandSigningRequired": true});
     compute_target::Entity::update_many()
@@ -46,19 +47,19 @@ async fn demand_signatures(plane: &TestApp, desktop: &LinkedDesktop) {
 }
 
 #[tokio::test]
-async fn key_is_registered_listed_and_removed_and_desktops_hear_of_it() {
+async fn desktops_are_notified_when_a_browser_key_is_registered_or_removed() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let mut desktop = plane.desktop().await;
     assert_eq!(desktop.hello_ack["serverCapabilities"], json!({"computeTargetSigning": true}));
     let key = browser_key(1);
-    let made = register(&owner, &key).await;
-    let asked = desktop.expect(event::COMMAND).await;
-    assert_eq!(asked["operationId"], "browser_key_approval_request");
-    assert_eq!(asked["path"], "/api/gateway/internal/browser-key/approval-request");
-    assert_eq!(asked["body"]["fingerprint"], json!(key.fingerprint()));
-    assert_eq!(asked["body"]["computeTargetId"], json!(desktop.target_id));
-    assert_eq!(register(&owner, &key).await["id"], made["id"], "registered twice is registered once");
+    let created = register(&owner, &key).await;
+    let approval = desktop.expect(event::COMMAND).await;
+    assert_eq!(approval["operationId"], "browser_key_approval_request");
+    assert_eq!(approval["path"], "/api/gateway/internal/browser-key/approval-request");
+    assert_eq!(approval["body"]["fingerprint"], json!(key.fingerprint()));
+    assert_eq!(approval["body"]["computeTargetId"], json!(desktop.target_id));
+    assert_eq!(register(&owner, &key).await["id"], created["id"], "registration is idempotent");
     desktop.expect(event::COMMAND).await;
 
     let own = owner.get("/public-keys").await;
@@ -70,7 +71,7 @@ async fn key_is_registered_listed_and_removed_and_desktops_hear_of_it() {
     assert_eq!(listed.json["data"][0]["targetContext"]["access"], "owned_target", "{}", listed.text);
     assert_eq!(listed.json["data"][0]["publicKeyBase64"], json!(key));
 
-    // A member's key is listed for a desktop that is shared with the member.
+    // A shared desktop accepts commands of its organization's members, so it needs their keys too.
     let ben = plane.member("ben@example.org").await;
     register(&ben, &browser_key(2)).await;
     assert_eq!(owner.get(&path).await.json["data"].as_array().unwrap().len(), 1);
@@ -95,7 +96,7 @@ async fn key_is_registered_listed_and_removed_and_desktops_hear_of_it() {
 }
 
 #[tokio::test]
-async fn key_that_does_not_fit_is_refused() {
+async fn invalid_browser_key_is_rejected() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let (key, other) = (browser_key(1), browser_key(2));
@@ -108,6 +109,7 @@ async fn key_that_does_not_fit_is_refused() {
     let name = key.fingerprint().to_string();
     assert_eq!(refuse("no key", name.clone()).await, text("Malformed public key"));
     assert_eq!(refuse("AAAA", name.clone()).await, text("Public key must be a raw Ed25519 public key"));
+    // 32 bytes that are not a point on the curve.
     let no_point = BrowserPublicKey::from([2; 32]);
     assert_eq!(
         refuse(&no_point.to_string(), no_point.fingerprint().to_string()).await,
@@ -129,7 +131,7 @@ async fn key_that_does_not_fit_is_refused() {
 }
 
 #[tokio::test]
-async fn command_is_signed_whole_or_not_at_all() {
+async fn partially_signed_command_is_rejected() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let mut desktop = plane.desktop().await;
@@ -158,7 +160,7 @@ async fn command_is_signed_whole_or_not_at_all() {
     desktop.expect(event::COMMAND).await;
     let mut random = signed(&key);
     random["commandId"] = json!(Uuid::new_v4());
-    assert_eq!(owner.post(&path, random).await.status, 400, "the id must be of version 7");
+    assert_eq!(owner.post(&path, random).await.status, 400, "the id must be a UUIDv7");
 
     let body = signed(&key);
     let sent = owner.post(&path, body.clone()).await;
@@ -175,7 +177,7 @@ async fn command_is_signed_whole_or_not_at_all() {
     assert_eq!(
         ben.post(&path, signed(&key)).await.refused(),
         (403, "browser_key_unregistered"),
-        "it is Ada's"
+        "the key is registered for Ada"
     );
 
     demand_signatures(&plane, &desktop).await;
@@ -186,28 +188,30 @@ async fn command_is_signed_whole_or_not_at_all() {
 
 // CL-42
 #[tokio::test]
-async fn signed_command_reaches_its_desktop_at_once_or_never() {
+async fn signed_command_expires_when_its_desktop_is_offline() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let mut desktop = plane.desktop().await;
     let key = browser_key(1);
     register(&owner, &key).await;
-    let asked = desktop.accept().await;
-    desktop.report(&asked, 1, "done", json!({"type": "done"})).await;
+    let approval = desktop.accept().await;
+    desktop.report(&approval, 1, "done", json!({"type": "done"})).await;
     plane.disconnect(desktop.target_id).await;
     let path = format!("/compute-targets/{}/commands", desktop.target_id);
     let sent = owner.post(&path, signed(&key)).await;
     assert_eq!(sent.data("status"), "expired");
     let shown = owner.get(&format!("{path}/{}", sent.data("commandId").as_str().unwrap())).await;
+    // A signed command is delivered immediately or expires: the user signed it for this moment.
     assert_eq!(shown.data("error"), "signed_command_delivery_failed:target_not_connected");
     let desktop = desktop.reconnect().await;
-    assert_eq!(desktop.hello_ack.get("resumeFromSequence"), None, "it does not come later");
+    assert_eq!(desktop.hello_ack.get("resumeFromSequence"), None, "an expired command is not resumed");
 }
 
-/// Starts a signed loop; answers its id and the command that the desktop received.
+/// Starts a signed loop. Returns its id and the command that the desktop received.
 async fn start(owner: &TestClient, desktop: &mut LinkedDesktop, key: &BrowserPublicKey) -> (Uuid, Value) {
-    let wish = json!({"command": "plan", "prompt": "Small", "documentId": "feature-1"});
-    let body = json!({"command": "plan", "prompt": "Small", "userIntentSignature": intent(key, wish)});
+    let signed_request = json!({"command": "plan", "prompt": "Small", "documentId": "feature-1"});
+    let body =
+        json!({"command": "plan", "prompt": "Small", "userIntentSignature": intent(key, signed_request)});
     let started = owner.post("/documents/feature-1/run-loop", body).await;
     assert_eq!(started.status, 200, "{}", started.text);
     let id = started.data("loopId").as_str().unwrap().parse().unwrap();
@@ -216,7 +220,7 @@ async fn start(owner: &TestClient, desktop: &mut LinkedDesktop, key: &BrowserPub
 
 // CL-33
 #[tokio::test]
-async fn signed_loop_is_started_and_ended_with_credentials_that_are_given_out_once() {
+async fn execution_credentials_of_a_signed_loop_are_issued_once() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let mut desktop = plane.desktop().await;
@@ -237,34 +241,36 @@ async fn signed_loop_is_started_and_ended_with_credentials_that_are_given_out_on
     assert_eq!(command["body"].get("loopgateAuthToken"), None, "the token is not in the command");
     assert_eq!(command["signature"], "c2lnbmF0dXJl");
     let path = format!("/compute-targets/{}/loops/{id}/execution-credentials", desktop.target_id);
-    let wanted = json!({"commandId": command["commandId"]});
+    let request = json!({"commandId": command["commandId"]});
     let fetch = async |desktop: &LinkedDesktop, body: &Value| {
         desktop.identity.client(&plane, "POST", &path, 0).post(&path, body.clone()).await
     };
-    assert_eq!(owner.post(&path, wanted.clone()).await.refused(), (401, "Unauthorized"));
-    let user_key = plane.key().await.post(&path, wanted.clone()).await;
-    assert_eq!(user_key.refused(), (401, "Unauthorized"), "a key that is bound to no desktop");
-    let unproven = plane.anonymous().with_bearer(&desktop.identity.api_key).post(&path, wanted.clone()).await;
+    assert_eq!(owner.post(&path, request.clone()).await.refused(), (401, "Unauthorized"));
+    let user_key = plane.key().await.post(&path, request.clone()).await;
+    assert_eq!(user_key.refused(), (401, "Unauthorized"), "a key without a gateway");
+    let unproven =
+        plane.anonymous().with_bearer(&desktop.identity.api_key).post(&path, request.clone()).await;
     assert_eq!(unproven.status, 401);
     let unknown = fetch(&desktop, &json!({"commandId": Uuid::now_v7()})).await;
     assert_eq!(unknown.refused(), (404, "Loop execution credentials not found"));
-    let fetched = fetch(&desktop, &wanted).await;
+    let fetched = fetch(&desktop, &request).await;
     assert_eq!(fetched.data("loopId"), &json!(id), "{}", fetched.text);
     assert_eq!(fetched.data("prompt"), "Small");
     assert_eq!(fetched.data("artifacts")[0]["type"], "FEATURE");
     let runner = plane.anonymous().with_bearer(fetched.data("loopgateAuthToken").as_str().unwrap());
-    assert_eq!(runner.event(id, json!({"type": "started"})).await.status, 200, "its token is in force");
+    assert_eq!(runner.event(id, json!({"type": "started"})).await.status, 200, "the token is valid");
     assert_eq!(
-        fetch(&desktop, &wanted).await.refused(),
+        fetch(&desktop, &request).await.refused(),
         (409, "Loop execution credentials already consumed")
     );
+    // The signed intent names one loop, so that it cannot be replayed to cancel another.
 
     let foreign = json!({"userIntentSignature": intent(&key, json!({"loopId": Uuid::now_v7()}))});
     let cancel = format!("/loops/{id}/cancel");
     let refused = owner.post(&cancel, foreign).await;
     assert_eq!(refused.refused(), (400, "Signed cancel intent does not match loop"));
-    let wish = json!({"userIntentSignature": intent(&key, json!({"loopId": id}))});
-    assert_eq!(owner.post(&cancel, wish).await.data("status"), "CANCELLED");
+    let signed_request = json!({"userIntentSignature": intent(&key, json!({"loopId": id}))});
+    assert_eq!(owner.post(&cancel, signed_request).await.data("status"), "CANCELLED");
     let kill = desktop.accept().await;
     assert_eq!(kill["body"], json!({"loopId": id, "userIntent": {"loopId": id}}));
     assert_eq!(kill["publicKeyFingerprint"], json!(key.fingerprint()));
@@ -273,7 +279,7 @@ async fn signed_loop_is_started_and_ended_with_credentials_that_are_given_out_on
 }
 
 #[tokio::test]
-async fn loop_whose_signature_the_desktop_refuses_fails_with_the_reason() {
+async fn loop_fails_with_the_reason_when_the_desktop_rejects_its_signature() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let mut desktop = plane.desktop().await;
@@ -282,8 +288,8 @@ async fn loop_whose_signature_the_desktop_refuses_fails_with_the_reason() {
     let key = browser_key(1);
     register(&owner, &key).await;
     desktop.expect(event::COMMAND).await;
-    let wish = json!({"command": "plan", "documentId": "feature-1"});
-    let body = json!({"command": "plan", "userIntentSignature": intent(&key, wish)});
+    let signed_request = json!({"command": "plan", "documentId": "feature-1"});
+    let body = json!({"command": "plan", "userIntentSignature": intent(&key, signed_request)});
     let started = owner.post("/documents/feature-1/run-loop", body).await;
     let id: Uuid = started.data("loopId").as_str().unwrap().parse().unwrap();
     let refusal =

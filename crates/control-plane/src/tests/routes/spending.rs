@@ -1,4 +1,4 @@
-//! What the loops of an organization may spend, and its other settings.
+//! Spending limits and the other settings of an organization.
 
 use loopgate_api::job::LoopStatus;
 use sea_orm::prelude::*;
@@ -24,7 +24,7 @@ async fn spend(runner: &TestClient, id: Uuid, dollars: f64) {
     assert_eq!(runner.event(id, output).await.status, 200);
 }
 
-/// A PLAN that runs on the desktop, and what it was told that it may spend.
+/// Starts a PLAN loop on the desktop. Returns its id, its runner, and the limit that the launch contained.
 async fn started(plane: &TestApp, desktop: &mut LinkedDesktop) -> (Uuid, TestClient, Value) {
     let owner = plane.owner().await;
     let document = feature(&owner).await;
@@ -47,15 +47,17 @@ async fn assert_stopped(plane: &TestApp, desktop: &mut LinkedDesktop, id: Uuid, 
 }
 
 #[tokio::test]
-async fn loop_is_told_its_limit_and_ended_at_twice_of_it() {
+async fn launch_contains_the_limit_and_loop_fails_at_twice_the_limit() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let mut desktop = plane.desktop().await;
     assert_eq!(started(&plane, &mut desktop).await.2, Value::Null, "no limit by default");
     set_limits(&owner, json!({"perLoopUsd": 2.5, "perDayUsd": 100})).await;
-    let (id, runner, told) = started(&plane, &mut desktop).await;
-    assert_eq!(told, json!(2.5));
-    // The desktop itself ends the loop at its limit, and delivers what there is.
+    let (id, runner, limit) = started(&plane, &mut desktop).await;
+    assert_eq!(limit, json!(2.5));
+    // The desktop stops the loop at the limit and still delivers its work. The control plane cancels at twice
+    // the
+    // limit only as a safeguard.
     spend(&runner, id, 4.99).await;
     assert_eq!(plane.row(id).await.status.0, LoopStatus::Running);
     spend(&runner, id, 5.0).await;
@@ -63,35 +65,35 @@ async fn loop_is_told_its_limit_and_ended_at_twice_of_it() {
 }
 
 #[tokio::test]
-async fn money_of_a_day_is_that_of_all_loops() {
+async fn daily_limit_counts_all_loops() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let mut desktop = plane.desktop().await;
     set_limits(&owner, json!({"perDayUsd": 10, "perMonthUsd": 1000})).await;
-    let (first, one, told) = started(&plane, &mut desktop).await;
-    assert_eq!(told, json!(10.0));
+    let (first, one, limit) = started(&plane, &mut desktop).await;
+    assert_eq!(limit, json!(10.0));
     spend(&one, first, 4.0).await;
-    // Told twice, and a sum from before.
+    // The cost is the loop's running total: a repeated or smaller value adds nothing.
     spend(&one, first, 4.0).await;
     spend(&one, first, 3.0).await;
-    let (second, two, told) = started(&plane, &mut desktop).await;
-    assert_eq!(told, json!(6.0), "what the first one left");
+    let (second, two, limit) = started(&plane, &mut desktop).await;
+    assert_eq!(limit, json!(6.0), "the remainder after the first loop");
     spend(&two, second, 6.0).await;
     let message = "The organization has reached its spending limit of $10.00 a day";
     assert_stopped(&plane, &mut desktop, second, message).await;
     let refused = owner.post("/loops", json!({"command": "PLAN", "repo": shop()})).await;
     assert_eq!(refused.failure(), (429, message, "SPENDING_LIMIT"));
-    // The other one is ended with its next report.
+    // A loop that is already running is failed when it reports its next cost.
     spend(&one, first, 4.1).await;
     assert_stopped(&plane, &mut desktop, first, message).await;
 
     set_limits(&owner, json!({"perDayUsd": 20, "perMonthUsd": 11})).await;
-    let (_, _, told) = started(&plane, &mut desktop).await;
-    assert_eq!(told, json!(0.9), "the smaller rest, that of the month");
+    let (_, _, limit) = started(&plane, &mut desktop).await;
+    assert_eq!(limit, json!(0.9), "the remainder of the month is smaller");
 }
 
 #[tokio::test]
-async fn loop_whose_assistant_reports_no_money_costs_its_list_price() {
+async fn loop_without_reported_cost_is_charged_at_list_price() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     set_limits(&owner, json!({"perMonthUsd": 15})).await;
@@ -99,18 +101,19 @@ async fn loop_whose_assistant_reports_no_money_costs_its_list_price() {
     runner.event(id, json!({"type": "started"})).await;
     let end = json!({"type": "completed", "result": {}, "tokensUsed": {"input": 0, "output": 1_000_000}});
     assert_eq!(runner.event(id, end).await.status, 200);
-    assert_eq!(plane.row(id).await.status.0, LoopStatus::Completed, "what is done is done");
+    assert_eq!(plane.row(id).await.status.0, LoopStatus::Completed, "finished work is not failed");
     let refused = owner.post("/loops", json!({"command": "PLAN", "repo": shop()})).await;
     let message = "The organization has reached its spending limit of $15.00 a month";
     assert_eq!(refused.failure(), (429, message, "SPENDING_LIMIT"));
 }
 
 #[tokio::test]
-async fn administrators_set_the_organization_up() {
+async fn administrators_change_organization_settings() {
     let plane = TestApp::start().await;
     let (owner, member) = (plane.owner().await, plane.member("ben@example.org").await);
     let settings = json!({"maxConcurrentLoops": 2, "spendingLimits": {"perDayUsd": 12.5}});
     assert_eq!(set(&member, settings.clone()).await.refused(), (403, "Forbidden"));
+    // `later` stands for a setting of a newer version: saving must not remove it.
     organization::Entity::update_many()
         .col_expr(
             organization::Column::Settings,
@@ -135,6 +138,6 @@ async fn administrators_set_the_organization_up() {
         assert_eq!(set(&owner, wrong).await.refused(), (400, error));
     }
     assert_eq!(set(&owner, json!({})).await.json["data"], json!({"spendingLimits": {}}));
-    let stored = organization::Entity::find().one(plane.app.store.reader()).await.unwrap().unwrap();
-    assert_eq!(stored.settings, json!({"later": true, "spendingLimits": {}}), "unknown members stay");
+    let row = organization::Entity::find().one(plane.app.store.reader()).await.unwrap().unwrap();
+    assert_eq!(row.settings, json!({"later": true, "spendingLimits": {}}), "unknown members stay");
 }

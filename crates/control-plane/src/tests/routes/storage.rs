@@ -7,7 +7,7 @@ fn path_of(url: &str) -> &str {
 }
 
 #[tokio::test]
-async fn runner_puts_files_below_its_own_prefix_and_gets_them_back() {
+async fn runner_uploads_and_downloads_files_below_its_prefix() {
     let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     let scope = format!("{}/loops/{id}", plane.owner.organization_id);
@@ -19,16 +19,16 @@ async fn runner_puts_files_below_its_own_prefix_and_gets_them_back() {
 
     let listed =
         runner.post(&format!("/loops/{id}/download-urls"), json!({"prefix": format!("{scope}/")})).await;
-    let found = &listed.json["data"]["urls"];
-    assert_eq!(found.as_array().unwrap().len(), 1, "{}", listed.text);
-    assert_eq!(found[0]["key"], key);
-    let got = plane.anonymous().get(path_of(found[0]["url"].as_str().unwrap())).await;
-    assert_eq!((got.status.as_u16(), got.text.as_str()), (200, "{\"a\":1}"));
-    assert_eq!(got.header("content-disposition"), Some("attachment"));
+    let urls = &listed.json["data"]["urls"];
+    assert_eq!(urls.as_array().unwrap().len(), 1, "{}", listed.text);
+    assert_eq!(urls[0]["key"], key);
+    let downloaded = plane.anonymous().get(path_of(urls[0]["url"].as_str().unwrap())).await;
+    assert_eq!((downloaded.status.as_u16(), downloaded.text.as_str()), (200, "{\"a\":1}"));
+    assert_eq!(downloaded.header("content-disposition"), Some("attachment"));
 }
 
 #[tokio::test]
-async fn signature_is_good_for_one_method_and_key() {
+async fn url_signature_covers_method_key_and_expiry() {
     let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     let key = format!("{}/loops/{id}/a", plane.owner.organization_id);
@@ -39,6 +39,7 @@ async fn signature_is_good_for_one_method_and_key() {
     assert_eq!(anonymous.get(&url).await.refused(), refused);
     let elsewhere = url.replace("/a?", "/b?");
     assert_eq!(anonymous.send("PUT", &elsewhere, Some(String::new())).await.refused(), refused);
+    // Prepending a digit moves the expiry to the far future without changing the signature.
     let longer = url.replace("exp=", "exp=9");
     assert_eq!(anonymous.send("PUT", &longer, Some(String::new())).await.refused(), refused);
     let old = plane.app.storage.signed_url("PUT", &key, 0).unwrap();
@@ -47,7 +48,7 @@ async fn signature_is_good_for_one_method_and_key() {
 
 // CP-36
 #[tokio::test]
-async fn object_keys_outside_the_loop_are_refused() {
+async fn object_keys_outside_the_loop_are_rejected() {
     let plane = TestApp::start().await;
     let (id, runner) = plane.running("PLAN").await;
     let (other, _) = plane.running("PLAN").await;

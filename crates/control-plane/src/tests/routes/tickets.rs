@@ -1,4 +1,4 @@
-//! A ticket from the wish to the pull request.
+//! Tickets: from the description to the pull request.
 
 use serde_json::{Value, json};
 
@@ -10,34 +10,42 @@ async fn ticket(owner: &TestClient) -> Value {
     let peers = json!([{"fullName": "acme/docs", "branch": "main"}]);
     let body =
         json!({"title": " Cart ", "body": "People need a cart.", "repo": shop(), "additionalRepos": peers});
-    let made = owner.post("/tickets", body).await;
-    assert_eq!(made.status, 200, "{}", made.text);
-    made.json["data"].clone()
+    let created = owner.post("/tickets", body).await;
+    assert_eq!(created.status, 200, "{}", created.text);
+    created.json["data"].clone()
 }
 
 #[tokio::test]
-async fn ticket_keeps_its_wish_plan_and_work_together() {
+async fn ticket_links_description_plan_and_pull_request() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let owner = plane.owner().await;
-    let made = ticket(&owner).await;
+    let created = ticket(&owner).await;
     assert_eq!(
-        (&made["slug"], &made["title"], &made["state"]),
+        (&created["slug"], &created["title"], &created["state"]),
         (&json!("ticket-1"), &json!("Cart"), &json!("open"))
     );
-    assert_eq!(made["additionalRepos"][0]["fullName"], "acme/docs");
-    let document = made["document"]["slug"].as_str().unwrap();
+    assert_eq!(created["additionalRepos"][0]["fullName"], "acme/docs");
+    let document = created["document"]["slug"].as_str().unwrap();
 
     let planned = plan(&plane, &mut desktop, document).await;
     let row = plane.row(planned).await;
-    assert_eq!(row.artifact_slug.as_deref(), Some("ticket-1"), "worktree and branch are the ticket's");
-    assert_eq!(row.additional_repos.unwrap()[0]["fullName"], "acme/docs", "its repositories are taken");
+    assert_eq!(
+        row.artifact_slug.as_deref(),
+        Some("ticket-1"),
+        "worktree and branch are named after the ticket"
+    );
+    assert_eq!(
+        row.additional_repos.unwrap()[0]["fullName"],
+        "acme/docs",
+        "the ticket's repositories are used"
+    );
 
     let shown = owner.get("/tickets/ticket-1").await;
     let plan_slug = shown.data("plan")["slug"].as_str().unwrap().to_owned();
     owner.post(&format!("/documents/{plan_slug}/run-loop"), json!({"command": "execute"})).await;
     let (command, executed, runner) = launched(&plane, &mut desktop).await;
-    assert_eq!(command["body"]["artifactSlug"], "ticket-1", "the work goes on where the plan was made");
+    assert_eq!(command["body"]["artifactSlug"], "ticket-1", "EXECUTE uses the worktree of PLAN");
     runner.event(executed, json!({"type": "started"})).await;
     let entry = json!({"status": "success", "fullName": "acme/shop", "prUrl": "https://github.com/acme/shop/pull/7",
         "prNumber": 7, "branchName": "orchestrator/ticket-1", "baseBranch": "main", "hasChanges": true});
@@ -45,19 +53,19 @@ async fn ticket_keeps_its_wish_plan_and_work_together() {
         "results": [entry]});
     assert_eq!(runner.event(executed, end).await.status, 200);
 
-    let shown = owner.get(&format!("/tickets/{}", made["id"].as_str().unwrap())).await;
+    let shown = owner.get(&format!("/tickets/{}", created["id"].as_str().unwrap())).await;
     let loops: Vec<&Value> = shown.data("loops").as_array().unwrap().iter().map(|row| &row["id"]).collect();
     assert_eq!(loops, [&json!(executed), &json!(planned)]);
     assert_eq!(shown.data("pullRequests")[0]["number"], 7);
 }
 
 #[tokio::test]
-async fn ticket_made_again_keeps_one_plan() {
+async fn replanning_a_ticket_creates_a_version_of_its_plan() {
     let plane = TestApp::start().await;
     let mut desktop = plane.desktop().await;
     let owner = plane.owner().await;
-    let made = ticket(&owner).await;
-    let document = made["document"]["slug"].as_str().unwrap();
+    let created = ticket(&owner).await;
+    let document = created["document"]["slug"].as_str().unwrap();
     plan(&plane, &mut desktop, document).await;
     plan(&plane, &mut desktop, document).await;
     let plans = owner.get("/documents?type=IMPLEMENTATION_PLAN").await;
@@ -66,7 +74,7 @@ async fn ticket_made_again_keeps_one_plan() {
 }
 
 #[tokio::test]
-async fn ticket_is_changed_member_by_member() {
+async fn ticket_patch_changes_only_given_members() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     ticket(&owner).await;
@@ -80,7 +88,7 @@ async fn ticket_is_changed_member_by_member() {
         (changed.data("title"), changed.data("body"), changed.data("additionalRepos"), changed.data("state")),
         (&json!("Basket"), &json!("A basket."), &json!([]), &json!("open"))
     );
-    assert_eq!(changed.data("repo"), &json!(shop()), "what is left out stays");
+    assert_eq!(changed.data("repo"), &json!(shop()), "omitted members are unchanged");
     let listed = owner.get("/tickets").await;
     assert_eq!(listed.json["data"][0]["slug"], "ticket-1");
     let document = changed.data("document")["slug"].as_str().unwrap();
@@ -89,15 +97,16 @@ async fn ticket_is_changed_member_by_member() {
 }
 
 #[tokio::test]
-async fn character_that_no_database_stores_is_replaced() {
+async fn nul_character_is_replaced_in_bodies_and_rejected_in_urls() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
-    let made = owner.post("/tickets", json!({"title": "a\0b", "body": "\0"})).await;
+    // PostgreSQL cannot store U+0000 in text and jsonb.
+    let created = owner.post("/tickets", json!({"title": "a\0b", "body": "\0"})).await;
     assert_eq!(
-        (made.data("title"), made.data("body")),
+        (created.data("title"), created.data("body")),
         (&json!("a\u{fffd}b"), &json!("\u{fffd}")),
         "{}",
-        made.text
+        created.text
     );
     let (id, runner) = plane.running("PLAN").await;
     runner.event(id, json!({"type": "started"})).await;
@@ -105,11 +114,11 @@ async fn character_that_no_database_stores_is_replaced() {
     let events = owner.get(&format!("/loops/{id}/events?type=output")).await;
     assert!(events.text.contains("bell\u{fffd}"), "{}", events.text);
     let address = owner.get("/agents?search=%00").await;
-    assert_eq!(address.refused(), (400, "The address must not contain U+0000"));
+    assert_eq!(address.refused(), (400, "The URL must not contain U+0000"));
 }
 
 #[tokio::test]
-async fn ticket_that_does_not_fit_is_refused() {
+async fn invalid_ticket_is_rejected() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     ticket(&owner).await;

@@ -6,7 +6,7 @@ use crate::router::all_routes;
 use crate::tests::TestApp;
 
 #[tokio::test]
-async fn pages_are_for_navigation_and_never_hide_the_api() {
+async fn pages_are_served_for_navigation_only() {
     let plane = TestApp::start().await;
     let browser = plane.anonymous().with_header("accept", "text/html,application/xhtml+xml");
     for path in ["/", "/sign-in", "/home/loops", "/home/implementation-plans/plan-1"] {
@@ -29,7 +29,7 @@ async fn pages_are_for_navigation_and_never_hide_the_api() {
 }
 
 #[tokio::test]
-async fn method_that_nobody_handles_is_not_implemented() {
+async fn unhandled_method_is_not_implemented() {
     let plane = TestApp::start().await;
     assert_eq!(plane.owner().await.send("PUT", "/loops", None).await.failure().0, 501);
     assert_eq!(plane.owner().await.send("PATCH", "/me", None).await.failure().0, 501);
@@ -43,7 +43,7 @@ async fn health_needs_no_credential() {
 }
 
 #[test]
-fn document_describes_every_route_with_its_types() {
+fn openapi_document_describes_every_route() {
     let document = serde_json::to_value(crate::openapi()).unwrap();
     let answer = &document["paths"]["/documents/{idOrSlug}/run-loop"]["post"]["responses"]["200"];
     assert_eq!(
@@ -60,9 +60,10 @@ fn document_describes_every_route_with_its_types() {
     let mut ids: Vec<&str> = operations.map(|operation| operation["operationId"].as_str().unwrap()).collect();
     ids.sort_unstable();
     assert!(ids.windows(2).all(|pair| pair[0] != pair[1]), "{ids:?}");
+    // A dangling `$ref` breaks generated clients.
     let text = document.to_string();
-    let named = text.split("#/components/schemas/").skip(1).map(|rest| rest.split('"').next().unwrap());
-    for name in named {
+    let references = text.split("#/components/schemas/").skip(1).map(|rest| rest.split('"').next().unwrap());
+    for name in references {
         assert!(document["components"]["schemas"][name].is_object(), "{name} is described");
     }
 }

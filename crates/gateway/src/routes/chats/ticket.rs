@@ -98,7 +98,7 @@ impl TicketContext {
 #[derive(IntoParams)]
 #[allow(dead_code, reason = "describes the query in the OpenAPI document; it is read member by member")]
 #[into_params(parameter_in = Query)]
-struct TicketQuery {
+struct TicketChatQuery {
     /// Id of the ticket
     #[param(rename = "ticketId", example = "SHOP-7")]
     ticket_id: String,
@@ -114,7 +114,7 @@ fn empty(ticket: &TicketId) -> ChatHistory {
 
 /// Return the chat history about a ticket
 #[utoipa::path(get, path = "/api/gateway/ticket-chat", operation_id = "ticket_chat_history", tag = "chats",
-    params(TicketQuery),
+    params(TicketChatQuery),
     responses(
         (status = 200, body = ChatHistory, description = "The history; empty when none is stored"),
         (status = 400, body = ErrorBody, description = "Ticket missing",
@@ -187,7 +187,7 @@ async fn send(
 
 /// Delete the chat history about a ticket
 #[utoipa::path(delete, path = "/api/gateway/ticket-chat", operation_id = "forget_ticket_chat", tag = "chats",
-    params(TicketQuery),
+    params(TicketChatQuery),
     responses(
         (status = 200, body = SuccessResponse, description = "Deleted, or nothing was stored"),
         (status = 400, body = ErrorBody, description = "Ticket missing",

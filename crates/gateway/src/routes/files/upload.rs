@@ -24,7 +24,7 @@ use crate::routes::directory::ticket_worktree;
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(example = json!({"files": [{"originalName": "screen.png", "savedName": "image-1893574800000-0a1b2c.png", "path": "/home/sam/src/worktrees/shop-AB-1/.loopgate/attachments/image-1893574800000-0a1b2c.png", "apiUrl": "/api/gateway/orchestrator/attachments/AB-1/image-1893574800000-0a1b2c.png?repo=~%2Fsrc%2Fshop", "size": 67}]}))]
 #[schema(as = Uploaded)]
-pub(crate) struct UploadResponse {
+pub(crate) struct UploadedImages {
     files: Vec<UploadedFile>,
 }
 
@@ -64,7 +64,7 @@ struct Images {
     ),
     request_body(content = Images, content_type = "multipart/form-data"),
     responses(
-        (status = 200, body = UploadResponse, description = "All images were saved"),
+        (status = 200, body = UploadedImages, description = "All images were saved"),
         (status = 400, body = ErrorBody, description = "Repository path missing, not a form, no image in it, or an invalid image", example = json!(ErrorBody::missing_field("No image files provided"))),
         (status = 403, body = ErrorBody, description = "Path outside the sandbox", example = json!(ErrorBody::directory_not_allowed())),
         (status = 404, body = ErrorBody, description = "The ticket has no worktree", example = json!(ErrorBody::new(404, "Work directory not found"))),
@@ -75,7 +75,7 @@ async fn upload(
     TicketPath(ticket): TicketPath,
     query: QueryMembers,
     FormBody(form): FormBody,
-) -> JsonResult<UploadResponse> {
+) -> JsonResult<UploadedImages> {
     let repo = query.required("repo", "repo parameter is required")?.to_owned();
     // Before the images are decoded: a ticket without a worktree is rejected without that work.
     let directory = {
@@ -106,7 +106,7 @@ async fn upload(
         saved_name: image.name,
         size: image.size,
     };
-    Ok(Json(UploadResponse { files: names.into_iter().zip(saved).map(describe).collect() }))
+    Ok(Json(UploadedImages { files: names.into_iter().zip(saved).map(describe).collect() }))
 }
 
 /// Returns the attachments directory of a ticket. Performs blocking I/O.

@@ -10,7 +10,7 @@ use loopgate_api::ids::LoopId;
 use loopgate_api::names::env;
 use loopgate_api::redact;
 use loopgate_home::{DirEntry, Directory, SandboxedPath, untrusted};
-use loopgate_tools::process::{Command, Limits, Output, RunStatus, StartError};
+use loopgate_tools::process::{Command, Limits, Output, ProcessStatus, StartError};
 use serde_json::json;
 
 use super::COMMAND;
@@ -140,11 +140,11 @@ fn outcome(name: &str, result: Result<Output, StartError>) -> String {
         Err(error) => return format!("[bootstrap-failed] {name}: {}", redact::cause(&error.to_string())),
     };
     let status = match output.status {
-        RunStatus::Exited(0) => return format!("[bootstrap-completed] {name}"),
-        RunStatus::TimedOut => return format!("[bootstrap-timeout] {name}"),
-        RunStatus::Exited(code) => format!("exit code {code}"),
-        RunStatus::Signalled(signal) => format!("signal {signal}"),
-        RunStatus::OutputTooLarge => "output too large".to_owned(),
+        ProcessStatus::Exited(0) => return format!("[bootstrap-completed] {name}"),
+        ProcessStatus::TimedOut => return format!("[bootstrap-timeout] {name}"),
+        ProcessStatus::Exited(code) => format!("exit code {code}"),
+        ProcessStatus::Signalled(signal) => format!("signal {signal}"),
+        ProcessStatus::OutputTooLarge => "output too large".to_owned(),
     };
     let printed = redact::tail(&output.stderr_text(), TAIL_BYTES, TAIL_LINES)
         .or_else(|| redact::tail(&output.stdout_text(), TAIL_BYTES, TAIL_LINES));

@@ -60,7 +60,7 @@ pub(super) struct TestResult {
     pub detected: Option<TestCommand>,
 }
 
-enum RunEnd {
+enum TestRunEnd {
     Exited(Exit),
     /// The run did not finish. Contains the reason.
     Failed(String),
@@ -119,7 +119,7 @@ impl TestSite<'_> {
     }
 
     /// Waits for a run that a previous runtime process started; `None` when its result is unknown.
-    async fn resume(&self, process: &ProcessRecord, record: &TestRunRecord) -> Option<RunEnd> {
+    async fn resume(&self, process: &ProcessRecord, record: &TestRunRecord) -> Option<TestRunEnd> {
         let (socket, exit_file) = (PathBuf::from(&process.socket), PathBuf::from(&process.exit_file));
         if let Some(shim) = shim::attach(&socket, &exit_file).await {
             return Some(self.wait(&shim, record.started_ms).await);
@@ -129,7 +129,7 @@ impl TestSite<'_> {
         if exit.is_none() {
             shim::reap(self.outcome.id, SWEEP_GRACE).await;
         }
-        exit.map(RunEnd::Exited)
+        exit.map(TestRunEnd::Exited)
     }
 
     async fn start(
@@ -138,7 +138,7 @@ impl TestSite<'_> {
         commit: &str,
         process: &ProcessRecord,
         job: &Job,
-    ) -> Result<(RunEnd, TestRunRecord), DeliveryError> {
+    ) -> Result<(TestRunEnd, TestRunRecord), DeliveryError> {
         if let Some(stale) = job.test_run() {
             self.outcome.finalizer.workspaces.remove_test_worktree(stale).await;
         }
@@ -173,7 +173,7 @@ impl TestSite<'_> {
                 }
                 self.wait(&shim, record.started_ms).await
             }
-            Err(error) => RunEnd::Failed(redact::cause(&error.to_string())),
+            Err(error) => TestRunEnd::Failed(redact::cause(&error.to_string())),
         };
         Ok((end, record))
     }
@@ -265,20 +265,20 @@ impl TestSite<'_> {
         }
     }
 
-    async fn wait(&self, shim: &ShimHandle, started_ms: i64) -> RunEnd {
+    async fn wait(&self, shim: &ShimHandle, started_ms: i64) -> TestRunEnd {
         // Measured from the recorded start, so that a restart of the runtime does not extend the limit.
         let limit = Duration::from_secs(self.outcome.finalizer.settings.get().test_time_limit_seconds.into());
         let elapsed = u64::try_from(Timestamp::now().as_millisecond() - started_ms).unwrap_or_default();
         let remaining = limit.saturating_sub(Duration::from_millis(elapsed));
         match tokio::time::timeout(remaining, shim.wait()).await {
-            Ok(Ok(exit)) => RunEnd::Exited(exit),
+            Ok(Ok(exit)) => TestRunEnd::Exited(exit),
             Ok(Err(error)) => {
                 shim::reap(self.outcome.id, SWEEP_GRACE).await;
-                RunEnd::Failed(error.to_string())
+                TestRunEnd::Failed(error.to_string())
             }
             Err(_) => {
                 let _ = shim.kill(GRACE).await;
-                RunEnd::Failed(format!(
+                TestRunEnd::Failed(format!(
                     "timed out after {}s (test_time_limit_seconds in the settings)",
                     limit.as_secs()
                 ))
@@ -287,7 +287,7 @@ impl TestSite<'_> {
     }
 
     /// Reads the report of a finished run from its log.
-    async fn read(&self, side: Side, commit: &str, end: RunEnd, record: &TestRunRecord) -> TestResult {
+    async fn read(&self, side: Side, commit: &str, end: TestRunEnd, record: &TestRunRecord) -> TestResult {
         let (log, tree) = (self.log(side), record.worktree.clone());
         let parsed = tokio::task::spawn_blocking(move || {
             // A log of the maximum size was truncated. Its summary is missing, so it must not be parsed.
@@ -298,8 +298,8 @@ impl TestSite<'_> {
         });
         let (report, detected) = parsed.await.unwrap_or_default();
         let (exit_code, error, ended) = match end {
-            RunEnd::Exited(exit) => (exit.code, error_of(&exit), exit.ended_at.parse().ok()),
-            RunEnd::Failed(reason) => (None, Some(reason), None),
+            TestRunEnd::Exited(exit) => (exit.code, error_of(&exit), exit.ended_at.parse().ok()),
+            TestRunEnd::Failed(reason) => (None, Some(reason), None),
         };
         let ended: Timestamp = ended.unwrap_or_else(Timestamp::now);
         let duration = ended.as_millisecond().saturating_sub(record.started_ms);

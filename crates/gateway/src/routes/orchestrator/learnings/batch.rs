@@ -9,7 +9,7 @@ use futures_util::future::join_all;
 use jiff::Timestamp;
 use loopgate_api::error::ErrorBody;
 use loopgate_home::{ReposError, SandboxedPath, expand_home};
-use loopgate_learnings::{BatchStart, BatchStatus, Worktree, pending_count};
+use loopgate_learnings::{BatchStart, BatchStatus, LearningCheckout, pending_count};
 use serde::Serialize;
 use tokio::time::timeout;
 use utoipa::ToSchema;
@@ -126,7 +126,7 @@ async fn pending(State(app): State<App>) -> JsonResult<PendingLearnings> {
 }
 
 /// Returns the worktrees of all managed repositories, without those outside the sandbox.
-async fn all_worktrees(app: &App, context: &str) -> Result<Vec<Worktree>, HttpError> {
+async fn all_worktrees(app: &App, context: &str) -> Result<Vec<LearningCheckout>, HttpError> {
     let repositories = {
         let app = app.clone();
         spawn_blocking(move || {

@@ -6,7 +6,7 @@ pub(crate) mod processing;
 pub(crate) mod uses;
 
 use loopgate_home::SandboxedPath;
-use loopgate_learnings::Worktree;
+use loopgate_learnings::LearningCheckout;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -37,6 +37,6 @@ fn is_enabled(app: &App) -> bool {
     app.settings.get().learnings_enabled
 }
 
-fn worktree(place: &SandboxedPath) -> Worktree {
-    Worktree::new(place.canonical().to_owned())
+fn worktree(place: &SandboxedPath) -> LearningCheckout {
+    LearningCheckout::new(place.canonical().to_owned())
 }

@@ -1,5 +1,5 @@
-//! Properties of the status machine and of the order of events: whatever a runner sends, in
-//! whatever order and however often, the record stays sound.
+//! Property tests of the loop state machine: whatever events a runner sends, in whatever order and however
+//! often, the accepted_events loop stays consistent.
 
 use loopgate_api::job::LoopStatus;
 use proptest::prelude::*;
@@ -12,7 +12,7 @@ use super::TestApp;
 use crate::loop_state::{self, ALL, TransitionResult};
 use crate::store::entity::loop_event;
 
-/// What a runner may do next: an event of a kind, or one of its earlier events again.
+/// The next step of a simulated runner: a new event, a repeated earlier event, or a token refresh.
 #[derive(Debug, Clone)]
 enum RunnerStep {
     Send(&'static str),
@@ -41,7 +41,7 @@ fn body(kind: &str) -> Value {
     }
 }
 
-/// Runs a history against one loop, checking after each step.
+/// Runs a sequence of steps against one loop and checks the invariants after each step.
 async fn run(plane: &TestApp, steps: Vec<RunnerStep>) {
     let (id, mut runner) = plane.running("PLAN").await;
     let mut sent: Vec<(Uuid, Value)> = Vec::new();
@@ -61,7 +61,9 @@ async fn run(plane: &TestApp, steps: Vec<RunnerStep>) {
                 assert!(reply.status == 409 || reply.status == 401, "{}", reply.text);
                 let mut after = plane.row(id).await;
                 if before.status.0.is_terminal() {
-                    // The last token may take the empty slot again; that is no change of the loop.
+                    // The repeated terminal event may store its token's id again, so that the runner can
+                    // retry. The loop does not
+                    // change.
                     after.active_token_jti = before.active_token_jti;
                 }
                 assert_eq!(after, before, "a replay changes nothing");
@@ -78,9 +80,10 @@ async fn run(plane: &TestApp, steps: Vec<RunnerStep>) {
     close(plane, id).await;
 }
 
-async fn check(plane: &TestApp, id: Uuid, before: LoopStatus, stored: usize) {
+async fn check(plane: &TestApp, id: Uuid, before: LoopStatus, accepted_events: usize) {
     let row = plane.row(id).await;
     let after = row.status.0;
+    // A loop that ends before it has started receives its start time together with its end.
     assert!(before == after || before.may_become(after), "{before:?} → {after:?}");
     assert_eq!(after.is_terminal(), row.completed_at.is_some(), "{after:?}");
     assert!(after != LoopStatus::Completed || row.error.is_none());
@@ -95,14 +98,16 @@ async fn check(plane: &TestApp, id: Uuid, before: LoopStatus, stored: usize) {
     let expected: Vec<i64> = (1..=row.last_sequence).collect();
     assert_eq!(sequences, expected, "without gaps");
     let from_runner = events.iter().filter(|event| event.runner_nonce.is_some()).count();
-    assert_eq!(from_runner, stored, "each accepted event is one row");
+    assert_eq!(from_runner, accepted_events, "each accepted event is one row");
+    // Readers page by (time, id), so both must increase with the sequence.
     assert!(
         events.windows(2).all(|pair| pair[0].created_at <= pair[1].created_at && pair[0].id < pair[1].id)
     );
 }
 
 #[test]
-fn arbitrary_event_order_leaves_a_valid_record() {
+fn loop_stays_consistent_under_arbitrary_events() {
+    // One control plane serves all cases: starting one per case would dominate the run time.
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let plane = runtime.block_on(TestApp::start());
     let config = ProptestConfig { cases: 24, max_shrink_iters: 200, ..ProptestConfig::default() };
@@ -147,7 +152,7 @@ async fn loop_in(plane: &TestApp, status: LoopStatus) -> Uuid {
     id
 }
 
-/// Gives the slot back, so that the next loop of the person fits.
+/// Deletes the loop, so that the user's limit of ten active loops is not reached.
 async fn close(plane: &TestApp, id: Uuid) {
     use crate::store::entity::agent_loop;
     agent_loop::Entity::delete_by_id(id).exec(plane.app.store.writer()).await.unwrap();
