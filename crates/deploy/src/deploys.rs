@@ -1,5 +1,5 @@
-//! All runs on this machine: starting them, monitoring them, and their records. A run belongs to one worktree and
-//! outlives Loopgate; its record lets the next process of Loopgate find it again.
+//! The runs on this machine: starting and monitoring them, and their records. A worktree has at most one run.
+//! Runs outlive Loopgate; their records let the next Loopgate process resume monitoring.
 
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::{OsStr, OsString};
@@ -24,22 +24,60 @@ use crate::ports::{any_free, is_free};
 use crate::run::{self, DeployPhase, DeployRun};
 use crate::settings::Deployment;
 
-/// Files with variables that are not committed; servers in a worktree need them as well.
+// Uncommitted files with environment variables, which servers in a worktree need as well.
 const ENVIRONMENT_FILES: [&str; 5] =
     [".env", ".env.local", ".env.development.local", ".env.test.local", ".env.production.local"];
 
-/// How many ports the system is asked for before none counts as free.
+// Attempts to get a port from the kernel that is not allocated to another run.
 const PORT_TRIES: usize = 20;
 
-/// Variables that a run inherits as they are.
-const INHERITED: [&str; 3] = ["PATH", "HOME", "USER"];
+// Environment variables that a run inherits: the user, and the locations of toolchains and their caches. A
+// version manager on the PATH (rustup, nvm, pyenv) fails without the variable that names its directory.
+// Variables that can contain credentials are not inherited, because a deployment runs the code of a
+// repository.
+const INHERITED: [&str; 34] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "TMPDIR",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_STATE_HOME",
+    "ASDF_DATA_DIR",
+    "ASDF_DIR",
+    "BUN_INSTALL",
+    "CARGO_HOME",
+    "COREPACK_HOME",
+    "DENO_DIR",
+    "FNM_DIR",
+    "FNM_MULTISHELL_PATH",
+    "GEM_HOME",
+    "GOMODCACHE",
+    "GOPATH",
+    "GOROOT",
+    "GRADLE_USER_HOME",
+    "JAVA_HOME",
+    "MISE_DATA_DIR",
+    "NVM_BIN",
+    "NVM_DIR",
+    "PNPM_HOME",
+    "PYENV_ROOT",
+    "RBENV_ROOT",
+    "RUSTUP_HOME",
+    "RUSTUP_TOOLCHAIN",
+    "RYE_HOME",
+    "SDKMAN_DIR",
+    "UV_CACHE_DIR",
+    "VOLTA_HOME",
+];
 
 /// Time limits of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct DeployTimeouts {
-    /// For the install command.
+    /// Time limit of the install command.
     pub install: Duration,
-    /// From the start command to the first successful health check.
+    /// Time from the start command to the first successful health check.
     pub health: Duration,
 }
 
@@ -49,10 +87,10 @@ impl Default for DeployTimeouts {
     }
 }
 
-/// A run to start.
+/// A request to start a run.
 #[derive(Debug, Clone)]
 pub struct DeployRequest {
-    /// The clone, from which missing environment files are copied.
+    /// The clone from which missing environment files are copied into the worktree.
     pub repository: SandboxedPath,
     /// Working directory of the commands.
     pub worktree: SandboxedPath,
@@ -60,30 +98,32 @@ pub struct DeployRequest {
     pub deployment: Deployment,
 }
 
-/// A run that was started.
+/// A run that has been started.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeployHandle {
-    /// Process id of the group's leader.
+    /// Process id of the leader of the run's process group.
     pub pid: u32,
-    /// File with the output of both commands.
+    /// File with the output of the install and start commands.
     pub log: PathBuf,
-    /// The port that was allocated for it; `None` when its settings have no port.
+    /// The allocated port; `None` when the settings contain no port.
     pub port: Option<u16>,
 }
 
-/// Why a run was not started.
+/// The reason why a run was not started.
 #[derive(Debug, Error)]
 pub enum DeployError {
-    /// It needs containers, which cannot be run.
+    /// The deployment needs containers, which cannot be run.
     #[error(transparent)]
     Engine(#[from] EngineError),
-    /// No port is free.
+    /// No free port was found.
     #[error("no port of this machine is free")]
     NoPort,
-    /// The earlier run of this worktree does not end.
-    #[error("the earlier run of this worktree does not end")]
+    /// The previous run of the worktree could not be stopped.
+    #[error(
+        "the previous deployment of this worktree could not be stopped; stop its processes and deploy again"
+    )]
     StillRunning,
-    /// The file system refused.
+    /// A file could not be read or written.
     #[error("{0}")]
     Io(#[from] io::Error),
     /// The shell did not start.
@@ -97,15 +137,15 @@ impl From<JsonFileError> for DeployError {
     }
 }
 
-/// `deploys.json`.
+/// The content of `deploys.json`.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct DeployRecords {
-    /// By worktree.
+    // By worktree, of which each has at most one run.
     #[serde(default)]
     runs: BTreeMap<PathBuf, DeployRun>,
 }
 
-/// All runs. Clones share them.
+/// A handle to all runs. Clones share them.
 #[derive(Clone)]
 pub struct Deploys(Arc<Inner>);
 
@@ -113,18 +153,18 @@ pub(crate) struct Inner {
     pub(crate) programs: Arc<Programs>,
     pub(crate) timing: DeployTimeouts,
     records: JsonFile<DeployRecords>,
-    /// Private directory with the notes of the runs' own shells.
+    // Private directory with the notes that the shells of the runs write, outside the untrusted worktrees.
     notes: PathBuf,
-    /// Monitors in this process, by the run's id.
+    // Monitors in this process, by the id of the run.
     monitors: Mutex<HashMap<Uuid, Monitor>>,
-    /// Held while a run starts, so that two runs do not choose the same port.
+    // Held while a run starts, so that two concurrent starts do not choose the same port.
     starting: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
 struct Monitor {
     stop: CancellationToken,
-    /// Why the last health check failed.
+    // The reason why the last health check failed.
     unhealthy: Option<String>,
 }
 
@@ -146,12 +186,12 @@ impl Deploys {
         &self.0
     }
 
-    /// Whether a container engine is on the PATH. It may still not be running.
+    /// Returns whether a container engine is on the PATH. Its daemon may not be running.
     pub async fn has_engine(&self) -> bool {
         engine::find(&self.0.programs).await.is_some()
     }
 
-    /// Monitors the runs that an earlier process of Loopgate started.
+    /// Monitors the runs that a previous Loopgate process has started.
     pub async fn resume(&self) {
         let this = self.clone();
         let records = blocking(move || this.0.all()).await;
@@ -162,10 +202,10 @@ impl Deploys {
         }
     }
 
-    /// Starts a run. An earlier run of the worktree is ended first.
+    /// Starts a run after stopping the previous run of the worktree.
     ///
     /// # Errors
-    /// [`DeployError`]
+    /// Fails with [`DeployError`] when the previous run cannot be stopped or the new one cannot be started.
     pub async fn start(&self, request: DeployRequest) -> Result<DeployHandle, DeployError> {
         let _starting = self.0.starting.lock().await;
         let deployment = request.deployment.completed();
@@ -178,17 +218,17 @@ impl Deploys {
         }
         let environment = self.environment().await;
         let this = self.clone();
-        let spawned = blocking(move || {
+        let spawn = blocking(move || {
             this.0.spawn(request.repository.canonical(), &worktree, &deployment, environment)
         });
-        let run = spawned.await??;
+        let run = spawn.await??;
         let handle =
             DeployHandle { pid: run.pid, log: Markers::of(request.worktree.as_path()).log(), port: run.port };
         self.monitor(run);
         Ok(handle)
     }
 
-    /// All environment variables of a run.
+    /// Returns the environment variables of a run.
     async fn environment(&self) -> BTreeMap<OsString, OsString> {
         let all = self.0.programs.environment().await;
         let inherited =
@@ -225,14 +265,14 @@ impl Inner {
         self.monitors.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From now on this process writes nothing about a run.
+    /// Stops monitoring a run, after which this process no longer changes its record or markers.
     pub(crate) fn stop_monitor(&self, id: Uuid) {
         if let Some(monitor) = self.monitors().remove(&id) {
             monitor.stop.cancel();
         }
     }
 
-    /// Why the last health check of a run failed.
+    /// Returns the reason why the last health check of a run failed.
     pub(crate) fn unhealthy(&self, id: Uuid) -> Option<String> {
         self.monitors().get(&id)?.unhealthy.clone()
     }
@@ -243,42 +283,44 @@ impl Inner {
         }
     }
 
-    /// Where the shell of a run writes its note.
+    /// Returns the file to which the shell of a run writes its note.
     pub(crate) fn note_path(&self, run: &DeployRun) -> PathBuf {
         self.notes.join(run.id.to_string())
     }
 
-    /// Every record. Blocks on the disk.
+    /// Returns all records. Blocks on file access.
     pub(crate) fn all(&self) -> Vec<DeployRun> {
-        let read = self.records.read().unwrap_or_else(|error| {
-            tracing::warn!(%error, "cannot read the records of deploys");
+        let records = self.records.read().unwrap_or_else(|error| {
+            tracing::warn!(%error, "failed to read the deployment records");
             None
         });
-        read.unwrap_or_default().runs.into_values().collect()
+        records.unwrap_or_default().runs.into_values().collect()
     }
 
-    /// The run of a worktree. Blocks on the disk.
+    /// Returns the run of a worktree. Blocks on file access.
     pub(crate) fn run_in(&self, worktree: &Path) -> Option<DeployRun> {
         self.all().into_iter().find(|run| run.worktree == worktree)
     }
 
-    /// Moves a run to a later phase, while it is still the run of its worktree. `write_marker` is called before the
-    /// phase is recorded. Blocks on the disk.
+    /// Moves a run to a later phase, unless another run has replaced it. Calls `write_marker` before the
+    /// phase is recorded. Blocks on file access.
     pub(crate) fn advance(&self, run: &DeployRun, phase: DeployPhase, write_marker: impl FnOnce()) {
-        let advanced = self.records.update(|records| {
-            let stored = records.as_mut().and_then(|records| records.runs.get_mut(&run.worktree));
-            if let Some(stored) = stored.filter(|stored| stored.id == run.id && stored.phase < phase) {
+        let result = self.records.update(|records| {
+            let record = records.as_mut().and_then(|records| records.runs.get_mut(&run.worktree));
+            // Under the lock of the records: a monitor that was just stopped must not write markers of a
+            // replaced run.
+            if let Some(record) = record.filter(|record| record.id == run.id && record.phase < phase) {
                 write_marker();
-                stored.phase = phase;
+                record.phase = phase;
             }
             Ok::<_, JsonFileError>(())
         });
-        if let Err(error) = advanced {
-            tracing::warn!(%error, "cannot record the phase of a deploy");
+        if let Err(error) = result {
+            tracing::warn!(%error, "failed to record the phase of a deployment");
         }
     }
 
-    /// Starts the process of a run and records it. Blocks on the disk.
+    /// Starts the process of a run and records it. Blocks on file access.
     fn spawn(
         &self,
         repository: &Path,
@@ -291,7 +333,7 @@ impl Inner {
         if repository != worktree {
             let (from, to) = (Directory::of(repository)?, Directory::of(worktree)?);
             if let Err(error) = copy_environment_files(&from, &to, &ENVIRONMENT_FILES) {
-                tracing::warn!(%error, "not all environment files were copied to the worktree");
+                tracing::warn!(%error, "failed to copy environment files to the worktree");
             }
         }
         std::fs::create_dir_all(&self.notes)?;
@@ -318,21 +360,23 @@ impl Inner {
         run.pid = process.pid;
         run.started = process.started.unwrap_or(ProcessStart(0));
         markers.write_pid(run.pid, run.started);
-        let is_refused = run.health_url.as_deref().is_some_and(|url| LoopbackUrl::parse(url).is_none());
-        if is_refused {
+        // A forbidden URL fails the health check, not the run: the process may still be useful.
+        let is_forbidden = run.health_url.as_deref().is_some_and(|url| LoopbackUrl::parse(url).is_none());
+        if is_forbidden {
             markers.write_failure(&DeployFailure::new(FailedCommand::HealthCheckPolicy, Some(-1)));
             run.phase = DeployPhase::Failed;
         }
-        let recorded = self.records.update(|records| {
+        let result = self.records.update(|records| {
             let runs = &mut records.get_or_insert_default().runs;
             runs.insert(run.worktree.clone(), run.clone());
             Ok::<_, JsonFileError>(())
         });
-        recorded?;
+        result?;
         Ok(run)
     }
 
-    /// The preferred port, or another one: free, and not allocated to a run that has not bound it yet.
+    /// Returns the preferred port, or another free port. Ports that are allocated to other runs are not
+    /// free, even when their servers have not bound them yet.
     fn allocate_port(&self, preferred: u16) -> Option<u16> {
         let allocated: Vec<u16> = self
             .all()

@@ -1,9 +1,9 @@
-//! Runs the contents of a ticket's worktree on this machine: detection of the start command, the run itself, its
-//! health checks and its teardown.
+//! Deployments: runs the contents of a worktree on this machine. Detects the start command, starts it, checks
+//! its health and tears it down.
 //!
-//! Commands come from the repository's manifests and are run by a shell, only when a request asks for a deploy. Only
-//! processes that were started here are signalled; a recorded start time tells them from others with the same pid.
-//! Serves no HTTP.
+//! Commands come from the repository and run in a shell, but only when a request starts a deployment. Signals
+//! are sent only to processes that this crate has started; the recorded start time distinguishes them from
+//! later processes with the same id. Contains no HTTP server.
 
 mod blocking;
 mod deploys;

@@ -1,4 +1,4 @@
-//! The log of a run: its tail, and the local URL that a server prints when it has started.
+//! The log of a run: its tail, and the local URL that a server prints after it has started.
 
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::Path;
@@ -9,7 +9,7 @@ use regex::Regex;
 
 use crate::loopback::LoopbackUrl;
 
-/// Bytes that are read from the end of a log.
+// Bytes read from the end of a log: enough for a status response, small enough to poll.
 const TAIL: u64 = 256 * 1024;
 
 static URL: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -19,9 +19,10 @@ static URL: LazyLock<Option<Regex>> = LazyLock::new(|| {
     .ok()
 });
 
-/// The end of a log without terminal escapes; `None` when it is empty or missing.
+/// Returns the end of a log without terminal escapes, or `None` when it is empty or missing.
 pub(crate) fn tail(path: &Path) -> Option<String> {
     let read = || -> io::Result<Vec<u8>> {
+        // The worktree is untrusted: a run may replace its log by a link or a named pipe.
         let mut file = untrusted::open(path)?;
         let size = file.metadata()?.len();
         file.seek(SeekFrom::Start(size.saturating_sub(TAIL)))?;
@@ -34,14 +35,14 @@ pub(crate) fn tail(path: &Path) -> Option<String> {
     Some(text).filter(|text| !text.is_empty())
 }
 
-/// The last URL of this machine in a text, such as a server prints when it has started. Wildcard addresses are
-/// replaced by `localhost`.
+/// Returns the last URL of this machine in a text, which a server usually prints when it has started.
+/// Wildcard addresses are replaced by `localhost`.
 #[must_use]
 pub fn local_url(text: &str) -> Option<String> {
     let plain = strip_ansi_escapes::strip_str(text);
-    let found = URL.as_ref()?.find_iter(&plain).last()?.as_str();
-    let found = found.trim_end_matches('.').replace("0.0.0.0", "localhost").replace("[::]", "localhost");
-    LoopbackUrl::parse(&found).map(|_| found)
+    let url = URL.as_ref()?.find_iter(&plain).last()?.as_str();
+    let url = url.trim_end_matches('.').replace("0.0.0.0", "localhost").replace("[::]", "localhost");
+    LoopbackUrl::parse(&url).map(|_| url)
 }
 
 #[cfg(test)]
@@ -49,8 +50,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn last_local_url_is_found() {
-        for (text, wanted) in [
+    fn last_local_url_is_returned() {
+        for (text, expected) in [
             ("  Local:   http://localhost:5174/\n", Some("http://localhost:5174/")),
             ("\u{1b}[32mhttp://localhost:\u{1b}[1m5173\u{1b}[0m/", Some("http://localhost:5173/")),
             ("Serving HTTP on 0.0.0.0 port 8000 (http://0.0.0.0:8000/) ...", Some("http://localhost:8000/")),
@@ -60,7 +61,7 @@ mod tests {
             ("http://localhost:99999", None),
             ("", None),
         ] {
-            assert_eq!(local_url(text).as_deref(), wanted, "{text}");
+            assert_eq!(local_url(text).as_deref(), expected, "{text}");
         }
     }
 }

@@ -1,30 +1,31 @@
-//! URLs that a health check may request: those of this machine only.
+//! URLs that a health check may request: loopback only, because the settings come from a repository.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use url::{Host, Url};
 
-/// A URL whose host is this machine.
+/// A URL whose host is a loopback address or name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoopbackUrl(Url);
 
 impl LoopbackUrl {
-    /// Parses a URL; `None` when it is no `http`, `https` or `tcp` URL of this machine, or holds credentials.
+    /// Parses a URL. Returns `None` unless it is an `http`, `https` or `tcp` URL with a loopback host and
+    /// without credentials.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let url = Url::parse(text).ok()?;
-        let is_known = match url.scheme() {
+        let is_supported = match url.scheme() {
             "http" | "https" => true,
             "tcp" => url.port().is_some(),
             _ => false,
         };
-        let is_here = match url.host()? {
+        let is_loopback = match url.host()? {
             Host::Domain(name) => is_local(name),
             Host::Ipv4(address) => address.is_loopback(),
             Host::Ipv6(address) => address == Ipv6Addr::LOCALHOST,
         };
         let is_anonymous = url.username().is_empty() && url.password().is_none();
-        (is_known && is_here && is_anonymous).then_some(Self(url))
+        (is_supported && is_loopback && is_anonymous).then_some(Self(url))
     }
 
     pub(crate) fn as_str(&self) -> &str {
@@ -35,13 +36,13 @@ impl LoopbackUrl {
         &self.0
     }
 
-    /// Whether it is an HTTP URL.
+    /// Returns whether the URL is an HTTP URL.
     #[must_use]
     pub fn is_http(&self) -> bool {
         !self.is_tcp()
     }
 
-    /// Whether a TCP connection is the whole check.
+    /// Returns whether the check is a TCP connect only.
     pub(crate) fn is_tcp(&self) -> bool {
         self.0.scheme() == "tcp"
     }
@@ -50,7 +51,8 @@ impl LoopbackUrl {
         self.0.port_or_known_default().unwrap_or_default()
     }
 
-    /// Its socket addresses. Names are not looked up: they are the loopback addresses.
+    /// Returns the socket addresses. Names are not resolved: they stand for the loopback addresses, whatever
+    /// DNS returns.
     pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
         let addresses = match self.0.host() {
             Some(Host::Ipv4(address)) => vec![IpAddr::V4(address)],
@@ -61,7 +63,7 @@ impl LoopbackUrl {
     }
 }
 
-/// Hosts of `tcp` URLs are not parsed as addresses, so a domain may be one here.
+/// Also accepts IP addresses: the URL parser does not parse hosts of `tcp` URLs as addresses.
 fn is_local(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let numeric = name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
@@ -73,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_urls_of_this_machine_are_parsed() {
+    fn only_loopback_urls_are_parsed() {
         for allowed in [
             "http://localhost:3000/a?b",
             "https://LOCALHOST",
@@ -86,7 +88,7 @@ mod tests {
         ] {
             assert!(LoopbackUrl::parse(allowed).is_some(), "{allowed}");
         }
-        for refused in [
+        for rejected in [
             "",
             "localhost:3000",
             "ftp://localhost/",
@@ -105,7 +107,7 @@ mod tests {
             "tcp://example.test:80",
             "file:///etc/passwd",
         ] {
-            assert_eq!(LoopbackUrl::parse(refused), None, "{refused}");
+            assert_eq!(LoopbackUrl::parse(rejected), None, "{rejected}");
         }
     }
 }

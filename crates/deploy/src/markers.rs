@@ -1,5 +1,5 @@
-//! Files in a worktree with the state of its deploy, for other programs. Programs in the worktree can write them too,
-//! so no process is signalled and no command is run because of them.
+//! Files in a worktree that publish the state of its deployment to other programs. Programs in the worktree
+//! can write them too, so their content never causes a signal or a command.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,14 +22,14 @@ pub(crate) enum FailedCommand {
     HealthCheckPolicy,
 }
 
-/// `deploy-exit.json`.
+/// The content of `deploy-exit.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DeployFailure {
-    /// `None` for a signal, -1 for a health check.
+    /// Exit code of the command; `None` after a signal, -1 for a failed health check.
     pub(crate) exit_code: Option<i32>,
     pub(crate) failed_command: FailedCommand,
-    /// Why, for a person.
+    /// Details for the user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
 }
@@ -39,26 +39,26 @@ impl DeployFailure {
         Self { exit_code, failed_command, reason: None }
     }
 
-    /// Error text for a person.
+    /// Returns the error message for the user.
     pub(crate) fn text(&self) -> String {
-        let what = match self.failed_command {
+        let message = match self.failed_command {
             FailedCommand::Install => "Install command failed",
             FailedCommand::Deploy => "Deploy command failed",
             FailedCommand::HealthCheckTimeout => "Health check timed out",
-            FailedCommand::HealthCheckPolicy => "The health check URL does not lead to this machine",
+            FailedCommand::HealthCheckPolicy => "The health check URL is not a loopback URL; use localhost",
         };
-        let by_program = matches!(self.failed_command, FailedCommand::Install | FailedCommand::Deploy);
+        let is_command = matches!(self.failed_command, FailedCommand::Install | FailedCommand::Deploy);
         let code = match self.exit_code {
-            Some(code) if by_program => format!(" with exit code {code}"),
-            None if by_program => " because of a signal".to_owned(),
+            Some(code) if is_command => format!(" with exit code {code}"),
+            None if is_command => " because of a signal".to_owned(),
             _ => String::new(),
         };
         let reason = self.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
-        format!("{what}{code}{reason}")
+        format!("{message}{code}{reason}")
     }
 }
 
-/// `deploy-result.json`.
+/// The content of `deploy-result.json`.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DeployResult {
@@ -67,7 +67,7 @@ pub(crate) struct DeployResult {
     pub(crate) service_id: Option<String>,
 }
 
-/// The files of one worktree. Everything here blocks on the disk.
+/// The marker files of one worktree. All methods block on file access.
 #[derive(Debug, Clone)]
 pub(crate) struct Markers(PathBuf);
 
@@ -96,7 +96,7 @@ impl Markers {
         untrusted::read_json(&self.exit())
     }
 
-    /// `deploy-result.json`, when its URL leads to this machine.
+    /// Reads `deploy-result.json`; ignores it when its URL is not on this machine.
     pub(crate) fn success(&self) -> Option<DeployResult> {
         untrusted::read_json(&self.result())
             .filter(|success: &DeployResult| LoopbackUrl::parse(&success.url).is_some())
@@ -115,12 +115,13 @@ impl Markers {
     }
 
     fn write(&self, path: &Path, content: &serde_json::Value) {
+        // Best-effort: a worktree that is read-only or was removed must not fail the run.
         if let Err(error) = untrusted::write(path, content.to_string().as_bytes()) {
-            tracing::warn!(%error, "cannot write a marker of a deploy");
+            tracing::warn!(%error, "failed to write a deployment marker");
         }
     }
 
-    /// Removes the markers of the earlier run, and renames its log to `deploy.log.1`.
+    /// Removes the markers of the previous run and renames its log to `deploy.log.1`.
     pub(crate) fn reset(&self) -> io::Result<()> {
         untrusted::make_directory(&self.0)?;
         self.clear();
@@ -130,12 +131,12 @@ impl Markers {
         }
     }
 
-    /// Removes the markers, so that the status is `not-started`.
+    /// Removes the markers, after which the status is `not-started`.
     pub(crate) fn clear(&self) {
         for path in [self.exit(), self.result(), self.pid()] {
             match untrusted::remove(&path) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    tracing::warn!(%error, "cannot remove a marker of a deploy");
+                    tracing::warn!(%error, "failed to remove a deployment marker");
                 }
                 _ => {}
             }

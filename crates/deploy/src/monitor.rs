@@ -1,4 +1,4 @@
-//! Monitors one run: health checks until one succeeds, then until its process ends.
+//! Monitor of one run: health checks until one succeeds, then waiting until the process exits.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,36 +14,39 @@ use crate::loopback::LoopbackUrl;
 use crate::markers::{DeployFailure, FailedCommand, Markers};
 use crate::run::{DeployPhase, DeployRun, GRACE, RunNote, end_process, read_note};
 
-/// Pause after the first look at a run; each further pause is half as long again.
+// Interval of the first checks; it grows by half each time up to `MAX_PAUSE`, so that fast servers are seen
+// quickly.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const MAX_PAUSE: Duration = Duration::from_secs(2);
 
 impl Inner {
-    /// Monitors a run to its end.
+    /// Monitors a run until it ends.
     pub(crate) async fn follow(self: Arc<Self>, mut run: DeployRun) {
         let inner = self;
         let markers = Markers::of(&run.worktree);
         let mut pause = FIRST_PAUSE;
-        let begun = Instant::now();
+        let started_at = Instant::now();
         let mut installed_at: Option<Instant> = None;
         loop {
+            // Read before the liveness check: a run that exits in between has written its final note, which
+            // `record_exit` reads.
             let note = read_note(&inner.note_path(&run));
             if !run.is_alive() {
                 record_exit(&inner, &run, &markers).await;
                 return;
             }
             if !run.worktree.is_dir() {
-                tracing::info!("a worktree was removed; its deploy is ended");
+                tracing::info!("worktree removed, terminating its deployment");
                 end_process(&run, GRACE).await;
                 advance(&inner, &run, DeployPhase::Ended, || {}).await;
                 return;
             }
             match note {
-                RunNote::Installing if begun.elapsed() > inner.timing.install => {
+                RunNote::Installing if started_at.elapsed() > inner.timing.install => {
                     end_process(&run, GRACE).await;
                     let mut failure = DeployFailure::new(FailedCommand::Install, None);
                     failure.reason =
-                        Some(format!("it took longer than {} s", inner.timing.install.as_secs()));
+                        Some(format!("time limit of {} s exceeded", inner.timing.install.as_secs()));
                     fail(&inner, &run, &markers, failure, DeployPhase::Ended).await;
                     return;
                 }
@@ -94,22 +97,23 @@ async fn fail(
     advance(inner, run, phase, move || markers.write_failure(&failure)).await;
 }
 
-/// Records the exit of the group's leader, and ends what is left of the group. Exit code 0 is no failure, unless a
-/// health check was expected to succeed and never did.
+/// Records the exit of the group's leader and terminates the remaining processes of the group. Exit code 0 is
+/// a failure only when a health check was expected to succeed and never did.
 async fn record_exit(inner: &Arc<Inner>, run: &DeployRun, markers: &Markers) {
     end_process(run, GRACE).await;
     let note = inner.note_path(run);
     let failure = match read_note(&note) {
+        // `compose up -d` exits with 0 while its containers run, so containers are exempt.
         RunNote::Failed(failure) => Some(failure),
         RunNote::Succeeded
             if run.phase == DeployPhase::Starting && run.health_url.is_some() && !run.in_container =>
         {
             let mut failure = DeployFailure::new(FailedCommand::Deploy, Some(0));
-            failure.reason = Some("it ended without ever answering".to_owned());
+            failure.reason = Some("the process exited before a health check succeeded".to_owned());
             Some(failure)
         }
         RunNote::Succeeded => None,
-        // The leader was killed before it could write how its command ended.
+        // The leader was killed before it could write the exit code.
         RunNote::Installing => Some(DeployFailure::new(FailedCommand::Install, None)),
         RunNote::Running => Some(DeployFailure::new(FailedCommand::Deploy, None)),
     };
@@ -117,45 +121,51 @@ async fn record_exit(inner: &Arc<Inner>, run: &DeployRun, markers: &Markers) {
         Some(failure) => fail(inner, run, markers, failure, DeployPhase::Ended).await,
         None => advance(inner, run, DeployPhase::Ended, || {}).await,
     }
+    // Best-effort: a leftover note is never read again, because run ids are unique.
     let _ = std::fs::remove_file(note);
 }
 
-/// The URL at which a run answers; `None` while neither its settings nor its log nor its ports name one.
+/// Returns the URL at which a run responds, or `None` when its settings, log and listening ports contain no
+/// URL.
 ///
 /// # Errors
-/// Why it is not healthy yet, for a person.
+/// Returns the reason for the user when the run is not healthy yet.
 async fn check(run: &DeployRun, markers: &Markers) -> Result<Option<String>, String> {
     let (checked, log_file) = (run.clone(), markers.log());
-    let looked = blocking(move || (checked.listeners(), log::tail(&log_file).unwrap_or_default()));
-    let (own, printed) = looked.await.map_err(|error| error.to_string())?;
-    let owns = |url: &LoopbackUrl| run.in_container || own.iter().any(|one| one.port == url.port());
+    let state = blocking(move || (checked.listeners(), log::tail(&log_file).unwrap_or_default()));
+    let (listeners, output) = state.await.map_err(|error| error.to_string())?;
+    // Another program may listen on the expected port and respond in place of the run. Ports of containers
+    // belong to the engine, so they cannot be attributed.
+    let owns =
+        |url: &LoopbackUrl| run.in_container || listeners.iter().any(|listener| listener.port == url.port());
     let expected = run.health_url.as_deref().and_then(LoopbackUrl::parse);
     if let Some(pattern) = &run.health_log_pattern {
-        let pattern =
-            Regex::new(pattern).map_err(|_| "healthLogPattern is no regular expression".to_owned())?;
-        if !printed.lines().any(|line| pattern.is_match(line)) {
+        let pattern = Regex::new(pattern)
+            .map_err(|_| "healthLogPattern is not a valid regular expression".to_owned())?;
+        if !output.lines().any(|line| pattern.is_match(line)) {
             return Err(format!("no line of the log matches {pattern}"));
         }
-        return Ok(expected.map(|url| url.as_str().to_owned()).or_else(|| log::local_url(&printed)));
+        return Ok(expected.map(|url| url.as_str().to_owned()).or_else(|| log::local_url(&output)));
     }
-    let logged = log::local_url(&printed).and_then(|url| LoopbackUrl::parse(&url));
-    // Without an expected URL, its first listening port is tried.
-    let listening = own.first().filter(|_| expected.is_none());
-    let listening = listening.and_then(|one| LoopbackUrl::parse(&format!("http://localhost:{}", one.port)));
+    let logged = log::local_url(&output).and_then(|url| LoopbackUrl::parse(&url));
+    // Without an expected URL, the run's first listening port is checked.
+    let listening = listeners.first().filter(|_| expected.is_none());
+    let listening =
+        listening.and_then(|listener| LoopbackUrl::parse(&format!("http://localhost:{}", listener.port)));
     let mut reason = None;
     for url in [&expected, &logged, &listening].into_iter().flatten() {
-        let answer: Result<(), String> = match health::is_up(url).await {
+        let outcome: Result<(), String> = match health::is_up(url).await {
             Ok(()) if owns(url) => return Ok(Some(display_url(run, url))),
             Ok(()) => Err(format!("port {} belongs to another program", url.port())),
             Err(reason) => Err(reason),
         };
-        reason = reason.or(answer.err());
+        reason = reason.or(outcome.err());
     }
     reason.map_or(Ok(None), Err)
 }
 
-/// The health URL as its settings spell it; any other URL in its normal form.
+/// Returns the health URL as spelled in the settings; other URLs in normalized form.
 fn display_url(run: &DeployRun, url: &LoopbackUrl) -> String {
-    let written = run.health_url.as_deref().filter(|text| LoopbackUrl::parse(text).as_ref() == Some(url));
-    written.unwrap_or_else(|| url.as_str()).to_owned()
+    let configured = run.health_url.as_deref().filter(|text| LoopbackUrl::parse(text).as_ref() == Some(url));
+    configured.unwrap_or_else(|| url.as_str()).to_owned()
 }

@@ -18,12 +18,12 @@ use crate::markers::{DeployFailure, FailedCommand};
 use crate::ports::{Listener, group_of, listeners};
 use crate::settings::Deployment;
 
-/// Between SIGTERM and SIGKILL.
+/// Grace period between SIGTERM and SIGKILL.
 pub(crate) const GRACE: Duration = Duration::from_secs(5);
 
-/// Runs the install command `$1`, then the start command `$2`, and writes to `$3` which one runs or how it ended; then
-/// it ends the rest of its group. As the group's leader it gives a run one pid for all of its life, also without
-/// Loopgate.
+// Runs the install command `$1`, then the start command `$2`. Writes to `$3` which command runs and with
+// which code it exited, then terminates the remaining group. The script is the group's leader, which gives
+// the run a single process id for its whole life, even when Loopgate is not running.
 const SCRIPT: &str = r#"
 finish() { printf '%s %s\n' "$1" "$2" > "$3"; trap '' TERM; kill -TERM 0; exit "$2"; }
 if [ -n "$1" ]; then
@@ -35,64 +35,65 @@ printf 'running\n' > "$3"
 finish deploy "$?" "$3"
 "#;
 
-/// A shell reports a command that a signal ended with this number plus the signal's.
+// A shell reports a command that a signal has terminated as 128 plus the number of the signal.
 const SIGNAL_BASE: i32 = 128;
 
-/// Phase of a run. It only advances: `Starting`, then `Up` or `Failed`, then `Ended` or `Stopped`.
+/// Phase of a run. Phases only advance: `Starting`, then `Up` or `Failed`, then `Ended` or `Stopped`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum DeployPhase {
-    /// It is being installed or started, and no health check has succeeded yet.
+    /// Installing or starting; no health check has succeeded yet.
     Starting,
-    /// A health check succeeded.
+    /// A health check has succeeded.
     Up,
-    /// No health check succeeded in time, or its URL was refused; the process is left running.
+    /// No health check succeeded in time, or its URL was forbidden. The process keeps running.
     Failed,
-    /// Its process exited.
+    /// The process has exited.
     Ended,
-    /// Its process was stopped by a request.
+    /// A request has stopped the process.
     Stopped,
 }
 
-/// The record of a run.
+/// The persisted record of a run.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct DeployRun {
     pub(crate) id: Uuid,
     pub(crate) repository: PathBuf,
     pub(crate) worktree: PathBuf,
-    /// Process id of the leader, and id of its group.
+    /// Process id of the leader, and process group id.
     pub(crate) pid: u32,
     pub(crate) started: ProcessStart,
     pub(crate) phase: DeployPhase,
-    /// The port that was allocated for it.
+    /// The allocated port, which may differ from the configured one.
     pub(crate) port: Option<u16>,
     pub(crate) health_url: Option<String>,
     pub(crate) health_log_pattern: Option<String>,
     pub(crate) additional_ports: Vec<u16>,
     pub(crate) teardown_command: Option<String>,
-    /// The start command runs containers, whose processes and ports belong to the engine.
+    /// Whether the start command runs containers, whose processes and ports belong to the engine.
     pub(crate) in_container: bool,
 }
 
 impl DeployRun {
-    /// Whether its leader runs.
+    /// Returns whether the leader of the group is alive.
     pub(crate) fn is_alive(&self) -> bool {
         alive(self.pid, self.started)
     }
 
-    /// The listening processes of its group, and those that work in its worktree. Blocks.
+    /// Returns the listening processes of the group, and those that work in the worktree: daemons may leave
+    /// the group. Blocks.
     pub(crate) fn listeners(&self) -> Vec<Listener> {
         let inside = processes_in(&self.worktree);
         let mut all = listeners();
-        all.retain(|one| {
-            group_of(one.pid) == Some(self.pid) || inside.iter().any(|(pid, _)| *pid == one.pid)
+        all.retain(|listener| {
+            group_of(listener.pid) == Some(self.pid) || inside.iter().any(|(pid, _)| *pid == listener.pid)
         });
         all
     }
 }
 
-/// The command that starts a run. Its shell writes to `note`, which [`read_note`] reads.
+/// Returns the command that starts a run. Its shell writes a note, which [`read_note`] parses.
 pub(crate) fn command(
     deployment: &Deployment,
     worktree: &Path,
@@ -119,23 +120,26 @@ pub(crate) fn command(
 static PACKAGE_SCRIPT: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new(r"^(npm run|bun run|pnpm|yarn) [\w:-]+$").ok());
 
-/// Adds the port as an argument to a package script of Vite or Next; other commands read `PORT`.
+/// Adds the port as an argument to a package script of Vite or Next, which ignore `PORT`.
 fn with_port(deployment: &Deployment, start: &str, port: u16) -> String {
     let flag = match deployment.kind.as_deref() {
         Some("vite") => "--port",
         Some("next") => "-p",
         _ => return start.to_owned(),
     };
-    let runner =
-        PACKAGE_SCRIPT.as_ref().and_then(|script| script.captures(start)).map(|found| found[1].to_owned());
+    let runner = PACKAGE_SCRIPT
+        .as_ref()
+        .and_then(|script| script.captures(start))
+        .map(|captures| captures[1].to_owned());
     match runner.as_deref() {
+        // npm passes arguments to a script only after `--`.
         Some("npm run") => format!("{start} -- {flag} {port}"),
         Some(_) => format!("{start} {flag} {port}"),
         None => start.to_owned(),
     }
 }
 
-/// The health URL, with the allocated port in the place of the configured one.
+/// Returns the health URL with the configured port replaced by the allocated one.
 pub(crate) fn health_url(deployment: &Deployment, port: Option<u16>) -> Option<String> {
     let text = deployment.health_check_url.clone()?;
     let (configured, allocated) = (deployment.port?, port?);
@@ -147,19 +151,19 @@ pub(crate) fn health_url(deployment: &Deployment, port: Option<u16>) -> Option<S
     Some(replaced.unwrap_or(text))
 }
 
-/// What the shell of a run wrote about it.
+/// What the shell of a run has reported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RunNote {
-    /// Nothing yet: the install command runs.
+    /// No report yet: the install command is running.
     Installing,
-    /// The start command runs.
+    /// The start command is running.
     Running,
-    /// The start command ended with code 0.
+    /// The start command exited with code 0.
     Succeeded,
     Failed(DeployFailure),
 }
 
-/// Reads the note of a run; a missing one means that it is being installed.
+/// Reads the note of a run. A missing note means that the install command is running.
 pub(crate) fn read_note(note: &Path) -> RunNote {
     let text = std::fs::read_to_string(note).unwrap_or_default();
     let mut words = text.split_whitespace();
@@ -178,7 +182,8 @@ pub(crate) fn read_note(note: &Path) -> RunNote {
     }
 }
 
-/// Ends the group of a run, also when its leader is gone. Returns whether nothing of it is left.
+/// Terminates the process group of a run, even when its leader has exited. Returns whether no process
+/// remains.
 pub(crate) async fn end_process(run: &DeployRun, grace: Duration) -> bool {
     let outcome = match kill_group(run.pid, run.started, grace).await {
         GroupKillOutcome::NotAlive => kill_orphaned_group(run.pid, &run.worktree, grace).await,

@@ -1,56 +1,58 @@
-//! Run settings of a repository: the `deployment` of its entry in `repos.json`, which may be edited by hand.
+//! Deployment settings of a repository: the `deployment` of its entry in `repos.json`, which users may edit
+//! by hand.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-/// Run settings of a repository. Every member may be missing.
+/// Deployment settings of a repository. All members are optional.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"framework": "next", "command": "pnpm dev", "startCommand": "pnpm dev", "installCommand": "pnpm install", "type": "next", "port": 3100, "healthEndpoint": "/", "healthCheckUrl": "http://localhost:3100"}))]
 pub struct Deployment {
-    /// Framework that it depends on.
+    /// Detected framework, such as `next` or `django`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub framework: Option<String>,
-    /// `packageManager` of its `package.json`.
+    /// `packageManager` of `package.json`, for example `pnpm@9.1.0`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub package_manager: Option<String>,
-    /// Shell command that starts it.
+    /// Shell command that starts the server.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// The same; the repository list stores this one when a repository is added.
+    /// Same as `command`; stored when a repository is added to the list.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_command: Option<String>,
-    /// Shell command that is run before the start command.
+    /// Shell command that runs before the start command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub install_command: Option<String>,
-    /// Framework, or the kind of project: `node`, `procfile`, `python`, `cargo`, `compose`, `dockerfile`, `make`,
+    /// Framework or kind of project: `node`, `procfile`, `python`, `cargo`, `compose`, `dockerfile`, `make`,
     /// `static`.
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// Preferred port.
+    /// Preferred port; another port is allocated when it is in use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub port: Option<u16>,
-    /// Further ports that it listens on; teardown frees them as well.
+    /// Additional ports that the server listens on; a teardown frees them as well.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     #[schema(required = false)]
     pub additional_ports: Vec<u16>,
-    /// Path of the health check.
+    /// URL path of the health check.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub health_endpoint: Option<String>,
-    /// URL of the health check, on this machine. `tcp://localhost:<port>` checks for a TCP connection only.
+    /// Loopback URL of the health check. `tcp://localhost:<port>` checks for a TCP connection only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub health_check_url: Option<String>,
-    /// Regular expression that matches a line of the log once it is up. Replaces the health check.
+    /// Regular expression that matches a line of the log once the server is up; replaces the HTTP health
+    /// check.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub health_log_pattern: Option<String>,
-    /// Shell command of the teardown, for what signals do not end.
+    /// Shell command that stops what signals do not, such as containers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub teardown_command: Option<String>,
 }
 
 impl Deployment {
-    /// Settings of a server with a known port.
+    /// Returns settings of a server with a known port.
     pub(crate) fn serving(command: String, port: u16) -> Self {
         Self {
             port: Some(port),
@@ -60,12 +62,12 @@ impl Deployment {
         }
     }
 
-    /// Settings of a command without a known port.
+    /// Returns settings of a command without a known port.
     pub(crate) fn running(command: String) -> Self {
         Self { start_command: Some(command.clone()), command: Some(command), ..Self::default() }
     }
 
-    /// Reads stored settings; a member of another type counts as missing.
+    /// Reads stored settings. Members of an unexpected type are ignored.
     #[must_use]
     pub fn read(members: &Map<String, Value>) -> Self {
         let text = |name: &str| {
@@ -101,7 +103,7 @@ impl Deployment {
         self
     }
 
-    /// Overwrites stored members by its own; members that it lacks stay.
+    /// Overwrites members of stored settings; keeps stored members that are absent here.
     pub fn merge_into(&self, stored: &mut Map<String, Value>) {
         if let Ok(Value::Object(members)) = serde_json::to_value(self) {
             stored.extend(members);
@@ -110,6 +112,7 @@ impl Deployment {
 }
 
 fn port_of(value: &Value) -> Option<u16> {
+    // Users also write ports as strings.
     let number = value.as_u64().or_else(|| value.as_str()?.trim().parse().ok())?;
     u16::try_from(number).ok().filter(|port| *port > 0)
 }

@@ -1,4 +1,4 @@
-//! The status of a worktree's deploy.
+//! The status of a worktree's deployment.
 
 use std::path::Path;
 
@@ -11,33 +11,33 @@ use crate::log;
 use crate::markers::Markers;
 use crate::run::DeployPhase;
 
-/// Status of a deploy.
+/// Status of a deployment.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(example = json!({"status": "running", "logs": "> next dev\n", "pid": 4242, "reason": "nothing accepts connections on port 3000"}))]
 pub struct DeployStatus {
-    /// One of `running` (it is installed or started), `completed` (it answers), `failed` and `not-started`.
+    /// `running` (installing or starting), `completed` (the server responds), `failed` or `not-started`.
     pub status: &'static str,
-    /// The last 256 KiB of its output, without terminal escapes.
+    /// Last 256 KiB of the output, without terminal escapes; null when there is no output.
     pub logs: Option<String>,
-    /// The pid of the request.
+    /// Process id from the request.
     pub pid: Option<u32>,
-    /// URL at which it answers.
+    /// URL at which the server responds; absent until a health check succeeds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deployed_url: Option<String>,
-    /// Its id at an external service, when its result names one.
+    /// Id at an external service, from `deploy-result.json`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub service_id: Option<String>,
-    /// Why it failed.
+    /// Error message; present when `status` is `failed`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Why the last health check failed.
+    /// Reason why the last health check failed; present only while `status` is `running`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
 impl DeployStatus {
-    /// Status of a ticket that has no worktree.
+    /// Returns the status of a ticket without a worktree.
     #[must_use]
     pub const fn not_started(pid: Option<u32>) -> Self {
         Self {
@@ -53,7 +53,8 @@ impl DeployStatus {
 }
 
 impl Deploys {
-    /// The status of a worktree's deploy. `pid` is the pid that the caller knows it by. Blocks on the disk.
+    /// Returns the status of a worktree's deployment. `pid` is the process id known to the caller. Blocks on
+    /// file access.
     #[must_use]
     pub fn status(&self, worktree: &Path, pid: Option<u32>) -> DeployStatus {
         let markers = Markers::of(worktree);
@@ -62,7 +63,8 @@ impl Deploys {
         let (failure, success) = (markers.failure(), markers.success());
         let is_stopped =
             run.as_ref().is_some_and(|run| run.phase == DeployPhase::Stopped && Some(run.pid) == pid);
-        // Its monitor decides when it has ended, after the markers are written.
+        // Until the monitor has recorded the exit, the markers are not written yet, so an exited run still
+        // counts as alive.
         let is_monitored = run.as_ref().is_some_and(|run| run.phase < DeployPhase::Ended);
         let is_alive =
             is_monitored || pid.is_some_and(|pid| identity(pid).is_some_and(|started| alive(pid, started)));
@@ -79,25 +81,26 @@ impl Deploys {
         };
         let reason = run.filter(|_| status == "running").and_then(|run| self.inner().unhealthy(run.id));
         let (deployed_url, service_id) =
-            success.map_or((None, None), |found| (Some(found.url), found.service_id));
+            success.map_or((None, None), |result| (Some(result.url), result.service_id));
         let error = failure.map(|failure| failure.text());
         DeployStatus { status, logs, pid, deployed_url, service_id, error, reason }
     }
 
-    /// The worktrees whose runs have one of these pids. Blocks on the disk.
+    /// Returns the worktrees whose runs have one of these process ids. Blocks on file access.
     #[must_use]
     pub fn worktrees_of(&self, pids: &[u32]) -> Vec<std::path::PathBuf> {
         let runs = self.inner().all().into_iter().filter(|run| pids.contains(&run.pid) && run.is_alive());
         runs.map(|run| run.worktree).collect()
     }
 
-    /// The teardown command that was recorded when the run of a worktree started. Blocks on the disk.
+    /// Returns the teardown command that was recorded when the run of a worktree started. Blocks on file
+    /// access.
     #[must_use]
     pub fn teardown_command(&self, worktree: &Path) -> Option<String> {
         self.inner().run_in(worktree)?.teardown_command
     }
 
-    /// The port that was allocated for the run of a worktree, while its process lives. Blocks on the disk.
+    /// Returns the allocated port of a worktree's run while its process is alive. Blocks on file access.
     #[must_use]
     pub fn port_of(&self, worktree: &Path) -> Option<u16> {
         self.inner().run_in(worktree).filter(|run| run.is_alive())?.port

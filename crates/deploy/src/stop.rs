@@ -1,4 +1,4 @@
-//! Stopping a run. Only processes of its group and processes that work in its worktree are signalled.
+//! Stopping runs. Signals are sent only to a run's process group and to processes that work in its worktree.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -16,63 +16,66 @@ use crate::ports::{group_of, is_free, listeners};
 use crate::run::{DeployPhase, DeployRun, GRACE, end_process};
 use crate::settings::Deployment;
 
-/// Between SIGTERM and SIGKILL of [`Deploys::kill`].
+// Grace period between SIGTERM and SIGKILL of [`Deploys::kill`], whose caller waits for the response.
 const KILL_GRACE: Duration = Duration::from_millis(500);
-/// Time limit of the teardown command.
-const TEARDOWN_TIME: Duration = Duration::from_secs(60);
+// Time limit of the teardown command. Compose alone allows its containers 10 seconds each.
+const TEARDOWN_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Result of [`Deploys::kill`].
+/// The outcome of [`Deploys::kill`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KillOutcome {
-    /// The run was ended.
+    /// The run was terminated.
     Terminated,
-    /// There is no such process.
+    /// No process has this id.
     NotAlive,
-    /// No deploy started the process; nothing was signalled.
+    /// The process was not started as a deployment, so it was not signalled.
     NotOurs,
-    /// The run was signalled, and still runs.
+    /// The run was signalled but is still running.
     StillAlive,
 }
 
-/// A request to end everything that runs for a worktree.
+/// A request to stop everything that runs for a worktree.
 #[derive(Debug, Clone)]
 pub struct Teardown {
     /// Working directory of the run.
     pub worktree: PathBuf,
-    /// Stored settings of the repository.
+    /// Current settings of the repository, which may have changed since the run started.
     pub deployment: Deployment,
-    /// The pid that the caller knows the run by.
+    /// Process id of the run as known to the caller.
     pub pid: Option<u64>,
-    /// The port that the caller knows the run by.
+    /// Port of the run as known to the caller.
     pub port: Option<u16>,
 }
 
-/// Result of [`Deploys::tear_down`].
+/// The outcome of [`Deploys::tear_down`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TeardownOutcome {
-    /// Nothing of the run is left, and its ports are free.
+    /// All processes of the run have exited, and its ports are free.
     Stopped,
-    /// A process of the run is left, its teardown command failed, or a port of it is taken.
+    /// A process of the run is still alive, the teardown command failed, or one of the ports is in use.
     NotStopped,
-    /// There is no run, and neither a port nor a pid nor a command to stop one by.
+    /// There is no run, port, process id or command to stop anything by.
     NothingToStop,
 }
 
 impl Deploys {
-    /// Ends the run of a worktree and removes its markers. Returns whether nothing of it is left.
+    /// Terminates the run of a worktree and removes its markers. Returns whether all its processes have
+    /// exited.
     pub(crate) async fn end_run(&self, worktree: &Path, grace: Duration) -> Result<bool, DeployError> {
-        let (this, place) = (self.clone(), worktree.to_owned());
-        let Some(run) = blocking(move || this.inner().run_in(&place)).await? else { return Ok(true) };
+        let (this, path) = (self.clone(), worktree.to_owned());
+        let Some(run) = blocking(move || this.inner().run_in(&path)).await? else { return Ok(true) };
+        // The monitor would otherwise record this exit as a failure.
         self.inner().stop_monitor(run.id);
-        let is_gone = end_process(&run, grace).await;
-        if is_gone {
-            // The engine runs a container on without the client that started it.
+        let has_exited = end_process(&run, grace).await;
+        if has_exited {
+            // Containers keep running after the client that started them has exited.
             if let Some(command) = run.teardown_command.as_ref().filter(|_| run.in_container) {
                 self.run_teardown(command, worktree).await;
             }
             let this = self.clone();
             blocking(move || {
                 this.inner().advance(&run, DeployPhase::Stopped, || {});
+                // Best-effort: run ids are unique, so a leftover note is never read again.
                 let _ = std::fs::remove_file(this.inner().note_path(&run));
                 if run.worktree.is_dir() {
                     Markers::of(&run.worktree).clear();
@@ -80,46 +83,49 @@ impl Deploys {
             })
             .await?;
         } else {
+            // The run continues, so its monitor has to continue as well.
             self.resume().await;
         }
-        Ok(is_gone)
+        Ok(has_exited)
     }
 
-    /// Ends the run that has this pid.
+    /// Terminates the run with this process id.
     ///
     /// # Errors
-    /// When its record cannot be read.
+    /// Fails with [`DeployError`] when the record of the run cannot be read or written.
     pub async fn kill(&self, pid: u64) -> Result<KillOutcome, DeployError> {
+        // 0 and 1 are not valid targets: 0 means the caller's own group, 1 is the init process.
         let Some(pid) = u32::try_from(pid).ok().filter(|pid| *pid >= 2) else {
             return Ok(KillOutcome::NotOurs);
         };
         let this = self.clone();
-        let looked = blocking(move || {
+        let lookup = blocking(move || {
             let is_alive = identity(pid).is_some_and(|started| alive(pid, started));
-            // Without its leader, the rest of a group is still the run until its monitor records the end.
+            // Without its leader, the remaining group still counts as the run until the monitor records the
+            // exit.
             let is_run = |run: &DeployRun| {
                 run.pid == pid && if is_alive { run.is_alive() } else { run.phase < DeployPhase::Ended }
             };
             (this.inner().all().into_iter().find(is_run), is_alive)
         });
-        match looked.await? {
+        match lookup.await? {
             (Some(run), _) => {
-                let is_gone = self.end_run(&run.worktree, KILL_GRACE).await?;
-                Ok(if is_gone { KillOutcome::Terminated } else { KillOutcome::StillAlive })
+                let has_exited = self.end_run(&run.worktree, KILL_GRACE).await?;
+                Ok(if has_exited { KillOutcome::Terminated } else { KillOutcome::StillAlive })
             }
             (None, true) => Ok(KillOutcome::NotOurs),
             (None, false) => Ok(KillOutcome::NotAlive),
         }
     }
 
-    /// Ends everything that runs for a worktree: its group, processes of the worktree that listen on its ports, and
-    /// what the teardown command ends. Idempotent.
+    /// Stops everything that runs for a worktree: its process group, processes that work in the worktree and
+    /// listen on its ports, and containers via the teardown command. Idempotent.
     ///
     /// # Errors
-    /// When its record cannot be read.
+    /// Fails with [`DeployError`] when the record of the run cannot be read or written.
     pub async fn tear_down(&self, request: Teardown) -> Result<TeardownOutcome, DeployError> {
-        let (this, place) = (self.clone(), request.worktree.clone());
-        let run = blocking(move || this.inner().run_in(&place)).await?;
+        let (this, path) = (self.clone(), request.worktree.clone());
+        let run = blocking(move || this.inner().run_in(&path)).await?;
         let deployment = request.deployment;
         let allocated = run.as_ref().and_then(|run| run.port);
         let mut ports: Vec<u16> = allocated.or(deployment.port).or(request.port).into_iter().collect();
@@ -144,6 +150,8 @@ impl Deploys {
         if !ports.is_empty() {
             steps.push(free_ports(ports, &request.worktree).await?);
         }
+        // Every step must succeed for a known run. Without a record, the steps are guesses, of which one has
+        // to succeed.
         let is_stopped = match run {
             Some(_) => steps.iter().all(|done| *done),
             None => steps.iter().any(|done| *done),
@@ -151,35 +159,38 @@ impl Deploys {
         Ok(if is_stopped { TeardownOutcome::Stopped } else { TeardownOutcome::NotStopped })
     }
 
-    /// Runs a teardown command. Returns whether it exited with code 0 in time.
+    /// Runs a teardown command. Returns whether it exited with code 0 within the time limit.
     async fn run_teardown(&self, command: &str, worktree: &Path) -> bool {
         let environment = self.inner().programs.environment().await;
         let shell =
             Command::new("/bin/bash").args(["-c", command]).directory(worktree).environment(environment);
-        match shell.run(Limits::time(TEARDOWN_TIME)).await {
+        match shell.run(Limits::time(TEARDOWN_TIMEOUT)).await {
             Ok(output) => output.status.success(),
             Err(error) => {
-                tracing::warn!(%error, "a teardown command did not start");
+                tracing::warn!(%error, "failed to start a teardown command");
                 false
             }
         }
     }
 }
 
-/// Ends the groups of processes that work in the worktree and listen on one of these ports. Returns whether all ports
-/// are free afterwards.
+/// Terminates the process groups that work in the worktree and listen on one of these ports. Returns whether
+/// all ports are free afterwards.
 async fn free_ports(ports: Vec<u16>, worktree: &Path) -> io::Result<bool> {
-    let (wanted, place) = (ports.clone(), worktree.to_owned());
+    let (requested, path) = (ports.clone(), worktree.to_owned());
     let holders = blocking(move || {
-        let inside = processes_in(&place);
+        let inside = processes_in(&path);
         let started =
-            |wanted: u32| inside.iter().find(|(pid, _)| *pid == wanted).map(|(_, started)| *started);
-        let on_ports = listeners().into_iter().filter(|one| wanted.contains(&one.port));
-        let groups: BTreeSet<u32> =
-            on_ports.filter(|one| started(one.pid).is_some()).filter_map(|one| group_of(one.pid)).collect();
+            |target: u32| inside.iter().find(|(pid, _)| *pid == target).map(|(_, started)| *started);
+        let on_ports = listeners().into_iter().filter(|listener| requested.contains(&listener.port));
+        let groups: BTreeSet<u32> = on_ports
+            .filter(|listener| started(listener.pid).is_some())
+            .filter_map(|listener| group_of(listener.pid))
+            .collect();
         groups.into_iter().map(|leader| (leader, started(leader))).collect::<Vec<_>>()
     });
     for (leader, started) in holders.await? {
+        // The leader has exited or works elsewhere, so the group is identified by a member in the worktree.
         match started {
             Some(started) => kill_group(leader, started, GRACE).await,
             None => kill_orphaned_group(leader, worktree, GRACE).await,

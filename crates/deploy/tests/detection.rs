@@ -1,6 +1,6 @@
-//! Detection over trees as people and strangers write them.
+//! Detection of start commands in typical and in hostile trees.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a panic fails the test")]
 
 use proptest::prelude::*;
 
@@ -17,20 +17,20 @@ fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
     dir
 }
 
-fn found(files: &[(&str, &str)]) -> Vec<Candidate> {
+fn detect(files: &[(&str, &str)]) -> Vec<Candidate> {
     let dir = tree(files);
     candidates(&Directory::of(dir.path()).unwrap())
 }
 
 fn first(files: &[(&str, &str)]) -> Deployment {
-    found(files).remove(0).config
+    detect(files).remove(0).config
 }
 
 const NEXT: &str = r#"{"scripts":{"dev":"next dev -p 3100"},"dependencies":{"next":"15"}}"#;
 
 // DL-01
 #[test]
-fn next_project_is_known_with_its_port() {
+fn next_project_is_detected_with_its_port() {
     let config = first(&[("package.json", NEXT)]);
     assert_eq!((config.framework.as_deref(), config.port), (Some("next"), Some(3100)));
     assert_eq!((config.kind.as_deref(), config.health_endpoint.as_deref()), (Some("next"), Some("/")));
@@ -39,7 +39,7 @@ fn next_project_is_known_with_its_port() {
 
 // DL-02
 #[test]
-fn lock_file_tells_the_package_manager() {
+fn lock_file_determines_the_package_manager() {
     for (lock, command, install) in [
         ("yarn.lock", "yarn dev", "yarn install"),
         ("pnpm-lock.yaml", "pnpm dev", "pnpm install"),
@@ -51,8 +51,8 @@ fn lock_file_tells_the_package_manager() {
         assert_eq!(config.start_command, config.command);
         assert_eq!(config.install_command.as_deref(), Some(install));
     }
-    let named = r#"{"packageManager":"pnpm@9.1.0","scripts":{"start":"x"}}"#;
-    let config = first(&[("package.json", named)]);
+    let with_manager = r#"{"packageManager":"pnpm@9.1.0","scripts":{"start":"x"}}"#;
+    let config = first(&[("package.json", with_manager)]);
     assert_eq!(config.package_manager.as_deref(), Some("pnpm@9.1.0"));
     assert_eq!(config.install_command.as_deref(), Some("pnpm install"));
 }
@@ -62,14 +62,14 @@ fn lock_file_tells_the_package_manager() {
 fn project_without_a_script_has_no_candidate() {
     assert_eq!(first(&[("package.json", r#"{"scripts":{"start":"x"}}"#)]).command.unwrap(), "npm run start");
     for manifest in [r#"{"scripts":{}}"#, r#"{"scripts":{"dev":1}}"#, "{", "[]"] {
-        assert_eq!(found(&[("package.json", manifest)]), []);
+        assert_eq!(detect(&[("package.json", manifest)]), []);
     }
-    assert_eq!(found(&[]), []);
+    assert_eq!(detect(&[]), []);
 }
 
 // DL-04
 #[test]
-fn ports_are_read_or_the_frameworks_own() {
+fn port_is_taken_from_the_script_or_the_frameworks_default() {
     for (dev, dependency, port) in [
         ("vite", "vite", 5173),
         ("node .", "express", 3000),
@@ -84,7 +84,7 @@ fn ports_are_read_or_the_frameworks_own() {
 }
 
 #[test]
-fn every_kind_of_project_is_known() {
+fn every_kind_of_project_is_detected() {
     for (kind, port, command, files) in [
         ("procfile", 5000, "Procfile", &[("Procfile", "worker: a\nweb: ./serve\n")][..]),
         ("python", 8000, "python3 manage.py runserver ${PORT:-8000}", &[("manage.py", "")]),
@@ -130,7 +130,7 @@ fn every_kind_of_project_is_known() {
 
 #[test]
 fn scripts_rank_above_container_builds() {
-    let all = found(&[
+    let all = detect(&[
         ("index.html", ""),
         ("Makefile", "run:\n"),
         ("Dockerfile", "FROM x"),
@@ -138,22 +138,24 @@ fn scripts_rank_above_container_builds() {
         ("Procfile", "web: x"),
         ("package.json", NEXT),
     ]);
-    let kinds =
-        |all: &[Candidate]| -> Vec<String> { all.iter().filter_map(|one| one.config.kind.clone()).collect() };
+    let kinds = |all: &[Candidate]| -> Vec<String> {
+        all.iter().filter_map(|candidate| candidate.config.kind.clone()).collect()
+    };
     assert_eq!(kinds(&all), ["next", "procfile", "compose", "dockerfile", "make", "static"]);
     assert_eq!(kinds(&best(all.clone(), true)), kinds(&all));
     assert_eq!(
         kinds(&best(all.clone(), false)),
         ["next", "procfile", "make", "static", "compose", "dockerfile"]
     );
-    assert!(all.iter().all(|one| !one.reason.is_empty()));
+    assert!(all.iter().all(|candidate| !candidate.reason.is_empty()));
 }
 
 #[test]
-fn links_and_other_things_are_not_read() {
+fn links_directories_and_pipes_are_not_read() {
     let secret = tree(&[("package.json", NEXT)]);
     let dir = tempfile::tempdir().unwrap();
     std::os::unix::fs::symlink(secret.path().join("package.json"), dir.path().join("package.json")).unwrap();
+    // A directory, a link and a named pipe: reading the pipe would block.
     std::fs::create_dir(dir.path().join("Makefile")).unwrap();
     let mode = rustix::fs::Mode::from_raw_mode(0o600);
     rustix::fs::mkfifoat(rustix::fs::CWD, dir.path().join("Procfile"), mode).unwrap();
@@ -162,7 +164,9 @@ fn links_and_other_things_are_not_read() {
 
 proptest! {
     #[test]
-    fn no_text_of_a_manifest_reaches_a_command(text in "[a-z;$`|&\"'()\\\\ \n/.]{0,60}") {
+    fn manifest_text_is_never_part_of_a_command(text in "[a-z;$`|&\"'()\\\\ \n/.]{0,60}") {
+        // The text may form a name or a number, which commands may contain; anything else must not appear in
+        // a command.
         let marked = format!("zzq{text}zzq");
         let package = serde_json::json!({
             "packageManager": marked,
@@ -170,7 +174,7 @@ proptest! {
             "dependencies": {marked.as_str(): marked},
         });
         let cargo = format!("[package]\nname = {0}\ndefault-run = {0}\n", serde_json::json!(marked));
-        let all = found(&[
+        let all = detect(&[
             ("package.json", &package.to_string()),
             ("Procfile", &format!("web: {marked}")),
             ("Cargo.toml", &cargo),
@@ -181,11 +185,11 @@ proptest! {
             ("app.py", &format!("PORT {marked}")),
         ]);
         prop_assert!(all.len() >= 5, "{all:?}");
-        for one in all {
-            let command = one.config.command.unwrap();
+        for candidate in all {
+            let command = candidate.config.command.unwrap();
             let is_name = text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'.');
             prop_assert!(is_name || !command.contains("zzq"), "{command}");
-            prop_assert!(one.config.install_command.is_none_or(|install| !install.contains("zzq")));
+            prop_assert!(candidate.config.install_command.is_none_or(|install| !install.contains("zzq")));
         }
     }
 
@@ -195,8 +199,8 @@ proptest! {
             "app.py", "requirements.txt", "index.html"];
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join(names[file]), bytes).unwrap();
-        for one in candidates(&Directory::of(dir.path()).unwrap()) {
-            prop_assert!(one.config.port != Some(0) && one.config.command.is_some());
+        for candidate in candidates(&Directory::of(dir.path()).unwrap()) {
+            prop_assert!(candidate.config.port != Some(0) && candidate.config.command.is_some());
         }
     }
 }

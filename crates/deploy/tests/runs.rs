@@ -1,8 +1,9 @@
-//! Runs of small real servers, from their start to their end.
+//! Runs of small real servers, from start to teardown.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a panic fails the test")]
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +19,7 @@ use loopgate_tools::programs::{ProgramSource, Programs};
 use serde_json::{Value, json};
 use tokio::time::{Instant, interval};
 
-/// Longer than any test takes.
+// Only guards against hanging; no test takes this long on an idle machine.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 struct DeployFixture {
@@ -43,7 +44,7 @@ impl DeployFixture {
         Self { dir, sandbox, deploys }
     }
 
-    /// Another process of Loopgate over the same records.
+    /// Opens the same records again, as the next Loopgate process does.
     fn restarted(&self) -> Deploys {
         let overrides =
             Overrides { sandbox_base_directory: Some(self.dir.path().join("box")), ..Overrides::default() };
@@ -67,50 +68,61 @@ impl DeployFixture {
         self.sandbox.check(&tree).unwrap()
     }
 
+    /// Replaces the login shell by a script of one line, which receives these variables.
+    fn use_login_shell(&mut self, line: &str, variables: BTreeMap<OsString, OsString>) {
+        let shell = self.dir.path().join("shell");
+        script(&shell, &format!("#!/bin/sh\n{line}\n"));
+        let settings =
+            SettingsStore::open(&self.dir.path().join("settings.toml"), Overrides::default()).unwrap();
+        let programs = Programs::with_login_path(Arc::new(settings), LoginPath::new(shell, variables));
+        self.deploys =
+            Deploys::open(&self.dir.path().join("data"), Arc::new(programs), DeployTimeouts::default());
+    }
+
     async fn start(&self, tree: &SandboxedPath, deployment: Deployment) -> Result<DeployHandle, DeployError> {
         let request = DeployRequest { repository: tree.clone(), worktree: tree.clone(), deployment };
         self.deploys.start(request).await
     }
 
     async fn tear_down(&self, tree: &SandboxedPath) -> TeardownOutcome {
-        let what = Teardown {
+        let request = Teardown {
             worktree: tree.canonical().to_owned(),
             deployment: Deployment::default(),
             pid: None,
             port: None,
         };
-        self.deploys.tear_down(what).await.unwrap()
+        self.deploys.tear_down(request).await.unwrap()
     }
 }
 
-/// Asks again and again until a run is as it should.
-async fn until(deploys: &Deploys, tree: &SandboxedPath, pid: u32, wanted: &str) -> Value {
+/// Polls the status of a run until it has the expected value.
+async fn until(deploys: &Deploys, tree: &SandboxedPath, pid: u32, expected: &str) -> Value {
     let end = Instant::now() + TIMEOUT;
     let mut ticks = interval(Duration::from_millis(50));
     loop {
         ticks.tick().await;
-        let (deploys, place) = (deploys.clone(), tree.canonical().to_owned());
+        let (deploys, path) = (deploys.clone(), tree.canonical().to_owned());
         let status =
-            tokio::task::spawn_blocking(move || json!(deploys.status(&place, Some(pid)))).await.unwrap();
-        if status["status"] == wanted {
+            tokio::task::spawn_blocking(move || json!(deploys.status(&path, Some(pid)))).await.unwrap();
+        if status["status"] == expected {
             return status;
         }
-        assert!(Instant::now() < end, "not {wanted}: {status}");
+        assert!(Instant::now() < end, "not {expected}: {status}");
     }
 }
 
-fn lives(pid: u32) -> bool {
+fn is_running(pid: u32) -> bool {
     identity(pid).is_some_and(|started| alive(pid, started))
 }
 
-async fn until_gone(pid: u32) {
+async fn wait_for_exit(pid: u32) {
     let mut ticks = interval(Duration::from_millis(20));
-    let gone = async {
-        while lives(pid) {
+    let exited = async {
+        while is_running(pid) {
             ticks.tick().await;
         }
     };
-    tokio::time::timeout(TIMEOUT, gone).await.expect("it lives on");
+    tokio::time::timeout(TIMEOUT, exited).await.expect("the process is still alive");
 }
 
 fn running(command: &str) -> Deployment {
@@ -136,13 +148,13 @@ fn detected(tree: &SandboxedPath) -> Deployment {
 
 const NODE: &str = r#"require("http").createServer((q, a) => { a.statusCode = 404; a.end() }).listen(process.env.PORT || 3000)"#;
 
-/// A static site, twice at once and beside a server that has its port: detected, started, up, and torn down.
+/// Runs a static site in two worktrees at once while another server occupies the configured port.
 // DL-09
 #[tokio::test]
-async fn two_worktrees_run_at_once_and_end_cleanly() {
-    let place = DeployFixture::new();
+async fn worktrees_run_concurrently_and_are_torn_down() {
+    let fixture = DeployFixture::new();
     let (one, two) =
-        (place.tree("one", &[("index.html", "<p>")]), place.tree("two", &[("index.html", "<p>")]));
+        (fixture.tree("one", &[("index.html", "<p>")]), fixture.tree("two", &[("index.html", "<p>")]));
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let own = taken.local_addr().unwrap().port();
     let site = Deployment {
@@ -151,44 +163,46 @@ async fn two_worktrees_run_at_once_and_end_cleanly() {
         ..detected(&one)
     };
     let (first, second) =
-        (place.start(&one, site.clone()).await.unwrap(), place.start(&two, site).await.unwrap());
+        (fixture.start(&one, site.clone()).await.unwrap(), fixture.start(&two, site).await.unwrap());
     let (port, other) = (first.port.unwrap(), second.port.unwrap());
     assert!(port != own && other != own && port != other);
-    let up = until(&place.deploys, &one, first.pid, "completed").await;
+    let up = until(&fixture.deploys, &one, first.pid, "completed").await;
     assert_eq!(up["deployedUrl"], format!("http://localhost:{port}"));
     assert_eq!(marker(&one, "deploy-result.json").unwrap()["url"], up["deployedUrl"]);
     assert_eq!(marker(&one, "deploy.pid").unwrap()["pid"], first.pid);
-    until(&place.deploys, &two, second.pid, "completed").await;
+    until(&fixture.deploys, &two, second.pid, "completed").await;
     for (tree, started) in [(&one, &first), (&two, &second)] {
-        assert_eq!(place.tear_down(tree).await, TeardownOutcome::Stopped);
-        assert!(!lives(started.pid));
+        assert_eq!(fixture.tear_down(tree).await, TeardownOutcome::Stopped);
+        assert!(!is_running(started.pid));
         assert!(std::net::TcpListener::bind(("127.0.0.1", started.port.unwrap())).is_ok());
-        assert_eq!(place.tear_down(tree).await, TeardownOutcome::Stopped);
+        assert_eq!(fixture.tear_down(tree).await, TeardownOutcome::Stopped);
         assert_eq!(marker(tree, "deploy-result.json"), None);
     }
 }
 
 // DL-16
 #[tokio::test]
-async fn status_without_markers_comes_from_pid_and_log() {
-    let place = DeployFixture::new();
-    let tree = place.tree("bare", &[]);
-    let status = |pid| place.deploys.status(tree.canonical(), Some(pid)).status;
+async fn status_without_markers_is_derived_from_pid_and_log() {
+    let fixture = DeployFixture::new();
+    let tree = fixture.tree("bare", &[]);
+    let status = |pid| fixture.deploys.status(tree.canonical(), Some(pid)).status;
+    // The test's own process: alive, without markers and record.
     assert_eq!(status(std::process::id()), "running");
-    let started = place.start(&tree, running("true")).await.unwrap();
-    until_gone(started.pid).await;
-    until(&place.deploys, &tree, started.pid, "not-started").await;
-    let started = place.start(&tree, running("echo done")).await.unwrap();
-    until_gone(started.pid).await;
-    let status = until(&place.deploys, &tree, started.pid, "completed").await;
+    // An empty log does not count as output.
+    let started = fixture.start(&tree, running("true")).await.unwrap();
+    wait_for_exit(started.pid).await;
+    until(&fixture.deploys, &tree, started.pid, "not-started").await;
+    let started = fixture.start(&tree, running("echo done")).await.unwrap();
+    wait_for_exit(started.pid).await;
+    let status = until(&fixture.deploys, &tree, started.pid, "completed").await;
     assert_eq!(status["logs"], "done\n");
 }
 
 #[tokio::test]
-async fn node_server_that_answers_with_an_error_is_up() {
-    let place = DeployFixture::new();
+async fn server_with_error_status_is_healthy() {
+    let fixture = DeployFixture::new();
     let manifest = json!({"scripts": {"dev": "node server.js"}}).to_string();
-    let tree = place.tree("node", &[("package.json", &manifest), ("server.js", NODE)]);
+    let tree = fixture.tree("node", &[("package.json", &manifest), ("server.js", NODE)]);
     let config = Deployment {
         install_command: None,
         port: Some(free_port()),
@@ -198,20 +212,20 @@ async fn node_server_that_answers_with_an_error_is_up() {
     let command = Deployment { command: Some("node server.js".to_owned()), ..config };
     let port = command.port.unwrap();
     let with_port = Deployment { command: Some(format!("PORT={port} node server.js")), ..command };
-    let started = place.start(&tree, with_port).await.unwrap();
-    until(&place.deploys, &tree, started.pid, "completed").await;
-    assert_eq!(place.deploys.kill(started.pid.into()).await.unwrap(), KillOutcome::Terminated);
-    until(&place.deploys, &tree, started.pid, "not-started").await;
+    let started = fixture.start(&tree, with_port).await.unwrap();
+    until(&fixture.deploys, &tree, started.pid, "completed").await;
+    assert_eq!(fixture.deploys.kill(started.pid.into()).await.unwrap(), KillOutcome::Terminated);
+    until(&fixture.deploys, &tree, started.pid, "not-started").await;
     assert_eq!(marker(&tree, "deploy-result.json"), None);
 }
 
 // DL-10
 #[tokio::test]
 async fn failed_command_is_reported_with_its_exit_code() {
-    let place = DeployFixture::new();
-    let tree = place.tree("fails", &[]);
-    let started = place.start(&tree, running("echo so far; exit 3")).await.unwrap();
-    let status = until(&place.deploys, &tree, started.pid, "failed").await;
+    let fixture = DeployFixture::new();
+    let tree = fixture.tree("fails", &[]);
+    let started = fixture.start(&tree, running("echo so far; exit 3")).await.unwrap();
+    let status = until(&fixture.deploys, &tree, started.pid, "failed").await;
     assert_eq!(status["error"], "Deploy command failed with exit code 3");
     assert_eq!(status["logs"], "so far\n");
     assert_eq!(marker(&tree, "deploy-exit.json"), Some(json!({"exitCode": 3, "failedCommand": "deploy"})));
@@ -219,30 +233,30 @@ async fn failed_command_is_reported_with_its_exit_code() {
 
 // DL-11
 #[tokio::test]
-async fn command_that_never_listens_runs_and_then_times_out() {
-    let place = DeployFixture::with(DeployTimeouts {
+async fn health_check_times_out_when_the_command_does_not_listen() {
+    let fixture = DeployFixture::with(DeployTimeouts {
         health: Duration::from_millis(400),
         ..DeployTimeouts::default()
     });
-    let tree = place.tree("silent", &[]);
-    let started = place.start(&tree, serving("exec sleep 600", free_port())).await.unwrap();
-    until(&place.deploys, &tree, started.pid, "running").await;
-    let status = until(&place.deploys, &tree, started.pid, "failed").await;
+    let tree = fixture.tree("silent", &[]);
+    let started = fixture.start(&tree, serving("exec sleep 600", free_port())).await.unwrap();
+    until(&fixture.deploys, &tree, started.pid, "running").await;
+    let status = until(&fixture.deploys, &tree, started.pid, "failed").await;
     assert!(status["error"].as_str().unwrap().contains("nothing accepts connections on port"), "{status}");
     assert_eq!(marker(&tree, "deploy-exit.json").unwrap()["failedCommand"], "health-check-timeout");
-    assert!(lives(started.pid));
-    assert_eq!(place.tear_down(&tree).await, TeardownOutcome::Stopped);
-    assert!(!lives(started.pid));
+    assert!(is_running(started.pid));
+    assert_eq!(fixture.tear_down(&tree).await, TeardownOutcome::Stopped);
+    assert!(!is_running(started.pid));
 }
 
 // DL-12
 #[tokio::test]
-async fn failed_install_is_told_and_nothing_is_started() {
-    let place = DeployFixture::new();
-    let tree = place.tree("install", &[]);
+async fn failed_install_is_reported_and_start_command_is_skipped() {
+    let fixture = DeployFixture::new();
+    let tree = fixture.tree("install", &[]);
     let deployment = Deployment { install_command: Some("exit 1".to_owned()), ..running("touch started") };
-    let started = place.start(&tree, deployment).await.unwrap();
-    let status = until(&place.deploys, &tree, started.pid, "failed").await;
+    let started = fixture.start(&tree, deployment).await.unwrap();
+    let status = until(&fixture.deploys, &tree, started.pid, "failed").await;
     assert_eq!(status["error"], "Install command failed with exit code 1");
     assert_eq!(marker(&tree, "deploy-exit.json"), Some(json!({"exitCode": 1, "failedCommand": "install"})));
     assert!(!tree.canonical().join("started").exists());
@@ -250,43 +264,55 @@ async fn failed_install_is_told_and_nothing_is_started() {
 
 // DL-13
 #[tokio::test]
-async fn foreign_health_url_is_not_asked() {
-    let place = DeployFixture::new();
-    let tree = place.tree("foreign", &[]);
+async fn health_url_of_another_host_is_rejected() {
+    let fixture = DeployFixture::new();
+    let tree = fixture.tree("foreign", &[]);
     let url = Some("http://10.0.0.1:3000".to_owned());
     let deployment = Deployment { health_check_url: url, ..serving("exec sleep 600", free_port()) };
-    let started = place.start(&tree, deployment).await.unwrap();
-    until(&place.deploys, &tree, started.pid, "failed").await;
+    let started = fixture.start(&tree, deployment).await.unwrap();
+    until(&fixture.deploys, &tree, started.pid, "failed").await;
     let written = marker(&tree, "deploy-exit.json");
     assert_eq!(written, Some(json!({"exitCode": -1, "failedCommand": "health-check-policy"})));
-    place.tear_down(&tree).await;
+    fixture.tear_down(&tree).await;
 }
 
 // DL-14
 #[tokio::test]
-async fn run_has_only_the_documented_variables() {
-    let place = DeployFixture::new();
-    let tree = place.tree("environment", &[]);
-    let started = place.start(&tree, running("env | cut -d= -f1 | sort; exit 3")).await.unwrap();
-    let status = until(&place.deploys, &tree, started.pid, "failed").await;
-    let known = ["PATH", "HOME", "USER", "SHELL", "TERM", "NODE_ENV", "PWD", "OLDPWD", "SHLVL", "_"];
-    let seen: Vec<&str> = status["logs"].as_str().unwrap().lines().collect();
-    assert!(seen.contains(&"NODE_ENV") && seen.contains(&"PATH"));
-    assert!(seen.iter().all(|name| known.contains(name)), "{seen:?}");
+async fn run_inherits_only_allowed_variables() {
+    let mut fixture = DeployFixture::new();
+    let variables = [
+        ("HOME", "/home/ada"),
+        ("RUSTUP_HOME", "/opt/rustup"),
+        ("CARGO_HOME", "/opt/cargo"),
+        ("AWS_SECRET_ACCESS_KEY", "secret"),
+        ("EDITOR", "vi"),
+    ];
+    let variables = variables.map(|(name, value)| (name.into(), value.into()));
+    fixture.use_login_shell(&format!("echo {}", std::env::var("PATH").unwrap()), variables.into());
+    let tree = fixture.tree("environment", &[]);
+    let started = fixture.start(&tree, running("env | sort; exit 3")).await.unwrap();
+    let status = until(&fixture.deploys, &tree, started.pid, "failed").await;
+    let printed: BTreeMap<&str, &str> =
+        status["logs"].as_str().unwrap().lines().filter_map(|line| line.split_once('=')).collect();
+    assert_eq!(printed["RUSTUP_HOME"], "/opt/rustup");
+    assert_eq!(printed["NODE_ENV"], "development");
+    // The last four are set by the shell itself.
+    let expected = "PATH HOME USER SHELL TERM NODE_ENV CARGO_HOME RUSTUP_HOME PWD OLDPWD SHLVL _";
+    assert!(printed.keys().all(|name| expected.split(' ').any(|allowed| allowed == *name)), "{printed:?}");
 }
 
-/// The shell's own children and the grandchildren of the run end with it.
+/// The child ignores SIGTERM, so it also needs the SIGKILL.
 // DL-20
 #[tokio::test]
-async fn killing_a_run_ends_its_process_group() {
-    let place = DeployFixture::new();
-    let tree = place.tree("group", &[]);
+async fn kill_terminates_the_process_group() {
+    let fixture = DeployFixture::new();
+    let tree = fixture.tree("group", &[]);
     let command = "(trap '' TERM; echo $BASHPID > child; while :; do read -t 600 < <(:) || :; done) & wait";
-    let started = place.start(&tree, running(command)).await.unwrap();
+    let started = fixture.start(&tree, running(command)).await.unwrap();
     let child = read_pid(&tree.canonical().join("child")).await;
-    assert_eq!(place.deploys.kill(started.pid.into()).await.unwrap(), KillOutcome::Terminated);
-    assert!(!lives(started.pid) && !lives(child));
-    assert_eq!(place.deploys.kill(started.pid.into()).await.unwrap(), KillOutcome::NotAlive);
+    assert_eq!(fixture.deploys.kill(started.pid.into()).await.unwrap(), KillOutcome::Terminated);
+    assert!(!is_running(started.pid) && !is_running(child));
+    assert_eq!(fixture.deploys.kill(started.pid.into()).await.unwrap(), KillOutcome::NotAlive);
 }
 
 async fn read_pid(path: &Path) -> u32 {
@@ -300,144 +326,148 @@ async fn read_pid(path: &Path) -> u32 {
             }
         }
     };
-    tokio::time::timeout(TIMEOUT, read).await.expect("it never starts")
+    tokio::time::timeout(TIMEOUT, read).await.expect("the process has not started")
 }
 
 // DL-21
 #[tokio::test]
-async fn processes_of_others_are_not_signalled() {
-    let place = DeployFixture::new();
+async fn unmanaged_processes_are_not_signalled() {
+    let fixture = DeployFixture::new();
     for pid in [0, 1, u64::from(std::process::id()), u64::from(u32::MAX) + 2] {
-        assert_eq!(place.deploys.kill(pid).await.unwrap(), KillOutcome::NotOurs, "{pid}");
+        assert_eq!(fixture.deploys.kill(pid).await.unwrap(), KillOutcome::NotOurs, "{pid}");
     }
 }
 
-/// What follows a run is a process like any other; the run itself is not.
+/// The run outlives the process that started it; the next one resumes monitoring and can stop it.
 #[tokio::test]
-async fn run_survives_a_restart_and_can_be_stopped_then() {
-    let place = DeployFixture::new();
-    let tree = place.tree("outlives", &[("index.html", "<p>")]);
+async fn run_survives_a_restart_and_can_be_stopped() {
+    let fixture = DeployFixture::new();
+    let tree = fixture.tree("outlives", &[("index.html", "<p>")]);
     let port = free_port();
     let command = format!("python3 -m http.server {port} --bind 127.0.0.1");
-    let started = place.start(&tree, serving(&command, port)).await.unwrap();
-    let next = place.restarted();
+    let started = fixture.start(&tree, serving(&command, port)).await.unwrap();
+    let next = fixture.restarted();
     next.resume().await;
     until(&next, &tree, started.pid, "completed").await;
     assert_eq!(next.kill(started.pid.into()).await.unwrap(), KillOutcome::Terminated);
-    assert!(!lives(started.pid));
+    assert!(!is_running(started.pid));
 }
 
-/// SIGKILL leaves the leader no time to end its group.
+/// SIGKILL prevents the leader from terminating its group, so the monitor has to.
 #[tokio::test]
-async fn rest_of_a_group_ends_with_its_leader() {
-    let place = DeployFixture::new();
-    let tree = place.tree("leader", &[]);
+async fn group_is_terminated_when_its_leader_is_killed() {
+    let fixture = DeployFixture::new();
+    let tree = fixture.tree("leader", &[]);
     let command = "trap '' TERM; echo $BASHPID > child; while :; do read -t 600 < <(:) || :; done";
-    let started = place.start(&tree, running(command)).await.unwrap();
+    let started = fixture.start(&tree, running(command)).await.unwrap();
     let child = read_pid(&tree.canonical().join("child")).await;
     kill_alone(started.pid);
-    let status = until(&place.deploys, &tree, started.pid, "failed").await;
+    let status = until(&fixture.deploys, &tree, started.pid, "failed").await;
     assert_eq!(status["error"], "Deploy command failed because of a signal");
-    assert!(!lives(started.pid) && !lives(child));
+    assert!(!is_running(started.pid) && !is_running(child));
 }
 
-/// The same while no Loopgate is there to see it, once ended by the next one and once by a request.
+/// The leader is killed while no Loopgate process is running. The remaining group is terminated by the next
+/// monitor or by a request.
 #[tokio::test]
-async fn rest_of_a_group_without_leader_is_found_after_a_restart() {
-    let place = DeployFixture::new();
+async fn orphaned_group_is_terminated_after_a_restart() {
+    let fixture = DeployFixture::new();
     for resumes in [true, false] {
-        let tree = place.tree("orphans", &[]);
-        let earlier = place.restarted();
+        let tree = fixture.tree("orphans", &[]);
+        let earlier = fixture.restarted();
         let request = DeployRequest {
             repository: tree.clone(),
             worktree: tree.clone(),
             deployment: running("echo $BASHPID > child; exec sleep 600"),
         };
         let _ = std::fs::remove_file(tree.canonical().join("child"));
-        // Its monitor ends with its runtime.
+        // Shutting the runtime down ends the monitor, as the exit of the process would.
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
         let started = runtime.spawn(async move { earlier.start(request).await.unwrap() }).await.unwrap();
         let child = read_pid(&tree.canonical().join("child")).await;
         runtime.shutdown_background();
         kill_alone(started.pid);
-        until_gone(started.pid).await;
-        assert!(lives(child));
-        let next = place.restarted();
+        wait_for_exit(started.pid).await;
+        assert!(is_running(child));
+        let next = fixture.restarted();
         if resumes {
             next.resume().await;
             until(&next, &tree, started.pid, "failed").await;
         } else {
             assert_eq!(next.kill(started.pid.into()).await.unwrap(), KillOutcome::Terminated);
         }
-        assert!(!lives(child), "resumes: {resumes}");
+        assert!(!is_running(child), "resumes: {resumes}");
     }
 }
 
-/// SIGKILL to a process, and not to its group.
+/// Sends SIGKILL to a process but not to its group.
 fn kill_alone(pid: u32) {
     let pid = rustix::process::Pid::from_raw(pid.try_into().unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
 }
 
 #[tokio::test]
-async fn run_ends_with_its_worktree() {
-    let place = DeployFixture::new();
-    let tree = place.tree("removed", &[]);
-    let started = place.start(&tree, running("exec sleep 600")).await.unwrap();
-    until(&place.deploys, &tree, started.pid, "running").await;
+async fn run_is_terminated_when_its_worktree_is_removed() {
+    let fixture = DeployFixture::new();
+    let tree = fixture.tree("removed", &[]);
+    let started = fixture.start(&tree, running("exec sleep 600")).await.unwrap();
+    until(&fixture.deploys, &tree, started.pid, "running").await;
     std::fs::remove_dir_all(tree.canonical()).unwrap();
-    until_gone(started.pid).await;
+    wait_for_exit(started.pid).await;
 }
 
 #[tokio::test]
-async fn second_start_ends_the_first() {
-    let place = DeployFixture::new();
-    let tree = place.tree("again", &[]);
-    let first = place.start(&tree, running("echo first; exec sleep 600")).await.unwrap();
-    until(&place.deploys, &tree, first.pid, "running").await;
-    let second = place.start(&tree, running("echo second; exit 4")).await.unwrap();
-    assert!(!lives(first.pid));
-    let status = until(&place.deploys, &tree, second.pid, "failed").await;
+async fn second_start_terminates_the_first_run() {
+    let fixture = DeployFixture::new();
+    let tree = fixture.tree("again", &[]);
+    let first = fixture.start(&tree, running("echo first; exec sleep 600")).await.unwrap();
+    until(&fixture.deploys, &tree, first.pid, "running").await;
+    let second = fixture.start(&tree, running("echo second; exit 4")).await.unwrap();
+    assert!(!is_running(first.pid));
+    let status = until(&fixture.deploys, &tree, second.pid, "failed").await;
     assert_eq!(status["logs"], "second\n");
 }
 
 #[tokio::test]
-async fn answer_of_another_process_is_not_healthy() {
-    let place = DeployFixture::with(DeployTimeouts {
+async fn response_of_another_process_is_not_healthy() {
+    let fixture = DeployFixture::with(DeployTimeouts {
         health: Duration::from_millis(300),
         ..DeployTimeouts::default()
     });
-    let tree = place.tree("stranger", &[]);
+    let tree = fixture.tree("other_server", &[]);
     let port = free_port();
-    let started = place.start(&tree, serving("exec sleep 600", port)).await.unwrap();
-    let stranger = tokio::net::TcpListener::bind(("127.0.0.1", port)).await.unwrap();
+    let started = fixture.start(&tree, serving("exec sleep 600", port)).await.unwrap();
+    // The server is bound after the start, or the run would have been allocated another port.
+    let other_server = tokio::net::TcpListener::bind(("127.0.0.1", port)).await.unwrap();
     tokio::spawn(async move {
-        while let Ok((mut stream, _)) = stranger.accept().await {
+        while let Ok((mut stream, _)) = other_server.accept().await {
             use tokio::io::AsyncWriteExt as _;
             let _ =
                 stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").await;
         }
     });
-    let status = until(&place.deploys, &tree, started.pid, "failed").await;
+    let status = until(&fixture.deploys, &tree, started.pid, "failed").await;
     assert!(status["error"].as_str().unwrap().contains("belongs to another program"), "{status}");
-    assert_eq!(place.deploys.kill(started.pid.into()).await.unwrap(), KillOutcome::Terminated);
+    assert_eq!(fixture.deploys.kill(started.pid.into()).await.unwrap(), KillOutcome::Terminated);
 }
 
 // DL-B21
 #[tokio::test]
-async fn environment_files_of_all_packages_are_copied_and_links_are_not() {
-    let place = DeployFixture::new();
-    let tree = place.tree("fresh", &[("web/app.js", ""), ("web/.env.local", "D=own")]);
+async fn environment_files_are_copied_except_links() {
+    let fixture = DeployFixture::new();
+    let tree = fixture.tree("fresh", &[("web/app.js", ""), ("web/.env.local", "D=own")]);
+    // `web/.env.local` exists in the worktree, so it is not overwritten. `missing` does not exist
+    // there, and `node_modules` is skipped.
     let files = [
         (".env.local", "A=1"),
         ("secret", "S=1"),
         ("web/.env", "B=2"),
         ("web/.env.local", "C=3"),
         ("node_modules/x/.env", "E=5"),
-        ("gone/.env", "F=6"),
+        ("missing/.env", "F=6"),
     ];
-    let repository = place.tree("clone", &files);
+    let repository = fixture.tree("clone", &files);
     let link: PathBuf = repository.canonical().join(".env.test.local");
     std::os::unix::fs::symlink("secret", link).unwrap();
     let request = DeployRequest {
@@ -447,28 +477,23 @@ async fn environment_files_of_all_packages_are_copied_and_links_are_not() {
             "shopt -s globstar dotglob; for file in **/.env*; do echo $file $(cat $file); done; exit 3",
         ),
     };
-    let started = place.deploys.start(request).await.unwrap();
-    let status = until(&place.deploys, &tree, started.pid, "failed").await;
+    let started = fixture.deploys.start(request).await.unwrap();
+    let status = until(&fixture.deploys, &tree, started.pid, "failed").await;
     assert_eq!(status["logs"], ".env.local A=1\nweb/.env B=2\nweb/.env.local D=own\n");
 }
 
-/// A place whose login shell has only these programs on its PATH, beside the system's own where `inherits`.
+/// Returns a fixture whose login shell has only these programs on its PATH, and with `inherits` the PATH of
+/// the test too.
 fn with_programs(programs: &[(&str, &str)], inherits: bool) -> DeployFixture {
-    let mut place = DeployFixture::new();
-    let bin = place.dir.path().join("bin");
+    let mut fixture = DeployFixture::new();
+    let bin = fixture.dir.path().join("bin");
     std::fs::create_dir(&bin).unwrap();
     for (name, text) in programs {
         script(&bin.join(name), text);
     }
-    let shell = place.dir.path().join("shell");
-    let rest = if inherits { std::env::var("PATH").unwrap() } else { String::new() };
-    script(&shell, &format!("#!/bin/sh\necho {}:{rest}\n", bin.display()));
-    let settings =
-        SettingsStore::open(&place.dir.path().join("settings.toml"), Overrides::default()).unwrap();
-    let programs = Programs::with_login_path(Arc::new(settings), LoginPath::new(shell, BTreeMap::new()));
-    place.deploys =
-        Deploys::open(&place.dir.path().join("data"), Arc::new(programs), DeployTimeouts::default());
-    place
+    let path = if inherits { std::env::var("PATH").unwrap() } else { String::new() };
+    fixture.use_login_shell(&format!("echo {}:{path}", bin.display()), BTreeMap::new());
+    fixture
 }
 
 fn script(path: &Path, text: &str) {
@@ -478,9 +503,9 @@ fn script(path: &Path, text: &str) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-async fn engine_error(place: &DeployFixture, file: &str) -> EngineError {
-    let tree = place.tree("image", &[(file, "FROM scratch\n")]);
-    let error = place.start(&tree, detected(&tree)).await.unwrap_err();
+async fn engine_error(fixture: &DeployFixture, file: &str) -> EngineError {
+    let tree = fixture.tree("image", &[(file, "FROM scratch\n")]);
+    let error = fixture.start(&tree, detected(&tree)).await.unwrap_err();
     let DeployError::Engine(error) = error else { unreachable!("{error}") };
     error
 }
@@ -492,26 +517,26 @@ async fn missing_engine_is_reported() {
     assert!(error.to_string().contains("install docker or podman"), "{error}");
 }
 
-/// The real docker, where it is installed: a client without a daemon says why.
+/// Uses the real docker where it is installed; without a daemon the error contains docker's reason.
 #[tokio::test]
-async fn answer_of_the_installed_docker_is_reported() {
-    let place = DeployFixture::new();
-    let asked = Programs::new(Arc::new(
-        SettingsStore::open(&place.dir.path().join("settings.toml"), Overrides::default()).unwrap(),
+async fn error_of_the_installed_docker_is_reported() {
+    let fixture = DeployFixture::new();
+    let programs = Programs::new(Arc::new(
+        SettingsStore::open(&fixture.dir.path().join("settings.toml"), Overrides::default()).unwrap(),
     ));
-    let docker = asked.search("docker").await;
+    let docker = programs.search("docker").await;
     if docker.source != ProgramSource::Path {
         eprintln!("docker is not installed here");
         return;
     }
-    let info = Command::new(docker.path).arg("info").environment(asked.environment().await);
+    let info = Command::new(docker.path).arg("info").environment(programs.environment().await);
     let has_daemon = info.run(Limits::time(TIMEOUT)).await.unwrap().status.success();
-    let tree = place.tree("image", &[("Dockerfile", "FROM scratch\n"), ("compose.yaml", "services: {}\n")]);
-    let started = place.start(&tree, detected(&tree)).await;
+    let tree = fixture.tree("image", &[("Dockerfile", "FROM scratch\n"), ("compose.yaml", "services: {}\n")]);
+    let started = fixture.start(&tree, detected(&tree)).await;
     if has_daemon {
-        // With a daemon, the empty image and the empty project are what fails, unless Compose is missing.
+        // With a daemon, starting succeeds and the empty image fails later, unless Compose is missing.
         assert!(matches!(started, Ok(_) | Err(DeployError::Engine(EngineError::NoCompose { .. }))));
-        place.tear_down(&tree).await;
+        fixture.tear_down(&tree).await;
     } else {
         let error = started.unwrap_err();
         let text = error.to_string();
@@ -523,7 +548,7 @@ async fn answer_of_the_installed_docker_is_reported() {
 }
 
 #[tokio::test]
-async fn engine_that_does_not_run_or_has_no_compose_is_reported() {
+async fn stopped_engine_and_missing_compose_are_reported() {
     let stopped = "#!/bin/sh\necho Client: 1; echo 'Cannot connect to the daemon.' >&2; exit 1\n";
     let error = engine_error(&with_programs(&[("podman", stopped)], false), "Dockerfile").await;
     let reason = "Cannot connect to the daemon".to_owned();
@@ -533,8 +558,8 @@ async fn engine_that_does_not_run_or_has_no_compose_is_reported() {
     assert_eq!(error, EngineError::NoCompose { engine: "docker" });
 }
 
-/// Stands for an engine with a daemon: the container is a process outside the group of the run, as that of a daemon
-/// is, and the client neither ends it nor waits for it when it is killed.
+/// Simulates an engine with a daemon: as with a daemon, the container is a process outside the group of the
+/// run, which survives the client.
 const ENGINE: &str = r#"#!/bin/bash
 case "$1" in
   info) ;;
@@ -551,19 +576,19 @@ esac
 "#;
 
 #[tokio::test]
-async fn container_is_removed_by_teardown_and_by_the_next_start() {
-    let place = with_programs(&[("docker", ENGINE)], true);
-    let tree = place.tree("boxed", &[("Dockerfile", &format!("FROM scratch\nEXPOSE {}\n", free_port()))]);
+async fn container_is_removed_on_teardown_and_on_next_start() {
+    let fixture = with_programs(&[("docker", ENGINE)], true);
+    let tree = fixture.tree("boxed", &[("Dockerfile", &format!("FROM scratch\nEXPOSE {}\n", free_port()))]);
     let image = detected(&tree);
-    let container = place.dir.path().join("bin/loopgate-boxed");
-    let first = place.start(&tree, image.clone()).await.unwrap();
-    until(&place.deploys, &tree, first.pid, "completed").await;
+    let container = fixture.dir.path().join("bin/loopgate-boxed");
+    let first = fixture.start(&tree, image.clone()).await.unwrap();
+    until(&fixture.deploys, &tree, first.pid, "completed").await;
     let server = read_pid(&container).await;
-    let second = place.start(&tree, image).await.unwrap();
-    until_gone(server).await;
-    until(&place.deploys, &tree, second.pid, "completed").await;
+    let second = fixture.start(&tree, image).await.unwrap();
+    wait_for_exit(server).await;
+    until(&fixture.deploys, &tree, second.pid, "completed").await;
     let server = read_pid(&container).await;
-    assert_eq!(place.tear_down(&tree).await, TeardownOutcome::Stopped);
-    assert!(!lives(second.pid) && !lives(server));
-    assert_eq!(place.tear_down(&tree).await, TeardownOutcome::Stopped);
+    assert_eq!(fixture.tear_down(&tree).await, TeardownOutcome::Stopped);
+    assert!(!is_running(second.pid) && !is_running(server));
+    assert_eq!(fixture.tear_down(&tree).await, TeardownOutcome::Stopped);
 }

@@ -1,4 +1,4 @@
-//! Two runs of the same command compared: what fails at the head that does not fail at the base.
+//! Comparison of two runs of the same command: which tests fail at the head but not at the base.
 
 use std::collections::BTreeSet;
 
@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::report::TestReport;
 
-/// A run, and the tests that its output names.
+/// A test run and its parsed output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CompletedRun {
-    /// The run.
+    /// Exit code, duration and log of the command.
     pub run: TestRun,
-    /// What it printed, where a runner was recognized and the output is whole.
+    /// The parsed output; `None` when no test runner was recognized or the output was truncated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<TestReport>,
 }
 
 impl CompletedRun {
-    /// The tests that failed. A command that ends with code 0 has no failures, whatever it printed.
+    /// Returns the failed tests. A command that exits with code 0 has no failures, whatever it printed.
     fn failed(&self) -> BTreeSet<&str> {
         let report = self.report.as_ref().filter(|_| !self.run.passed());
         report.into_iter().flat_map(|report| &report.failed).map(String::as_str).collect()
@@ -30,18 +30,18 @@ impl CompletedRun {
     }
 }
 
-/// What two runs come to.
+/// The result of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
-    /// In one word.
+    /// Overall outcome of the comparison.
     pub outcome: TestOutcome,
-    /// Tests that fail at the head and not at the base.
+    /// Tests that fail at the head but not at the base.
     pub new_failures: Vec<String>,
-    /// What is not known, and why.
+    /// Details for the user, in particular why the result is inconclusive.
     pub note: Option<String>,
 }
 
-/// Compares the runs at the base and at the head.
+/// Compares the run at the base with the run at the head.
 #[must_use]
 pub fn compare(command: &str, base: &CompletedRun, head: &CompletedRun) -> Verdict {
     let verdict = |outcome, note| Verdict { outcome, new_failures: Vec::new(), note };
@@ -49,12 +49,13 @@ pub fn compare(command: &str, base: &CompletedRun, head: &CompletedRun) -> Verdi
         return verdict(TestOutcome::Inconclusive, Some(format!("The tests could not be run: {error}")));
     }
     if head.run.passed() {
-        let note = base.run.error.as_ref().map(|error| format!("At the base they could not be run: {error}"));
+        let note =
+            base.run.error.as_ref().map(|error| format!("The tests could not be run at the base: {error}"));
         return verdict(TestOutcome::Passed, note);
     }
     if let Some(error) = &base.run.error {
         let note = format!(
-            "The tests fail. Whether they failed before is not known: at the base they could not be run: {error}"
+            "The tests fail. It is unknown whether they failed before, because they could not be run at the base: {error}"
         );
         return verdict(TestOutcome::Inconclusive, Some(note));
     }
@@ -63,16 +64,18 @@ pub fn compare(command: &str, base: &CompletedRun, head: &CompletedRun) -> Verdi
     Verdict { outcome, new_failures, note: None }
 }
 
-/// Of two runs that ended, the later of which failed.
+/// Returns the new failures of two completed runs, of which the one at the head failed.
 fn new_failures(command: &str, base: &CompletedRun, head: &CompletedRun) -> Vec<String> {
     let (before, after) = (base.failed(), head.failed());
     let whole = || vec![command.to_owned()];
     match (base.run.passed(), after.is_empty()) {
+        // No test is named, so the command as a whole is the failure.
         (true, true) => whole(),
-        // It broke off before a test ended, which it did not do before.
+        // The base ran tests and the head did not: it aborts earlier, for example because it does not
+        // compile.
         (false, true) if base.passed_any() && !head.passed_any() => whole(),
         (false, true) => Vec::new(),
-        // Nothing ran at the base: what fails now did not pass before.
+        // No test ran at the base, so it is unknown whether the failing tests passed before.
         (false, false) if before.is_empty() => Vec::new(),
         _ => after.difference(&before).map(|name| (*name).to_owned()).collect(),
     }
@@ -104,14 +107,14 @@ mod tests {
         CompletedRun { run, report }
     }
 
-    fn broken() -> CompletedRun {
-        let mut broken = run(0, None);
-        (broken.run.exit_code, broken.run.error) = (None, Some("it took too long".into()));
-        broken
+    fn not_run() -> CompletedRun {
+        let mut not_run = run(0, None);
+        (not_run.run.exit_code, not_run.run.error) = (None, Some("it took too long".into()));
+        not_run
     }
 
     #[test]
-    fn failures_are_new_only_when_the_base_does_not_have_them() {
+    fn failures_are_new_when_absent_at_the_base() {
         use TestOutcome::{FailedBefore, Inconclusive, NewFailures, Passed};
         for (base, head, outcome, new) in [
             (run(0, None), run(0, None), Passed, &[] as &[&str]),
@@ -126,12 +129,12 @@ mod tests {
             (run(0, Some((2, &[]))), run(101, None), NewFailures, &[COMMAND]),
             // The base does not compile.
             (run(101, None), run(1, Some((1, &["a"]))), FailedBefore, &[]),
-            // Exit code 0 counts, whatever is printed.
+            // Exit code 0 means passed, whatever is printed.
             (run(0, Some((1, &["a"]))), run(1, Some((1, &["a"]))), NewFailures, &["a"]),
             (run(0, None), run(0, Some((1, &["a"]))), Passed, &[]),
-            (broken(), run(0, None), Passed, &[]),
-            (broken(), run(1, None), Inconclusive, &[]),
-            (run(0, None), broken(), Inconclusive, &[]),
+            (not_run(), run(0, None), Passed, &[]),
+            (not_run(), run(1, None), Inconclusive, &[]),
+            (run(0, None), not_run(), Inconclusive, &[]),
         ] {
             let verdict = compare(COMMAND, &base, &head);
             assert_eq!(
@@ -159,14 +162,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn new_failure_fails_at_the_head_and_not_at_the_base(base in any_run(), head in any_run()) {
+        fn new_failures_fail_only_at_the_head(base in any_run(), head in any_run()) {
             let verdict = compare(COMMAND, &base, &head);
             prop_assert_eq!(verdict.outcome == TestOutcome::NewFailures, !verdict.new_failures.is_empty());
             prop_assert_eq!(verdict.outcome == TestOutcome::Passed, head.run.passed());
             for name in verdict.new_failures.iter().filter(|name| *name != COMMAND) {
                 prop_assert!(head.failed().contains(name.as_str()) && !base.failed().contains(name.as_str()));
             }
-            // A run compared with itself brings nothing new.
+            // A run compared with itself has no new failures.
             prop_assert_ne!(compare(COMMAND, &head, &head).outcome, TestOutcome::NewFailures);
         }
     }

@@ -1,13 +1,14 @@
-//! Detection of the command that runs a project's tests, by the files at the top of its tree.
+//! Detection of the command that runs a project's tests, from the files in its root directory.
 //!
-//! Commands are fixed texts: nothing of a file's content becomes part of one.
+//! Commands are fixed texts: no file content becomes part of a command.
 
 use loopgate_home::{Directory, ProjectFiles};
 use serde::{Deserialize, Serialize};
 
-/// What `npm init` writes for a package without tests.
+// `npm init` writes a `test` script with this text for packages without tests.
 const NO_TESTS: &str = "no test specified";
-/// Files that may configure pytest or depend on it, and what they say then.
+// Files that configure or require pytest, and a text that they must contain; an empty text matches any
+// content.
 const PYTEST_SIGNS: [(&str, &str); 8] = [
     ("pytest.ini", ""),
     ("conftest.py", ""),
@@ -23,11 +24,11 @@ const PYTEST_SIGNS: [(&str, &str); 8] = [
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TestCommand {
-    /// A shell command, run at the top of the tree.
+    /// Shell command, run in the root of the tree.
     pub command: String,
-    /// What was found in which file, for a person.
+    /// Which file led to the command, for the user.
     pub reason: String,
-    /// What the repository itself says that the command does: the text of a script.
+    /// What the command runs according to the repository: the text of the script.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub definition: Option<String>,
 }
@@ -38,12 +39,13 @@ impl TestCommand {
     }
 }
 
-/// The command that runs the tests of a working tree, the most specific one first. Blocks on the disk.
+/// Returns the command that runs the tests of a working tree; the most specific project file wins. Blocks on
+/// file access.
 #[must_use]
 pub fn test_command(tree: &Directory) -> Option<TestCommand> {
     let files = ProjectFiles::new(tree);
-    let finders: [fn(&ProjectFiles<'_>) -> Option<TestCommand>; 5] = [node, python, cargo, go, make];
-    finders.into_iter().find_map(|find| find(&files))
+    let detectors: [fn(&ProjectFiles<'_>) -> Option<TestCommand>; 5] = [node, python, cargo, go, make];
+    detectors.into_iter().find_map(|detect| detect(&files))
 }
 
 fn node(files: &ProjectFiles<'_>) -> Option<TestCommand> {
@@ -54,8 +56,8 @@ fn node(files: &ProjectFiles<'_>) -> Option<TestCommand> {
         Some((_, "yarn")) => "yarn test",
         _ => "npm test",
     };
-    let found = TestCommand::new(command, "package.json has a `test` script");
-    Some(TestCommand { definition: Some(script), ..found })
+    let test = TestCommand::new(command, "package.json has a `test` script");
+    Some(TestCommand { definition: Some(script), ..test })
 }
 
 fn python(files: &ProjectFiles<'_>) -> Option<TestCommand> {
@@ -64,7 +66,7 @@ fn python(files: &ProjectFiles<'_>) -> Option<TestCommand> {
         words => files.text(name).is_some_and(|text| text.contains(words)),
     });
     if let Some((name, _)) = sign {
-        return Some(TestCommand::new("python3 -m pytest", &format!("{name} belongs to pytest")));
+        return Some(TestCommand::new("python3 -m pytest", &format!("{name} indicates pytest")));
     }
     let has_tests = |directory: &str| {
         let is_test = |name: &String| name.starts_with("test") && name.ends_with(".py");
@@ -75,29 +77,32 @@ fn python(files: &ProjectFiles<'_>) -> Option<TestCommand> {
     } else if !has_tests("tests") {
         return None;
     } else if files.has("tests/__init__.py") {
+        // Without `-t .` a `tests` package would be imported as the top level, and its relative imports would
+        // fail.
         "python3 -m unittest discover -s tests -t ."
     } else {
         "python3 -m unittest discover -s tests"
     };
-    Some(TestCommand::new(command, "there are Python files with tests"))
+    Some(TestCommand::new(command, "Python test files found"))
 }
 
 fn cargo(files: &ProjectFiles<'_>) -> Option<TestCommand> {
     if !files.has("Cargo.toml") {
         return None;
     }
+    // `--no-fail-fast`, because a comparison needs the results of all tests.
     Some(if files.has(".config/nextest.toml") {
         TestCommand::new(
             "cargo nextest run --workspace --no-fail-fast",
-            ".config/nextest.toml belongs to nextest",
+            ".config/nextest.toml configures nextest",
         )
     } else {
-        TestCommand::new("cargo test --workspace --no-fail-fast", "Cargo.toml belongs to cargo")
+        TestCommand::new("cargo test --workspace --no-fail-fast", "Cargo.toml found")
     })
 }
 
 fn go(files: &ProjectFiles<'_>) -> Option<TestCommand> {
-    files.has("go.mod").then(|| TestCommand::new("go test ./...", "go.mod belongs to go"))
+    files.has("go.mod").then(|| TestCommand::new("go test ./...", "go.mod found"))
 }
 
 fn make(files: &ProjectFiles<'_>) -> Option<TestCommand> {
@@ -111,7 +116,7 @@ mod tests {
 
     use super::*;
 
-    fn found(files: &[(&str, &str)]) -> Option<TestCommand> {
+    fn detected(files: &[(&str, &str)]) -> Option<TestCommand> {
         let dir = tempfile::tempdir().unwrap();
         for (name, text) in files {
             let path = dir.path().join(name);
@@ -122,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn command_follows_the_files_of_the_project() {
+    fn command_is_detected_from_project_files() {
         let script = r#"{"scripts":{"test":"vitest run"}}"#;
         for (files, command) in [
             (&[("package.json", script)] as &[(&str, &str)], "npm test"),
@@ -145,9 +150,9 @@ mod tests {
             ),
             (&[("Makefile", "all: check\ncheck:\n\ttrue\n")], "make check"),
         ] {
-            assert_eq!(found(files).map(|found| found.command).as_deref(), Some(command), "{files:?}");
+            assert_eq!(detected(files).map(|test| test.command).as_deref(), Some(command), "{files:?}");
         }
-        assert_eq!(found(&[("package.json", script)]).unwrap().definition.as_deref(), Some("vitest run"));
+        assert_eq!(detected(&[("package.json", script)]).unwrap().definition.as_deref(), Some("vitest run"));
     }
 
     #[test]
@@ -160,7 +165,7 @@ mod tests {
             &[("Makefile", "test := x\n")],
             &[("main.py", ""), ("requirements.txt", "flask")],
         ] {
-            assert_eq!(found(files), None, "{files:?}");
+            assert_eq!(detected(files), None, "{files:?}");
         }
     }
 }

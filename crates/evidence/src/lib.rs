@@ -1,8 +1,8 @@
-//! What a repository's tests say about a change: the command that runs them, the output of a run, two runs
-//! compared, and changes to the tests that make them say less.
+//! Test evidence for a change: detects the test command, parses the output of a run, compares two runs, and
+//! flags changes that weaken the tests.
 //!
-//! Starts no program and knows nothing of loops: everything here is computed from files, texts and diffs, all of
-//! which are untrusted.
+//! Starts no programs and has no knowledge of loops: everything is computed from files, texts and diffs, all
+//! of which are untrusted.
 
 mod comparison;
 mod detect;

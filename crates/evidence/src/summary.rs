@@ -1,20 +1,20 @@
-//! Evidence for people: a sentence, and a section of a pull request's text.
+//! Evidence as text: a sentence, and a section of a pull request's description.
 
 use std::fmt::Write as _;
 
 use loopgate_api::test_evidence::{TestEvidence, TestOutcome, TestRun};
 
-/// What encloses the section, so that a later run replaces it. Markdown does not show it.
+// HTML comments enclose the section, so that a later run can replace it; Markdown renderers do not show them.
 const BEGIN: &str = "<!-- loopgate:tests -->";
 const END: &str = "<!-- /loopgate:tests -->";
-/// What a pull request of a loop ends with.
+// Footer of the description of a loop's pull request.
 const FOOTER: &str = "---\nLoop ID: ";
-/// Names and flags that are shown; the record has more.
+// Upper bound of names and flags in a text; the stored record contains all of them.
 const MAX_SHOWN: usize = 10;
-/// Characters of one of them.
+// Upper bound of characters per name or flag.
 const MAX_TEXT: usize = 200;
 
-/// What the tests come to, in one sentence.
+/// Returns the outcome of the tests in one sentence.
 #[must_use]
 pub fn sentence(evidence: &TestEvidence) -> String {
     let command = evidence.command.as_deref().map(|command| format!(" (`{command}`)")).unwrap_or_default();
@@ -22,7 +22,7 @@ pub fn sentence(evidence: &TestEvidence) -> String {
         TestOutcome::Passed => format!("The tests{command} pass."),
         TestOutcome::FailedBefore => format!("The tests{command} fail, as they do at the base."),
         TestOutcome::NewFailures => {
-            let names = shown(&evidence.new_failures, |name| name.clone());
+            let names = excerpts(&evidence.new_failures, |name| name.clone());
             let (count, verb) = match evidence.new_failures.len() {
                 1 => ("1 test".to_owned(), "fails"),
                 many => (format!("{many} tests"), "fail"),
@@ -35,16 +35,16 @@ pub fn sentence(evidence: &TestEvidence) -> String {
         text = format!("{text} {note}").trim().to_owned();
     }
     if !evidence.flags.is_empty() {
-        let flags = shown(&evidence.flags, |flag| {
+        let flags = excerpts(&evidence.flags, |flag| {
             let path = flag.path.as_ref().map(|path| format!("{path}: ")).unwrap_or_default();
             format!("{} ({path}{})", flag.kind.as_text(), flag.detail)
         });
-        let _ = write!(text, " Look at: {}.", flags.join(", "));
+        let _ = write!(text, " Check these changes to the tests: {}.", flags.join(", "));
     }
     text
 }
 
-/// The section of a pull request's text.
+/// Returns the section of a pull request's description, as Markdown.
 #[must_use]
 pub fn markdown(evidence: &TestEvidence) -> String {
     let mut text = format!("{BEGIN}\n### Tests\n\n");
@@ -66,7 +66,7 @@ pub fn markdown(evidence: &TestEvidence) -> String {
         TestOutcome::Passed => "The tests pass.".to_owned(),
         TestOutcome::FailedBefore => "The tests fail, as they do at the base.".to_owned(),
         TestOutcome::NewFailures => {
-            let names = shown(&evidence.new_failures, |name| code(name));
+            let names = excerpts(&evidence.new_failures, |name| code(name));
             format!("**New failures:** {}", names.join(", "))
         }
         TestOutcome::NotRun | TestOutcome::Inconclusive => String::new(),
@@ -78,7 +78,7 @@ pub fn markdown(evidence: &TestEvidence) -> String {
     }
     if !evidence.flags.is_empty() {
         text.push_str("\nChanges to the tests themselves:\n\n");
-        let lines = shown(&evidence.flags, |flag| {
+        let lines = excerpts(&evidence.flags, |flag| {
             let path = flag.path.as_ref().map(|path| format!(" in {}", code(path))).unwrap_or_default();
             format!("- {}{path}: {}", flag.kind.as_text(), code(&flag.detail))
         });
@@ -87,8 +87,8 @@ pub fn markdown(evidence: &TestEvidence) -> String {
     text + END
 }
 
-/// The text of a pull request with this section: in the place of an older one, else above the footer, else at the
-/// end.
+/// Inserts the section into a pull request's description: replaces an earlier section, otherwise inserts it
+/// above the footer or at the end.
 #[must_use]
 pub fn replace_section(body: &str, section: &str) -> String {
     if let Some((before, rest)) = body.split_once(BEGIN)
@@ -102,8 +102,8 @@ pub fn replace_section(body: &str, section: &str) -> String {
     }
 }
 
-/// The first of these as text, and how many more there are.
-fn shown<T>(all: &[T], text: impl Fn(&T) -> String) -> Vec<String> {
+/// Returns the first items as text, followed by the number of omitted ones.
+fn excerpts<T>(all: &[T], text: impl Fn(&T) -> String) -> Vec<String> {
     let mut texts: Vec<String> = all.iter().take(MAX_SHOWN).map(text).collect();
     if all.len() > MAX_SHOWN {
         texts.push(format!("{} more", all.len() - MAX_SHOWN));
@@ -125,22 +125,23 @@ fn result(run: &TestRun) -> String {
 
 fn counts(run: &TestRun) -> String {
     run.counts.map_or_else(
-        || "not known".to_owned(),
+        || "unknown".to_owned(),
         |counts| format!("{} / {} / {}", counts.passed, counts.failed, counts.skipped),
     )
 }
 
-#[expect(clippy::cast_precision_loss, reason = "shown with one digit")]
+#[expect(clippy::cast_precision_loss, reason = "printed with one decimal")]
 fn duration(run: &TestRun) -> String {
     format!("{:.1} s", run.duration_ms as f64 / 1000.0)
 }
 
-/// Text of a repository as code, which no character of it can leave.
+/// Returns text of a repository as inline code. The text cannot terminate the code span or the table cell, so
+/// that it cannot inject Markdown into the description.
 fn code(text: &str) -> String {
     format!("`{}`", plain(text).replace('`', "'").replace('|', "\\|"))
 }
 
-/// Text without line breaks and control characters, and not too long.
+/// Returns text without line breaks and control characters, truncated to [`MAX_TEXT`] characters.
 fn plain(text: &str) -> String {
     let clean = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter });
     clean.take(MAX_TEXT).collect()
@@ -181,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn section_shows_both_runs_and_what_is_new() {
+    fn section_shows_both_runs_and_new_failures() {
         let text = markdown(&evidence());
         for part in [
             "`npm test`, run by Loopgate",
@@ -197,12 +198,12 @@ mod tests {
         assert_eq!(
             sentence(&evidence()),
             "1 test fails that did not fail at the base: cart › `adds` | @you. \
-             Look at: test skipped (a.test.js: it.skip('x'))."
+             Check these changes to the tests: test skipped (a.test.js: it.skip('x'))."
         );
     }
 
     #[test]
-    fn section_stands_above_the_footer_and_is_replaced() {
+    fn section_is_inserted_above_the_footer_and_replaced() {
         let section = markdown(&evidence());
         let body = replace_section("Text\n\n---\nLoop ID: 7\n", &section);
         assert_eq!(body, format!("Text\n\n{section}\n\n---\nLoop ID: 7\n"));
@@ -213,17 +214,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn section_is_placed_once_in_any_text(body in "(?s).{0,60}", note in "(?s).{0,60}") {
+        fn section_is_inserted_once_in_any_text(body in "(?s).{0,60}", note in "(?s).{0,60}") {
             let first = markdown(&TestEvidence { note: Some(note), ..evidence() });
             let once = replace_section(&body, &first);
             prop_assert_eq!(replace_section(&once, &first), once);
         }
 
         #[test]
-        fn code_has_no_way_out(text in "(?s).{0,40}") {
-            let shown = code(&text);
-            prop_assert_eq!(shown.matches('`').count(), 2);
-            prop_assert!(!shown.contains('\n'));
+        fn code_span_cannot_be_terminated(text in "(?s).{0,40}") {
+            let span = code(&text);
+            prop_assert_eq!(span.matches('`').count(), 2);
+            prop_assert!(!span.contains('\n'));
         }
     }
 }

@@ -1,6 +1,5 @@
 //! A simulated desktop on a real WebSocket: it claims an API key, sends the hello, and acknowledges or
-//! rejects
-//! commands as the test decides.
+//! rejects commands as the test decides.
 
 use std::net::SocketAddr;
 

@@ -1,5 +1,5 @@
 //! Property tests of the loop state machine: whatever events a runner sends, in whatever order and however
-//! often, the accepted_events loop stays consistent.
+//! often, the stored loop stays consistent.
 
 use loopgate_api::job::LoopStatus;
 use proptest::prelude::*;
@@ -62,8 +62,7 @@ async fn run(plane: &TestApp, steps: Vec<RunnerStep>) {
                 let mut after = plane.row(id).await;
                 if before.status.0.is_terminal() {
                     // The repeated terminal event may store its token's id again, so that the runner can
-                    // retry. The loop does not
-                    // change.
+                    // retry. The loop does not change.
                     after.active_token_jti = before.active_token_jti;
                 }
                 assert_eq!(after, before, "a replay changes nothing");

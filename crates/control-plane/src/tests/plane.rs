@@ -119,7 +119,7 @@ impl TestApp {
         user.unwrap().identity_id
     }
 
-    /// Creates another organization.
+    /// Creates another organization and returns its id.
     pub async fn organization(&self, slug: &str) -> Uuid {
         let id = Uuid::now_v7();
         let row = organization::ActiveModel {

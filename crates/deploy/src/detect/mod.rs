@@ -1,8 +1,8 @@
-//! Detection of start commands: every way to run a working tree that its files show, the best one first.
+//! Detection of start commands: the ways to run a working tree that its files suggest, best one first.
 //!
-//! Only reads. The tree is untrusted: files are opened relative to its handle, up to a size limit and without
-//! following links. Commands are fixed texts; of the text of a file only numbers and names of harmless characters
-//! become part of one.
+//! Read-only. The tree is untrusted: files are opened relative to its directory handle, up to a size limit
+//! and without following links. Commands are fixed texts; only numbers and names without shell metacharacters
+//! are taken from file contents.
 
 mod containers;
 mod node;
@@ -17,21 +17,21 @@ use crate::settings::Deployment;
 /// One way to run a working tree.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Candidate {
-    /// Settings that run it.
+    /// Deployment settings that run the tree this way.
     pub config: Deployment,
-    /// What was found in which file, for a person.
+    /// Which file led to the candidate, for the user.
     pub reason: String,
-    /// It needs a container engine.
+    /// Whether a container engine is required.
     #[serde(skip)]
     pub needs_engine: bool,
 }
 
-/// All ways to run a working tree, the best one first: commands that start its files directly, then container images,
-/// then guesses. Blocks on the disk.
+/// Returns the ways to run a working tree, best one first: commands that start its files directly, then
+/// container images, then guesses. Blocks on file access.
 #[must_use]
 pub fn candidates(tree: &Directory) -> Vec<Candidate> {
     let files = ProjectFiles::new(tree);
-    let finders: [fn(&ProjectFiles<'_>) -> Option<Candidate>; 8] = [
+    let detectors: [fn(&ProjectFiles<'_>) -> Option<Candidate>; 8] = [
         node::package_script,
         servers::procfile,
         servers::python,
@@ -41,10 +41,10 @@ pub fn candidates(tree: &Directory) -> Vec<Candidate> {
         servers::make,
         servers::static_site,
     ];
-    finders.into_iter().filter_map(|find| find(&files)).collect()
+    detectors.into_iter().filter_map(|detect| detect(&files)).collect()
 }
 
-/// Orders candidates for this machine: without a container engine, those that need one come last.
+/// Orders candidates for this machine: without a container engine, those that need one move to the end.
 #[must_use]
 pub fn best(mut candidates: Vec<Candidate>, has_engine: bool) -> Vec<Candidate> {
     candidates.sort_by_key(|candidate| candidate.needs_engine && !has_engine);

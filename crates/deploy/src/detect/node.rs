@@ -1,4 +1,4 @@
-//! `package.json`: its `dev` or `start` script.
+//! `package.json` with a `dev` or `start` script.
 
 use loopgate_home::ProjectFiles;
 use serde_json::Value;
@@ -7,30 +7,33 @@ use super::Candidate;
 use super::text::port_after;
 use crate::settings::Deployment;
 
-/// Default port when the scripts name none.
+// Default of Next, Create React App and most Express examples.
 const PORT: u16 = 3000;
+// Vite ignores PORT and listens on its own default.
 const VITE_PORT: u16 = 5173;
 
-/// Dependency, and the name of its framework.
+// Dependencies and framework names. The first match wins: a Next project may also depend on Express.
 const FRAMEWORKS: [(&str, &str); 4] =
     [("next", "next"), ("vite", "vite"), ("react-scripts", "cra"), ("express", "express")];
 
 pub(super) fn package_script(files: &ProjectFiles<'_>) -> Option<Candidate> {
     let manifest = files.json("package.json")?;
     let name = ["dev", "start"].into_iter().find(|name| files.package_script(name).is_some())?;
-    let depends = |wanted: &str| {
+    let depends = |dependency: &str| {
         ["dependencies", "devDependencies"]
             .into_iter()
-            .any(|section| manifest.get(section).is_some_and(|section| section.get(wanted).is_some()))
+            .any(|section| manifest.get(section).is_some_and(|section| section.get(dependency).is_some()))
     };
-    let framework = FRAMEWORKS.into_iter().find(|(wanted, _)| depends(wanted)).map(|(_, name)| name);
+    let framework = FRAMEWORKS.into_iter().find(|(dependency, _)| depends(dependency)).map(|(_, name)| name);
     let lock = files.package_lock();
     let declared = manifest.get("packageManager").and_then(Value::as_str);
     let runner = lock.map_or("npm", |(_, manager)| manager);
+    // pnpm and yarn run scripts without `run`; `npm dev` and `bun dev` would be other commands.
     let command = match runner {
         "pnpm" | "yarn" => format!("{runner} {name}"),
         _ => format!("{runner} run {name}"),
     };
+    // The declared manager installs the dependencies; it may differ from the lock file's.
     let installer = declared
         .and_then(|declared| {
             ["pnpm", "yarn", "npm", "bun"].into_iter().find(|manager| declared.starts_with(manager))
@@ -41,11 +44,11 @@ pub(super) fn package_script(files: &ProjectFiles<'_>) -> Option<Candidate> {
         .filter_map(|text| port_after(&text, "--port|(?:^|\\s)-p|PORT"))
         .next()
         .unwrap_or(if framework == Some("vite") { VITE_PORT } else { PORT });
-    let why = match framework {
+    let reason = match framework {
         Some(framework) => format!("package.json has a `{name}` script and depends on {framework}"),
         None => format!("package.json has a `{name}` script"),
     };
-    let with = lock.map_or_else(
+    let manager = lock.map_or_else(
         || "; no lock file, so npm runs it".to_owned(),
         |(file, manager)| format!("; {file} belongs to {manager}"),
     );
@@ -57,7 +60,7 @@ pub(super) fn package_script(files: &ProjectFiles<'_>) -> Option<Candidate> {
             kind: Some(framework.unwrap_or("node").to_owned()),
             ..Deployment::serving(command, port)
         },
-        reason: why + &with,
+        reason: reason + &manager,
         needs_engine: false,
     })
 }

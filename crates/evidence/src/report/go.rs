@@ -1,4 +1,4 @@
-//! `go test`. Without `-v` it names packages, and the tests that failed.
+//! `go test`. Without `-v` it prints packages and failed tests only.
 
 use std::sync::LazyLock;
 
@@ -9,11 +9,11 @@ use super::{TestReport, TestStatus, captures, pattern};
 static PACKAGE: LazyLock<Option<Regex>> = pattern(|| Regex::new(r"^(ok  |FAIL)\t(\S+)").ok());
 static TEST: LazyLock<Option<Regex>> = pattern(|| Regex::new(r"^\s*--- (PASS|FAIL|SKIP): (\S+) \(").ok());
 
-/// Names are `package test`; of a package that names no test, the package alone.
+/// Names are `package test`, or the package alone when it names no test.
 pub(super) fn go_test(text: &str) -> Option<TestReport> {
     let mut report = TestReport::default();
-    let mut found = false;
-    // The tests of a package are printed before the line that names it.
+    let mut recognized = false;
+    // Tests are printed before the line with the name of their package.
     let mut tests: Vec<(TestStatus, String)> = Vec::new();
     for line in text.lines() {
         if let Some(test) = captures(&TEST, line) {
@@ -24,8 +24,9 @@ pub(super) fn go_test(text: &str) -> Option<TestReport> {
             };
             tests.push((status, test[2].to_owned()));
         } else if let Some(package) = captures(&PACKAGE, line) {
-            found = true;
+            recognized = true;
             let passed = &package[1] != "FAIL";
+            // A package that fails because of a named test does not count as a failure of its own.
             if passed || !tests.iter().any(|(status, _)| *status == TestStatus::Failed) {
                 report.add(&package[2], if passed { TestStatus::Passed } else { TestStatus::Failed });
             }
@@ -34,5 +35,5 @@ pub(super) fn go_test(text: &str) -> Option<TestReport> {
             }
         }
     }
-    found.then(|| report.counted())
+    recognized.then(|| report.counted())
 }

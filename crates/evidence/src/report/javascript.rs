@@ -1,4 +1,4 @@
-//! Jest and Vitest: names of what failed, and numbers of the rest.
+//! Jest and Vitest: names of failed tests, and counts of all.
 
 use std::sync::LazyLock;
 
@@ -11,11 +11,11 @@ static JEST_FILE: LazyLock<Option<Regex>> = pattern(|| Regex::new(r"^(PASS|FAIL)
 static JEST_FAILURE: LazyLock<Option<Regex>> = pattern(|| Regex::new(r"^  ● (.+?)\s*$").ok());
 static VITEST_FAILURE: LazyLock<Option<Regex>> =
     pattern(|| Regex::new(r"^ FAIL  (\S.*?)(?: \[ .* \])?\s*$").ok());
-/// A line of the verbose reporter: status, path and names, time.
+// The verbose reporter prints status, path and names, and the time of slow tests.
 static VITEST_TEST: LazyLock<Option<Regex>> =
     pattern(|| Regex::new(r"^ ([✓↓]) (\S+ > .+?)(?: \d+ms)?(?: \[skipped\])?\s*$").ok());
 
-/// Names are `file › suite › test`; a file that cannot be run fails as a whole.
+/// Names are `file › suite › test`. A file that cannot be loaded fails as a whole.
 pub(super) fn jest(text: &str) -> Option<TestReport> {
     if !text.lines().any(|line| line.starts_with("Test Suites: ")) {
         return None;
@@ -29,7 +29,7 @@ pub(super) fn jest(text: &str) -> Option<TestReport> {
         } else if let Some(test) = captures(&JEST_FAILURE, line).filter(|_| failed) {
             match &test[1] {
                 "Test suite failed to run" => report.add(&*file, TestStatus::Failed),
-                // What a test printed is listed behind the same sign.
+                // Console output of a test is printed with the same bullet.
                 "Console" => {}
                 name => report.add(format!("{file} › {name}"), TestStatus::Failed),
             }

@@ -1,4 +1,4 @@
-//! Mocha's default reporter: a tree of tests, numbers, and a list of failures.
+//! Mocha's default reporter: a tree of tests, counts, and a list of failures.
 
 use std::sync::LazyLock;
 
@@ -12,21 +12,22 @@ static FAILURE: LazyLock<Option<Regex>> = pattern(|| Regex::new(r"^  \d+\) (.+?)
 /// Names are `suite › test`.
 pub(super) fn mocha(text: &str) -> Option<TestReport> {
     let mut report = TestReport::default();
-    let (mut found, mut in_list) = (false, false);
-    // Parts of the name that is being read; the last one ends with a colon.
+    let (mut recognized, mut in_list) = (false, false);
+    // Components of the current name, one per line; the last one ends with a colon.
     let mut name: Option<Vec<&str>> = None;
     for line in text.lines() {
         if let Some(count) = captures(&COUNT, line) {
             let number = count[1].parse().unwrap_or(0);
             match &count[2] {
                 "passing" => {
-                    found = true;
+                    recognized = true;
                     report.counts.passed = number;
                 }
                 "pending" => report.counts.skipped = number,
                 _ => {
                     report.counts.failed = number;
-                    in_list = found;
+                    // Numbered lines above the counts belong to the tree and lack the suite's name.
+                    in_list = recognized;
                 }
             }
         } else if in_list {
@@ -42,5 +43,5 @@ pub(super) fn mocha(text: &str) -> Option<TestReport> {
             }
         }
     }
-    found.then_some(report)
+    recognized.then_some(report)
 }

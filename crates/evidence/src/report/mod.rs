@@ -1,7 +1,7 @@
-//! What a test runner printed, read into names and numbers.
+//! Parsers for the output of test runners.
 //!
-//! Each module reads the plain output of one family of runners and recognizes it by a line that only that family
-//! prints. One output may hold that of several.
+//! Each module parses the plain output of one family of runners, which it recognizes by a line that only that
+//! family prints. One output may contain the output of several runners.
 
 mod go;
 mod javascript;
@@ -17,24 +17,24 @@ use loopgate_api::test_evidence::TestCounts;
 use regex::Regex;
 use serde::{Deserialize, Serialize};
 
-/// Colours of a terminal.
+// SGR escape sequences, with which runners color their output.
 static STYLE: LazyLock<Option<Regex>> = pattern(|| Regex::new(r"\x1b\[[0-9;]*m").ok());
 
-/// The tests of a run, by their names as far as the runner prints them.
+/// The tests of a run, by the names that the runner prints.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TestReport {
-    /// Tests that passed. Many runners name only those that did not.
+    /// Tests that passed. Many runners name only failed and skipped tests.
     pub passed: BTreeSet<String>,
-    /// Tests that failed.
+    /// Names of the tests that failed.
     pub failed: BTreeSet<String>,
-    /// Tests that were skipped or ignored.
+    /// Names of the tests that were skipped or ignored.
     pub skipped: BTreeSet<String>,
-    /// How many there were of each.
+    /// Counts per status; they may be larger than the number of names.
     pub counts: TestCounts,
 }
 
-/// The result of one test.
+/// The status of one test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TestStatus {
     Passed,
@@ -52,7 +52,7 @@ impl TestReport {
         names.insert(name.into());
     }
 
-    /// Takes the numbers from the names.
+    /// Derives the counts from the names.
     fn counted(mut self) -> Self {
         let count = |names: &BTreeSet<String>| u64::try_from(names.len()).unwrap_or(u64::MAX);
         self.counts = TestCounts {
@@ -73,10 +73,10 @@ impl TestReport {
     }
 }
 
-/// Reads what a test command printed; `None` when no runner is recognized.
+/// Parses the output of a test command. Returns `None` when no runner is recognized.
 ///
-/// A last line without its end is not read: the command was killed while it wrote it, and half a name is
-/// another name.
+/// Ignores an unterminated last line: the command was killed while writing it, and a truncated name would be
+/// the name of another test.
 #[must_use]
 pub fn read_report(output: &[u8]) -> Option<TestReport> {
     let whole_lines = output.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
@@ -100,24 +100,23 @@ pub fn read_report(output: &[u8]) -> Option<TestReport> {
     })
 }
 
-/// Compiles a pattern of this module's readers on first use. One that does not compile matches nothing; the
-/// tests use every one.
+/// Compiles a pattern on first use. An invalid pattern matches nothing; the tests cover every pattern.
 const fn pattern(compile: fn() -> Option<Regex>) -> LazyLock<Option<Regex>> {
     LazyLock::new(compile)
 }
 
-/// The captures of the first match of a pattern.
+/// Returns the captures of a pattern's first match.
 fn captures<'t>(pattern: &Option<Regex>, text: &'t str) -> Option<regex::Captures<'t>> {
     pattern.as_ref()?.captures(text)
 }
 
-/// The number before a word in a summary: `2 passed, 1 failed`.
+/// Returns the number before a word in a summary such as `2 passed, 1 failed`.
 fn number_before(summary: &str, word: &str) -> u64 {
     let words: Vec<&str> =
         summary.split(|c: char| c.is_whitespace() || matches!(c, ',' | '=' | '(' | ')')).collect();
     let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).collect();
-    let found = words.windows(2).find(|pair| pair[1].trim_end_matches('s') == word.trim_end_matches('s'));
-    found.and_then(|pair| pair[0].parse().ok()).unwrap_or(0)
+    let pair = words.windows(2).find(|pair| pair[1].trim_end_matches('s') == word.trim_end_matches('s'));
+    pair.and_then(|pair| pair[0].parse().ok()).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `node --test`, in TAP and in its own form. TAP of other programs is read as well.
+//! `node --test` with the TAP and spec reporters. TAP of other programs is parsed as well.
 
 use std::sync::LazyLock;
 
@@ -13,25 +13,25 @@ static SUITE: LazyLock<Option<Regex>> = pattern(|| Regex::new(r"^( *)▶ (.*)$")
 static SPEC: LazyLock<Option<Regex>> =
     pattern(|| Regex::new(r"^( *)([✔✖﹣]) (.*?) \([\d.]+ms\)(?: # (SKIP|TODO)\b.*)?$").ok());
 
-/// The names of the suites around a test: one an indentation level.
+/// The names of the enclosing suites, by indentation.
 #[derive(Default)]
 struct Path(Vec<(usize, String)>);
 
 impl Path {
-    /// Enters a suite, or a test.
+    /// Enters a suite or a test, and leaves those with the same or a deeper indentation.
     fn enter(&mut self, indent: usize, name: &str) {
         self.0.retain(|(outer, _)| *outer < indent);
         self.0.push((indent, name.to_owned()));
     }
 
-    /// The whole name of a test at this indentation.
+    /// Returns the full name of a test at this indentation.
     fn name(&self, indent: usize, name: &str) -> String {
         let outer = self.0.iter().filter(|(outer, _)| *outer < indent).map(|(_, name)| name.as_str());
         outer.chain([name]).collect::<Vec<_>>().join(" › ")
     }
 }
 
-/// Names are `suite › test`. A suite that failed because one of its tests did is not counted.
+/// Names are `suite › test`. A suite that failed because of one of its tests is not counted.
 pub(super) fn tap(text: &str) -> Option<TestReport> {
     if !text.lines().any(|line| line.starts_with("TAP version ")) {
         return None;
@@ -57,7 +57,7 @@ pub(super) fn spec(text: &str) -> Option<TestReport> {
     }
     let (mut report, mut path) = (TestReport::default(), Path::default());
     let mut suites: Vec<String> = Vec::new();
-    // Failures are listed once more at the end, without their suites.
+    // Failures are repeated after the counts, without their suites.
     for line in text.lines().take_while(|line| !line.starts_with("ℹ tests ")) {
         if let Some(head) = captures(&SUITE, line) {
             path.enter(head[1].len(), &head[2]);
@@ -83,7 +83,7 @@ fn without_suites(mut report: TestReport, suites: &[String]) -> TestReport {
     for suite in suites {
         report.passed.remove(suite);
         report.skipped.remove(suite);
-        // A suite may fail by itself, in what it does before and after its tests.
+        // A suite fails on its own when a hook fails; then no test below it failed.
         let inner = format!("{suite} › ");
         if report.failed.iter().any(|name| name.starts_with(&inner)) {
             report.failed.remove(suite);

@@ -1,4 +1,4 @@
-//! pytest and unittest. Without `-v` both name only the tests that did not pass.
+//! pytest and unittest. Without `-v` both name only tests that did not pass.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use regex::Regex;
 
 use super::{TestReport, TestStatus, captures, number_before, pattern};
 
-/// The last line: `== 1 failed, 2 passed in 0.04s ==`; without the signs when pytest is quiet.
+// The last line: `== 1 failed, 2 passed in 0.04s ==`, without equals signs when pytest runs quietly.
 static SUMMARY: LazyLock<Option<Regex>> = pattern(|| {
     Regex::new(r"^=*\s*(\d+ (?:passed|failed|skipped|errors?|deselected|xfailed|xpassed|warnings?)\b.*) in [\d.]+s\b")
         .ok()

@@ -1,10 +1,10 @@
-//! Reports of real runs: each file of `tests/output` is what a runner printed.
+//! Parsing of recorded output: each file in `tests/output` was printed by a real run.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Names of passed, failed and skipped tests; and their numbers.
+/// Names of passed, failed and skipped tests, and their counts.
 type Expected<'a> = (&'a [&'a str], &'a [&'a str], &'a [&'a str], [u64; 3]);
 
 fn check(output: &str, (passed, failed, skipped, [pass, fail, skip]): Expected<'_>) {
@@ -17,7 +17,7 @@ fn check(output: &str, (passed, failed, skipped, [pass, fail, skip]): Expected<'
 }
 
 #[test]
-fn libtest_and_nextest_name_every_test() {
+fn libtest_and_nextest_output_names_every_test() {
     check(
         include_str!("../../tests/output/libtest.txt"),
         (
@@ -39,7 +39,7 @@ fn libtest_and_nextest_name_every_test() {
 }
 
 #[test]
-fn pytest_and_unittest_name_failures_and_with_verbosity_every_test() {
+fn pytest_and_unittest_output_is_parsed() {
     let failed = [
         "test_shop.py::Cart::test_total",
         "test_shop.py::test_each[2]",
@@ -63,7 +63,7 @@ fn pytest_and_unittest_name_failures_and_with_verbosity_every_test() {
 }
 
 #[test]
-fn go_names_packages_and_failures_and_with_verbosity_every_test() {
+fn go_output_is_parsed() {
     let failed = [
         "example.org/shop/broken",
         "example.org/shop/calc TestRefunds",
@@ -77,7 +77,7 @@ fn go_names_packages_and_failures_and_with_verbosity_every_test() {
 }
 
 #[test]
-fn jest_vitest_and_mocha_name_failures() {
+fn jest_vitest_and_mocha_output_is_parsed() {
     let failed = ["jest/broken.test.js", "jest/shop.test.js › cart › refunds"];
     for output in
         [include_str!("../../tests/output/jest.txt"), include_str!("../../tests/output/jest-verbose.txt")]
@@ -94,7 +94,7 @@ fn jest_vitest_and_mocha_name_failures() {
 }
 
 #[test]
-fn node_names_every_test_with_its_suite() {
+fn node_output_names_every_test_with_its_suite() {
     let expected: Expected<'_> =
         (&["cart › adds", "works"], &["cart › refunds"], &["cart › waits", "later"], [2, 1, 2]);
     check(include_str!("../../tests/output/node-tap.txt"), expected);
@@ -102,7 +102,7 @@ fn node_names_every_test_with_its_suite() {
 }
 
 #[test]
-fn outputs_of_two_runners_are_read_together() {
+fn outputs_of_two_runners_are_merged() {
     let both = [include_str!("../../tests/output/libtest.txt"), include_str!("../../tests/output/mocha.txt")];
     let report = read_report(both.concat().as_bytes()).unwrap();
     assert!(report.failed.contains("it refunds") && report.failed.contains("cart › refunds"));
@@ -110,15 +110,15 @@ fn outputs_of_two_runners_are_read_together() {
 }
 
 #[test]
-fn output_of_no_known_runner_is_no_report() {
+fn unknown_output_has_no_report() {
     for output in ["", "all good\n", "3 passed\n", "    test refunds ... FAILED\n", "ok\n"] {
         assert_eq!(read_report(output.as_bytes()), None, "{output}");
     }
 }
 
-/// What a killed command did not print can hide a failure, but never makes one up.
+/// Truncated output may lack failures but must not contain failures that the complete output does not.
 #[test]
-fn failures_of_an_output_that_was_cut_are_those_of_the_whole() {
+fn truncated_output_has_no_additional_failures() {
     let outputs = [
         include_str!("../../tests/output/libtest.txt"),
         include_str!("../../tests/output/nextest.txt"),
@@ -152,7 +152,7 @@ fn test_name() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn libtest_output_of_any_tests_is_read_back(
+    fn any_libtest_output_is_parsed(
         tests in proptest::collection::btree_map(test_name(), 0..3_usize, 0..12),
         noise in "[ -~]{0,40}",
     ) {
@@ -169,7 +169,7 @@ proptest! {
     }
 
     #[test]
-    fn tap_output_of_any_tests_is_read_back(
+    fn any_tap_output_is_parsed(
         tests in proptest::collection::btree_map("[a-z][a-z ]{0,10}[a-z]", 0..3_usize, 1..12),
     ) {
         let mut output = "TAP version 13\n# Subtest: outer\n".to_owned();

@@ -1,4 +1,4 @@
-//! A unified diff, as git prints it, by files.
+//! Parser of unified diffs in git's format.
 
 /// One line of a hunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -8,7 +8,7 @@ pub(super) enum Line<'a> {
     Added(&'a str),
 }
 
-/// What a diff says of one file.
+/// The part of a diff that concerns one file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct FileDiff<'a> {
     pub path: String,
@@ -17,7 +17,7 @@ pub(super) struct FileDiff<'a> {
 }
 
 impl<'a> FileDiff<'a> {
-    /// The lines of the file as it was, as far as the diff shows them.
+    /// Returns the lines of the old file that the diff contains.
     pub fn lines_before(&self) -> impl Iterator<Item = &'a str> {
         self.lines.iter().filter_map(|line| match line {
             Line::Context(text) | Line::Removed(text) => Some(*text),
@@ -25,7 +25,7 @@ impl<'a> FileDiff<'a> {
         })
     }
 
-    /// The lines of the file as it is, as far as the diff shows them.
+    /// Returns the lines of the new file that the diff contains.
     pub fn lines_after(&self) -> impl Iterator<Item = &'a str> {
         self.lines.iter().filter_map(|line| match line {
             Line::Context(text) | Line::Added(text) => Some(*text),
@@ -42,10 +42,11 @@ impl<'a> FileDiff<'a> {
     }
 }
 
-/// Reads a diff with the prefixes `a/` and `b/`.
+/// Parses a diff with the prefixes `a/` and `b/`.
 pub(super) fn parse(diff: &str) -> Vec<FileDiff<'_>> {
     let mut files: Vec<FileDiff<'_>> = Vec::new();
-    // Lines of the old and the new file that the hunk still has.
+    // Remaining lines of the old and the new file in the current hunk. Counting them distinguishes a removed
+    // line that begins with `-- a/` from a header.
     let (mut old, mut new) = (0_usize, 0_usize);
     for text in diff.lines() {
         if text.starts_with("diff --git ") && old == 0 && new == 0 {
@@ -84,7 +85,7 @@ pub(super) fn parse(diff: &str) -> Vec<FileDiff<'_>> {
     files
 }
 
-/// The numbers of lines that `-1,3 +1,4 @@` announces; one where there is no number.
+/// Parses the line counts of `-1,3 +1,4 @@`. A missing count means one line.
 fn hunk_lengths(hunk: &str) -> Option<(usize, usize)> {
     let (old, rest) = hunk.split_once(" +")?;
     let (new, _) = rest.split_once(" @@")?;
@@ -95,7 +96,8 @@ fn hunk_lengths(hunk: &str) -> Option<(usize, usize)> {
     Some((length(old)?, length(new)?))
 }
 
-/// A path of a header; `None` for the missing side of a new or deleted file. Git quotes unusual names.
+/// Parses a path of a header. Returns `None` for `/dev/null`, the missing side of a new or deleted file. Git
+/// quotes unusual names and appends a tab to names with spaces.
 fn path_of(text: &str, prefix: &str) -> Option<String> {
     let text = text.trim_end_matches('\t').trim_matches('"');
     text.strip_prefix(prefix).map(str::to_owned)

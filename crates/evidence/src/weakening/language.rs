@@ -1,4 +1,5 @@
-//! How tests look in the languages that are read: where one is declared, skipped, and what asserts something.
+//! Syntax of tests per programming language: declarations, skip markers and assertions, as regular
+//! expressions.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -7,16 +8,16 @@ use regex::Regex;
 
 /// The patterns of one language.
 pub(super) struct Language {
-    /// Endings of its files.
+    /// Extensions of its source files.
     extensions: &'static [&'static str],
-    /// An attribute that makes the next declaration a test, where the language has one.
+    /// An attribute that marks the next declaration as a test, in languages that have one.
     attribute: Option<Regex>,
-    /// The declaration of a test, or behind the attribute of any function; its first group that matches is the
-    /// name.
+    /// The declaration of a test, or of any function when the language has an attribute. The first group that
+    /// matches is the name.
     declaration: Regex,
     skip: Regex,
     assertion: Regex,
-    /// Tests stand beside the code, in any file.
+    /// Whether tests may be in any file, next to the code that they test.
     pub is_inline: bool,
 }
 
@@ -81,13 +82,13 @@ static LANGUAGES: LazyLock<Vec<Language>> = LazyLock::new(|| {
 });
 
 impl Language {
-    /// The language of a file.
+    /// Returns the language of a file by its extension.
     pub fn of(path: &str) -> Option<&'static Self> {
         let extension = path.rsplit_once('.')?.1;
         LANGUAGES.iter().find(|language| language.extensions.contains(&extension))
     }
 
-    /// The tests that these lines declare.
+    /// Returns the names of the tests that these lines declare.
     pub fn tests<'a>(&self, lines: impl Iterator<Item = &'a str>) -> BTreeSet<&'a str> {
         let mut tests = BTreeSet::new();
         let mut is_marked = false;
@@ -95,25 +96,26 @@ impl Language {
             if let Some(attribute) = &self.attribute {
                 let marks = attribute.is_match(line);
                 is_marked |= marks;
-                // The declaration may stand on the same line as its attribute.
+                // The declaration may be on the same line as its attribute.
                 let text = if marks { line.split_once(']').map_or("", |(_, rest)| rest) } else { line };
+                // Further attributes may be between the test attribute and the declaration.
                 if !is_marked || text.trim_start().starts_with(['#', '@', '[']) {
                     continue;
                 }
-                if let Some(name) = self.declared(text) {
+                if let Some(name) = self.declared_name(text) {
                     tests.insert(name);
                     is_marked = false;
                 }
-            } else if let Some(name) = self.declared(line) {
+            } else if let Some(name) = self.declared_name(line) {
                 tests.insert(name);
             }
         }
         tests
     }
 
-    fn declared<'a>(&self, line: &'a str) -> Option<&'a str> {
-        let found = self.declaration.captures(line)?;
-        found.iter().skip(1).flatten().next().map(|name| name.as_str())
+    fn declared_name<'a>(&self, line: &'a str) -> Option<&'a str> {
+        let captures = self.declaration.captures(line)?;
+        captures.iter().skip(1).flatten().next().map(|name| name.as_str())
     }
 
     pub fn skips(&self, line: &str) -> bool {
@@ -125,7 +127,7 @@ impl Language {
     }
 }
 
-/// Whether a file holds tests by its name or its directory.
+/// Returns whether the file's name or directory marks it as a test file.
 pub(super) fn is_test_file(path: &str) -> bool {
     let directories = ["test", "tests", "__tests__", "spec", "specs", "e2e"];
     let mut parts: Vec<&str> = path.split('/').collect();

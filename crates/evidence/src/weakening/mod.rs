@@ -1,5 +1,5 @@
-//! Changes that make tests say less: found in the diff of a loop's work, in what two runs name, and in the command
-//! that runs the tests. They are told, not judged: each may be right.
+//! Flags for changes that may weaken the tests: in the diff of a loop's work, in the tests that two runs
+//! name, and in the test command itself. Flags are informative, because each change may be justified.
 
 mod diff;
 mod language;
@@ -13,7 +13,7 @@ use crate::detect::TestCommand;
 use diff::FileDiff;
 use language::{Language, is_test_file};
 
-/// Characters of a line that is quoted.
+// Upper bound of quoted characters per flag.
 const MAX_DETAIL: usize = 120;
 
 fn flag(kind: TestFlagKind, path: &str, detail: impl AsRef<str>) -> TestFlag {
@@ -21,96 +21,101 @@ fn flag(kind: TestFlagKind, path: &str, detail: impl AsRef<str>) -> TestFlag {
     TestFlag { kind, path: (!path.is_empty()).then(|| path.to_owned()), detail }
 }
 
-/// What a diff shows, in the unified format of git with the prefixes `a/` and `b/`. A test that is declared in
-/// another place again counts as moved.
+/// Returns the flags of a diff in git's unified format with the prefixes `a/` and `b/`. A test that the diff
+/// declares again in another place counts as moved.
 #[must_use]
 pub fn diff_flags(diff: &str) -> Vec<TestFlag> {
     let files = diff::parse(diff);
-    let read: Vec<(&FileDiff<'_>, &Language)> =
+    let parsed: Vec<(&FileDiff<'_>, &Language)> =
         files.iter().filter_map(|file| Some((file, Language::of(&file.path)?))).collect();
     let present: BTreeSet<&str> =
-        read.iter().flat_map(|(file, language)| language.tests(file.lines_after())).collect();
+        parsed.iter().flat_map(|(file, language)| language.tests(file.lines_after())).collect();
     let mut flags: Vec<TestFlag> =
-        read.into_iter().flat_map(|(file, language)| file_flags(file, language, &present)).collect();
+        parsed.into_iter().flat_map(|(file, language)| file_flags(file, language, &present)).collect();
     flags.sort();
     flags.dedup();
     flags
 }
 
-/// What is shown in one file. `present` are all tests that the diff shows as they are now.
+/// Returns the flags of one file. `present` contains all tests that are declared after the change.
 fn file_flags(file: &FileDiff<'_>, language: &Language, present: &BTreeSet<&str>) -> Vec<TestFlag> {
     let old = language.tests(file.lines_before());
-    let gone: Vec<&str> = old.difference(present).copied().collect();
+    let removed_tests: Vec<&str> = old.difference(present).copied().collect();
     if !is_test_file(&file.path)
         && !(language.is_inline && (!old.is_empty() || file.added().any(|line| language.skips(line))))
     {
         return Vec::new();
     }
     if file.is_deleted {
-        let moved = gone.is_empty() && !old.is_empty();
-        let detail = format!("{} tests", gone.len());
+        // Deleting a file without recognizable tests is flagged too: it may contain fixtures or tests in an
+        // unknown style.
+        let moved = removed_tests.is_empty() && !old.is_empty();
+        let detail = format!("{} tests", removed_tests.len());
         return if moved { Vec::new() } else { vec![flag(TestFlagKind::FileDeleted, &file.path, detail)] };
     }
     let mut flags: Vec<TestFlag> =
-        gone.iter().map(|name| flag(TestFlagKind::TestRemoved, &file.path, name)).collect();
+        removed_tests.iter().map(|name| flag(TestFlagKind::TestRemoved, &file.path, name)).collect();
     let before: Vec<&str> = file.removed().filter(|line| language.skips(line)).map(str::trim).collect();
     let skips = file.added().filter(|line| language.skips(line) && !before.contains(&line.trim()));
     flags.extend(skips.map(|line| flag(TestFlagKind::TestSkipped, &file.path, line)));
     let removed = file.removed().filter(|line| language.asserts(line)).count();
     let added = file.added().filter(|line| language.asserts(line)).count();
-    // The assertions of a test that left the file went with it.
-    let stays = old.is_subset(&language.tests(file.lines_after()));
-    if stays && removed > added {
+    // A removed or moved test takes its assertions with it, and is flagged itself.
+    let keeps_tests = old.is_subset(&language.tests(file.lines_after()));
+    if keeps_tests && removed > added {
         let detail = format!("{removed} removed, {added} added");
         flags.push(flag(TestFlagKind::AssertionsRemoved, &file.path, detail));
     }
     flags
 }
 
-/// Tests that passed at the base and are skipped or not there at the head, by the names that the runs print. Only
-/// of a head whose run passed: one that failed may have broken off. What `known` flags name is left out.
+/// Returns flags for tests that passed at the base and are skipped or missing at the head, by the names that
+/// the runs print. Ignores a failed head, whose run may have aborted early, and tests that `reported` flags
+/// already name.
 #[must_use]
-pub fn run_flags(base: &CompletedRun, head: &CompletedRun, known: &[TestFlag]) -> Vec<TestFlag> {
+pub fn run_flags(base: &CompletedRun, head: &CompletedRun, reported: &[TestFlag]) -> Vec<TestFlag> {
     let (Some(before), Some(after)) = (&base.report, &head.report) else { return Vec::new() };
     if !head.run.passed() {
         return Vec::new();
     }
-    let is_known =
-        |name: &str| known.iter().any(|flag| name.contains(&flag.detail) || flag.detail.contains(last(name)));
-    let lost = before.passed.difference(&after.passed).filter(|name| !is_known(name));
-    // A runner that names only failures says nothing of what is gone.
+    let is_reported =
+        // Flags of the diff contain the declared name; runners print it with a suite or module in front, or
+        // shortened.
+        |name: &str| reported.iter().any(|flag| name.contains(&flag.detail) || flag.detail.contains(short_name(name)));
+    let lost = before.passed.difference(&after.passed).filter(|name| !is_reported(name));
+    // A runner that names only failures does not show which tests are missing.
     let names_all = !after.passed.is_empty();
-    let found = lost.filter_map(|name| {
+    let flags = lost.filter_map(|name| {
         if after.skipped.contains(name) {
             Some(flag(TestFlagKind::TestSkipped, "", name))
         } else {
             names_all.then(|| flag(TestFlagKind::TestRemoved, "", name))
         }
     });
-    found.collect()
+    flags.collect()
 }
 
-/// The last part of a test's name.
-fn last(name: &str) -> &str {
+/// Returns the last component of a test's name.
+fn short_name(name: &str) -> &str {
     let cuts = ["::", " › ", " > ", " "].iter().filter_map(|cut| Some(name.rfind(cut)? + cut.len()));
     &name[cuts.max().unwrap_or(0)..]
 }
 
-/// Whether the command that was agreed to does something else at the head. Speaks only of a command that was
-/// detected at the base.
+/// Returns a flag when the approved command runs something else at the head. Applies only to commands that
+/// were detected at the base; a command that the user entered has no definition to compare.
 #[must_use]
 pub fn command_flag(
-    agreed: &str,
+    approved: &str,
     base: Option<&TestCommand>,
     head: Option<&TestCommand>,
 ) -> Option<TestFlag> {
-    let base = base.filter(|base| base.command == agreed)?;
+    let base = base.filter(|base| base.command == approved)?;
     let definition =
         |command: &TestCommand| command.definition.clone().unwrap_or_else(|| command.command.clone());
     let now = match head {
         Some(head) if (&head.command, &head.definition) == (&base.command, &base.definition) => return None,
         Some(head) => format!("`{}` now", definition(head)),
-        None => "not there any more".to_owned(),
+        None => "no longer detected".to_owned(),
     };
     Some(flag(TestFlagKind::CommandChanged, "", format!("`{}` before, {now}", definition(base))))
 }

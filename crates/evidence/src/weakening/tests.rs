@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::report::TestReport;
 
-/// The diff of one file, from its lines with their signs.
+/// Returns the diff of one file, from lines with their signs.
 fn diff_of(path: &str, lines: &[&str]) -> String {
     let count = |other: char| lines.iter().filter(|line| !line.starts_with(other)).count();
     let (old, new) = (count('+'), count('-'));
@@ -22,7 +22,7 @@ fn deleted(path: &str, lines: &[&str]) -> String {
     )
 }
 
-fn found(diff: &str) -> Vec<(TestFlagKind, String)> {
+fn detected(diff: &str) -> Vec<(TestFlagKind, String)> {
     diff_flags(diff).into_iter().map(|flag| (flag.kind, flag.detail)).collect()
 }
 
@@ -42,16 +42,16 @@ fn skipped_tests_are_flagged_in_every_language() {
         ("spec/cart_spec.rb", "  it 'adds' do", "  xit 'adds' do"),
     ] {
         let context = if path == "src/lib.rs" { " #[test]" } else { " " };
-        let flags = found(&diff_of(path, &[context, &format!("-{was}"), &format!("+{now}"), " fn x() {"]));
+        let flags = detected(&diff_of(path, &[context, &format!("-{was}"), &format!("+{now}"), " fn x() {"]));
         assert!(flags.contains(&(TestFlagKind::TestSkipped, now.trim().to_owned())), "{path}: {flags:?}");
-        // Taking the mark away is no weakening.
-        let back = found(&diff_of(path, &[context, &format!("-{now}"), &format!("+{was}"), " fn x() {"]));
+        // Removing the marker does not weaken the tests.
+        let back = detected(&diff_of(path, &[context, &format!("-{now}"), &format!("+{was}"), " fn x() {"]));
         assert!(back.iter().all(|(kind, _)| *kind != TestFlagKind::TestSkipped), "{path}: {back:?}");
     }
 }
 
 #[test]
-fn removed_tests_are_named_and_moved_ones_are_not() {
+fn removed_tests_are_flagged_unless_moved() {
     for (path, lines, name) in [
         ("src/lib.rs", &["-    #[tokio::test]", "-    async fn adds() {", "-    }"] as &[&str], "adds"),
         ("src/lib.rs", &["-#[test]", " fn adds() {", " }"], "adds"),
@@ -61,28 +61,31 @@ fn removed_tests_are_named_and_moved_ones_are_not() {
         ("src/CartTest.kt", &["-  @Test", "-  fun adds() {", "-  }"], "adds"),
     ] {
         let diff = diff_of(path, lines);
-        assert_eq!(found(&diff), [(TestFlagKind::TestRemoved, name.to_owned())], "{diff}");
+        assert_eq!(detected(&diff), [(TestFlagKind::TestRemoved, name.to_owned())], "{diff}");
         let added: Vec<String> = lines.iter().map(|line| format!("+{}", &line[1..])).collect();
         let added: Vec<&str> = added.iter().map(String::as_str).collect();
         let elsewhere = path.replace("lib", "other").replace("a.", "b.").replace("a_", "b_");
         let moved = diff.clone() + &diff_of(&elsewhere, &added);
-        assert_eq!(found(&moved), [], "{moved}");
+        assert_eq!(detected(&moved), [], "{moved}");
     }
 }
 
 #[test]
 fn deleted_test_files_are_flagged() {
     let lines = ["#[test]", "fn adds() {}"];
-    assert_eq!(found(&deleted("tests/it.rs", &lines)), [(TestFlagKind::FileDeleted, "1 tests".to_owned())]);
-    assert_eq!(found(&deleted("src/main.rs", &["fn main() {}"])), []);
+    assert_eq!(
+        detected(&deleted("tests/it.rs", &lines)),
+        [(TestFlagKind::FileDeleted, "1 tests".to_owned())]
+    );
+    assert_eq!(detected(&deleted("src/main.rs", &["fn main() {}"])), []);
     let moved = deleted("tests/it.rs", &lines) + &diff_of("tests/other.rs", &["+#[test]", "+fn adds() {}"]);
-    assert_eq!(found(&moved), []);
+    assert_eq!(detected(&moved), []);
 }
 
 #[test]
 fn assertions_without_replacement_are_counted() {
     let removed =
-        |path, line: &str| found(&diff_of(path, &[" #[test]", " fn x() {", &format!("-{line}"), " }"]));
+        |path, line: &str| detected(&diff_of(path, &[" #[test]", " fn x() {", &format!("-{line}"), " }"]));
     for (path, line) in [
         ("tests/it.rs", "    assert_eq!(1, 1);"),
         ("src/lib.rs", "    assert!(true);"),
@@ -95,13 +98,13 @@ fn assertions_without_replacement_are_counted() {
         assert_eq!(flags, [(TestFlagKind::AssertionsRemoved, "1 removed, 0 added".to_owned())], "{path}");
     }
     let replaced = ["-    assert_eq!(1, 1);", "+    assert_eq!(1, 2);"];
-    assert_eq!(found(&diff_of("tests/it.rs", &replaced)), []);
+    assert_eq!(detected(&diff_of("tests/it.rs", &replaced)), []);
     let production = ["-    assert_eq!(1, 1);", "+    check();"];
-    assert_eq!(found(&diff_of("src/main.rs", &production)), [], "an assertion of the program itself");
+    assert_eq!(detected(&diff_of("src/main.rs", &production)), [], "an assertion of the program itself");
 }
 
 #[test]
-fn lines_that_look_like_headers_are_lines() {
+fn changed_lines_that_resemble_headers_are_not_headers() {
     let diff = diff_of("tests/test_a.py", &["--- a/other.py", "-def test_adds():", "+++ b/other.py"]);
     let flags = diff_flags(&diff);
     assert_eq!(flags.len(), 1, "{flags:?}");
@@ -124,19 +127,23 @@ fn run(passed: &[&str], skipped: &[&str], exit_code: i32) -> CompletedRun {
 }
 
 #[test]
-fn runs_tell_of_tests_that_no_longer_pass() {
+fn tests_that_no_longer_pass_are_flagged() {
     let base = run(&["it a", "it b", "it c"], &[], 0);
     let flags = run_flags(&base, &run(&["it a"], &["it b"], 0), &[]);
     let details: Vec<_> = flags.iter().map(|flag| (flag.kind, flag.detail.as_str())).collect();
     assert_eq!(details, [(TestFlagKind::TestSkipped, "it b"), (TestFlagKind::TestRemoved, "it c")]);
-    let known = [flag(TestFlagKind::TestRemoved, "x.rs", "c")];
-    assert_eq!(run_flags(&base, &run(&["it a", "it b"], &[], 0), &known), [], "the diff told of it");
-    assert_eq!(run_flags(&base, &run(&["it a"], &[], 1), &[]), [], "a failed run may have broken off");
-    assert_eq!(run_flags(&base, &run(&[], &[], 0), &[]), [], "the runner names no test that passes");
+    let reported = [flag(TestFlagKind::TestRemoved, "x.rs", "c")];
+    assert_eq!(
+        run_flags(&base, &run(&["it a", "it b"], &[], 0), &reported),
+        [],
+        "already flagged by the diff"
+    );
+    assert_eq!(run_flags(&base, &run(&["it a"], &[], 1), &[]), [], "a failed run may have aborted early");
+    assert_eq!(run_flags(&base, &run(&[], &[], 0), &[]), [], "the runner names no passed tests");
 }
 
 #[test]
-fn command_that_does_something_else_is_flagged() {
+fn changed_test_command_is_flagged() {
     let command = |command: &str, definition: Option<&str>| TestCommand {
         command: command.to_owned(),
         reason: String::new(),
@@ -148,8 +155,8 @@ fn command_that_does_something_else_is_flagged() {
     let flag = command_flag("npm test", Some(&base), Some(&weak)).unwrap();
     assert_eq!(flag.detail, "`vitest run` before, `true` now");
     let flag = command_flag("npm test", Some(&base), None).unwrap();
-    assert_eq!(flag.detail, "`vitest run` before, not there any more");
-    assert_eq!(command_flag("make check", Some(&base), None), None, "the person's own command");
+    assert_eq!(flag.detail, "`vitest run` before, no longer detected");
+    assert_eq!(command_flag("make check", Some(&base), None), None, "a command that the user entered");
 }
 
 proptest! {

@@ -328,8 +328,7 @@ async fn completed_bootstrap_ingests_its_roster() {
     let repos = json!([
         entry("acme/shop", true, json!([agent("cart"), agent("tax")])),
         // Skipped without failing the loop: a repository with an invalid role, a failed repository, and a
-        // repository
-        // that the loop was not started for.
+        // repository that the loop was not started for.
         entry("acme/odd", true, json!([agent("fine"), agent("!!!")])),
         entry("acme/failed", false, json!([agent("half")])),
         entry("acme/foreign", true, json!([agent("spy")])),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use loopgate_testkit::code_host::{CodeHost, HostFault, HostedApp, LoopbackServer};
+use loopgate_testkit::code_host::{HostFault, HostedApp, LoopbackServer, TestCodeHost};
 use loopgate_testkit::git::GitRemotes;
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -17,13 +17,13 @@ const INSTALLATION: u64 = 70;
 /// A control plane with a GitHub App that is installed for two organizations of a simulated code host.
 struct CodeHostFixture {
     plane: TestApp,
-    host: CodeHost,
+    host: TestCodeHost,
     _api: LoopbackServer,
 }
 
 async fn connected() -> CodeHostFixture {
     let remotes = GitRemotes::temporary().unwrap();
-    let host = CodeHost::start(&remotes).await.unwrap();
+    let host = TestCodeHost::start(&remotes).await.unwrap();
     for name in ["acme/shop", "acme/docs", "acme/api", "evil/shop"] {
         remotes.create(name, &[("README.md", "Hello")]).unwrap();
         host.add_repository(name).unwrap();

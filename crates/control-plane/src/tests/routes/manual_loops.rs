@@ -62,7 +62,7 @@ async fn user_reports_events_of_a_manual_loop() {
     let owner = plane.owner().await;
     let id = manual(&owner).await;
     let path = format!("/loops/{id}/manual-events");
-    let output = json!({"type": "output", "data": {"chunk": "begun"}});
+    let output = json!({"type": "output", "data": {"chunk": "started"}});
     assert_eq!(owner.post(&path, output.clone()).await.json["data"], json!({"received": true}));
     for kind in ["started", "tool_call", "tokens_cleared", "support_bundle_uploaded"] {
         let refused = owner.post(&path, json!({"type": kind, "keys": ["k"]})).await;
@@ -92,7 +92,7 @@ async fn manual_loop_times_out_after_a_week_without_activity() {
     let plane = TestApp::start().await;
     let owner = plane.owner().await;
     let (silent, active) = (manual(&owner).await, manual(&owner).await);
-    // `UpdatedAt` is set last, because an event below must be the only activity within the week.
+    // Activity is the later of the last heartbeat and `updated_at`, so both loops start without any.
     for id in [silent, active] {
         plane.set_column(id, Column::CreatedAt, now() - 8 * DAY).await;
         plane.set_column(id, Column::UpdatedAt, now() - 8 * DAY).await;

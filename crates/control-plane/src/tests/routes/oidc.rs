@@ -139,8 +139,7 @@ async fn provider_account_joins_once_and_keeps_its_user() {
     assert_eq!((me.data("email"), me.data("lastName")), (&json!("ada@example.org"), &json!("Byron")));
     assert_eq!((me.data("role"), &me.data("organization")["slug"]), (&json!("org:member"), &json!("home")));
     // The owner has the same e-mail address. Accounts are matched by issuer and subject only, because a
-    // provider
-    // may let its users choose any address.
+    // provider may let its users choose any address.
     assert_ne!(me.data("id"), &json!(fixture.plane.owner.user_id));
     let again = fixture.signed_in("ada-1").await.get("/me").await;
     assert_eq!(again.data("id"), me.data("id"));

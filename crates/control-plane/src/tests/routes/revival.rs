@@ -56,8 +56,7 @@ async fn loop_resumes_after_its_desktop_slept_for_a_day() {
     let before = plane.owner().await.get(&commands).await.json;
 
     // The laptop sleeps for a day. Silence counts only while this process runs: with a process that starts at
-    // the
-    // same time as the desktop wakes, the loop is not overdue.
+    // the same time as the desktop wakes, the loop is not overdue.
     let wake_time = now() + DAY;
     assert_eq!(
         reaper::reap(&plane.app, wake_time, wake_time).await.unwrap(),

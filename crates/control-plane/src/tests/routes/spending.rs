@@ -56,8 +56,7 @@ async fn launch_contains_the_limit_and_loop_fails_at_twice_the_limit() {
     let (id, runner, limit) = started(&plane, &mut desktop).await;
     assert_eq!(limit, json!(2.5));
     // The desktop stops the loop at the limit and still delivers its work. The control plane cancels at twice
-    // the
-    // limit only as a safeguard.
+    // the limit only as a safeguard.
     spend(&runner, id, 4.99).await;
     assert_eq!(plane.row(id).await.status.0, LoopStatus::Running);
     spend(&runner, id, 5.0).await;

@@ -200,7 +200,9 @@ async fn migration_marks_pending_notifications() {
     let (mut pending_notifications, silent) = (new_job(), new_job());
     pending_notifications.progress.notifications.push(Notification::Failed);
     for job in [&pending_notifications, &silent] {
-        let values = [job.id.to_string(), serde_json::to_string(job).unwrap()].map(Value::from);
+        // The member's name in records of that version.
+        let record = serde_json::to_string(job).unwrap().replace("\"notifications\"", "\"notices\"");
+        let values = [job.id.to_string(), record].map(Value::from);
         let sql = "INSERT INTO job (loop_id, status, terminal, reported, record, updated_at) \
                    VALUES ($1, 'Failed', 1, 1, $2, 1)";
         db.execute_raw(Statement::from_sql_and_values(DbBackend::Sqlite, sql, values)).await.unwrap();
