@@ -5,30 +5,30 @@ use std::path::Path;
 use anyhow::Context as _;
 use serde_json::Value;
 
-/// Passed and failed checks.
+/// Number of passed and failed checks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Checks that passed.
     pub passed: u64,
-    /// Checks that failed, and those that did not run.
+    /// Checks that failed or did not run.
     pub failed: u64,
 }
 
 impl Count {
-    /// One check.
+    /// Counts a single check as passed or failed.
     pub const fn one(passed: bool) -> Self {
         if passed { Self { passed: 1, failed: 0 } } else { Self { passed: 0, failed: 1 } }
     }
 
-    /// Adds another count.
+    /// Adds the checks of another count.
     pub const fn add(&mut self, other: Self) {
         self.passed += other.passed;
         self.failed += other.failed;
     }
 
-    /// Reads the JUnit report of nextest.
+    /// Reads the totals of nextest's JUnit report.
     pub fn of_junit(report: &Path) -> anyhow::Result<Self> {
         let text = std::fs::read_to_string(report).context("nextest wrote no report")?;
+        // Only attributes of the root element are needed, which is not worth an XML parser.
         let head = text.split("<testsuites").nth(1).and_then(|rest| rest.split('>').next());
         let head = head.context("nextest's report has no counts")?;
         let failed = attribute(head, "failures")? + attribute(head, "errors")?;
@@ -40,16 +40,17 @@ impl Count {
         let report = json(report).context("vitest wrote no report")?;
         let number = |name: &str| report[name].as_u64().unwrap_or(0);
         let failed = number("numFailedTests") + number("numPendingTests");
-        // A file that does not even load has no failed tests of its own.
+        // Vitest reports a file that fails to load as a failed suite without failed tests.
         let broken = number("numFailedTestSuites").min(u64::from(failed == 0));
         Ok(Self { passed: number("numPassedTests"), failed: failed + broken })
     }
 
-    /// Reads the JSON report of Playwright. A test that was skipped did not pass.
+    /// Reads the JSON report of Playwright. Skipped tests count as failed.
     pub fn of_playwright(report: &Path) -> anyhow::Result<Self> {
         let report = json(report).context("playwright wrote no report")?;
         let number = |name: &str| report["stats"][name].as_u64().unwrap_or(0);
         let broken = report["errors"].as_array().map_or(0, |errors| errors.len() as u64);
+        // A flaky test is one that passed on a retry.
         Ok(Self {
             passed: number("expected") + number("flaky"),
             failed: number("unexpected") + number("skipped") + broken,
@@ -78,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_errors_and_skipped_tests_do_not_pass() {
+    fn failed_and_skipped_tests_are_not_counted_as_passed() {
         let junit =
             r#"<?xml version="1.0"?><testsuites name="r" tests="16" failures="3" errors="1" uuid="u">"#;
         assert_eq!(Count::of_junit(&report(junit)).unwrap(), Count { passed: 12, failed: 4 });

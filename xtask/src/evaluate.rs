@@ -1,4 +1,4 @@
-//! Builds the programs and evaluates the prompts of this clone with the assistant of this machine.
+//! Builds the programs and evaluates the prompts of this clone with the assistant installed on this machine.
 
 use std::process::ExitCode;
 
@@ -7,7 +7,7 @@ use clap::Args;
 use crate::run::{become_program, build, command};
 use crate::{root, target};
 
-/// Arguments of `evaluate`; they go to the program that evaluates.
+/// Arguments of `evaluate`, passed on to the evaluation program.
 #[derive(Args)]
 pub struct Evaluate {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
@@ -15,7 +15,7 @@ pub struct Evaluate {
 }
 
 impl Evaluate {
-    /// Runs it; fails when there is no account to run it on.
+    /// Fails when the assistant has no account.
     pub fn run(self) -> anyhow::Result<ExitCode> {
         build(&["loopgate", "evaluate"])?;
         let mut evaluate = command(target().join("debug/evaluate"));

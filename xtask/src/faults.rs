@@ -1,4 +1,4 @@
-//! Builds the program and lets things go wrong in it.
+//! Builds the program and injects faults into it.
 
 use std::process::ExitCode;
 
@@ -7,7 +7,7 @@ use clap::Args;
 use crate::run::{become_program, build, command, output};
 use crate::{install, target};
 
-/// Arguments of `faults`; they go to the program that lets things go wrong.
+/// Arguments of `faults`, passed on to the fault injection program.
 #[derive(Args)]
 pub struct Faults {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
@@ -15,7 +15,7 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// Runs it; fails when something was lost.
+    /// Fails when work or events were lost.
     pub fn run(self) -> anyhow::Result<ExitCode> {
         install::programs()?;
         install::package("gh", "gh")?;
@@ -23,7 +23,8 @@ impl Faults {
         install::package("faketime", "faketime")?;
         build(&["loopgate", "faults"])?;
         let program = target().join("debug/faults");
-        // A disk of its own is mounted; who is not root may do that in a namespace of his own.
+        // The program mounts a small file system to fill it up. Other users than root need a mount namespace
+        // for that.
         let is_root = output(command("id").arg("-u"))?.trim_ascii() == b"0";
         let mut faults = if is_root { command(&program) } else { command("unshare") };
         if !is_root {

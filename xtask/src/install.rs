@@ -1,11 +1,11 @@
-//! Installs what tests and the demo need and the machine lacks: the pinned npm programs, Debian
-//! packages, nextest, and a database and message server where none answers.
+//! Installs what tests and the demo need: the pinned npm programs, Debian packages, nextest, and PostgreSQL
+//! if none answers.
 //!
-//! Nothing is installed twice, and nothing that is there is changed.
+//! Never changes or reinstalls what is already installed.
 
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, bail};
@@ -13,24 +13,23 @@ use loopgate_test_programs as pinned;
 
 use crate::run::{cargo, command, is_installed, npm, output, run};
 
-/// Where PostgreSQL is looked for.
+/// Port at which tests expect PostgreSQL.
 const POSTGRES_PORT: u16 = 5432;
-/// Where NATS is looked for.
-const NATS_PORT: u16 = 4222;
-/// How long a service that was started may take to answer.
-const SERVICE_LIMIT: Duration = Duration::from_secs(30);
+/// Time for a started service to accept connections.
+const SERVICE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Installs the pinned assistant and reviewer, unless they are there.
+/// Installs the pinned assistant and reviewer unless they are installed.
 pub fn programs() -> anyhow::Result<()> {
     let folder = pinned::folder();
     if pinned::assistant().is_ok() && pinned::reviewer().is_ok() && is_native(&folder) {
         return Ok(());
     }
-    needs("npm", "install Node 20 or newer from your system or https://nodejs.org")?;
+    require("npm", "install Node 20 or newer from your system or https://nodejs.org")?;
     eprintln!("Installing the pinned assistant, reviewer and agent (about 900 MB) into {}", folder.display());
-    std::fs::create_dir_all(&folder).with_context(|| format!("make {}", folder.display()))?;
+    std::fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
     std::fs::write(folder.join("package.json"), pinned::MANIFEST)?;
     std::fs::write(folder.join("package-lock.json"), pinned::LOCK)?;
+    // Without the scripts of all dependencies; the only script that is needed runs below.
     run(npm(&folder).args(["ci", "--ignore-scripts", "--loglevel", "error"]))?;
     run(command("node").arg(assistant_package(&folder).join("install.cjs")))?;
     pinned::assistant()?;
@@ -38,33 +37,34 @@ pub fn programs() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Before its set-up script ran, the assistant's executable is a note that says so.
+/// Returns whether the assistant's executable is installed. Before the package's install script has run, a
+/// small text file is in its place.
 fn is_native(folder: &Path) -> bool {
-    const NOTE_LIMIT: u64 = 64 * 1024;
+    const PLACEHOLDER_LIMIT: u64 = 64 * 1024;
     std::fs::metadata(assistant_package(folder).join("bin/claude.exe"))
-        .is_ok_and(|file| file.len() > NOTE_LIMIT)
+        .is_ok_and(|file| file.len() > PLACEHOLDER_LIMIT)
 }
 
 fn assistant_package(folder: &Path) -> PathBuf {
     folder.join("node_modules/@anthropic-ai/claude-code")
 }
 
-/// Fails with what to do when a program is not on the search path.
-pub fn needs(program: &str, advice: &str) -> anyhow::Result<()> {
+/// Fails with advice when a program is not on the search path.
+pub fn require(program: &str, advice: &str) -> anyhow::Result<()> {
     if is_installed(program) { Ok(()) } else { bail!("`{program}` is not installed: {advice}") }
 }
 
-/// Installs a Debian package unless one of its programs is there.
+/// Installs a Debian package unless the given program of it is installed.
 pub fn package(package: &str, program: &str) -> anyhow::Result<()> {
     if is_installed(program) {
         return Ok(());
     }
     if !is_installed("apt-get") {
-        bail!("`{program}` is not installed, and this is no Debian: install it yourself");
+        bail!("`{program}` is not installed, and apt-get is not available: install it manually");
     }
     eprintln!("Installing Debian's {package}");
     if apt(&["install", "-y", "-q", "--no-install-recommends", package]).is_err() {
-        // The lists of packages may be older than the packages.
+        // The package lists may be outdated and refer to versions that the mirror no longer has.
         apt(&["update", "-q"])?;
         apt(&["install", "-y", "-q", "--no-install-recommends", package])?;
     }
@@ -85,13 +85,14 @@ fn as_root(program: &str) -> anyhow::Result<std::process::Command> {
     if id.trim_ascii() == b"0" {
         return Ok(command(program));
     }
-    needs("sudo", "run this as root, or install the package yourself")?;
+    require("sudo", "run this as root, or install the package manually")?;
+    // Never prompts for a password: a check must not wait for input.
     let mut sudo = command("sudo");
     sudo.args(["-n", "-E", program]);
     Ok(sudo)
 }
 
-/// Installs the test runner unless it is there.
+/// Installs the test runner unless it is installed.
 pub fn nextest() -> anyhow::Result<()> {
     if output(cargo().args(["nextest", "--version"]).stderr(Stdio::null())).is_ok() {
         return Ok(());
@@ -100,7 +101,7 @@ pub fn nextest() -> anyhow::Result<()> {
     run(cargo().args(["install", "--locked", "--quiet", "cargo-nextest"]))
 }
 
-/// Installs rustfmt and clippy unless they are there.
+/// Installs rustfmt and clippy unless they are installed.
 pub fn rust_components() -> anyhow::Result<()> {
     for (component, subcommand) in [("rustfmt", "fmt"), ("clippy", "clippy")] {
         if output(cargo().args([subcommand, "--version"]).stderr(Stdio::null())).is_err() {
@@ -110,20 +111,9 @@ pub fn rust_components() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A service that this run started; it ends with the run.
-pub struct Service(Child);
-
-impl Drop for Service {
-    fn drop(&mut self) {
-        // It may have ended by itself; then there is nothing to do.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// Makes PostgreSQL answer on loopback without a password, in the way that tests expect it.
+/// Ensures that PostgreSQL accepts connections on loopback without a password.
 pub fn postgres() -> anyhow::Result<()> {
-    if answers(POSTGRES_PORT) {
+    if accepts_connections(POSTGRES_PORT) {
         return Ok(());
     }
     package("postgresql", "pg_ctlcluster")?;
@@ -134,6 +124,7 @@ pub fn postgres() -> anyhow::Result<()> {
         bail!("PostgreSQL is installed but has no cluster: run `pg_createcluster`");
     };
     let rules = format!("/etc/postgresql/{version}/{cluster}/pg_hba.conf");
+    // The first matching rule applies, so the rule is inserted at the top.
     let script = format!(
         "sed -i '1i host all all 127.0.0.1/32 trust' '{rules}' && pg_ctlcluster {version} {cluster} start"
     );
@@ -142,11 +133,11 @@ pub fn postgres() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A database of this run's own; it goes with this value.
+/// A database of this run, dropped with this value.
 pub struct Database(String);
 
 impl Database {
-    /// Makes it.
+    /// Creates the database, replacing one of an earlier run with the same process id.
     pub fn create() -> anyhow::Result<Self> {
         let name = format!("loopgate_test_{}", std::process::id());
         sql(&format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)"))?;
@@ -154,7 +145,7 @@ impl Database {
         Ok(Self(name))
     }
 
-    /// Where it is reached.
+    /// Returns the connection URL of the database.
     pub fn url(&self) -> String {
         format!("postgres://postgres@127.0.0.1:{POSTGRES_PORT}/{}", self.0)
     }
@@ -163,7 +154,7 @@ impl Database {
 impl Drop for Database {
     fn drop(&mut self) {
         if let Err(error) = sql(&format!("DROP DATABASE {} WITH (FORCE)", self.0)) {
-            eprintln!("the database {} is left over: {error:#}", self.0);
+            eprintln!("failed to drop the database {}: {error:#}", self.0);
         }
     }
 }
@@ -172,36 +163,16 @@ fn sql(statement: &str) -> anyhow::Result<()> {
     run(command("psql").args(["-h", "127.0.0.1", "-U", "postgres", "-q", "-c", statement]))
 }
 
-/// Makes NATS with JetStream answer on loopback.
-pub fn nats() -> anyhow::Result<Option<Service>> {
-    if answers(NATS_PORT) {
-        return Ok(None);
-    }
-    package("nats-server", "nats-server")?;
-    // Debian starts the package's own service, without JetStream; ours takes its place if it is off.
-    if answers(NATS_PORT) {
-        return Ok(None);
-    }
-    let store = pinned::cache().join("nats");
-    std::fs::create_dir_all(&store)?;
-    let mut server = command("nats-server");
-    server.args(["-js", "-a", "127.0.0.1", "-p", "4222", "-sd"]).arg(&store);
-    let child = server.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
-    let service = Service(child);
-    wait_for(NATS_PORT, "NATS")?;
-    Ok(Some(service))
-}
-
-fn answers(port: u16) -> bool {
+fn accepts_connections(port: u16) -> bool {
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     TcpStream::connect_timeout(&address, Duration::from_secs(1)).is_ok()
 }
 
 fn wait_for(port: u16, service: &str) -> anyhow::Result<()> {
-    let deadline = Instant::now() + SERVICE_LIMIT;
-    while !answers(port) {
+    let deadline = Instant::now() + SERVICE_TIMEOUT;
+    while !accepts_connections(port) {
         if Instant::now() > deadline {
-            bail!("{service} was started but does not answer on port {port}");
+            bail!("{service} was started but does not accept connections on port {port}");
         }
         std::thread::park_timeout(Duration::from_millis(100));
     }

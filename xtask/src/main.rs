@@ -1,7 +1,7 @@
 //! The project's own commands: set-up, checks and measurements of a clone.
 //!
-//! Everything that they need they install or ask for by name; nothing is skipped in silence. Few
-//! dependencies, so that the first `cargo xtask` compiles in seconds.
+//! Commands install their prerequisites, or fail with what is missing; no check is skipped silently. The
+//! crate has few dependencies, so that the first `cargo xtask` compiles in seconds.
 
 mod bench;
 mod contract_rows;
@@ -11,6 +11,7 @@ mod faults;
 mod fuzz;
 mod install;
 mod openapi;
+mod prose;
 mod run;
 mod schemathesis;
 mod test;
@@ -34,29 +35,30 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Build what is stale and start Loopgate; without an assistant or an account, its demo.
+    /// Build what is stale and start Loopgate, or its demo when the assistant is missing or has no account.
     Up(up::Up),
-    /// Install what tests need, run every check, and end with one line of counts.
+    /// Install what tests need, run every check, and print one line of counts.
     Test,
-    /// Write docs/openapi from the handlers, or check that it is fresh.
+    /// Generate docs/openapi from the handlers, or check that it is up to date.
     Openapi(openapi::Openapi),
-    /// Print the rows of the contract that no test names.
+    /// Check that every case in docs/cases is named by a test, and vice versa.
     ContractRows,
-    /// Measure the release binary beside its floors.
+    Prose(prose::Prose),
+    /// Measure the release binary; each figure is printed with its lower bound from the same run.
     Bench(bench::Bench),
-    /// Let schemathesis ask a gateway everything that its OpenAPI document allows.
+    /// Test a gateway or control plane with requests that schemathesis generates from its OpenAPI document.
     Schemathesis(schemathesis::Schemathesis),
-    /// Let the assistant of this machine, on your account, do ten small tasks, and measure what comes of it.
+    /// Measure how the assistant on this machine performs ten small tasks. Uses your account.
     Evaluate(evaluate::Evaluate),
-    /// Let things go wrong at drawn moments while loops run, and look whether anything was lost.
+    /// Inject faults at random moments of running loops, and check that nothing is lost.
     Faults(faults::Faults),
-    /// Try the cases in which assistant, service, git, code host and person misbehave.
+    /// Test how loops end when the assistant, its service, git, the code host or the user misbehaves.
     Trial(trial::Trial),
-    /// Fuzz what reads from outside, each target for a while.
+    /// Fuzz the parsers of untrusted input, each target for a limited time.
     Fuzz(fuzz::Fuzz),
-    /// Install the pinned assistant and reviewer of the tests and of the demo.
+    /// Install the pinned assistant and reviewer for the tests and the demo.
     Programs,
-    /// Build the web app if its sources changed.
+    /// Build the web app if its sources have changed.
     Web,
 }
 
@@ -65,7 +67,8 @@ fn main() -> ExitCode {
         Command::Up(command) => command.run(),
         Command::Test => Ok(test::run_all()),
         Command::Openapi(command) => command.run(),
-        Command::ContractRows => contract_rows::report().map(|()| ExitCode::SUCCESS),
+        Command::ContractRows => contract_rows::check().map(|()| ExitCode::SUCCESS),
+        Command::Prose(command) => command.run(),
         Command::Bench(command) => command.run(),
         Command::Schemathesis(command) => command.run(),
         Command::Evaluate(command) => command.run(),
@@ -81,10 +84,11 @@ fn main() -> ExitCode {
     })
 }
 
-/// The root of the clone from which cargo runs this. Clones that share a target directory may share
-/// the program, too.
+/// Returns the root of the clone in which cargo runs this program.
 fn root() -> &'static Path {
     static ROOT: LazyLock<PathBuf> = LazyLock::new(|| {
+        // The path at run time takes precedence: clones that share a target directory may share this
+        // executable.
         let built = || env!("CARGO_MANIFEST_DIR").into();
         let xtask = std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(built, PathBuf::from);
         xtask.parent().map_or_else(|| xtask.clone(), Path::to_owned)
@@ -92,7 +96,7 @@ fn root() -> &'static Path {
     &ROOT
 }
 
-/// Where cargo builds.
+/// Returns the target directory of cargo.
 fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |dir| root().join(dir))
 }

@@ -1,4 +1,4 @@
-//! Writes the interface descriptions from the handlers and types, or checks that they are fresh.
+//! Generates the interface descriptions from handlers and types, or checks that they are up to date.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -9,19 +9,18 @@ use clap::Args;
 use crate::run::{build, command, output};
 use crate::{root, target};
 
-/// Names of the interfaces, as the binary and the files have them.
+/// Names of the interfaces, both as arguments of `loopgate openapi` and as file names.
 const INTERFACES: [&str; 3] = ["gateway", "control-plane", "link"];
 
-/// Arguments of `openapi`.
+/// Options of the `openapi` command.
 #[derive(Args)]
 pub struct Openapi {
-    /// Compare with what is checked in instead of writing it.
+    /// Compare the checked-in descriptions with the generated ones instead of writing them.
     #[arg(long)]
     check: bool,
 }
 
 impl Openapi {
-    /// Runs it.
     pub fn run(self) -> anyhow::Result<ExitCode> {
         build(&["loopgate"])?;
         if self.check {
@@ -36,31 +35,32 @@ impl Openapi {
 fn write() -> anyhow::Result<()> {
     std::fs::create_dir_all(root().join("docs/openapi"))?;
     for interface in INTERFACES {
-        let (fresh, path) = describe(interface)?;
-        std::fs::write(path, fresh)?;
+        let (generated, path) = describe(interface)?;
+        std::fs::write(path, generated)?;
     }
     Ok(())
 }
 
-/// Compares what is checked in with what the binary that was built last says.
+/// Compares the checked-in descriptions with those of the latest debug build.
 pub fn check() -> anyhow::Result<()> {
     let mut stale = Vec::new();
     for interface in INTERFACES {
-        let (fresh, path) = describe(interface)?;
-        if std::fs::read(&path).ok().as_deref() != Some(fresh.as_slice()) {
+        let (generated, path) = describe(interface)?;
+        if std::fs::read(&path).ok().as_deref() != Some(generated.as_slice()) {
             stale.push(format!("docs/openapi/{interface}.json"));
         }
     }
     if stale.is_empty() {
         return Ok(());
     }
-    anyhow::bail!("{} is not what the handlers say; run `cargo xtask openapi`", stale.join(" and "))
+    anyhow::bail!("{} is out of date; run `cargo xtask openapi`", stale.join(" and "))
 }
 
 fn describe(interface: &str) -> anyhow::Result<(Vec<u8>, PathBuf)> {
     let binary = target().join("debug/loopgate");
     let text = output(command(binary).args(["openapi", interface]))?;
-    let mut text = String::from_utf8(text).context("the description is no text")?.trim_end().to_owned();
+    // Files in the repository end with exactly one newline.
+    let mut text = String::from_utf8(text).context("the description is not UTF-8")?.trim_end().to_owned();
     text.push('\n');
     Ok((text.into_bytes(), root().join(format!("docs/openapi/{interface}.json"))))
 }

@@ -1,4 +1,4 @@
-//! Starts programs from the clone's root, shows what is started, and reports how it ended.
+//! Starts programs in the clone's root, prints their command lines, and reports their failures.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -8,7 +8,7 @@ use anyhow::{Context as _, bail};
 
 use crate::root;
 
-/// A command in the clone's root.
+/// Creates a command that runs in the clone's root.
 pub fn command(program: impl AsRef<OsStr>) -> Command {
     #[expect(clippy::disallowed_methods, reason = "xtask is a tool for developers, no part of the product")]
     let mut command = Command::new(program);
@@ -16,17 +16,19 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
     command
 }
 
-/// Cargo, the one that runs this.
+/// Creates a command for the cargo that runs this program.
 pub fn cargo() -> Command {
+    // Set by cargo: the same toolchain, and no lookup of `cargo` on the search path.
     let mut cargo = command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo.stdin(Stdio::null());
     cargo
 }
 
-/// Npm in a folder, quiet about funding and audits.
+/// Creates an npm command in a folder.
 pub fn npm(folder: &Path) -> Command {
     let mut npm = command("npm");
     npm.current_dir(folder).stdin(Stdio::null());
+    // Requests for funding, audits and updates only add noise and network traffic.
     npm.envs([
         ("npm_config_fund", "false"),
         ("npm_config_audit", "false"),
@@ -35,66 +37,67 @@ pub fn npm(folder: &Path) -> Command {
     npm
 }
 
-/// Runs it with its output shown.
+/// Runs a command and shows its output.
 ///
 /// # Errors
-/// When it is missing or fails.
+/// Fails when the command cannot be started or exits unsuccessfully.
 pub fn run(command: &mut Command) -> anyhow::Result<()> {
-    let shown = shown(command);
-    eprintln!("+ {shown}");
-    let status = command.status().with_context(|| missing(command))?;
-    if status.success() { Ok(()) } else { bail!("`{shown}` failed ({status})") }
+    let command_line = command_line(command);
+    eprintln!("+ {command_line}");
+    let status = command.status().with_context(|| start_error(command))?;
+    if status.success() { Ok(()) } else { bail!("`{command_line}` failed ({status})") }
 }
 
-/// Runs it and answers what it printed.
+/// Runs a command and returns its standard output.
 ///
 /// # Errors
-/// When it is missing or fails.
+/// Fails when the command cannot be started or exits unsuccessfully.
 pub fn output(command: &mut Command) -> anyhow::Result<Vec<u8>> {
-    let output = command.stderr(Stdio::inherit()).output().with_context(|| missing(command))?;
+    let output = command.stderr(Stdio::inherit()).output().with_context(|| start_error(command))?;
     if output.status.success() {
         Ok(output.stdout)
     } else {
-        bail!("`{}` failed ({})", shown(command), output.status)
+        bail!("`{}` failed ({})", command_line(command), output.status)
     }
 }
 
-/// Becomes the program, so that Ctrl-C and the exit code are its own.
+/// Replaces this process by a command, so that Ctrl-C and the exit code are those of the command.
 ///
 /// # Errors
-/// When it cannot be started.
+/// Fails when the command cannot be started.
 pub fn become_program(command: &mut Command) -> anyhow::Result<ExitCode> {
     #[cfg(unix)]
     {
         use std::os::unix::process::CommandExt as _;
         let error = command.exec();
-        Err(error).with_context(|| missing(command))
+        Err(error).with_context(|| start_error(command))
     }
     #[cfg(not(unix))]
     {
-        let status = command.status().with_context(|| missing(command))?;
+        let status = command.status().with_context(|| start_error(command))?;
         Ok(if status.success() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
 }
 
-/// Whether a program is on the search path.
+/// Returns whether a program is on the search path.
 pub fn is_installed(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|dir| dir.join(program).is_file())
 }
 
-fn missing(command: &Command) -> String {
+fn start_error(command: &Command) -> String {
     format!("cannot start `{}`", command.get_program().to_string_lossy())
 }
 
-fn shown(command: &Command) -> String {
+fn command_line(command: &Command) -> String {
     let words = std::iter::once(command.get_program()).chain(command.get_args());
     words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
 }
 
-/// Builds programs of the workspace for development, with the features that everything has together:
-/// dependencies are then built once, for these and for the tests.
+/// Builds programs of the workspace in debug mode.
 pub fn build(programs: &[&str]) -> anyhow::Result<()> {
     let programs = programs.iter().flat_map(|program| ["--bin", *program]);
+    // With `--workspace`, features are unified as in the builds of the tests, so dependencies are built only
+    // once.
     run(cargo().args(["build", "--workspace"]).args(programs))
 }

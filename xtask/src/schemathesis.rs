@@ -1,4 +1,4 @@
-//! Installs the pinned schemathesis beside the other caches and lets it ask a running gateway or control plane.
+//! Installs the pinned schemathesis and tests a running gateway or control plane with it.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -9,16 +9,16 @@ use loopgate_test_programs as pinned;
 use crate::run::{become_program, build, command, output, run};
 use crate::{install, root, target};
 
-/// What is installed; read by pip.
+/// Pinned versions of schemathesis and its dependencies, in pip's format.
 const REQUIREMENTS: &str = include_str!("../schemathesis/requirements.txt");
 
-/// Arguments of `schemathesis`.
+/// Options of the `schemathesis` command.
 #[derive(Args)]
 pub struct Schemathesis {
-    /// What is asked: `gateway` or `control-plane`.
+    /// Program to test: `gateway` or `control-plane`.
     #[arg(long, default_value = "gateway")]
     program: String,
-    /// How long it asks.
+    /// Duration of the test in minutes.
     #[arg(long, default_value_t = 10)]
     minutes: u64,
     /// Further arguments for `schemathesis run`, after `--`.
@@ -27,7 +27,7 @@ pub struct Schemathesis {
 }
 
 impl Schemathesis {
-    /// Runs it; fails when there is a finding.
+    /// Fails when schemathesis reports a failure.
     pub fn run(self) -> anyhow::Result<ExitCode> {
         let program = install()?;
         install::package("gh", "gh")?;
@@ -44,15 +44,16 @@ impl Schemathesis {
     }
 }
 
-/// The program, installed into an environment of its own unless it is there.
+/// Installs schemathesis into a virtual environment unless it is installed, and returns its executable.
 fn install() -> anyhow::Result<PathBuf> {
     let version = REQUIREMENTS.lines().find_map(|line| line.strip_prefix("schemathesis=="));
+    // The version is part of the path, so that a new pinned version is installed next to the old one.
     let folder = pinned::cache().join(format!("schemathesis-{}", version.unwrap_or_default()));
     let program = folder.join("bin/schemathesis");
-    // An installation that was broken off does not know its version.
-    let installed = program.is_file() && output(command(&program).arg("--version")).is_ok();
-    if !installed {
-        install::needs("python3", "install Python 3.10 or newer, with its module venv")?;
+    // An interrupted installation leaves an executable that fails to import its modules.
+    let is_installed = program.is_file() && output(command(&program).arg("--version")).is_ok();
+    if !is_installed {
+        install::require("python3", "install Python 3.10 or newer, with its module venv")?;
         run(command("python3").args(["-m", "venv", "--clear"]).arg(&folder))?;
         let requirements = root().join("xtask/schemathesis/requirements.txt");
         run(command(folder.join("bin/pip")).args(["install", "--quiet", "--requirement"]).arg(requirements))?;

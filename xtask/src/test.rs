@@ -1,7 +1,7 @@
-//! Every check of the project, one after the other, and one line of counts at the end.
+//! Runs every check of the project and prints one line of counts.
 //!
-//! A check that cannot run counts as failed and says why. Later checks run all the same, so that
-//! one run shows everything that is wrong.
+//! A check that cannot run counts as failed, with the reason. The checks after it still run, so that one run
+//! reports every failure.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -9,9 +9,14 @@ use std::time::Instant;
 
 use crate::count::Count;
 use crate::run::{cargo, command, npm, run};
-use crate::{contract_rows, install, openapi, root, target, web};
+use crate::{contract_rows, install, openapi, prose, root, target, web};
 
-/// What went wrong so far, and how much went right.
+/// Debian packages that tests need, each with a program that it contains. `faketime` contains the library
+/// that changes the clock of programs under test.
+const PACKAGES: [(&str, &str); 5] =
+    [("gh", "gh"), ("chromium", "chromium"), ("wrk", "wrk"), ("git", "git"), ("faketime", "faketime")];
+
+/// Counts of passed and failed checks, with the reasons of failures.
 #[derive(Default)]
 struct Report {
     count: Count,
@@ -19,8 +24,8 @@ struct Report {
 }
 
 impl Report {
-    /// Sets something up that the checks need. It counts only when it fails: it is no check.
-    fn need(&mut self, name: &str, set_up: impl FnOnce() -> anyhow::Result<()>) {
+    /// Prepares something that the checks need. Counts only if it fails, because it is no check.
+    fn prepare(&mut self, name: &str, set_up: impl FnOnce() -> anyhow::Result<()>) {
         eprintln!("== {name}");
         if let Err(error) = set_up() {
             self.count.add(Count::one(false));
@@ -28,19 +33,19 @@ impl Report {
         }
     }
 
-    /// Runs one check.
+    /// Runs a single check, which counts as one.
     fn check(&mut self, name: &str, check: impl FnOnce() -> anyhow::Result<()>) {
-        let begun = Instant::now();
+        let started_at = Instant::now();
         eprintln!("\n== {name}");
         let result = check();
         self.count.add(Count::one(result.is_ok()));
         if let Err(error) = &result {
             self.problem(format!("{name}: {error:#}"));
         }
-        eprintln!("== {name}: {} in {:.1} s", word(result.is_ok()), begun.elapsed().as_secs_f32());
+        eprintln!("== {name}: {} in {:.1} s", outcome(result.is_ok()), started_at.elapsed().as_secs_f32());
     }
 
-    /// Runs a suite, whose report says how many of its tests passed.
+    /// Runs a test suite and adds the counts of its report.
     fn suite(
         &mut self,
         name: &str,
@@ -48,25 +53,29 @@ impl Report {
         suite: impl FnOnce() -> anyhow::Result<()>,
         read: impl FnOnce(&Path) -> anyhow::Result<Count>,
     ) {
-        let begun = Instant::now();
+        let started_at = Instant::now();
         eprintln!("\n== {name}");
-        // An old report must not pass for this run's.
+        // A report of an earlier run must not be counted. An error is ignored: usually there is no report.
         let _ = std::fs::remove_file(report);
         let result = suite();
-        let counted = read(report);
-        let mut count = counted.as_ref().copied().unwrap_or_default();
-        if let Err(error) = &counted {
+        let report_count = read(report);
+        let mut count = report_count.as_ref().copied().unwrap_or_default();
+        if let Err(error) = &report_count {
             self.problem(format!("{name}: {error:#}"));
         }
         if let Err(error) = &result {
             self.problem(format!("{name}: {error:#}"));
         }
-        if count.failed == 0 && (result.is_err() || counted.is_err()) {
+        // A suite that fails without a failed test, for example at compilation, must not count as passed.
+        if count.failed == 0 && (result.is_err() || report_count.is_err()) {
             count.failed = 1;
         }
         self.count.add(count);
         let Count { passed, failed } = count;
-        eprintln!("== {name}: {passed} passed, {failed} failed in {:.1} s", begun.elapsed().as_secs_f32());
+        eprintln!(
+            "== {name}: {passed} passed, {failed} failed in {:.1} s",
+            started_at.elapsed().as_secs_f32()
+        );
     }
 
     fn problem(&mut self, problem: String) {
@@ -75,13 +84,12 @@ impl Report {
     }
 }
 
-/// Installs, checks, counts; prints the one line of counts to standard output.
+/// Runs all checks. Prints the line of counts to standard output, everything else to standard error.
 pub fn run_all() -> ExitCode {
     let mut report = Report::default();
-    let services = set_up(&mut report);
+    set_up(&mut report);
     rust(&mut report);
     web_app(&mut report);
-    drop(services);
     eprintln!();
     for problem in &report.problems {
         eprintln!("failed: {problem}");
@@ -90,31 +98,26 @@ pub fn run_all() -> ExitCode {
     if report.count.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn set_up(report: &mut Report) -> Option<install::Service> {
-    report.need("install rustfmt and clippy", install::rust_components);
-    report.need("install cargo-nextest", install::nextest);
-    report.need("install the assistant and the reviewer", install::programs);
-    for (package, program) in [("gh", "gh"), ("chromium", "chromium"), ("wrk", "wrk"), ("git", "git")] {
-        report.need(&format!("install {package}"), || install::package(package, program));
+fn set_up(report: &mut Report) {
+    report.prepare("install rustfmt and clippy", install::rust_components);
+    report.prepare("install cargo-nextest", install::nextest);
+    report.prepare("install the assistant and the reviewer", install::programs);
+    for (package, program) in PACKAGES {
+        report.prepare(&format!("install {package}"), || install::package(package, program));
     }
-    report.need("start PostgreSQL", install::postgres);
-    let mut nats = None;
-    report.need("start NATS", || {
-        nats = install::nats()?;
-        Ok(())
-    });
-    nats
+    report.prepare("start PostgreSQL", install::postgres);
 }
 
 fn rust(report: &mut Report) {
     report.check("build the web app", web::build_if_stale);
+    report.check("prose", || prose::check(false));
     report.check("format", || run(cargo().args(["fmt", "--all", "--check"])));
     report.check("clippy", || {
         run(cargo().args(["clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"]))
     });
-    // With the tests, so that dependencies get one set of features and are built once.
+    // Includes the tests, so that features are unified and dependencies are built only once.
     report.check("build", || run(cargo().args(["build", "--quiet", "--workspace", "--all-targets"])));
-    // Nextest keeps its reports below the clone, wherever cargo builds.
+    // Nextest writes its report below the clone, even if cargo's target directory is elsewhere.
     let junit = root().join("target/nextest/ci/junit.xml");
     let nextest = || {
         let mut nextest = cargo();
@@ -123,7 +126,7 @@ fn rust(report: &mut Report) {
         nextest
     };
     report.suite("tests", &junit, || run(&mut nextest()), Count::of_junit);
-    // They run on SQLite first, with all others.
+    // The suite above runs these tests on SQLite.
     let on_postgres = || {
         let database = install::Database::create()?;
         let mut control_plane = nextest();
@@ -131,16 +134,16 @@ fn rust(report: &mut Report) {
         run(control_plane.env("LOOPGATE_TEST_POSTGRES", database.url()))
     };
     report.suite("control plane on PostgreSQL", &junit, on_postgres, Count::of_junit);
-    report.check("trial of others' misbehaviour", || {
+    report.check("trial of misbehaving programs", || {
         run(command(binary("trial")).arg("--quick").env("LOOPGATE_BIN", binary("loopgate")))
     });
     report.check("interface descriptions", openapi::check);
-    report.need("rows of the contract that no test names", contract_rows::report);
+    report.check("cases and their tests", contract_rows::check);
 }
 
 fn web_app(report: &mut Report) {
     let folder = web::folder();
-    report.need("install the web app's packages", web::packages);
+    report.prepare("install the web app's packages", web::packages);
     report.check("web checks", || run(npm(&folder).args(["run", "--silent", "check"])));
     let results = target().join("xtask");
     let vitest = results.join("vitest.json");
@@ -161,11 +164,12 @@ fn web_app(report: &mut Report) {
     report.suite("browser tests", &playwright, browser, Count::of_playwright);
 }
 
+// Tests run in their crates' directories, so a relative target directory would not be found.
 fn binary(name: &str) -> PathBuf {
     let path = target().join("debug").join(name);
     if path.is_absolute() { path } else { root().join(path) }
 }
 
-const fn word(passed: bool) -> &'static str {
+const fn outcome(passed: bool) -> &'static str {
     if passed { "passed" } else { "failed" }
 }

@@ -1,4 +1,4 @@
-//! Builds the program and tries how others misbehave in it.
+//! Builds the program and tests loops against misbehaving programs, services and users.
 
 use std::process::ExitCode;
 
@@ -7,7 +7,7 @@ use clap::Args;
 use crate::run::{become_program, build, command};
 use crate::{install, target};
 
-/// Arguments of `trial`; they go to the program that tries.
+/// Arguments of `trial`, passed on to the trial program.
 #[derive(Args)]
 pub struct Trial {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
@@ -15,7 +15,7 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Runs it; fails when a loop ended otherwise than it should.
+    /// Fails when a loop ends differently than expected.
     pub fn run(self) -> anyhow::Result<ExitCode> {
         install::programs()?;
         install::package("gh", "gh")?;

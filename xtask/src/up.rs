@@ -1,4 +1,4 @@
-//! Builds what is stale and becomes `loopgate up`, or its demo where no assistant can work.
+//! Builds what is stale and runs `loopgate up`, or the demo when the assistant cannot work.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -8,21 +8,21 @@ use clap::Args;
 use crate::run::{become_program, build, cargo, command, is_installed, run};
 use crate::{install, target, web};
 
-/// Arguments of `up`; those it does not know go to `loopgate up`.
+/// Options of `up`. Unknown arguments are passed on to `loopgate up`.
 #[derive(Args)]
 pub struct Up {
-    /// Show Loopgate in a throw-away home, with a sample repository and a scripted model.
+    /// Run the demo: a throw-away home with a sample repository and a scripted model.
     #[arg(long)]
     demo: bool,
-    /// Build with optimizations.
+    /// Build an optimized release binary.
     #[arg(long)]
     release: bool,
-    /// Arguments for `loopgate up`, for example `--sandbox ~/src`.
+    /// Arguments of `loopgate up`, for example `--sandbox ~/src`.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGUMENTS")]
     arguments: Vec<String>,
 }
 
-/// Variables that give the assistant an account.
+/// Environment variables that provide the assistant with an account.
 const ACCOUNT_VARIABLES: [&str; 5] = [
     "ANTHROPIC_API_KEY",
     "ANTHROPIC_AUTH_TOKEN",
@@ -32,14 +32,16 @@ const ACCOUNT_VARIABLES: [&str; 5] = [
 ];
 
 impl Up {
-    /// Runs it.
     pub fn run(self) -> anyhow::Result<ExitCode> {
-        // Cargo's flags may be behind those of `loopgate up` as well.
-        let given = |flag: &str| self.arguments.iter().any(|argument| argument == flag);
-        let (release, mut demo) = (self.release || given("--release"), self.demo || given("--demo"));
-        let arguments: Vec<&String> =
-            self.arguments.iter().filter(|word| *word != "--release" && *word != "--demo").collect();
-        if !demo && let Some(reason) = no_assistant() {
+        // `trailing_var_arg` also captures flags of this command that follow an argument of `loopgate up`.
+        let has_flag = |flag: &str| self.arguments.iter().any(|argument| argument == flag);
+        let (release, mut demo) = (self.release || has_flag("--release"), self.demo || has_flag("--demo"));
+        let arguments: Vec<&String> = self
+            .arguments
+            .iter()
+            .filter(|argument| *argument != "--release" && *argument != "--demo")
+            .collect();
+        if !demo && let Some(reason) = missing_assistant() {
             eprintln!(
                 "{reason}\nStarting the demo: the same program, in a throw-away home, with a scripted model.\n"
             );
@@ -58,14 +60,14 @@ impl Up {
         }
         install::programs()?;
         install::package("gh", "gh")?;
-        install::needs("git", "install git")?;
+        install::require("git", "install git")?;
         let mut demo = command(target().join(profile).join("demo"));
         become_program(demo.env("LOOPGATE_BIN", binary).args(arguments))
     }
 }
 
-/// With no feature but the program's own.
 fn build_release(demo: bool) -> anyhow::Result<()> {
+    // Only this package: `--workspace` would enable features that tests add to its dependencies.
     let mut build = cargo();
     build.args(["build", "--release", "--package", "loopgate", "--bin", "loopgate"]);
     if demo {
@@ -74,20 +76,17 @@ fn build_release(demo: bool) -> anyhow::Result<()> {
     run(&mut build)
 }
 
-/// Why the assistant cannot work here, if it cannot.
-fn no_assistant() -> Option<String> {
+/// Returns the reason why the assistant cannot work on this machine, if any.
+fn missing_assistant() -> Option<String> {
     if !is_installed("claude") {
         return Some("No assistant found: `claude` is not on your PATH.".to_owned());
     }
-    let named =
+    let has_variable =
         ACCOUNT_VARIABLES.iter().any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()));
-    if named || signed_in_by_file() || signed_in_by_keychain() {
+    if has_variable || signed_in_by_file() || signed_in_by_keychain() {
         return None;
     }
-    Some(
-        "The assistant has no account yet: run `claude` once and sign in to work with it for real."
-            .to_owned(),
-    )
+    Some("The assistant is not signed in: run `claude` once and sign in to use it.".to_owned())
 }
 
 fn signed_in_by_file() -> bool {
@@ -96,8 +95,9 @@ fn signed_in_by_file() -> bool {
     folder.join(".credentials.json").is_file()
 }
 
-/// On macOS the account is in the keychain; only whether the entry exists is asked.
+/// Returns whether the macOS keychain has an account of the assistant.
 fn signed_in_by_keychain() -> bool {
+    // Without `-w` the secret is not read, so macOS shows no permission prompt.
     cfg!(target_os = "macos")
         && command("security")
             .args(["find-generic-password", "-s", "Claude Code-credentials"])

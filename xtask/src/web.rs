@@ -6,22 +6,23 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 
-use crate::install::needs;
+use crate::install::require;
 use crate::run::{npm, run};
 use crate::{root, target};
 
-/// Names below `web/` that are made, not written.
-const MADE: [&str; 4] = ["node_modules", "dist", "test-results", "playwright-report"];
+/// Names in `web/` that are generated, and no part of the sources.
+const GENERATED: [&str; 4] = ["node_modules", "dist", "test-results", "playwright-report"];
 
-/// The web app's folder.
+/// Returns the folder of the web app's sources.
 pub fn folder() -> PathBuf {
     root().join("web")
 }
 
-/// Installs its packages unless the lock file's are there.
+/// Installs the npm packages unless those of the lock file are installed.
 pub fn packages() -> anyhow::Result<()> {
-    needs("npm", "install Node 20 or newer from your system or https://nodejs.org")?;
+    require("npm", "install Node 20 or newer from your system or https://nodejs.org")?;
     let lock = std::fs::read(folder().join("package-lock.json")).context("read web/package-lock.json")?;
+    // npm writes no stamp of its own that identifies the installed lock file.
     let stamp = folder().join("node_modules/.loopgate-lock");
     if std::fs::read(&stamp).is_ok_and(|installed| installed == lock) {
         return Ok(());
@@ -30,15 +31,15 @@ pub fn packages() -> anyhow::Result<()> {
     std::fs::write(&stamp, lock).with_context(|| format!("write {}", stamp.display()))
 }
 
-/// Builds it unless `web/dist` was built from these very sources.
+/// Builds the web app unless `web/dist` was built from the current sources.
 pub fn build_if_stale() -> anyhow::Result<()> {
     if !folder().join("package.json").exists() {
         anyhow::bail!("web/ has no package.json: this clone is incomplete");
     }
     let sources = fingerprint(&folder())?;
     let stamp = target().join("xtask/web-sources");
-    let known = std::fs::read_to_string(&stamp).unwrap_or_default();
-    if known == sources && folder().join("dist/index.html").exists() {
+    let built_sources = std::fs::read_to_string(&stamp).unwrap_or_default();
+    if built_sources == sources && folder().join("dist/index.html").exists() {
         return Ok(());
     }
     packages()?;
@@ -47,11 +48,12 @@ pub fn build_if_stale() -> anyhow::Result<()> {
     std::fs::write(&stamp, sources).with_context(|| format!("write {}", stamp.display()))
 }
 
-/// A hash over names and contents of all source files.
+/// Returns a hash of the names and contents of all source files.
 fn fingerprint(folder: &Path) -> anyhow::Result<String> {
     let mut files = BTreeMap::new();
     collect(folder, &mut files)?;
     let mut hasher = DefaultHasher::new();
+    // Clones can share a target directory, and with it the stamp.
     root().hash(&mut hasher);
     files.hash(&mut hasher);
     Ok(format!("{:016x}", hasher.finish()))
@@ -61,7 +63,7 @@ fn collect(folder: &Path, files: &mut BTreeMap<PathBuf, Vec<u8>>) -> anyhow::Res
     for entry in std::fs::read_dir(folder).with_context(|| format!("read {}", folder.display()))? {
         let entry = entry?;
         let path = entry.path();
-        if MADE.iter().any(|made| entry.file_name() == *made) {
+        if GENERATED.iter().any(|name| entry.file_name() == *name) {
             continue;
         }
         if entry.file_type()?.is_dir() {
